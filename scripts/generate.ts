@@ -1,0 +1,23 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { configurationPage } from './pages/configuration-page.ts';
+import { errorsPage } from './pages/errors-page.ts';
+
+/** Writes the pages that are made from the code. With --check it writes nothing and fails when one is stale. */
+const pages = [
+  { path: 'docs/errors.md', make: errorsPage },
+  { path: 'docs/configuration.md', make: configurationPage },
+];
+const checkOnly = process.argv.includes('--check');
+
+for (const { path, make } of pages) {
+  const text = make();
+  if (!checkOnly) {
+    await writeFile(path, text);
+    continue;
+  }
+  const committed = await readFile(path, 'utf8').catch(() => '');
+  if (committed !== text) {
+    process.stderr.write(`${path} is stale: run "npm run generate" and commit it.\n`);
+    process.exitCode = 1;
+  }
+}

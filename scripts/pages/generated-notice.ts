@@ -1,0 +1,3 @@
+export function generatedNotice(source: string): string {
+  return `<!-- Generated from ${source} by "npm run generate". Do not edit. -->`;
+}
