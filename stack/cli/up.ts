@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { removeAddresses, writeAddresses, type StackAddresses } from '../addresses.ts';
+import { s3Endpoint } from '../ceph/config.ts';
+import { ensureCeph } from '../ceph/lifecycle.ts';
+import { clickhouseUser } from '../clickhouse/config.ts';
+import { ensureClickhouse, shardNumbers, shardPid, shardPorts } from '../clickhouse/lifecycle.ts';
+import { withLock } from '../lock.ts';
+import { stackDirectory } from '../paths.ts';
+import { postgresUrl } from '../postgres/config.ts';
+import { ensurePostgres } from '../postgres/lifecycle.ts';
+import { complain, messageOf, say, sayServer, secondsSince } from '../say.ts';
+import { readOrMakeState, type State } from '../state.ts';
+
+const needed = [
+  '/usr/bin/ceph',
+  '/usr/bin/ceph-mon',
+  '/usr/bin/ceph-osd',
+  '/usr/bin/radosgw',
+  '/usr/lib/postgresql/15/bin/initdb',
+];
+
+function addressesOf(state: State): StackAddresses {
+  const { secrets } = state;
+  return {
+    directory: stackDirectory,
+    postgres: { url: postgresUrl(state) },
+    clickhouse: {
+      shards: shardNumbers(state).map((shard) => {
+        const { http, tcp } = shardPorts(state, shard);
+        return {
+          httpUrl: `http://${clickhouseUser}:${secrets.clickhouse}@127.0.0.1:${String(http)}`,
+          httpPort: http,
+          tcpPort: tcp,
+          pid: shardPid(shard) ?? 0,
+        };
+      }),
+      clusters: { one: 'inlet_one', ...(state.shardCount === 2 ? { two: 'inlet_two' } : {}) },
+    },
+    s3: {
+      endpoint: s3Endpoint(state),
+      region: 'us-east-1',
+      providerAccessKeyId: secrets.providerAccessKeyId,
+      providerSecretAccessKey: secrets.providerSecretAccessKey,
+      adminAccessKeyId: secrets.adminAccessKeyId,
+      adminSecretAccessKey: secrets.adminSecretAccessKey,
+    },
+  };
+}
+
+async function startAll(state: State): Promise<void> {
+  const start = performance.now();
+  const tell = (name: string, port: number, started: boolean): void => {
+    sayServer(name, `127.0.0.1:${String(port)}`, started ? `started in ${secondsSince(start)}` : 'already up');
+  };
+  const postgres = async (): Promise<void> => {
+    const started = await ensurePostgres(state);
+    tell('PostgreSQL 15', state.ports.postgres, started);
+  };
+  const clickhouse = async (): Promise<void> => {
+    const started = await ensureClickhouse(state);
+    for (const shard of shardNumbers(state)) {
+      tell(`ClickHouse shard ${String(shard)}`, shardPorts(state, shard).http, started.includes(shard));
+    }
+  };
+  const ceph = async (): Promise<void> => {
+    const started = await ensureCeph(state);
+    tell('S3 (Ceph gateway)', state.ports.s3, started);
+  };
+  const results = await Promise.allSettled([postgres(), clickhouse(), ceph()]);
+  const failures = results.flatMap((result) => (result.status === 'rejected' ? [messageOf(result.reason)] : []));
+  if (failures.length > 0) throw new Error(failures.join('\n'));
+}
+
+async function up(shardCount: 1 | 2): Promise<void> {
+  const start = performance.now();
+  const missing = needed.filter((path) => !existsSync(path));
+  if (missing.length > 0) throw new Error(`Missing: ${missing.join(', ')}. Run "npm run stack:install" first.`);
+  const state = await readOrMakeState();
+  state.shardCount = shardCount;
+  try {
+    await startAll(state);
+  } catch (error) {
+    // Better no addresses than those of servers that are not there.
+    removeAddresses();
+    throw error;
+  }
+  writeAddresses(addressesOf(state));
+  say(`all up after ${secondsSince(start)}; data and logs in ${stackDirectory}`);
+}
+
+const { values } = parseArgs({ options: { shards: { type: 'string', default: '2' } } });
+if (values.shards !== '1' && values.shards !== '2') {
+  complain('usage: npm run stack:up -- [--shards 1|2]');
+  process.exit(2);
+}
+const shardCount = values.shards === '1' ? 1 : 2;
+try {
+  await withLock(() => up(shardCount));
+} catch (error) {
+  complain(messageOf(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,86 @@
+// The process of one ClickHouse server: node server.ts DIRECTORY. libchdb.so holds the whole of ClickHouse's "local" mode,
+// which opens the usual HTTP and TCP endpoints when told to. They live as long as its last query runs. Its own session is
+// always user "default" without a password; see config.ts for what is left of that user.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+// ffi-rs, because it calls on an ordinary thread stack: ClickHouse refuses the stacks that koffi makes for itself.
+import { DataType, load, open } from 'ffi-rs';
+import { z } from 'zod';
+import { complain, messageOf } from '../say.ts';
+import { clickhouseUser, shardConfigFile } from './config.ts';
+
+const directory = z.string().parse(process.argv[2]);
+const { http, tcp, password } = z
+  .object({ http: z.int(), tcp: z.int(), password: z.string() })
+  .parse(JSON.parse(readFileSync(shardConfigFile(directory, 'server.json'), 'utf8')));
+
+writeFileSync(join(directory, 'server.pid'), String(process.pid));
+// Local mode cannot attach the tables of its own logs again after a restart, and then has no query_log at all.
+rmSync(join(directory, 'data/data/system'), { recursive: true, force: true });
+
+// One row per second, and nothing in between: this query costs no CPU time worth the name.
+const holdOpen = 'inlet-stack-hold-open';
+const statements = [
+  'SYSTEM START LISTEN HTTP',
+  'SYSTEM START LISTEN TCP',
+  `SELECT sleepEachRow(1) FROM system.numbers FORMAT Null SETTINGS log_comment = '${holdOpen}', log_queries = 0,
+   max_block_size = 1, max_threads = 1, max_execution_time = 0, function_sleep_max_microseconds_per_block = 0`,
+];
+const commandLine = [
+  'clickhouse',
+  `--config-file=${shardConfigFile(directory, 'config.xml')}`,
+  `--path=${join(directory, 'data')}`,
+  '--listen_host=127.0.0.1',
+  `--http_port=${String(http)}`,
+  `--tcp_port=${String(tcp)}`,
+  '--query',
+  statements.join('; '),
+];
+
+// Without the last query the engine closes its tables and returns, which is the clean way down.
+let stopping = false;
+
+async function stop(): Promise<void> {
+  stopping = true;
+  await fetch(`http://127.0.0.1:${String(http)}/`, {
+    method: 'POST',
+    headers: { connection: 'close', 'x-clickhouse-user': clickhouseUser, 'x-clickhouse-key': password },
+    body: `KILL QUERY WHERE Settings['log_comment'] = '${holdOpen}' ASYNC`,
+  });
+}
+
+function stopOrExit(): void {
+  stop().catch((error: unknown) => {
+    complain(`no clean stop: ${messageOf(error)}`);
+    process.exit(1);
+  });
+}
+
+process.on('SIGTERM', stopOrExit);
+process.on('SIGINT', stopOrExit);
+// The engine runs in a thread that Node does not count as a reason to stay.
+setInterval(() => undefined, 2 ** 30);
+
+open({ library: 'chdb', path: createRequire(import.meta.url).resolve('@chdb/lib-linux-x64-gnu/libchdb.so') });
+const result = await load({
+  library: 'chdb',
+  funcName: 'chdb_query_cmdline',
+  retType: DataType.External,
+  paramsType: [DataType.I32, DataType.StringArray],
+  paramsValue: [commandLine.length, commandLine],
+  runInNewThread: true,
+});
+// The last query has no end of its own, so without our stop this is an error.
+if (!stopping) {
+  const call = {
+    library: 'chdb',
+    funcName: 'chdb_result_error',
+    paramsType: [DataType.External],
+    paramsValue: [result],
+  };
+  // As a number first: reading a text from a null pointer would crash.
+  const isText = load({ ...call, retType: DataType.I64 }) !== 0;
+  complain(isText ? load({ ...call, retType: DataType.String }) : 'ClickHouse ended; see clickhouse.err.log');
+}
+process.exit(stopping ? 0 : 1);

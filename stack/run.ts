@@ -1,0 +1,20 @@
+import { execFile } from 'node:child_process';
+
+/** Runs a command to its end; when it fails, the error says what it wrote. */
+export function run(
+  command: string,
+  commandArguments: readonly string[],
+  { timeoutMs = 60_000, acceptExitCodes = [] }: { timeoutMs?: number; acceptExitCodes?: readonly number[] } = {},
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // In "/", because user postgres may not be allowed into the directory we were called from.
+    execFile(command, commandArguments, { timeout: timeoutMs, cwd: '/' }, (error, stdout, stderr) => {
+      if (error === null || (typeof error.code === 'number' && acceptExitCodes.includes(error.code))) {
+        resolve(stdout);
+        return;
+      }
+      const output = `${stdout}\n${stderr}`.trim().split('\n').slice(-8).join('\n');
+      reject(new Error(`${command} failed (${String(error.code ?? error.signal)}): ${output}`));
+    });
+  });
+}

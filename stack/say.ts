@@ -1,0 +1,20 @@
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+export function complain(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+export function secondsSince(start: number): string {
+  return `${((performance.now() - start) / 1000).toFixed(1)} s`;
+}
+
+/** One server, one line, in columns that line up. */
+export function sayServer(name: string, address: string, rest: string): void {
+  say(`${name.padEnd(20)} ${address.padEnd(24)} ${rest}`);
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,111 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readIfThere, writeSecretFile } from './files.ts';
+import { cloneDirectory, stackDirectory } from './paths.ts';
+import { pickPort } from './ports.ts';
+
+const shardPortsSchema = z.object({ http: z.int(), tcp: z.int() });
+
+const stateSchema = z.object({
+  clone: z.string(),
+  shardCount: z.union([z.literal(1), z.literal(2)]),
+  cephClusterId: z.uuid(),
+  ports: z.object({
+    postgres: z.int(),
+    clickhouse: z.tuple([shardPortsSchema, shardPortsSchema]),
+    cephMonitor: z.int(),
+    s3: z.int(),
+  }),
+  secrets: z.object({
+    postgres: z.string(),
+    clickhouse: z.string(),
+    providerAccessKeyId: z.string(),
+    providerSecretAccessKey: z.string(),
+    adminAccessKeyId: z.string(),
+    adminSecretAccessKey: z.string(),
+  }),
+});
+
+/** What a stack keeps from one "up" to the next. */
+export type State = z.infer<typeof stateSchema>;
+
+const stateFile = join(stackDirectory, 'state.json');
+const longestDirectory = 80;
+
+export function readState(): State | undefined {
+  const text = readIfThere(stateFile);
+  if (text === undefined) return undefined;
+  const state = stateSchema.parse(JSON.parse(text));
+  if (state.clone !== cloneDirectory) throw new Error(`${stackDirectory} belongs to the clone in ${state.clone}.`);
+  return state;
+}
+
+export function writeState(state: State): void {
+  writeSecretFile(stateFile, `${JSON.stringify(state, null, 2)}\n`);
+}
+
+export function portsOf({ ports }: State): number[] {
+  return [ports.postgres, ports.cephMonitor, ports.s3, ...ports.clickhouse.flatMap(({ http, tcp }) => [http, tcp])];
+}
+
+function prepareDirectory(): void {
+  if (Buffer.byteLength(stackDirectory) > longestDirectory) {
+    throw new Error(
+      `${stackDirectory} is too long a path for unix sockets: at most ${String(longestDirectory)} bytes.`,
+    );
+  }
+  mkdirSync(stackDirectory, { recursive: true });
+  // "down --purge" removes the whole directory, so it must hold nothing but ours from the beginning.
+  if (!existsSync(stateFile) && readdirSync(stackDirectory).length > 0) {
+    throw new Error(`${stackDirectory} is not empty and not a stack of ours: choose another INLET_STACK_DIR.`);
+  }
+  // Everybody may write to /var/tmp: never put passwords into a directory that somebody else made.
+  if (statSync(stackDirectory).uid !== process.getuid?.())
+    throw new Error(`${stackDirectory} belongs to another user.`);
+  // Others may pass through (user postgres has to) but see nothing.
+  chmodSync(stackDirectory, 0o711);
+}
+
+function secret(bytes: number): string {
+  return randomBytes(bytes).toString('hex');
+}
+
+async function newState(): Promise<State> {
+  const ports: number[] = [];
+  const next = async (): Promise<number> => {
+    const port = await pickPort(ports);
+    ports.push(port);
+    return port;
+  };
+  return {
+    clone: cloneDirectory,
+    shardCount: 2,
+    cephClusterId: randomUUID(),
+    ports: {
+      postgres: await next(),
+      clickhouse: [
+        { http: await next(), tcp: await next() },
+        { http: await next(), tcp: await next() },
+      ],
+      cephMonitor: await next(),
+      s3: await next(),
+    },
+    secrets: {
+      postgres: secret(16),
+      clickhouse: secret(16),
+      providerAccessKeyId: `PROVIDER${secret(6).toUpperCase()}`,
+      providerSecretAccessKey: secret(20),
+      adminAccessKeyId: `ADMIN${secret(6).toUpperCase()}`,
+      adminSecretAccessKey: secret(20),
+    },
+  };
+}
+
+export async function readOrMakeState(): Promise<State> {
+  prepareDirectory();
+  const state = readState() ?? (await newState());
+  writeState(state);
+  return state;
+}
