@@ -1,0 +1,29 @@
+import { Failure } from './failure.ts';
+import { isCertainlyPrefix } from './source-path.ts';
+
+/** Decision 26, as far as the request alone can tell: a prefix needs the field. */
+export function requireCompressedForPrefix(filePath: string, compressed: boolean | null): void {
+  if (compressed === null && isCertainlyPrefix(filePath)) throw missingCompressed();
+}
+
+/** Whether a file should be gzipped: the explicit value wins; else the extension of a single file tells. */
+export function expectGzip(compressed: boolean | null, file: { key: string; isSingle: boolean }): boolean {
+  if (compressed !== null) return compressed;
+  if (!file.isSingle) throw missingCompressed();
+  return file.key.endsWith('.gz');
+}
+
+/** Decision 15: what was announced and the first bytes must agree. */
+export function requireSameCompression(expected: boolean, found: boolean): void {
+  if (expected === found) return;
+  const [announced, actual] = expected ? ['gzip', 'not gzip'] : ['plain text', 'gzip'];
+  throw new Failure(
+    'compression_mismatch',
+    `The file was announced as ${announced}, but its first bytes are ${actual}.`,
+  );
+}
+
+function missingCompressed(): Failure {
+  const detail = 'compressed must be given when file_path is a prefix.';
+  return new Failure('compressed_required', detail, { fields: [{ pointer: '/compressed', detail }] });
+}

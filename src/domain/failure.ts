@@ -1,0 +1,27 @@
+import { failureCatalogue, type CatalogueEntry, type FailureCode } from './failure-catalogue.ts';
+
+export type FieldError = { readonly pointer: string; readonly detail: string };
+
+/** A failure with a code of the catalogue. The detail names the thing; cause and remedy come from the catalogue. */
+export class Failure extends Error {
+  readonly code: FailureCode;
+  readonly detail: string;
+  readonly fields: readonly FieldError[];
+
+  constructor(code: FailureCode, detail: string, options: { cause?: unknown; fields?: readonly FieldError[] } = {}) {
+    super(`${code}: ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'Failure';
+    this.code = code;
+    this.detail = detail;
+    this.fields = options.fields ?? [];
+  }
+
+  get entry(): CatalogueEntry {
+    return failureCatalogue[this.code];
+  }
+
+  /** True when trying again cannot help: the partner has to change something. */
+  get isFinal(): boolean {
+    return this.entry.fault === 'partner';
+  }
+}

@@ -1,0 +1,41 @@
+import type { FailureCode } from './failure-catalogue.ts';
+import type { JobStatus } from './job.ts';
+import type { RejectReason } from './reject-reason.ts';
+
+/** The spec's numeric codes for import logs. */
+export const pathType = { sharedBucket: 0, partnerBucket: 1 } as const;
+export type PathType = (typeof pathType)[keyof typeof pathType];
+
+export const keyType = { attributeId: 0, foreignKey: 1 } as const;
+export type KeyType = (typeof keyType)[keyof typeof keyType];
+
+export const logType = { import: 0, delete: 1 } as const;
+type LogType = (typeof logType)[keyof typeof logType];
+
+/** What went wrong, or was left out, in one job: at most 100 of these stand on the record. */
+export type ImportLogError = {
+  readonly code: FailureCode | RejectReason;
+  readonly message: string;
+  readonly file: string | null;
+  readonly row: number | null;
+  readonly column: string | null;
+  readonly count: number;
+};
+
+export type ImportLog = {
+  readonly importLogId: number;
+  readonly filePath: string;
+  readonly pathType: PathType;
+  readonly keyType: KeyType;
+  readonly status: JobStatus;
+  readonly logType: LogType;
+  readonly keys: readonly string[] | null;
+  readonly uniqueDevices: bigint;
+  readonly totalRows: bigint;
+  readonly errors: readonly ImportLogError[] | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+export const importLogListLength = 100;
+export const importLogErrorLimit = 100;

@@ -1,0 +1,87 @@
+import type { RejectReason } from './reject-reason.ts';
+import type { ColumnName, RowLayout } from './row-layout.ts';
+import { keySeparator, quotedFieldPatterns, type Condition, type RowCheck } from './row-rule.ts';
+
+export type Verdict =
+  | { readonly outcome: 'skipped' }
+  | { readonly outcome: 'rejected'; readonly reason: RejectReason }
+  | { readonly outcome: 'accepted'; readonly device: string; readonly attributeIds: readonly number[] };
+
+export type LineContext = {
+  readonly layout: RowLayout;
+  readonly rule: readonly RowCheck[];
+  readonly attributeIdByKey: ReadonlyMap<string, number>;
+};
+
+type Line = { readonly bytes: Uint8Array; readonly isUtf8: boolean; readonly fields: readonly string[] };
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const byteOrderMark = [0xef, 0xbb, 0xbf];
+const carriageReturn = 0x0d;
+
+/** Judges one line (without its newline) as the engine does. `row` is its line number in the file, from 1. */
+export function judgeLine(raw: Uint8Array, row: number, context: LineContext): Verdict {
+  const bytes = withoutMarks(raw, row);
+  if (bytes.length === 0 || row === context.layout.headerRow) return { outcome: 'skipped' };
+  const line = readLine(bytes, context.layout);
+  const failed = context.rule.find(({ when }) => applies(when, line, context));
+  if (failed) return { outcome: 'rejected', reason: failed.reason };
+  return {
+    outcome: 'accepted',
+    device: column(line, 'id', context).toLowerCase(),
+    attributeIds: keysOf(line, 'keys', context).map((key) => context.attributeIdByKey.get(key) ?? 0),
+  };
+}
+
+function withoutMarks(raw: Uint8Array, row: number): Uint8Array {
+  const marked = row === 1 && byteOrderMark.every((byte, index) => raw[index] === byte);
+  const start = marked ? byteOrderMark.length : 0;
+  const end = raw.at(-1) === carriageReturn ? -1 : undefined;
+  return raw.subarray(start, end);
+}
+
+function readLine(bytes: Uint8Array, layout: RowLayout): Line {
+  try {
+    return { bytes, isUtf8: true, fields: splitLine(strictUtf8.decode(bytes), layout) };
+  } catch {
+    return { bytes, isUtf8: false, fields: [] };
+  }
+}
+
+/** The fields of a line; none when its quotes are broken. */
+function splitLine(text: string, layout: RowLayout): readonly string[] {
+  if (!text.includes('"')) return text.split(layout.delimiter);
+  const patterns = quotedFieldPatterns(layout);
+  if (!new RegExp(patterns.line).test(text)) return [];
+  const found = (layout.delimiter + text).matchAll(new RegExp(patterns.field, 'g'));
+  return Array.from(found, ([, field = '']) =>
+    field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field,
+  );
+}
+
+function column(line: Line, name: ColumnName, { layout }: LineContext): string {
+  return line.fields[layout.columns.indexOf(name)] ?? '';
+}
+
+function keysOf(line: Line, name: ColumnName, context: LineContext): readonly string[] {
+  return column(line, name, context).split(keySeparator);
+}
+
+function applies(condition: Condition, line: Line, context: LineContext): boolean {
+  switch (condition.is) {
+    case 'line_longer_than':
+      return line.bytes.length > condition.bytes;
+    case 'line_not_utf8':
+      return !line.isUtf8;
+    case 'column_count_not':
+      return line.fields.length !== condition.count;
+    case 'empty':
+      return column(line, condition.column, context) === '';
+    case 'matching':
+      return new RegExp(condition.pattern).test(column(line, condition.column, context));
+    case 'not_matching':
+      return !new RegExp(condition.pattern).test(column(line, condition.column, context));
+    case 'unknown_key':
+      return keysOf(line, condition.column, context).some((key) => !context.attributeIdByKey.has(key));
+  }
+}

@@ -1,0 +1,49 @@
+import type { Failure } from '../domain/failure.ts';
+import type { ImportLogError, KeyType } from '../domain/import-log.ts';
+import type { PartnerId } from '../domain/partner.ts';
+
+/** The right to move a partner's lane, as the dispatcher handed it out. */
+export type LaneToken = { readonly partnerId: PartnerId; readonly id: string; readonly retryCount: number };
+
+export type LaneJob = {
+  readonly id: number;
+  readonly partnerId: PartnerId;
+  /** The partner's prefix in the shared bucket. */
+  readonly prefix: string;
+  readonly filePath: string;
+  readonly keyType: KeyType;
+  readonly compressed: boolean | null;
+};
+
+/** What the lane has to do now. `rest`: nothing until a file or a new job wakes it; the token is given back. */
+export type LaneStep = { readonly do: 'prepare' | 'finish'; readonly job: LaneJob } | { readonly do: 'rest' };
+
+export type FileToLoad = { readonly key: string; readonly etag: string; readonly size: number; readonly gzip: boolean };
+
+export type JobSummary = {
+  readonly loadIds: readonly number[];
+  readonly failedFiles: number;
+  /** At most as many as stand on a record. */
+  readonly errors: readonly ImportLogError[];
+};
+
+export interface LaneStore {
+  /** Decides the next step in one transaction, sending files out on the way. See docs/architecture.md, "Lanes". */
+  nextStep(token: LaneToken, filesOut: number): Promise<LaneStep>;
+  /** Gives the token back and sends it again, behind those of other partners. */
+  yieldLane(token: LaneToken): Promise<void>;
+  /** Fixes the job's files, once. */
+  startJob(jobId: number, files: readonly FileToLoad[]): Promise<void>;
+  summarizeJob(jobId: number): Promise<JobSummary>;
+  finishJob(jobId: number, result: JobResult): Promise<void>;
+  /** Ends a job that could not start. */
+  failJob(jobId: number, failure: Failure): Promise<void>;
+  /** Sends a token to every lane that has open jobs and none; returns how many lanes have open jobs. */
+  wakeLanes(): Promise<number>;
+}
+
+type JobResult = {
+  readonly uniqueDevices: number;
+  readonly failure: Failure | null;
+  readonly errors: readonly ImportLogError[];
+};

@@ -1,0 +1,8 @@
+import type { Partner } from '../domain/partner.ts';
+
+export interface PartnerStore {
+  create(partner: { readonly name: string; readonly prefix: string; readonly keyHash: Uint8Array }): Promise<Partner>;
+  findByName(name: string): Promise<Partner | null>;
+  /** The partner that holds the key; null when the key is unknown or revoked. */
+  findByKeyHash(keyHash: Uint8Array): Promise<Partner | null>;
+}

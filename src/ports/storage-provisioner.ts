@@ -1,0 +1,13 @@
+import type { Secret } from '../domain/secret.ts';
+
+export type StorageGrant = {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: Secret;
+};
+
+export interface StorageProvisioner {
+  /** Gives storage credentials that can do nothing outside of the prefix. Repeating it gives the same credentials. */
+  provision(user: { readonly name: string; readonly prefix: string }): Promise<StorageGrant>;
+}

@@ -1,0 +1,14 @@
+import { Failure } from '../domain/failure.ts';
+import type { Partner } from '../domain/partner.ts';
+import type { ApiKeyIssuer } from '../ports/api-key-issuer.ts';
+import type { PartnerStore } from '../ports/partner-store.ts';
+
+type Deps = { readonly partners: PartnerStore; readonly apiKeys: ApiKeyIssuer };
+
+/** Finds the partner behind an `Authorization` header. The answer never tells which part of it was wrong. */
+export async function authenticatePartner(deps: Deps, authorization: string | undefined): Promise<Partner> {
+  const key = /^Bearer +(\S{1,200})$/i.exec(authorization ?? '')?.[1];
+  const partner = key === undefined ? null : await deps.partners.findByKeyHash(deps.apiKeys.hash(key));
+  if (!partner) throw new Failure('unauthenticated', 'Send a valid API key as "Authorization: Bearer <API_KEY>".');
+  return partner;
+}

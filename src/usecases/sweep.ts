@@ -1,0 +1,35 @@
+import type { FileStore } from '../ports/file-store.ts';
+import type { LaneStore } from '../ports/lane-store.ts';
+import type { Log } from '../ports/log.ts';
+import type { Warehouse } from '../ports/warehouse.ts';
+
+type Deps = {
+  readonly lanes: LaneStore;
+  readonly files: FileStore;
+  readonly warehouse: Warehouse;
+  readonly log: Log;
+};
+
+/** Mends a lane that lost its token, whatever the cause. Waking a lane that needs nothing costs one short look. */
+export async function wakeLanes(deps: Deps): Promise<void> {
+  await deps.lanes.wakeLanes();
+}
+
+/**
+ * Removes stages that nobody owns any more. The list is read before the owners are asked: a load gets its id before
+ * it stages anything, so whatever is listed and not live has ended.
+ */
+export async function dropOrphanedStages(deps: Deps): Promise<void> {
+  const staged = await deps.warehouse.listStaged();
+  const live = await deps.files.findLive(staged);
+  for (const loadId of staged.loadIds) {
+    if (live.loadIds.has(loadId)) continue;
+    await deps.warehouse.dropLoad(loadId);
+    deps.log.warn({ loadId }, 'dropped an orphaned stage');
+  }
+  for (const jobId of staged.jobIds) {
+    if (live.jobIds.has(jobId)) continue;
+    await deps.warehouse.dropJob(jobId);
+    deps.log.warn({ jobId }, 'dropped what an ended job had left');
+  }
+}
