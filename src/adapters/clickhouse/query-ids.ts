@@ -1,0 +1,12 @@
+/** Everything that runs for a load has a query id that begins so: the way to find and stop it. */
+export function loadQueryPrefix(loadId: number): string {
+  return `inlet-load-${loadId}-`;
+}
+
+/** A number of ours at the end, because the engine refuses a query id that is running. */
+let serial = 0;
+
+export function loadQueryId(loadId: number, step: 'stage' | 'publish'): string {
+  serial += 1;
+  return `${loadQueryPrefix(loadId)}${step}-${process.pid}-${serial}`;
+}

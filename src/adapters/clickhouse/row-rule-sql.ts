@@ -1,0 +1,61 @@
+import type { ColumnName, RowLayout } from '../../domain/row-layout.ts';
+import { keySeparator, quotedFieldPatterns, type Condition, type RowCheck } from '../../domain/row-rule.ts';
+
+/** Quotes text for SQL. Only for text of our own: what comes from outside goes in as a query parameter. */
+function literal(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\t', '\\t')}'`;
+}
+
+/**
+ * The engine's side of the row rule: named expressions over `raw` (a line) and `row` (its number), to be put into a
+ * WITH clause. `reason` is empty for a good row. `keys` and `attribute_ids` (two constant arrays) must be in scope.
+ */
+export function judgedLineSql(layout: RowLayout, rule: readonly RowCheck[]): string {
+  const verdicts = rule.flatMap(({ reason, when }) => [conditionSql(when, layout), literal(reason)]);
+  return [
+    `if(row = 1 AND startsWith(raw, '\\xEF\\xBB\\xBF'), substring(raw, 4), raw) AS unmarked`,
+    `if(endsWith(unmarked, '\\r'), substring(unmarked, 1, length(unmarked) - 1), unmarked) AS line`,
+    `${fieldsSql(layout)} AS fields`,
+    `arrayMap(key -> transform(key, keys, attribute_ids, toUInt64(0)), splitByChar(${literal(keySeparator)}, ${columnSql('keys', layout)})) AS row_attribute_ids`,
+    `multiIf(${verdicts.join(', ')}, '') AS reason`,
+    `toUUIDOrZero(${columnSql('id', layout)}) AS device`,
+  ].join(',\n  ');
+}
+
+/** Which lines are rows at all: neither blank nor the header. */
+export function isDataRowSql(layout: RowLayout): string {
+  const notHeader = layout.headerRow === null ? '' : ` AND row != ${layout.headerRow}`;
+  return `line != ''${notHeader}`;
+}
+
+/** A line without quotes is split, which is cheap; only a line with quotes pays for the patterns. */
+function fieldsSql(layout: RowLayout): string {
+  const delimiter = literal(layout.delimiter);
+  const patterns = quotedFieldPatterns(layout);
+  const unquote = `f -> if(startsWith(f, '"'), replaceAll(substring(f, 2, length(f) - 2), '""', '"'), f)`;
+  const quoted = `arrayMap(${unquote}, extractAll(concat(${delimiter}, line), ${literal(patterns.field)}))`;
+  return `multiIf(position(line, '"') = 0, splitByChar(${delimiter}, line), match(line, ${literal(patterns.line)}), ${quoted}, [])`;
+}
+
+function columnSql(column: ColumnName, layout: RowLayout): string {
+  return `fields[${layout.columns.indexOf(column) + 1}]`;
+}
+
+function conditionSql(condition: Condition, layout: RowLayout): string {
+  switch (condition.is) {
+    case 'line_longer_than':
+      return `length(line) > ${condition.bytes}`;
+    case 'line_not_utf8':
+      return 'NOT isValidUTF8(line)';
+    case 'column_count_not':
+      return `length(fields) != ${condition.count}`;
+    case 'empty':
+      return `${columnSql(condition.column, layout)} = ''`;
+    case 'matching':
+      return `match(${columnSql(condition.column, layout)}, ${literal(condition.pattern)})`;
+    case 'not_matching':
+      return `NOT match(${columnSql(condition.column, layout)}, ${literal(condition.pattern)})`;
+    case 'unknown_key':
+      return 'has(row_attribute_ids, 0)';
+  }
+}

@@ -1,0 +1,32 @@
+import type { ResolvedKey } from '../../domain/attribute.ts';
+import type { Warehouse } from '../../ports/warehouse.ts';
+import { shardFor, type Engine } from './connect.ts';
+import { dropJob, dropLoad, listStaged } from './drop-stage.ts';
+import { countRows, listRejects } from './load-results.ts';
+import { publishDevices, publishLoad } from './publish.ts';
+import { stageLoad } from './stage-load.ts';
+
+export function clickhouseWarehouse(engine: Engine): Warehouse {
+  return {
+    writeJobKeys: (jobId, keys) => writeJobKeys(engine, jobId, keys),
+    stage: (load, source, signal) => stageLoad(engine, load, source, signal),
+    countRows: (load) => countRows(engine, load),
+    listRejects: (load, limit) => listRejects(engine, load, limit),
+    publish: (load) => publishLoad(engine, load),
+    dropLoad: (loadId) => dropLoad(engine, loadId),
+    publishDevices: (jobId, loadIds) => publishDevices(engine, jobId, loadIds),
+    dropJob: (jobId) => dropJob(engine, jobId),
+    listStaged: () => listStaged(engine),
+  };
+}
+
+/** Twice the same key is harmless: the first meaning counts, and both say the same. */
+async function writeJobKeys(engine: Engine, jobId: number, keys: readonly ResolvedKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await shardFor(engine, jobId).insert({
+    table: 'job_keys',
+    values: keys.map(({ key, attributeId }) => ({ job_id: jobId, key, attribute_id: attributeId })),
+    format: 'JSONEachRow',
+    clickhouse_settings: { distributed_foreground_insert: 1 },
+  });
+}

@@ -1,0 +1,12 @@
+import { importLogListSchema } from '@inlet/contract/import-log';
+import type { ImportLogStore } from '../../../ports/import-log-store.ts';
+import { listImportLogs } from '../../../usecases/read-import-logs.ts';
+import { partnerOf } from '../authentication.ts';
+import type { Api } from '../server.ts';
+import { importLogRecord } from './import-log-record.ts';
+
+export function addListImportLogs(api: Api, deps: { importLogs: ImportLogStore }): void {
+  api.get('/v1/marketplace/import', { schema: { response: { 200: importLogListSchema } } }, async (request) =>
+    (await listImportLogs(deps, partnerOf(request))).map(importLogRecord),
+  );
+}

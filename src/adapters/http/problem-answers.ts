@@ -1,0 +1,76 @@
+import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod';
+import type { Problem } from '@inlet/contract/problem';
+import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
+import { Failure, type FieldError } from '../../domain/failure.ts';
+import type { FailureCode } from '../../domain/failure-catalogue.ts';
+import type { Api } from './server.ts';
+
+/** Every answer that is not a success is `application/problem+json` with a code of the catalogue. */
+export function addProblemAnswers(api: Api): void {
+  api.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(toFailure(error), request, reply));
+  api.setNotFoundHandler((request, reply) =>
+    sendProblem(new Failure('not_found', `There is no ${request.method} ${pathOf(request)}.`), request, reply),
+  );
+}
+
+function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const status = failure.entry.status ?? 500;
+  if (status >= 500) request.log.error({ err: failure.cause ?? failure }, 'request failed');
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (status === 429 || status === 503) reply.header('retry-after', '5');
+  const problem: Problem = {
+    type: `urn:inlet:error:${failure.code}`,
+    title: failure.entry.title,
+    status,
+    detail: failure.detail,
+    instance: pathOf(request),
+    code: failure.code,
+    request_id: request.id,
+    ...(failure.fields.length === 0 ? {} : { errors: [...failure.fields] }),
+  };
+  return reply
+    .code(status)
+    .header('content-type', 'application/problem+json')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(problem);
+}
+
+function toFailure(error: FastifyError | Failure): Failure {
+  if (error instanceof Failure) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const fields = error.validation.map(toFieldError);
+    // An id that is no number cannot be anyone's.
+    if (error.validationContext === 'params') return new Failure('not_found', 'There is no such thing.');
+    return new Failure('invalid_request', 'The request breaks a rule; see errors.', { fields });
+  }
+  return new Failure(codeOf(error), detailOf(error), { cause: error });
+}
+
+function toFieldError({ instancePath, message }: FastifySchemaValidationError): FieldError {
+  // The provider writes the whole body as "/", which in RFC 6901 is a field without a name.
+  return { pointer: instancePath === '/' ? '' : instancePath, detail: message ?? 'is not valid' };
+}
+
+const codeByStatus: Readonly<Record<number, FailureCode>> = {
+  400: 'invalid_request',
+  404: 'not_found',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+};
+
+/** Network errors of pg and of the engine's client: something behind us is away. */
+const awayCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', '57P01', '57P02', '57P03', '53300']);
+
+function codeOf(error: FastifyError): FailureCode {
+  if (awayCodes.has(error.code) || /timeout exceeded when trying to connect/.test(error.message)) return 'unavailable';
+  return codeByStatus[error.statusCode ?? 500] ?? 'internal';
+}
+
+/** What Fastify says about a request may be told; what went wrong inside may not. */
+function detailOf(error: FastifyError): string {
+  return (error.statusCode ?? 500) < 500 ? error.message : 'The request could not be carried out.';
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?')[0] ?? '/';
+}

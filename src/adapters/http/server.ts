@@ -1,0 +1,60 @@
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from '@fastify/type-provider-zod';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Limits } from '../../domain/limits.ts';
+import type { ApiKeyIssuer } from '../../ports/api-key-issuer.ts';
+import type { ImportLogStore } from '../../ports/import-log-store.ts';
+import type { PartnerStore } from '../../ports/partner-store.ts';
+import { addAuthentication } from './authentication.ts';
+import type { Dependency } from './health/ready.ts';
+import { addLive } from './health/live.ts';
+import { addReady } from './health/ready.ts';
+import { addGetImportLog } from './marketplace-import/get-import-log.ts';
+import { addListImportLogs } from './marketplace-import/list-import-logs.ts';
+import { addQueueImport } from './marketplace-import/queue-import.ts';
+import { addProblemAnswers } from './problem-answers.ts';
+
+export type Api = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+export type ApiDeps = {
+  readonly partners: PartnerStore;
+  readonly apiKeys: ApiKeyIssuer;
+  readonly importLogs: ImportLogStore;
+  readonly limits: Limits;
+  readonly dependencies: readonly Dependency[];
+};
+
+const maxBodyBytes = 64 * 1024;
+
+export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
+  const api: Api = Fastify({
+    loggerInstance: logger,
+    bodyLimit: maxBodyBytes,
+    requestTimeout: 30_000,
+    // The caller's own request ids are not taken over: they would let one caller write into another's logs.
+    genReqId: () => randomUUID(),
+    routerOptions: { maxParamLength: 100 },
+  }).withTypeProvider<ZodTypeProvider>();
+  api.setValidatorCompiler(validatorCompiler);
+  api.setSerializerCompiler(serializerCompiler);
+  api.addHook('onSend', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  addProblemAnswers(api);
+  addLive(api);
+  addReady(api, deps.dependencies);
+  api.register(async (scope: Api) => {
+    addAuthentication(scope, deps);
+    addQueueImport(scope, deps);
+    addListImportLogs(scope, deps);
+    addGetImportLog(scope, deps);
+  });
+  return api;
+}

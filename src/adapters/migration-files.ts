@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export type MigrationFile = { readonly name: string; readonly text: string; readonly checksum: string };
+
+/** The numbered files of a folder, in order: `0001-name.sql`. A missing or doubled number is a mistake. */
+export async function readMigrationFiles(folder: string): Promise<MigrationFile[]> {
+  const names = (await readdir(folder)).filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name)).toSorted();
+  for (const [index, name] of names.entries()) {
+    if (Number(name.slice(0, 4)) !== index + 1) throw new Error(`${folder}: expected number ${index + 1} at ${name}`);
+  }
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(join(folder, name), 'utf8');
+      return { name, text, checksum: createHash('sha256').update(text).digest('hex') };
+    }),
+  );
+}
+
+/** What is still to be run. A file that changed after it ran would make two kinds of databases. */
+export function pendingMigrations(files: readonly MigrationFile[], done: ReadonlyMap<string, string>): MigrationFile[] {
+  for (const { name, checksum } of files) {
+    const ran = done.get(name);
+    if (ran !== undefined && ran !== checksum) throw new Error(`${name} was changed after it had run; add a new file.`);
+  }
+  return files.filter(({ name }) => !done.has(name));
+}

@@ -1,0 +1,31 @@
+import { fromKysely, type PgBoss } from 'pg-boss';
+import type { LaneToken } from '../../ports/lane-store.ts';
+import type { Tx } from './connect.ts';
+
+export const laneQueue = 'lane';
+export const fileQueue = 'file';
+/** Where pg-boss puts a file token that used up its retries. */
+export const lostFileQueue = 'file-lost';
+
+export type LanePayload = { readonly partnerId: number };
+export type FilePayload = { readonly fileId: number };
+
+/**
+ * Tokens are sent and settled in the transaction that changes our own rows. The queues are `exclusive`: one token per
+ * lane and one per file, queued or active; sending another is a no-op, so that sending is always safe.
+ */
+export async function sendLaneToken(boss: PgBoss, tx: Tx, partnerId: number): Promise<void> {
+  const payload: LanePayload = { partnerId };
+  await boss.send(laneQueue, payload, { db: fromKysely(tx), singletonKey: String(partnerId) });
+}
+
+export async function sendFileTokens(boss: PgBoss, tx: Tx, fileIds: readonly number[]): Promise<void> {
+  if (fileIds.length === 0) return;
+  const tokens = fileIds.map((fileId) => ({ data: { fileId } satisfies FilePayload, singletonKey: String(fileId) }));
+  await boss.insert(fileQueue, tokens, { db: fromKysely(tx) });
+}
+
+/** Limited to the attempt that holds the token: a holder that was replaced completes nothing. */
+export async function completeLaneToken(boss: PgBoss, tx: Tx, token: LaneToken): Promise<void> {
+  await boss.complete(laneQueue, { id: token.id, retryCount: token.retryCount }, null, { db: fromKysely(tx) });
+}

@@ -1,0 +1,28 @@
+import type { PgBoss } from 'pg-boss';
+import type { LaneStore } from '../../ports/lane-store.ts';
+import type { Database } from './connect.ts';
+import { completeLaneToken, sendLaneToken } from './dispatch.ts';
+import { endJob } from './lanes/end-job.ts';
+import { nextStep } from './lanes/next-step.ts';
+import { startJob } from './lanes/start-job.ts';
+import { summarizeJob } from './lanes/summarize-job.ts';
+import { wakeLanes } from './lanes/wake-lanes.ts';
+
+export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
+  return {
+    nextStep: (token, filesOut) => nextStep(db, boss, token, filesOut),
+    yieldLane: (token) =>
+      db.transaction().execute(async (tx) => {
+        await completeLaneToken(boss, tx, token);
+        await sendLaneToken(boss, tx, token.partnerId);
+      }),
+    startJob: (jobId, files) => startJob(db, jobId, files),
+    summarizeJob: (jobId) => summarizeJob(db, jobId),
+    finishJob: (jobId, result) => endJob(db, jobId, result),
+    failJob: (jobId, failure) => {
+      const error = { code: failure.code, message: failure.detail, file: null, row: null, column: null, count: 1 };
+      return endJob(db, jobId, { failure, errors: [error], uniqueDevices: 0 });
+    },
+    wakeLanes: () => wakeLanes(db, boss),
+  };
+}

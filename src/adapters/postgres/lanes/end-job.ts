@@ -1,0 +1,40 @@
+import { sql } from 'kysely';
+import type { Failure } from '../../../domain/failure.ts';
+import type { ImportLogError } from '../../../domain/import-log.ts';
+import { jobStatus, statusesBefore } from '../../../domain/job.ts';
+import type { Database } from '../connect.ts';
+
+export type JobEnd = {
+  readonly failure: Failure | null;
+  readonly errors: readonly ImportLogError[];
+  readonly uniqueDevices: number;
+};
+
+/** Takes the job to its final status, once: of two holders of the lane the second changes nothing. */
+export async function endJob(db: Database, jobId: number, end: JobEnd): Promise<void> {
+  const status = end.failure ? jobStatus.failed : jobStatus.done;
+  await db.transaction().execute(async (tx) => {
+    const ended = await tx
+      .updateTable('job')
+      .set({
+        status,
+        failure_code: end.failure?.code ?? null,
+        failure_detail: end.failure?.detail ?? null,
+        finished_at: sql`now()`,
+        updated_at: sql`now()`,
+      })
+      .where('id', '=', jobId)
+      .where('status', 'in', statusesBefore(status))
+      .returning('id')
+      .executeTakeFirst();
+    if (!ended) return;
+    await tx
+      .updateTable('import_log')
+      .set({
+        unique_devices: end.uniqueDevices,
+        errors: end.errors.length === 0 ? null : JSON.stringify(end.errors),
+      })
+      .where('job_id', '=', jobId)
+      .execute();
+  });
+}

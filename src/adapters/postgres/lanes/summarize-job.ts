@@ -1,0 +1,46 @@
+import { sql } from 'kysely';
+import { importLogErrorLimit, type ImportLogError } from '../../../domain/import-log.ts';
+import { jobStatus } from '../../../domain/job.ts';
+import { columnOfReason, isRejectReason, rejectReasons } from '../../../domain/reject-reason.ts';
+import { failureCatalogue, isFailureCode } from '../../../domain/failure-catalogue.ts';
+import type { JobSummary } from '../../../ports/lane-store.ts';
+import type { Database } from '../connect.ts';
+
+export async function summarizeJob(db: Database, jobId: number): Promise<JobSummary> {
+  const files = await db
+    .selectFrom('job_file')
+    .select(['load_id', 'status'])
+    .where('job_id', '=', jobId)
+    .where('status', 'in', [jobStatus.done, jobStatus.failed])
+    .execute();
+  return {
+    loadIds: files.flatMap(({ status, load_id }) => (status === jobStatus.done && load_id !== null ? [load_id] : [])),
+    failedFiles: files.filter(({ status }) => status === jobStatus.failed).length,
+    errors: await selectErrors(db, jobId),
+  };
+}
+
+/** Failed files first, then refused rows by file and reason, as many as a record holds. */
+async function selectErrors(db: Database, jobId: number): Promise<ImportLogError[]> {
+  const { rows } = await sql<{ code: string; detail: string | null; file: string; row: number | null; count: number }>`
+    SELECT code, detail, file, "row", count FROM (
+      SELECT 0 AS rank, f.id, f.failure_code AS code, f.failure_detail AS detail,
+             substr(f.key, length(p.prefix) + 1) AS file, NULL::bigint AS "row", 1::bigint AS count
+      FROM job_file f JOIN partner p ON p.id = f.partner_id
+      WHERE f.job_id = ${jobId} AND f.status = ${jobStatus.failed}
+      UNION ALL
+      SELECT 1, f.id, r.reason, NULL, substr(f.key, length(p.prefix) + 1), r.first_row, r.rows
+      FROM job_file f JOIN partner p ON p.id = f.partner_id JOIN job_file_reject r ON r.job_file_id = f.id
+      WHERE f.job_id = ${jobId}
+    ) AS all_errors
+    ORDER BY rank, id, count DESC, code LIMIT ${importLogErrorLimit}
+  `.execute(db);
+  return rows.map(({ code, detail, file, row, count }) => {
+    if (isRejectReason(code))
+      return { code, message: rejectReasons[code], file, row, column: columnOfReason(code), count };
+    if (isFailureCode(code)) {
+      return { code, message: detail ?? failureCatalogue[code].title, file, row, column: null, count };
+    }
+    throw new Error(`${code} is in no catalogue`);
+  });
+}

@@ -1,0 +1,23 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import type { Secret } from '../../domain/secret.ts';
+
+export type S3Settings = {
+  /** Null for AWS itself. */
+  readonly endpoint: string | null;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: Secret;
+};
+
+export function connectS3(settings: S3Settings): S3Client {
+  return new S3Client({
+    ...(settings.endpoint === null ? {} : { endpoint: settings.endpoint, forcePathStyle: true }),
+    region: settings.region,
+    credentials: { accessKeyId: settings.accessKeyId, secretAccessKey: settings.secretAccessKey.reveal() },
+    maxAttempts: 3,
+    // Sums that the server need not know; the ETag and the length are checked.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: 5_000, requestTimeout: 60_000, httpAgent: { maxSockets: 64 } },
+  });
+}

@@ -1,0 +1,40 @@
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { constants, gunzip } from 'node:zlib';
+
+const gunzipPart = promisify(gunzip);
+
+/** A line may have 100 kB, but its delimiter and its first field stand in far less. */
+const headBytes = 16_384;
+
+export function beginsLikeGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+/** Takes a look at the first bytes; `whole` still gives all of them. */
+export async function lookAhead(body: AsyncIterable<Buffer>): Promise<{ head: Buffer; whole: Readable }> {
+  const chunks = body[Symbol.asyncIterator]();
+  const taken: Buffer[] = [];
+  let size = 0;
+  while (size < headBytes) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    taken.push(next.value);
+    size += next.value.length;
+  }
+  const rest: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => chunks };
+  const all = (async function* () {
+    yield* taken;
+    yield* rest;
+  })();
+  return { head: Buffer.concat(taken).subarray(0, headBytes), whole: Readable.from(all, { objectMode: false }) };
+}
+
+/** Unpacks a beginning. What cannot be unpacked is not judged here: the engine reads the whole and says so. */
+export async function unpackHead(bytes: Uint8Array): Promise<Uint8Array> {
+  try {
+    return await gunzipPart(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * 1024 * 1024 });
+  } catch {
+    return new Uint8Array();
+  }
+}

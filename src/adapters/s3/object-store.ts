@@ -1,0 +1,71 @@
+import {
+  GetObjectCommand,
+  HeadObjectCommand,
+  paginateListObjectsV2,
+  S3ServiceException,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { Readable } from 'node:stream';
+import { Failure } from '../../domain/failure.ts';
+import type { ObjectStore, OpenedObject, StoredObject } from '../../ports/object-store.ts';
+import { beginsLikeGzip, lookAhead, unpackHead } from './object-head.ts';
+
+export function s3ObjectStore(client: S3Client, bucket: string): ObjectStore {
+  return {
+    find: (key) => findObject(client, bucket, key),
+    list: (prefix, limit) => listObjects(client, bucket, prefix, limit),
+    open: (object, signal) => openObject(client, bucket, object, signal),
+  };
+}
+
+async function findObject(client: S3Client, bucket: string, key: string): Promise<StoredObject | null> {
+  try {
+    const found = await client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+    return { key, etag: found.ETag ?? '', size: found.ContentLength ?? 0 };
+  } catch (error) {
+    if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404) return null;
+    throw error;
+  }
+}
+
+async function listObjects(client: S3Client, bucket: string, prefix: string, limit: number): Promise<StoredObject[]> {
+  const found: StoredObject[] = [];
+  for await (const page of paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix })) {
+    for (const { Key: key, ETag: etag, Size: size } of page.Contents ?? []) {
+      if (key === undefined || etag === undefined || size === undefined) continue;
+      if (key.endsWith('/') && size === 0) continue;
+      found.push({ key, etag, size });
+      if (found.length === limit) return found;
+    }
+  }
+  return found;
+}
+
+async function openObject(
+  client: S3Client,
+  bucket: string,
+  object: StoredObject,
+  signal: AbortSignal,
+): Promise<OpenedObject> {
+  const { head, whole } = await lookAhead(await getBody(client, bucket, object, signal));
+  const isGzip = beginsLikeGzip(head);
+  return { isGzip, head: isGzip ? await unpackHead(head) : head, body: whole };
+}
+
+/** If-Match: what is read is what was listed, or nothing. */
+async function getBody(client: S3Client, bucket: string, object: StoredObject, signal: AbortSignal): Promise<Readable> {
+  try {
+    const command = new GetObjectCommand({ Bucket: bucket, Key: object.key, IfMatch: object.etag });
+    const { Body: body } = await client.send(command, { abortSignal: signal });
+    if (!(body instanceof Readable)) throw new Error(`the storage gave no stream for ${object.key}`);
+    return body;
+  } catch (error) {
+    const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+    if (status === 404 || status === 412) {
+      throw new Failure('file_changed', 'The file was overwritten or deleted after the job had listed it.', {
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
