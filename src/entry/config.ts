@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { defaultLimits, type Limits } from '../domain/limits.ts';
+import { Secret } from '../domain/secret.ts';
+
+// The one schema of the configuration, and the only reader of the environment. `docs/configuration.md` is generated
+// from it: every variable has a description.
+
+const secret = z
+  .string()
+  .min(1)
+  .transform((value) => new Secret(value));
+const count = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
+  z.coerce.number().int().positive().default(fallback);
+
+export const configSchema = z.object({
+  INLET_POSTGRES_URL: secret.describe('Address of PostgreSQL with user and password: the control plane.'),
+  INLET_CLICKHOUSE_URLS: z
+    .string()
+    .transform((list) => list.split(',').map((url) => new Secret(url.trim())))
+    .describe('HTTP addresses of ClickHouse with user and password, one per shard, separated by commas.'),
+  INLET_CLICKHOUSE_DATABASE: z.string().default('inlet').describe('Database of the data plane, on every shard.'),
+  INLET_CLICKHOUSE_CLUSTER: z.string().describe('Name of the cluster in `remote_servers` that holds these shards.'),
+  INLET_S3_ENDPOINT: z.url().optional().describe('Address of the object storage; leave it out for AWS.'),
+  INLET_S3_REGION: z.string().default('us-east-1').describe('Region of the shared bucket.'),
+  INLET_S3_BUCKET: z.string().min(3).describe('The shared bucket into which partners upload.'),
+  INLET_S3_ACCESS_KEY_ID: z.string().min(1).describe('Access key of the owner of the shared bucket.'),
+  INLET_S3_SECRET_ACCESS_KEY: secret.describe('Secret of that access key.'),
+  INLET_STORAGE_ADMIN_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .describe('Access key of a Ceph admin user (`users=*;user-policy=*`). Needed by `inlet partner create` only.'),
+  INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: secret.optional().describe('Secret of that access key.'),
+  INLET_API_HOST: z.string().default('127.0.0.1').describe('Address on which the api listens.'),
+  INLET_API_PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(8080)
+    .describe('Port of the api; 0 takes a free one.'),
+  INLET_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('What is written to the log.'),
+  INLET_WORKER_LANES: count(4).describe('Lanes that one worker process moves at a time.'),
+  INLET_WORKER_FILES: count(4).describe('Files that one worker process loads at a time.'),
+  INLET_FILES_OUT_PER_LANE: count(16).describe('Files of one partner that may be loading at a time, over all workers.'),
+  INLET_SHUTDOWN_GRACE_SECONDS: count(30).describe('How long a process that was told to stop may finish its work.'),
+  INLET_MAX_LINE_BYTES: count(defaultLimits.maxLineBytes).describe(
+    'Longest line of a file; longer ones are rejected rows.',
+  ),
+  INLET_MAX_FILES_PER_PREFIX: count(defaultLimits.maxFilesPerPrefix).describe('Most files that one job may load.'),
+  INLET_MAX_GZIP_FILE_BYTES: count(defaultLimits.maxGzipFileBytes).describe('Largest gzipped file.'),
+  INLET_MAX_PLAIN_FILE_BYTES: count(defaultLimits.maxPlainFileBytes).describe('Largest file that is not compressed.'),
+  INLET_MAX_OPEN_JOBS: count(defaultLimits.maxOpenJobs).describe('Most unfinished jobs of one partner.'),
+});
+
+export type Config = z.infer<typeof configSchema>;
+
+export function readConfig(): Config {
+  // oxlint-disable-next-line node/no-process-env -- the only place that reads the environment
+  const parsed = configSchema.safeParse(process.env);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
+  throw new Error(`The configuration is not complete (see docs/configuration.md):\n${problems.join('\n')}`);
+}
+
+export function limitsOf(config: Config): Limits {
+  return {
+    maxLineBytes: config.INLET_MAX_LINE_BYTES,
+    maxFilesPerPrefix: config.INLET_MAX_FILES_PER_PREFIX,
+    maxGzipFileBytes: config.INLET_MAX_GZIP_FILE_BYTES,
+    maxPlainFileBytes: config.INLET_MAX_PLAIN_FILE_BYTES,
+    maxOpenJobs: config.INLET_MAX_OPEN_JOBS,
+  };
+}

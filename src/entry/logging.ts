@@ -1,0 +1,17 @@
+import { pino, type Logger } from 'pino';
+
+/** One JSON object per line. Headers and bodies of requests are never logged; secrets cannot be (domain/secret.ts). */
+export function createLogger(options: { name: string; level: string }): Logger {
+  return pino({
+    name: options.name,
+    level: options.level,
+    serializers: {
+      req: (request: { id: string; method: string; url: string }) => ({
+        id: request.id,
+        method: request.method,
+        path: request.url.split('?')[0],
+      }),
+      res: (reply: { statusCode: number }) => ({ status: reply.statusCode }),
+    },
+  });
+}

@@ -1,0 +1,32 @@
+import type { Logger } from 'pino';
+
+type Step = { readonly name: string; readonly run: () => Promise<unknown> };
+
+/**
+ * Stops in ordered groups when the process is told to: first take no more work, then wait for what runs, then close
+ * connections. A second signal or the end of the grace ends the process at once; what it held is taken over by others.
+ */
+export function stopInOrder(log: Logger, graceSeconds: number, groups: readonly (readonly Step[])[]): void {
+  let stopping = false;
+  const stop = async (signal: string): Promise<void> => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    const overdue = setTimeout(() => {
+      log.error({ graceSeconds }, 'did not stop in time');
+      process.exit(1);
+    }, graceSeconds * 1000);
+    overdue.unref();
+    for (const group of groups) {
+      const results = await Promise.allSettled(group.map(({ run }) => run()));
+      for (const [index, result] of results.entries()) {
+        if (result.status === 'rejected')
+          log.error({ step: group[index]?.name, err: result.reason as unknown }, 'stop step failed');
+      }
+    }
+    log.info('stopped');
+    process.exit(0);
+  };
+  process.on('SIGTERM', (signal) => void stop(signal));
+  process.on('SIGINT', (signal) => void stop(signal));
+}

@@ -1,0 +1,68 @@
+import { HeadBucketCommand } from '@aws-sdk/client-s3';
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import { closeEngine, connectEngine, onEveryShard } from '../adapters/clickhouse/connect.ts';
+import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
+import type { Dependency } from '../adapters/http/health/ready.ts';
+import { postgresAttributeStore } from '../adapters/postgres/attribute-store.ts';
+import { connectPostgres } from '../adapters/postgres/connect.ts';
+import { postgresFileStore } from '../adapters/postgres/file-store.ts';
+import { postgresImportLogStore } from '../adapters/postgres/import-log-store.ts';
+import { postgresLaneStore } from '../adapters/postgres/lane-store.ts';
+import { postgresPartnerStore } from '../adapters/postgres/partner-store.ts';
+import { startBoss, type BossRole } from '../adapters/postgres/queues.ts';
+import { connectS3 } from '../adapters/s3/connect.ts';
+import { s3ObjectStore } from '../adapters/s3/object-store.ts';
+import { randomApiKeys } from '../adapters/vault/api-keys.ts';
+import { limitsOf, type Config } from './config.ts';
+
+/** Connects the adapters: what api, worker and command line have in common. */
+export async function wire(config: Config, role: { name: string; boss: BossRole }, log: Logger) {
+  const db = connectPostgres({ url: config.INLET_POSTGRES_URL, name: role.name, maxConnections: 10, log });
+  const engine = connectEngine({
+    urls: config.INLET_CLICKHOUSE_URLS,
+    database: config.INLET_CLICKHOUSE_DATABASE,
+    cluster: config.INLET_CLICKHOUSE_CLUSTER,
+    name: role.name,
+  });
+  const s3 = connectS3({
+    endpoint: config.INLET_S3_ENDPOINT ?? null,
+    region: config.INLET_S3_REGION,
+    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
+    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
+  });
+  const boss = await startBoss({ url: config.INLET_POSTGRES_URL, role: role.boss, name: role.name, log });
+  const dependencies: Dependency[] = [
+    { name: 'postgres', check: async () => void (await sql`SELECT 1`.execute(db)) },
+    {
+      name: 'clickhouse',
+      check: async (abort_signal) =>
+        void (await onEveryShard(engine, (shard) => shard.command({ query: 'SELECT 1', abort_signal }))),
+    },
+    {
+      name: 'bucket',
+      check: async (abortSignal) =>
+        void (await s3.send(new HeadBucketCommand({ Bucket: config.INLET_S3_BUCKET }), { abortSignal })),
+    },
+  ];
+  return {
+    boss,
+    s3,
+    dependencies,
+    limits: limitsOf(config),
+    apiKeys: randomApiKeys(),
+    partners: postgresPartnerStore(db),
+    attributes: postgresAttributeStore(db),
+    importLogs: postgresImportLogStore(db, boss),
+    lanes: postgresLaneStore(db, boss),
+    files: postgresFileStore(db, boss),
+    objects: s3ObjectStore(s3, config.INLET_S3_BUCKET),
+    warehouse: clickhouseWarehouse(engine),
+    close: async (): Promise<void> => {
+      await boss.stop({ graceful: false });
+      await db.destroy();
+      await closeEngine(engine);
+      s3.destroy();
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { startWork } from '../adapters/postgres/work.ts';
+import { giveUpFile } from '../usecases/give-up-file.ts';
+import { loadFile } from '../usecases/load-file.ts';
+import { runLane } from '../usecases/run-lane.ts';
+import { dropOrphanedStages, wakeLanes } from '../usecases/sweep.ts';
+import { readConfig } from './config.ts';
+import { createLogger } from './logging.ts';
+import { repeat } from './repeat.ts';
+import { stopInOrder } from './shutdown.ts';
+import { wire } from './wiring.ts';
+
+const config = readConfig();
+const log = createLogger({ name: 'inlet-worker', level: config.INLET_LOG_LEVEL });
+const wired = await wire(config, { name: 'inlet-worker', boss: 'work' }, log);
+const deps = { ...wired, log, filesOutPerLane: config.INLET_FILES_OUT_PER_LANE, stepsPerTurn: 10 };
+const sweepers = [repeat(10_000, () => wakeLanes(deps), log), repeat(60_000, () => dropOrphanedStages(deps), log)];
+await startWork(
+  deps.boss,
+  {
+    runLane: (token, signal) => runLane(deps, token, signal),
+    loadFile: (fileId, signal) => loadFile(deps, fileId, signal),
+    giveUpFile: (fileId) => giveUpFile(deps, fileId),
+  },
+  { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES },
+  log,
+);
+const finishMilliseconds = Math.max(1, config.INLET_SHUTDOWN_GRACE_SECONDS - 5) * 1000;
+stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
+  sweepers.map((sweeper) => ({ name: 'stop sweeping', run: () => sweeper.stop() })),
+  [
+    {
+      name: 'finish lanes and files',
+      run: () => deps.boss.stop({ graceful: true, timeout: finishMilliseconds, close: false }),
+    },
+  ],
+  [{ name: 'close connections', run: () => deps.close() }],
+]);
+log.info({ lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES }, 'working');
