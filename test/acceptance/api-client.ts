@@ -1,0 +1,69 @@
+import {
+  importLogListSchema,
+  importLogSchema,
+  queueImportAnswerSchema,
+  type ImportLogRecord,
+} from '@inlet/contract/import-log';
+import { problemSchema, type Problem } from '@inlet/contract/problem';
+import { waitUntil } from '../support/wait-until.ts';
+
+// Speaks only HTTP, and checks every answer against the contract.
+
+export type ApiClient = {
+  readonly queue: (body: object) => Promise<number>;
+  readonly refuse: (body: unknown) => Promise<Problem>;
+  readonly get: (importLogId: number) => Promise<ImportLogRecord>;
+  readonly list: () => Promise<ImportLogRecord[]>;
+  readonly request: (path: string, init?: RequestInit) => Promise<Response>;
+  readonly waitForEnd: (importLogId: number, seconds?: number) => Promise<ImportLogRecord>;
+};
+
+export function apiClient(url: string, apiKey: string): ApiClient {
+  const request = (path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(url + path, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...headersOf(init) } });
+  const get = async (importLogId: number): Promise<ImportLogRecord> =>
+    importLogSchema.strict().parse(await expectStatus(200, await request(`/v1/marketplace/import/${importLogId}`)));
+  const post = (body: unknown): Promise<Response> =>
+    request('/v1/marketplace/import', { method: 'POST', body: JSON.stringify(body) });
+  return {
+    request,
+    get,
+    queue: async (body) => {
+      const answer = await post(body);
+      const { import_log_id } = queueImportAnswerSchema.strict().parse(await expectStatus(202, answer));
+      if (answer.headers.get('location') !== `/v1/marketplace/import/${import_log_id}`)
+        throw new Error('wrong Location');
+      return import_log_id;
+    },
+    refuse: async (body) => problemSchema.strict().parse(await readProblem(await post(body))),
+    list: async () => importLogListSchema.parse(await expectStatus(200, await request('/v1/marketplace/import'))),
+    waitForEnd: async (importLogId, seconds = 60) => {
+      let log: ImportLogRecord | undefined;
+      await waitUntil(
+        `import ${importLogId} has ended`,
+        async () => {
+          log = await get(importLogId);
+          return log.status >= 2;
+        },
+        seconds,
+      );
+      if (!log) throw new Error('no record');
+      return log;
+    },
+  };
+}
+
+function headersOf(init: RequestInit): Record<string, string> {
+  const given = Object.fromEntries(new Headers(init.headers));
+  return init.body === undefined ? given : { 'content-type': 'application/json', ...given };
+}
+
+export async function readProblem(answer: Response): Promise<unknown> {
+  if (answer.headers.get('content-type') !== 'application/problem+json') throw new Error('no problem+json');
+  return answer.json();
+}
+
+async function expectStatus(status: number, answer: Response): Promise<unknown> {
+  if (answer.status !== status) throw new Error(`HTTP ${answer.status}: ${await answer.text()}`);
+  return answer.json();
+}

@@ -1,0 +1,25 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findSecrets } from '../support/find-secrets.ts';
+import { knownSecrets } from '../support/known-secrets.ts';
+import { logDirectory } from '../support/log-directory.ts';
+
+// Runs after the suites that start processes: `npm test` sees to the order.
+
+describe('the log output of the whole run', () => {
+  it('holds none of the secrets that were given out', () => {
+    const secrets = knownSecrets();
+    expect(secrets.length).toBeGreaterThan(4);
+    const found = findSecrets(logDirectory, secrets);
+    expect(found.filesRead).toBeGreaterThan(1);
+    expect(found.places).toEqual([]);
+  });
+
+  it('would be noticed if it held one', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'inlet-secrets-'));
+    writeFileSync(join(directory, 'api.log'), 'fine\nconnecting to postgres://inlet:hunter2@host/db\n');
+    expect(findSecrets(directory, ['hunter2']).places).toEqual(['api.log:2']);
+  });
+});

@@ -1,0 +1,42 @@
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { rmSync } from 'node:fs';
+import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/migrate.ts';
+import { connectS3 } from '../../src/adapters/s3/connect.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { readAddresses } from '../../stack/addresses.ts';
+import { testBucket } from './environment.ts';
+import { forgetSecrets, rememberSecrets } from './known-secrets.ts';
+import { logDirectory } from './log-directory.ts';
+import { silentLog } from './silent-log.ts';
+import { templateDatabase, withServer } from './stores.ts';
+
+/** Once per run: the bucket, and the PostgreSQL template with all migrations in it. */
+export async function setup(): Promise<void> {
+  const { postgres, clickhouse, s3 } = readAddresses();
+  rmSync(logDirectory, { recursive: true, force: true });
+  forgetSecrets();
+  rememberSecrets(
+    new URL(postgres.url).password,
+    ...clickhouse.shards.map(({ httpUrl }) => new URL(httpUrl).password),
+    s3.providerSecretAccessKey,
+    s3.adminSecretAccessKey,
+  );
+  await withServer(async (client) => {
+    await client.query(`DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`);
+    await client.query(`CREATE DATABASE ${templateDatabase}`);
+  });
+  const url = new URL(postgres.url);
+  url.pathname = `/${templateDatabase}`;
+  const template = new Secret(url.href);
+  await underMigrationLock(template, (client) =>
+    migratePostgres(client, { url: template, folder: 'migrations/postgres', log: silentLog }),
+  );
+  const client = connectS3({
+    endpoint: s3.endpoint,
+    region: s3.region,
+    accessKeyId: s3.providerAccessKeyId,
+    secretAccessKey: new Secret(s3.providerSecretAccessKey),
+  });
+  await client.send(new CreateBucketCommand({ Bucket: testBucket }));
+  client.destroy();
+}

@@ -1,0 +1,74 @@
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { connectS3 } from '../../src/adapters/s3/connect.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { readAddresses } from '../../stack/addresses.ts';
+import { rememberSecrets } from './known-secrets.ts';
+
+const run = promisify(execFile);
+
+const issuedSchema = z.object({
+  partner_id: z.int(),
+  name: z.string(),
+  api_key: z.string(),
+  storage: z.object({
+    bucket: z.string(),
+    prefix: z.string(),
+    access_key_id: z.string(),
+    secret_access_key: z.string(),
+  }),
+});
+
+export type TestPartner = {
+  readonly id: number;
+  readonly name: string;
+  readonly apiKey: string;
+  readonly prefix: string;
+  readonly bucket: string;
+  /** With the partner's own credentials, which reach its prefix only. */
+  readonly s3: S3Client;
+  readonly upload: (path: string, body: Uint8Array | string) => Promise<void>;
+  readonly createAttribute: (name: string, ...foreignKeys: string[]) => Promise<number>;
+};
+
+let serial = 0;
+
+/** Runs the operator's command line as an operator does. */
+async function inlet(environment: Readonly<Record<string, string>>, ...parameters: string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, ['bin/inlet', ...parameters], { env: { ...environment } });
+  return stdout;
+}
+
+/** A new partner with everything that provisioning gives it. */
+export async function createPartner(environment: Readonly<Record<string, string>>): Promise<TestPartner> {
+  serial += 1;
+  const name = `p-${process.pid}-${Date.now().toString(36)}-${serial}`;
+  const issued = issuedSchema.parse(JSON.parse(await inlet(environment, 'partner', 'create', name)));
+  const { storage } = issued;
+  rememberSecrets(issued.api_key, storage.secret_access_key);
+  const { endpoint, region } = readAddresses().s3;
+  const s3 = connectS3({
+    endpoint,
+    region,
+    accessKeyId: storage.access_key_id,
+    secretAccessKey: new Secret(storage.secret_access_key),
+  });
+  return {
+    id: issued.partner_id,
+    name,
+    apiKey: issued.api_key,
+    prefix: storage.prefix,
+    bucket: storage.bucket,
+    s3,
+    upload: async (path, body) => {
+      await s3.send(new PutObjectCommand({ Bucket: storage.bucket, Key: storage.prefix + path, Body: body }));
+    },
+    createAttribute: async (attribute, ...foreignKeys) => {
+      const keys = foreignKeys.flatMap((key) => ['--foreign-key', key]);
+      const made = await inlet(environment, 'attribute', 'create', '--partner', name, '--name', attribute, ...keys);
+      return z.object({ attribute_id: z.int() }).parse(JSON.parse(made)).attribute_id;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { logDirectory } from './log-directory.ts';
+import { waitUntil } from './wait-until.ts';
+
+type ServiceProcess = { readonly child: ChildProcess; readonly logFile: string };
+export type Service = { readonly url: string; readonly worker: ChildProcess; readonly stop: () => Promise<void> };
+
+let serial = 0;
+
+/** Starts the api and a worker as real processes; their logs are kept for the test that looks for secrets. */
+export async function startService(environment: Readonly<Record<string, string>>, label: string): Promise<Service> {
+  const api = startProcess('api', environment, label);
+  const worker = startProcess('worker', environment, label);
+  let url = '';
+  await waitUntil(`the api and the worker are ready (see ${logDirectory})`, async () => {
+    requireAlive(api);
+    requireAlive(worker);
+    url = /Server listening at (http:\/\/127\.0\.0\.1:\d+)/.exec(readFileSync(api.logFile, 'utf8'))?.[1] ?? '';
+    return (
+      url !== '' &&
+      readFileSync(worker.logFile, 'utf8').includes('"working"') &&
+      (await fetch(`${url}/health/ready`)).ok
+    );
+  });
+  return {
+    url,
+    worker: worker.child,
+    stop: async () => {
+      await Promise.all([stopProcess(api.child), stopProcess(worker.child)]);
+    },
+  };
+}
+
+function startProcess(
+  entry: 'api' | 'worker',
+  environment: Readonly<Record<string, string>>,
+  label: string,
+): ServiceProcess {
+  mkdirSync(logDirectory, { recursive: true });
+  serial += 1;
+  const logFile = join(logDirectory, `${label}-${entry}-${process.pid}-${serial}.log`);
+  const output = openSync(logFile, 'w');
+  const child = spawn(process.execPath, [`src/entry/${entry}.ts`], {
+    // Only what the process needs: nothing of the developer's own environment.
+    env: { PATH: '/usr/bin:/bin', INLET_LOG_LEVEL: 'debug', ...environment },
+    stdio: ['ignore', output, output],
+  });
+  closeSync(output);
+  return { child, logFile };
+}
+
+async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+}
+
+function requireAlive({ child, logFile }: ServiceProcess): void {
+  if (child.exitCode !== null) throw new Error(`a process ended early with code ${child.exitCode}; see ${logFile}`);
+}

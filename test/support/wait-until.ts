@@ -1,0 +1,16 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Waits for a condition, looking often, for at most a minute. An error counts as "not yet". */
+export async function waitUntil(what: string, condition: () => Promise<boolean>, seconds = 60): Promise<void> {
+  const end = Date.now() + seconds * 1000;
+  let last: unknown;
+  while (Date.now() < end) {
+    try {
+      if (await condition()) return;
+    } catch (error) {
+      last = error;
+    }
+    await pause(50);
+  }
+  throw new Error(`waited ${seconds} s in vain until ${what}`, { cause: last });
+}
