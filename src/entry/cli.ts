@@ -1,13 +1,11 @@
-import type { S3Client } from '@aws-sdk/client-s3';
 import { Command } from 'commander';
-import { cephStorageProvisioner } from '../adapters/ceph/storage-provisioner.ts';
 import { Failure } from '../domain/failure.ts';
-import type { StorageProvisioner } from '../ports/storage-provisioner.ts';
 import { createAttribute } from '../usecases/create-attribute.ts';
 import { provisionPartner } from '../usecases/provision-partner.ts';
 import { readConfig, type Config } from './config.ts';
 import { createLogger } from './logging.ts';
 import { migrate } from './migrate.ts';
+import { storageProvisioner } from './storage.ts';
 import { wire } from './wiring.ts';
 
 // Results go to standard output, everything else to standard error, so that scripts can read the first.
@@ -80,17 +78,6 @@ async function withWiring<T>(config: Config, run: (deps: Awaited<ReturnType<type
   } finally {
     await deps.close();
   }
-}
-
-function storageProvisioner(config: Config, owner: S3Client): StorageProvisioner {
-  const accessKeyId = config.INLET_STORAGE_ADMIN_ACCESS_KEY_ID;
-  const secretAccessKey = config.INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY;
-  const endpoint = config.INLET_S3_ENDPOINT;
-  if (accessKeyId === undefined || secretAccessKey === undefined || endpoint === undefined) {
-    throw new Error('Set INLET_S3_ENDPOINT and INLET_STORAGE_ADMIN_* to give out storage credentials.');
-  }
-  const region = config.INLET_S3_REGION;
-  return cephStorageProvisioner({ endpoint, region, accessKeyId, secretAccessKey }, owner, config.INLET_S3_BUCKET);
 }
 
 try {

@@ -34,7 +34,7 @@ export async function startService(environment: Readonly<Record<string, string>>
   };
 }
 
-function startProcess(
+export function startProcess(
   entry: 'api' | 'worker',
   environment: Readonly<Record<string, string>>,
   label: string,
@@ -52,7 +52,7 @@ function startProcess(
   return { child, logFile };
 }
 
-async function stopProcess(child: ChildProcess): Promise<void> {
+export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill('SIGTERM');

@@ -3,7 +3,8 @@ import { Client } from 'pg';
 import { migrateEngine } from '../../src/adapters/clickhouse/migrate.ts';
 import type { Config } from '../../src/entry/config.ts';
 import { readAddresses } from '../../stack/addresses.ts';
-import { configFor, environmentFor, type Topology } from './environment.ts';
+import type { Topology } from '../../stack/service-environment.ts';
+import { configFor, environmentFor } from './environment.ts';
 
 /** Made once per run by `global-setup.ts`, with all migrations in it. */
 export const templateDatabase = 'inlet_test_template';
@@ -43,7 +44,16 @@ async function dropStores(config: Config, database: string): Promise<void> {
 }
 
 export async function withServer<T>(run: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: readAddresses().postgres.url });
+  return withClient(readAddresses().postgres.url, run);
+}
+
+/** To look below the API, at the tables of one test. */
+export async function withDatabase<T>(stores: TestStores, run: (client: Client) => Promise<T>): Promise<T> {
+  return withClient(stores.config.INLET_POSTGRES_URL.reveal(), run);
+}
+
+async function withClient<T>(connectionString: string, run: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString });
   await client.connect();
   try {
     return await run(client);

@@ -1,0 +1,54 @@
+import { importLogSchema, queueImportAnswerSchema, type ImportLogRecord } from '@inlet/contract/import-log';
+import { setTimeout as pause } from 'node:timers/promises';
+import { complain, messageOf, say, secondsSince } from '../stack/say.ts';
+import { readDemoSession, type DemoSession } from './demo-session.ts';
+
+// Queues an import over HTTP, follows it to its end and prints the record. Needs a running `npm run dev`.
+
+let lastShown = '';
+const statusWords = ['pending', 'importing', 'done', 'error'] as const;
+
+try {
+  const session = await readDemoSession();
+  if (!session) throw new Error('Start "npm run dev" in another terminal first.');
+  await demo(session);
+} catch (error) {
+  complain(messageOf(error));
+  process.exitCode = 1;
+}
+
+async function demo(session: DemoSession): Promise<void> {
+  const body = { file_path: 'delivery/', key_type: 1, compressed: true };
+  say(`POST /v1/marketplace/import ${JSON.stringify(body)}`);
+  const start = performance.now();
+  const { import_log_id } = queueImportAnswerSchema.parse(await call(session, '/v1/marketplace/import', body));
+  say(`queued as import log ${import_log_id}`);
+  let record: ImportLogRecord;
+  do {
+    await pause(100);
+    record = importLogSchema.parse(await call(session, `/v1/marketplace/import/${import_log_id}`));
+    showProgress(
+      `${statusWords[record.status].padEnd(9)} ${record.total_rows.padStart(9)} rows  ${secondsSince(start)}`,
+    );
+  } while (record.status < 2);
+  say(`\n${JSON.stringify(record, null, 2)}`);
+  if (record.status !== 2) process.exitCode = 1;
+}
+
+async function call(session: DemoSession, path: string, body?: object): Promise<unknown> {
+  const answer = await fetch(session.url + path, {
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    headers: { authorization: `Bearer ${session.apiKey}`, 'content-type': 'application/json' },
+  }).catch(() => {
+    throw new Error(`Nothing answers at ${session.url}: is "npm run dev" running?`);
+  });
+  if (!answer.ok) throw new Error(`HTTP ${answer.status}: ${await answer.text()}`);
+  return answer.json();
+}
+
+/** On a terminal one line that changes; elsewhere a line each time it says something new. */
+function showProgress(line: string): void {
+  if (process.stdout.isTTY) process.stdout.write(`\r${line}`);
+  else if (line.slice(0, 25) !== lastShown) say(line);
+  lastShown = line.slice(0, 25);
+}

@@ -1,0 +1,115 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import { configSchema } from '../src/entry/config.ts';
+import { createLogger } from '../src/entry/logging.ts';
+import { migrate } from '../src/entry/migrate.ts';
+import { keepOrPickPort } from '../stack/ports.ts';
+import { complain, messageOf, say, secondsSince } from '../stack/say.ts';
+import { writeDemoSession, type DemoSession } from './demo-session.ts';
+import { devEnvironment } from './environment.ts';
+import { provisionDemo } from './provision-demo.ts';
+
+// From a clone to a running service in one command: servers, schema, demo partner, sample files, api and worker.
+
+const start = performance.now();
+const children: ChildProcess[] = [];
+
+try {
+  await main();
+} catch (error) {
+  complain(messageOf(error));
+  stopChildren();
+  process.exitCode = 1;
+}
+
+async function main(): Promise<void> {
+  if (spawnSync(process.execPath, ['stack/cli/up.ts'], { stdio: 'inherit' }).status !== 0) {
+    throw new Error('The servers did not start; see above. "npm run stack:install" installs what they need.');
+  }
+  const port = await keepOrPickPort(8080, []);
+  const url = `http://127.0.0.1:${port}`;
+  const environment = devEnvironment(port);
+  const config = configSchema.parse(environment);
+  await createDatabase(environment);
+  await migrate(config, createLogger({ name: 'inlet-migrate', level: 'warn' }));
+  const session = { ...(await provisionDemo(config)), url };
+  mkdirSync('.dev', { recursive: true });
+  startProcess('api', environment);
+  startProcess('worker', environment);
+  process.on('SIGINT', stopChildren);
+  process.on('SIGTERM', stopChildren);
+  await untilAnswers(`${url}/health/ready`);
+  await writeDemoSession(session);
+  sayReady(session);
+  await Promise.all([...children].map((child) => once(child, 'exit')));
+}
+
+async function createDatabase(environment: Readonly<Record<string, string>>): Promise<void> {
+  const url = new URL(environment['INLET_POSTGRES_URL'] ?? '');
+  const name = url.pathname.slice(1);
+  url.pathname = '/postgres';
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+  if (rowCount === 0) await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+}
+
+function startProcess(entry: 'api' | 'worker', environment: Readonly<Record<string, string>>): void {
+  const output = openSync(`.dev/${entry}.log`, 'w');
+  const child = spawn(process.execPath, [`src/entry/${entry}.ts`], {
+    env: { ...environment },
+    stdio: ['ignore', output, output],
+    detached: true, // Ctrl-C reaches this process only, which then asks the others to stop, once
+  });
+  closeSync(output);
+  child.on('exit', (code) => {
+    if (code !== 0) complain(`the ${entry} ended with code ${code}; see .dev/${entry}.log`);
+    stopChildren();
+  });
+  children.push(child);
+}
+
+function stopChildren(): void {
+  for (const child of children.splice(0)) child.kill('SIGTERM');
+}
+
+async function untilAnswers(url: string): Promise<void> {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    const ok = await fetch(url).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+    if (ok) return;
+    await pause(100);
+  }
+  throw new Error(`${url} did not answer in time`);
+}
+
+function sayReady({ url, apiKey }: DemoSession): void {
+  const authorization = `-H 'Authorization: Bearer ${apiKey}'`;
+  say(`
+Inlet is ready after ${secondsSince(start)} at ${url}. Try, in another terminal:
+
+  npm run demo
+
+or by hand:
+
+  # queue an import of everything under delivery/ in the demo partner's prefix
+  curl -s ${url}/v1/marketplace/import ${authorization} \\
+    -H 'Content-Type: application/json' -d '{"file_path": "delivery/", "key_type": 1, "compressed": true}'
+
+  # a file with bad rows: its record tells which and why
+  curl -s ${url}/v1/marketplace/import ${authorization} \\
+    -H 'Content-Type: application/json' -d '{"file_path": "with-bad-rows.csv", "key_type": 1}'
+
+  # follow the imports
+  curl -s ${url}/v1/marketplace/import ${authorization}
+
+The logs are in .dev/api.log and .dev/worker.log. Ctrl-C stops the api and the worker;
+"npm run stack:down" stops the servers.
+`);
+}

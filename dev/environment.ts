@@ -1,0 +1,10 @@
+import { readAddresses } from '../stack/addresses.ts';
+import { serviceEnvironment } from '../stack/service-environment.ts';
+
+/** The stores of `npm run dev`, on as many shards as the stack has. */
+export function devEnvironment(apiPort: number): Record<string, string> {
+  const addresses = readAddresses();
+  const topology = addresses.clickhouse.clusters.two === undefined ? 'one' : 'two';
+  const own = { database: 'inlet_dev', bucket: 'inlet-dev', topology } as const;
+  return { ...serviceEnvironment(addresses, own), INLET_API_PORT: String(apiPort), INLET_LOG_LEVEL: 'info' };
+}

@@ -1,0 +1,57 @@
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { connectS3 } from '../src/adapters/s3/connect.ts';
+import { Secret } from '../src/domain/secret.ts';
+import type { Config } from '../src/entry/config.ts';
+import { createLogger } from '../src/entry/logging.ts';
+import { storageProvisioner } from '../src/entry/storage.ts';
+import { wire } from '../src/entry/wiring.ts';
+import { authenticatePartner } from '../src/usecases/authenticate-partner.ts';
+import { createAttribute } from '../src/usecases/create-attribute.ts';
+import { provisionPartner } from '../src/usecases/provision-partner.ts';
+import { readDemoSession, type DemoSession } from './demo-session.ts';
+import { demoAttributes, sampleFiles } from './sample-files.ts';
+
+type DemoPartner = Omit<DemoSession, 'url'>;
+
+/** The demo partner with attributes and sample files: the one of the last session while its key still works. */
+export async function provisionDemo(config: Config): Promise<DemoPartner> {
+  const deps = await wire(
+    config,
+    { name: 'inlet-dev', boss: 'send' },
+    createLogger({ name: 'inlet-dev', level: 'warn' }),
+  );
+  try {
+    const before = await readDemoSession();
+    if (before && (await authenticatePartner(deps, `Bearer ${before.apiKey}`).catch(() => null))) return before;
+    const name = `demo-${Date.now().toString(36)}`;
+    const made = await provisionPartner({ ...deps, storage: storageProvisioner(config, deps.s3) }, name);
+    for (const attribute of demoAttributes) {
+      await createAttribute(deps, name, { name: attribute, foreignKeys: [attribute] });
+    }
+    const partner = {
+      apiKey: made.apiKey.reveal(),
+      bucket: made.storage.bucket,
+      prefix: made.storage.prefix,
+      accessKeyId: made.storage.accessKeyId,
+      secretAccessKey: made.storage.secretAccessKey.reveal(),
+    };
+    await uploadSamples(config, partner);
+    return partner;
+  } finally {
+    await deps.close();
+  }
+}
+
+/** As a partner does it: with the partner's own credentials, into its own prefix. */
+async function uploadSamples(config: Config, partner: DemoPartner): Promise<void> {
+  const s3 = connectS3({
+    endpoint: config.INLET_S3_ENDPOINT ?? null,
+    region: config.INLET_S3_REGION,
+    accessKeyId: partner.accessKeyId,
+    secretAccessKey: new Secret(partner.secretAccessKey),
+  });
+  for (const { path, body } of sampleFiles()) {
+    await s3.send(new PutObjectCommand({ Bucket: partner.bucket, Key: partner.prefix + path, Body: body }));
+  }
+  s3.destroy();
+}

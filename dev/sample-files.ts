@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+
+export const demoAttributes = ['sports', 'travel', 'music'] as const;
+
+const rowsPerPart = 100_000;
+const parts = 3;
+
+/** Three gzipped parts of one delivery, and a small file with bad rows to look at. */
+export function sampleFiles(): { path: string; body: Uint8Array }[] {
+  const delivery = Array.from({ length: parts }, (_, part) => ({
+    path: `delivery/part-${part}.csv.gz`,
+    body: gzipSync(
+      ['id,keys', ...Array.from({ length: rowsPerPart }, (_row, n) => row(part * rowsPerPart + n))].join('\n'),
+    ),
+  }));
+  const bad = [
+    row(1),
+    'not-an-id,sports',
+    '00000000-0000-0000-0000-000000000000,sports',
+    `${deviceId(2)},golf`,
+    row(3),
+  ];
+  return [...delivery, { path: 'with-bad-rows.csv', body: Buffer.from(bad.join('\n')) }];
+}
+
+function row(n: number): string {
+  const first = demoAttributes[n % demoAttributes.length] ?? 'sports';
+  return n % 5 === 0 ? `${deviceId(n)},${first}|music` : `${deviceId(n)},${first}`;
+}
+
+/** Looks random, but is the same at every start. */
+function deviceId(n: number): string {
+  const hex = createHash('md5').update(String(n)).digest('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

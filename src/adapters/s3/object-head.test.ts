@@ -1,0 +1,133 @@
+import * as fc from 'fast-check';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { beginsLikeGzip, lookAhead, unpackHead } from './object-head.ts';
+
+const headBytes = 16_384;
+
+async function* inPieces(pieces: readonly Uint8Array[]): AsyncGenerator<Buffer> {
+  for (const piece of pieces) yield Buffer.from(piece);
+}
+
+describe('looking ahead', () => {
+  it('gives all bytes back and shows the first ones, however they arrive', async () => {
+    const piece = fc.oneof(
+      fc.constant(new Uint8Array()),
+      fc.uint8Array({ maxLength: 3 }),
+      fc.uint8Array({ maxLength: 2_000 }),
+      fc.integer({ min: headBytes - 2, max: headBytes + 2 }).map((size) => new Uint8Array(size).fill(size)),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 20 }), async (pieces) => {
+        const all = Buffer.concat(pieces);
+        const { head, whole } = await lookAhead(inPieces(pieces));
+        expect(head.equals(all.subarray(0, headBytes))).toBe(true);
+        expect((await buffer(whole)).equals(all)).toBe(true);
+      }),
+    );
+  });
+
+  it('shows a head of many tiny pieces', async () => {
+    const all = Buffer.from('id,keys\n'.repeat(4_000));
+    const { head, whole } = await lookAhead(inPieces(Array.from(all, (byte) => Uint8Array.of(byte))));
+    expect(head.equals(all.subarray(0, headBytes))).toBe(true);
+    expect((await buffer(whole)).equals(all)).toBe(true);
+  });
+
+  it('does not read further than it has to', async () => {
+    let pieces = 0;
+    const endless = async function* (): AsyncGenerator<Buffer> {
+      for (;;) {
+        pieces += 1;
+        yield Buffer.alloc(1_000);
+      }
+    };
+    await lookAhead(endless());
+    expect(pieces).toBe(Math.ceil(headBytes / 1_000));
+  });
+
+  it('gives the error of the source to whoever reads the whole', async () => {
+    const failing = async function* (): AsyncGenerator<Buffer> {
+      yield Buffer.alloc(headBytes);
+      throw new Error('connection lost');
+    };
+    const { whole } = await lookAhead(failing());
+    await expect(buffer(whole)).rejects.toThrow('connection lost');
+  });
+
+  it('gives the error of the source at once when it comes within the head', async () => {
+    const failing = async function* (): AsyncGenerator<Buffer> {
+      yield Buffer.alloc(10);
+      throw new Error('connection lost');
+    };
+    await expect(lookAhead(failing())).rejects.toThrow('connection lost');
+  });
+
+  it('ends the source when the whole is given up half-way', async () => {
+    const source = Readable.from(inPieces(Array.from({ length: 100 }, () => Buffer.alloc(headBytes))));
+    const { whole } = await lookAhead(source);
+    for await (const piece of whole) {
+      expect(piece).toHaveLength(headBytes);
+      if (whole.readableDidRead && source.readableDidRead) break;
+    }
+    expect(whole.destroyed).toBe(true);
+  });
+});
+
+describe('the first bytes', () => {
+  it.each([
+    [[], false],
+    [[0x1f], false],
+    [[0x1f, 0x8b], true],
+    [[0x1f, 0x8b, 0x08, 0x00], true],
+    [[0x1f, 0x8c], false],
+    [[0x8b, 0x1f], false],
+    [Buffer.from('id,keys\n'), false],
+  ])('%j begin like gzip: %s', (bytes, isGzip) => {
+    expect(beginsLikeGzip(Uint8Array.from(bytes))).toBe(isGzip);
+  });
+});
+
+describe('unpacking a beginning', () => {
+  const text = Buffer.from(Array.from({ length: 3_000 }, (_, n) => `${(n * 7919).toString(36)},sport\n`).join(''));
+  const packed = gzipSync(text);
+
+  it('gives what a whole gzip holds', async () => {
+    expect(Buffer.from(await unpackHead(packed)).equals(text)).toBe(true);
+  });
+
+  it('gives the beginning of the content for a gzip that is cut anywhere', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: packed.length }), async (end) => {
+        const unpacked = Buffer.from(await unpackHead(packed.subarray(0, end)));
+        expect(unpacked.equals(text.subarray(0, unpacked.length))).toBe(true);
+      }),
+    );
+  });
+
+  it('gives something of a gzip that is cut in its middle', async () => {
+    const unpacked = await unpackHead(packed.subarray(0, packed.length / 2));
+    expect(unpacked.length).toBeGreaterThan(1_000);
+  });
+
+  it('gives the beginning of several members, wherever they are cut', async () => {
+    const members = Buffer.concat([gzipSync('id,keys\n'), gzipSync('a,sport\n'), gzipSync('b,news\n')]);
+    const content = Buffer.from('id,keys\na,sport\nb,news\n');
+    for (let end = gzipSync('id,keys\n').length; end <= members.length; end++) {
+      const unpacked = Buffer.from(await unpackHead(members.subarray(0, end)));
+      expect(unpacked.equals(content.subarray(0, unpacked.length))).toBe(true);
+      expect(unpacked.length).toBeGreaterThanOrEqual('id,keys\n'.length);
+    }
+  });
+
+  it.each([
+    ['nothing', Buffer.alloc(0)],
+    ['plain text', Buffer.from('id,keys\n')],
+    ['two bytes', Buffer.from([0x1f, 0x8b])],
+    ['noise', Buffer.concat([packed.subarray(0, 10), Buffer.alloc(100, 0xff)])],
+  ])('gives nothing, and no error, for %s', async (_name, bytes) => {
+    expect(await unpackHead(bytes)).toHaveLength(0);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { expectGzip, requireCompressedForPrefix, requireSameCompression } from './compression.ts';
+
+describe('the field "compressed"', () => {
+  it('is needed for what can only be a prefix', () => {
+    expect(() => requireCompressedForPrefix('day/', null)).toThrow(
+      expect.objectContaining({
+        code: 'compressed_required',
+        fields: [{ pointer: '/compressed', detail: expect.stringContaining('compressed') as string }],
+      }),
+    );
+  });
+
+  it.each([
+    ['day/', true],
+    ['day/', false],
+    ['day', null],
+    ['day/a.csv', null],
+  ])('may be as it is for %s: %s', (filePath, compressed) => {
+    expect(() => requireCompressedForPrefix(filePath, compressed)).not.toThrow();
+  });
+});
+
+describe('whether a file should be gzipped', () => {
+  it.each([
+    { compressed: true, key: 'acme/a.csv', isSingle: true, gzip: true },
+    { compressed: true, key: 'acme/a.csv', isSingle: false, gzip: true },
+    { compressed: false, key: 'acme/a.csv.gz', isSingle: true, gzip: false },
+    { compressed: false, key: 'acme/a.csv.gz', isSingle: false, gzip: false },
+    { compressed: null, key: 'acme/a.csv.gz', isSingle: true, gzip: true },
+    { compressed: null, key: 'acme/a.csv', isSingle: true, gzip: false },
+    { compressed: null, key: 'acme/gz', isSingle: true, gzip: false },
+    { compressed: null, key: 'acme/a.gz.csv', isSingle: true, gzip: false },
+  ])('is $gzip for $key with compressed $compressed, single $isSingle', ({ compressed, gzip, ...file }) => {
+    expect(expectGzip(compressed, file)).toBe(gzip);
+  });
+
+  it('cannot be told for a path that turned out to be a prefix', () => {
+    expect(() => expectGzip(null, { key: 'acme/day/a.csv.gz', isSingle: false })).toThrow(
+      expect.objectContaining({ code: 'compressed_required' }),
+    );
+  });
+});
+
+describe('what was announced and what was found', () => {
+  it.each([true, false])('may agree on %s', (gzip) => {
+    expect(() => requireSameCompression(gzip, gzip)).not.toThrow();
+  });
+
+  it.each([
+    [true, 'The file was announced as gzip, but its first bytes are not gzip.'],
+    [false, 'The file was announced as plain text, but its first bytes are gzip.'],
+  ])('must not differ (announced as gzip: %s)', (expected, detail) => {
+    expect(() => requireSameCompression(expected, !expected)).toThrow(
+      expect.objectContaining({ code: 'compression_mismatch', detail }),
+    );
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { Failure } from './failure.ts';
+
+describe('a failure', () => {
+  it('carries its code, its detail and what the catalogue says', () => {
+    const failure = new Failure('no_files', 'No object has the path "a.csv".');
+    expect(failure).toMatchObject({
+      name: 'Failure',
+      message: 'no_files: No object has the path "a.csv".',
+      code: 'no_files',
+      detail: 'No object has the path "a.csv".',
+      fields: [],
+      entry: { title: 'No file was found', fault: 'partner' },
+    });
+    expect(failure).toBeInstanceOf(Error);
+  });
+
+  it('keeps the fields that are wrong and the cause', () => {
+    const cause = new Error('socket closed');
+    const fields = [{ pointer: '/file_path', detail: 'is empty' }];
+    const failure = new Failure('invalid_request', 'file_path is empty', { cause, fields });
+    expect(failure.cause).toBe(cause);
+    expect(failure.fields).toEqual(fields);
+  });
+
+  it('has no cause when none was given', () => {
+    expect(Object.hasOwn(new Failure('internal', 'oh'), 'cause')).toBe(false);
+  });
+
+  it('is final when the partner has to act, and tried again when it is ours', () => {
+    expect(new Failure('corrupt_gzip', '').isFinal).toBe(true);
+    expect(new Failure('unavailable', '').isFinal).toBe(false);
+    expect(new Failure('load_abandoned', '').isFinal).toBe(false);
+  });
+});

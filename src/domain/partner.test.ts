@@ -1,0 +1,44 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { partnerNamePattern, prefixOfPartner } from './partner.ts';
+
+describe('the name of a partner', () => {
+  it.each(['ab', 'acme', 'acme-2', 'a-b-c', '42', '0a', 'x'.repeat(40)])('may be %s', (name) => {
+    expect(name).toMatch(partnerNamePattern);
+  });
+
+  it.each([
+    '',
+    'a',
+    'x'.repeat(41),
+    'Acme',
+    'acme_2',
+    'acme/evil',
+    '..',
+    '-acme',
+    'acme-',
+    'a--b',
+    'acme ',
+    'acme\n',
+    'acmé',
+    'a.b',
+    'a*',
+  ])('may not be %j', (name) => {
+    expect(name).not.toMatch(partnerNamePattern);
+  });
+
+  it('never makes one prefix the beginning of another', () => {
+    const name = fc
+      .stringMatching(/^[a-z0-9]{1,4}(?:-[a-z0-9]{1,3}){0,2}$/)
+      .filter((text) => partnerNamePattern.test(text));
+    fc.assert(
+      fc.property(name, name, (one, other) => {
+        expect(prefixOfPartner(one).startsWith(prefixOfPartner(other))).toBe(one === other);
+      }),
+    );
+  });
+
+  it('is the folder of the partner', () => {
+    expect(prefixOfPartner('acme')).toBe('acme/');
+  });
+});

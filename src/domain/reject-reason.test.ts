@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { columnOfReason, isRejectReason, rejectReasons } from './reject-reason.ts';
+
+const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+
+describe('the reasons for refusing a row', () => {
+  it.each(Object.entries(rejectReasons))('explain %s in docs/errors.md', (reason, meaning) => {
+    expect(page).toContain(`| \`${reason}\` | ${meaning} |`);
+  });
+
+  it.each([
+    ['line_too_long', null],
+    ['invalid_utf8', null],
+    ['wrong_column_count', null],
+    ['empty_id', 'id'],
+    ['zero_id', 'id'],
+    ['hashed_id', 'id'],
+    ['invalid_id', 'id'],
+    ['unknown_key', 'keys'],
+  ] as const)('are about a column: %s is about %s', (reason, column) => {
+    expect(columnOfReason(reason)).toBe(column);
+  });
+
+  it('are told from other words', () => {
+    expect(['zero_id', 'no_files', '', 'toString', '__proto__'].filter(isRejectReason)).toEqual(['zero_id']);
+  });
+});

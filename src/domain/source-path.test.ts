@@ -1,0 +1,135 @@
+import * as fc from 'fast-check';
+import { posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Failure } from './failure.ts';
+import { isCertainlyPrefix, keyInPrefix } from './source-path.ts';
+
+const prefix = 'acme/';
+
+/** Strings that are made of the pieces from which attacks are made, so that the property meets them often. */
+const piece = fc.constantFrom(
+  '..',
+  '.',
+  '/',
+  '//',
+  '\\',
+  'a',
+  'acme',
+  '%2e%2e',
+  '\0',
+  '\n',
+  's3://',
+  '\uD800',
+  'é',
+  ' ',
+);
+const anyPath = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: 'grapheme', maxLength: 60 }),
+  fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')),
+  fc.string({ minLength: 1000, maxLength: 1100 }),
+);
+
+function keyOrFailure(filePath: string): string | Failure {
+  try {
+    return keyInPrefix(prefix, filePath);
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
+
+describe('the key of a submitted path', () => {
+  it('is refused or stays inside of the prefix, whatever was submitted', () => {
+    fc.assert(
+      fc.property(anyPath, (filePath) => {
+        const key = keyOrFailure(filePath);
+        if (key instanceof Failure) {
+          expect(key.code).toBe('invalid_file_path');
+        } else {
+          expect(key).toBe(prefix + filePath);
+          expect(key.startsWith(prefix)).toBe(true);
+          expect(key.length).toBeGreaterThan(prefix.length);
+          expect(posix.normalize(key).startsWith(prefix)).toBe(true);
+          expect(Buffer.byteLength(key)).toBeLessThanOrEqual(1024);
+        }
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each([
+    '',
+    '/',
+    '/etc/passwd',
+    '//host/share',
+    '.',
+    './a.csv',
+    'a/./b.csv',
+    'a/.',
+    '..',
+    '../other/a.csv',
+    'a/../../other/a.csv',
+    'a/b/..',
+    'a/../b.csv',
+    '..//other',
+    's3://bucket/a.csv',
+    'S3://bucket/a.csv',
+    'https://example.com/a.csv',
+    'file:///etc/passwd',
+    'git+ssh://host/a',
+    'a\0.csv',
+    'a\n.csv',
+    'a\r\nHost: other',
+    'a\t.csv',
+    '\u001b[2J',
+    'a\u007f',
+    'lone\uD800surrogate',
+    '\uDFFF',
+    'x'.repeat(1020),
+    'é'.repeat(510),
+  ])('is refused for %j', (filePath) => {
+    expect(() => keyInPrefix(prefix, filePath)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_file_path',
+        fields: [expect.objectContaining({ pointer: '/file_path' })],
+      }),
+    );
+  });
+
+  it.each([
+    'a.csv',
+    'day/2026-01-01/part-0.csv.gz',
+    'day/',
+    'a',
+    '...',
+    '..a',
+    'a..',
+    'a/.../b',
+    '.hidden',
+    'a//b.csv',
+    'with space.csv',
+    '*?{}%+[]!~#&=;:@$,',
+    '%2e%2e/%2e%2e/other',
+    '..\\other',
+    'c:\\a.csv',
+    'a:b//c',
+    'größe/日本語.csv',
+    'x'.repeat(1019),
+    'acme/a.csv',
+  ])('is the path behind the prefix, to the letter, for %j', (filePath) => {
+    expect(keyInPrefix(prefix, filePath)).toBe(prefix + filePath);
+  });
+});
+
+describe('a path', () => {
+  it.each([
+    ['day/', true],
+    ['/', true],
+    ['day', false],
+    ['day/a.csv', false],
+    ['', false],
+  ])('"%s" can only be a prefix: %s', (filePath, certain) => {
+    expect(isCertainlyPrefix(filePath)).toBe(certain);
+  });
+});

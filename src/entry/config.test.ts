@@ -1,0 +1,131 @@
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { defaultLimits } from '../domain/limits.ts';
+import { configSchema, limitsOf, readConfig } from './config.ts';
+
+const secrets = {
+  INLET_POSTGRES_URL: 'postgres://inlet:pg-hunter2@db/inlet',
+  INLET_CLICKHOUSE_URLS: 'http://inlet:ch-hunter2@one:8123, http://inlet:ch-hunter3@two:8123',
+  INLET_S3_SECRET_ACCESS_KEY: 's3-hunter2',
+  INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: 'admin-hunter2',
+};
+const needed = {
+  ...secrets,
+  INLET_CLICKHOUSE_CLUSTER: 'inlet',
+  INLET_S3_BUCKET: 'uploads',
+  INLET_S3_ACCESS_KEY_ID: 'OWNER',
+};
+
+function setEnvironment(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+}
+
+function problemOf(read: () => unknown): string {
+  try {
+    read();
+  } catch (error) {
+    return inspect(error, { depth: Infinity, showHidden: true });
+  }
+  throw new Error('the configuration was accepted');
+}
+
+describe('the configuration', () => {
+  beforeEach(() => {
+    for (const name of Object.keys(configSchema.shape)) vi.stubEnv(name, undefined);
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it('needs only addresses, names and credentials; the rest has defaults', () => {
+    setEnvironment(needed);
+    const config = readConfig();
+    expect(config).toMatchObject({
+      INLET_CLICKHOUSE_DATABASE: 'inlet',
+      INLET_S3_REGION: 'us-east-1',
+      INLET_API_HOST: '127.0.0.1',
+      INLET_API_PORT: 8080,
+      INLET_LOG_LEVEL: 'info',
+      INLET_WORKER_LANES: 4,
+      INLET_WORKER_FILES: 4,
+      INLET_FILES_OUT_PER_LANE: 16,
+      INLET_SHUTDOWN_GRACE_SECONDS: 30,
+    });
+    expect(config.INLET_S3_ENDPOINT).toBeUndefined();
+    expect(limitsOf(config)).toEqual(defaultLimits);
+  });
+
+  it('reads the secrets and one address per shard', () => {
+    setEnvironment(needed);
+    const config = readConfig();
+    expect(config.INLET_POSTGRES_URL.reveal()).toBe(secrets.INLET_POSTGRES_URL);
+    expect(config.INLET_CLICKHOUSE_URLS.map((url) => url.reveal())).toEqual([
+      'http://inlet:ch-hunter2@one:8123',
+      'http://inlet:ch-hunter3@two:8123',
+    ]);
+    expect(config.INLET_S3_SECRET_ACCESS_KEY.reveal()).toBe('s3-hunter2');
+    expect(config.INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY?.reveal()).toBe('admin-hunter2');
+  });
+
+  it('turns numbers into numbers and limits into limits', () => {
+    setEnvironment({
+      ...needed,
+      INLET_API_PORT: '0',
+      INLET_MAX_LINE_BYTES: '10',
+      INLET_MAX_FILES_PER_PREFIX: '20',
+      INLET_MAX_GZIP_FILE_BYTES: '30',
+      INLET_MAX_PLAIN_FILE_BYTES: '40',
+      INLET_MAX_OPEN_JOBS: '50',
+    });
+    const config = readConfig();
+    expect(config.INLET_API_PORT).toBe(0);
+    expect(limitsOf(config)).toEqual({
+      maxLineBytes: 10,
+      maxFilesPerPrefix: 20,
+      maxGzipFileBytes: 30,
+      maxPlainFileBytes: 40,
+      maxOpenJobs: 50,
+    });
+  });
+
+  it('names everything that is missing at once', () => {
+    const problem = problemOf(readConfig);
+    const required = Object.keys(needed).filter((name) => !name.startsWith('INLET_STORAGE_ADMIN_'));
+    for (const name of required) expect(problem).toContain(`${name}: `);
+    expect(problem).toContain('docs/configuration.md');
+  });
+
+  it('names everything that is wrong at once, beside what is missing', () => {
+    const wrong = {
+      INLET_S3_ENDPOINT: 'not an address',
+      INLET_S3_BUCKET: 'ab',
+      INLET_API_PORT: '65536',
+      INLET_LOG_LEVEL: 'loud',
+      INLET_WORKER_LANES: '0',
+      INLET_WORKER_FILES: 'four',
+      INLET_MAX_OPEN_JOBS: '1.5',
+      INLET_MAX_LINE_BYTES: '',
+      INLET_POSTGRES_URL: '',
+    };
+    const { INLET_S3_ACCESS_KEY_ID: _missing, ...rest } = needed;
+    setEnvironment({ ...rest, ...wrong });
+    const problem = problemOf(readConfig);
+    const named = Array.from(problem.matchAll(/^ {2}(INLET_\w+): \S/gm), ([, name = '']) => name);
+    expect(named.toSorted()).toEqual([...Object.keys(wrong), 'INLET_S3_ACCESS_KEY_ID'].toSorted());
+  });
+
+  it('never tells a secret in its complaint', () => {
+    setEnvironment({ ...secrets, INLET_LOG_LEVEL: 'loud', INLET_S3_ENDPOINT: 'hunter2 is no address' });
+    expect(problemOf(readConfig)).not.toContain('hunter');
+  });
+
+  it('never tells a secret when it is printed', () => {
+    setEnvironment(needed);
+    const config = readConfig();
+    expect(inspect(config, { depth: Infinity, showHidden: true }) + JSON.stringify(config)).not.toContain('hunter');
+  });
+
+  it.each(Object.entries(configSchema.shape))('describes %s', (_name, schema) => {
+    expect(schema.description).toMatch(/\.$/);
+  });
+});

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Log } from '../ports/log.ts';
+import { repeat } from './repeat.ts';
+
+const pause = 1_000;
+
+describe('a repeated task', () => {
+  const warn = vi.fn<Log['warn']>();
+  const log: Log = { info: () => undefined, warn, error: () => undefined };
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    warn.mockClear();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('runs again after each pause, and not before the first', async () => {
+    const task = vi.fn(async () => undefined);
+    const { stop } = repeat(pause, task, log);
+    await vi.advanceTimersByTimeAsync(pause - 1);
+    expect(task).toHaveBeenCalledTimes(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(task).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(3 * pause);
+    expect(task).toHaveBeenCalledTimes(4);
+    expect(warn).not.toHaveBeenCalled();
+    await stop();
+  });
+
+  it('goes on after a failure and tells of it', async () => {
+    const failure = new Error('the database is away');
+    const task = vi.fn(async () => undefined);
+    task.mockRejectedValueOnce(failure);
+    const { stop } = repeat(pause, task, log);
+    await vi.advanceTimersByTimeAsync(2 * pause);
+    expect(task).toHaveBeenCalledTimes(2);
+    expect(warn.mock.calls).toEqual([[{ err: failure }, 'a repeated task failed']]);
+    await stop();
+  });
+
+  it('never runs twice at the same time', async () => {
+    const first = Promise.withResolvers<undefined>();
+    const task = vi.fn(() => first.promise);
+    const { stop } = repeat(pause, task, log);
+    await vi.advanceTimersByTimeAsync(10 * pause);
+    expect(task).toHaveBeenCalledTimes(1);
+    first.resolve(undefined);
+    await vi.advanceTimersByTimeAsync(pause);
+    expect(task).toHaveBeenCalledTimes(2);
+    await stop();
+  });
+
+  it('stops at once while it pauses, and never runs again', async () => {
+    const task = vi.fn(async () => undefined);
+    const { stop } = repeat(pause, task, log);
+    await stop();
+    expect(vi.getTimerCount()).toBe(0);
+    await vi.advanceTimersByTimeAsync(5 * pause);
+    expect(task).not.toHaveBeenCalled();
+  });
+
+  it('is stopped only when the run that is going on has ended', async () => {
+    const running = Promise.withResolvers<undefined>();
+    const { stop } = repeat(pause, () => running.promise, log);
+    await vi.advanceTimersByTimeAsync(pause);
+    let stopped = false;
+    const stopping = stop().then(() => {
+      stopped = true;
+    });
+    await vi.advanceTimersByTimeAsync(5 * pause);
+    expect(stopped).toBe(false);
+    running.resolve(undefined);
+    await stopping;
+    expect(stopped).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

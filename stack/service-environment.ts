@@ -1,0 +1,29 @@
+import type { StackAddresses } from './addresses.ts';
+
+export type Topology = 'one' | 'two';
+
+/** The environment that points a process of Inlet at these servers and at stores and a bucket of its own. */
+export function serviceEnvironment(
+  addresses: StackAddresses,
+  own: { readonly database: string; readonly bucket: string; readonly topology: Topology },
+): Record<string, string> {
+  const { postgres, clickhouse, s3 } = addresses;
+  const shards = own.topology === 'one' ? clickhouse.shards.slice(0, 1) : clickhouse.shards;
+  const cluster = clickhouse.clusters[own.topology];
+  if (cluster === undefined) throw new Error('Two shards are needed: npm run stack:up -- --shards 2');
+  const postgresUrl = new URL(postgres.url);
+  postgresUrl.pathname = `/${own.database}`;
+  return {
+    INLET_POSTGRES_URL: postgresUrl.href,
+    INLET_CLICKHOUSE_URLS: shards.map(({ httpUrl }) => httpUrl).join(','),
+    INLET_CLICKHOUSE_DATABASE: own.database,
+    INLET_CLICKHOUSE_CLUSTER: cluster,
+    INLET_S3_ENDPOINT: s3.endpoint,
+    INLET_S3_REGION: s3.region,
+    INLET_S3_BUCKET: own.bucket,
+    INLET_S3_ACCESS_KEY_ID: s3.providerAccessKeyId,
+    INLET_S3_SECRET_ACCESS_KEY: s3.providerSecretAccessKey,
+    INLET_STORAGE_ADMIN_ACCESS_KEY_ID: s3.adminAccessKeyId,
+    INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: s3.adminSecretAccessKey,
+  };
+}

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cpuOfEngine, cpuOfProcess } from '../support/cpu-time.ts';
+import { topologies } from '../support/environment.ts';
+import { makeMillionRows } from '../support/million-rows.ts';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { startService, type Service } from '../support/running-service.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+import { apiClient } from './api-client.ts';
+
+describe.each(topologies)('a gzipped file of a million rows, one in a hundred bad, on %s shard(s)', (topology) => {
+  let stores: TestStores;
+  let service: Service;
+  let partner: TestPartner;
+
+  beforeAll(async () => {
+    stores = await createStores(topology);
+    partner = await createPartner(stores.environment);
+    await partner.createAttribute('sport', 'crm-sport');
+    service = await startService(stores.environment, `million-${topology}`);
+  });
+
+  afterAll(async () => {
+    await service.stop();
+    await stores.drop();
+  });
+
+  it('ends done, with exact counts per reason, and costs the worker next to nothing', async () => {
+    const made = makeMillionRows('crm-sport');
+    await partner.upload('million.csv.gz', made.file);
+    const api = apiClient(service.url, partner.apiKey);
+    const workerPid = service.worker.pid ?? 0;
+    const before = { worker: cpuOfProcess(workerPid), engine: await cpuOfEngine(stores.config) };
+    const start = performance.now();
+    const log = await api.waitForEnd(await api.queue({ file_path: 'million.csv.gz', key_type: 1 }));
+    const seconds = (performance.now() - start) / 1000;
+    const worker = cpuOfProcess(workerPid) - before.worker;
+    const engine = (await cpuOfEngine(stores.config)) - before.engine;
+
+    expect(log).toMatchObject({ status: 2, total_rows: '1000000', unique_devices: String(made.uniqueDevices) });
+    const reported = log.errors?.map(({ code, row, count, file }) => ({ code, row, count, file }));
+    const expected = Array.from(made.rejected, ([code, { rows, firstRow }]) => ({
+      code,
+      row: firstRow,
+      count: rows,
+      file: 'million.csv.gz',
+    }));
+    expect(reported).toEqual(expected.toSorted((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1)));
+    expect(made.rejected.size).toBe(8);
+    process.stdout.write(
+      `1,000,000 rows, ${topology} shard(s): ${seconds.toFixed(2)} s, worker ${worker.toFixed(2)} s of CPU, engine ${engine.toFixed(2)} s, ratio ${(worker / engine).toFixed(3)}\n`,
+    );
+    expect(worker / engine).toBeLessThan(0.2);
+  });
+});

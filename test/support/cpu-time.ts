@@ -1,0 +1,32 @@
+import { createClient } from '@clickhouse/client';
+import { readFileSync } from 'node:fs';
+import type { Config } from '../../src/entry/config.ts';
+
+const ticksPerSecond = 100; // sysconf(_SC_CLK_TCK) on Linux
+
+/** User and system time of a process so far, in seconds. */
+export function cpuOfProcess(pid: number): number {
+  // The name of the process stands in brackets and may hold spaces; the fields are counted behind it.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+/** What the engine itself says it spent on the statements of a database, over all shards, in seconds. */
+export async function cpuOfEngine(config: Config): Promise<number> {
+  let seconds = 0;
+  for (const url of config.INLET_CLICKHOUSE_URLS) {
+    const client = createClient({ url: url.reveal() });
+    await client.command({ query: 'SYSTEM FLUSH LOGS' });
+    const result = await client.query({
+      query: `
+        SELECT sum(ProfileEvents['UserTimeMicroseconds'] + ProfileEvents['SystemTimeMicroseconds']) / 1e6 AS seconds
+        FROM system.query_log WHERE type = 'QueryFinish' AND current_database = {database: String}`,
+      query_params: { database: config.INLET_CLICKHOUSE_DATABASE },
+      format: 'JSONEachRow',
+    });
+    const [row] = await result.json<{ seconds: number }>();
+    seconds += row?.seconds ?? 0;
+    await client.close();
+  }
+  return seconds;
+}
