@@ -6,7 +6,7 @@ import { createLogger } from '../src/entry/logging.ts';
 import { storageProvisioner } from '../src/entry/storage.ts';
 import { wire } from '../src/entry/wiring.ts';
 import { authenticatePartner } from '../src/usecases/authenticate-partner.ts';
-import { createAttribute } from '../src/usecases/create-attribute.ts';
+import { createAttribute } from '../src/usecases/manage-attributes.ts';
 import { provisionPartner } from '../src/usecases/provision-partner.ts';
 import { readDemoSession, type DemoSession } from './demo-session.ts';
 import { demoAttributes, sampleFiles } from './sample-files.ts';

@@ -14,6 +14,8 @@ const stackAddressesSchema = z.object({
       .max(2),
     clusters: z.object({ one: z.literal('inlet_one'), two: z.literal('inlet_two').optional() }),
   }),
+  /** 256 bits in hexadecimal digits, for sealing credentials. */
+  sealingKey: z.string(),
   s3: z.object({
     endpoint: z.url(),
     region: z.literal('us-east-1'),

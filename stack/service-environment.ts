@@ -7,7 +7,7 @@ export function serviceEnvironment(
   addresses: StackAddresses,
   own: { readonly database: string; readonly bucket: string; readonly topology: Topology },
 ): Record<string, string> {
-  const { postgres, clickhouse, s3 } = addresses;
+  const { postgres, clickhouse, s3, sealingKey } = addresses;
   const shards = own.topology === 'one' ? clickhouse.shards.slice(0, 1) : clickhouse.shards;
   const cluster = clickhouse.clusters[own.topology];
   if (cluster === undefined) throw new Error('Two shards are needed: npm run stack:up -- --shards 2');
@@ -23,6 +23,8 @@ export function serviceEnvironment(
     INLET_S3_BUCKET: own.bucket,
     INLET_S3_ACCESS_KEY_ID: s3.providerAccessKeyId,
     INLET_S3_SECRET_ACCESS_KEY: s3.providerSecretAccessKey,
+    INLET_PARTNER_S3_ENDPOINT: s3.endpoint,
+    INLET_SEALING_KEYS: `stack:${sealingKey}`,
     INLET_STORAGE_ADMIN_ACCESS_KEY_ID: s3.adminAccessKeyId,
     INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: s3.adminSecretAccessKey,
   };

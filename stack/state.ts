@@ -25,6 +25,8 @@ const stateSchema = z.object({
     providerSecretAccessKey: z.string(),
     adminAccessKeyId: z.string(),
     adminSecretAccessKey: z.string(),
+    // A stack from before this was needed gets one now.
+    sealing: z.string().default(() => secret(32)),
   }),
 });
 
@@ -99,6 +101,7 @@ async function newState(): Promise<State> {
       providerSecretAccessKey: secret(20),
       adminAccessKeyId: `ADMIN${secret(6).toUpperCase()}`,
       adminSecretAccessKey: secret(20),
+      sealing: secret(32),
     },
   };
 }

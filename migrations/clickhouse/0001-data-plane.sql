@@ -8,6 +8,8 @@ CREATE TABLE IF NOT EXISTS device_attributes_local ${on_cluster} (
   partner_id    UInt64 CODEC(ZSTD(1)),
   attribute_id  UInt64 CODEC(ZSTD(1)),
   device        UUID CODEC(ZSTD(1)),
+  id_type       UInt8 CODEC(ZSTD(1)),
+  country       LowCardinality(String) CODEC(ZSTD(1)),
   version       UInt64 CODEC(ZSTD(1)),
   is_deleted    UInt8 CODEC(ZSTD(1))
 ) ENGINE = ${replicated}ReplacingMergeTree(version, is_deleted)
@@ -16,7 +18,7 @@ PARTITION BY partner_id ORDER BY (partner_id, attribute_id, device);
 CREATE TABLE IF NOT EXISTS device_attributes ${on_cluster} AS device_attributes_local
 ENGINE = Distributed('${cluster}', currentDatabase(), 'device_attributes_local', cityHash64(device));
 
--- Every device that an import has brought, once.
+-- Every device that an import has brought (by an add), once.
 CREATE TABLE IF NOT EXISTS known_devices_local ${on_cluster} (
   device        UUID CODEC(ZSTD(1))
 ) ENGINE = ${replicated}ReplacingMergeTree ORDER BY device;
@@ -30,6 +32,8 @@ CREATE TABLE IF NOT EXISTS staged_attributes_local ${on_cluster} (
   partner_id    UInt64,
   attribute_id  UInt64,
   device        UUID,
+  id_type       UInt8,
+  country       LowCardinality(String),
   version       UInt64,
   is_deleted    UInt8
 ) ENGINE = ${replicated}MergeTree PARTITION BY load_id ORDER BY (partner_id, attribute_id, device);
@@ -42,7 +46,8 @@ ENGINE = Distributed('${cluster}', currentDatabase(), 'staged_attributes_local',
 CREATE TABLE IF NOT EXISTS staged_devices_local ${on_cluster} (
   job_id        UInt64,
   load_id       UInt64,
-  device        UUID
+  device        UUID,
+  is_add        UInt8
 ) ENGINE = ${replicated}MergeTree PARTITION BY job_id ORDER BY device;
 
 CREATE TABLE IF NOT EXISTS staged_devices ${on_cluster} AS staged_devices_local
@@ -96,16 +101,19 @@ CREATE TABLE IF NOT EXISTS judged_lines ${on_cluster} (
   row           UInt64,
   reason        LowCardinality(String),
   device        UUID,
+  id_type       UInt8,
+  country       LowCardinality(String),
+  is_deleted    UInt8,
   attribute_ids Array(UInt64),
   line          String
 ) ENGINE = Null;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS judged_lines_to_staged_attributes ${on_cluster} TO staged_attributes AS
-SELECT load_id, partner_id, arrayJoin(attribute_ids) AS attribute_id, device, version, toUInt8(0) AS is_deleted
+SELECT load_id, partner_id, arrayJoin(attribute_ids) AS attribute_id, device, id_type, country, version, is_deleted
 FROM judged_lines WHERE reason = '';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS judged_lines_to_staged_devices ${on_cluster} TO staged_devices AS
-SELECT job_id, load_id, device FROM judged_lines WHERE reason = '';
+SELECT job_id, load_id, device, toUInt8(NOT is_deleted) AS is_add FROM judged_lines WHERE reason = '';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS judged_lines_to_load_counts ${on_cluster} TO load_counts_local AS
 SELECT load_id, file_id, reason, count() AS rows, min(row) AS first_row

@@ -1,9 +1,11 @@
+import { Failure } from './failure.ts';
 import { keyType, type KeyType } from './import-log.ts';
 
 export type Attribute = {
   readonly id: number;
   readonly name: string;
   readonly foreignKeys: readonly string[];
+  readonly isRetired: boolean;
 };
 
 /** What stands in the keys column of a file, and the attribute that it means for this partner. */
@@ -13,4 +15,26 @@ export function resolveKeys(attributes: readonly Attribute[], type: KeyType): Re
   return type === keyType.attributeId
     ? attributes.map(({ id }) => ({ key: String(id), attributeId: id }))
     : attributes.flatMap(({ id, foreignKeys }) => foreignKeys.map((key) => ({ key, attributeId: id })));
+}
+
+/** The attributes behind the keys of a request; every key must be known. */
+export function attributesOfKeys(keys: readonly string[], resolved: readonly ResolvedKey[]): number[] {
+  const byKey = new Map(resolved.map(({ key, attributeId }) => [key, attributeId]));
+  const unknown = keys.flatMap((key, index) => (byKey.has(key) ? [] : [index]));
+  if (unknown.length > 0) {
+    const fields = unknown.map((index) => ({ pointer: `/keys/${index}`, detail: 'is not a key of this partner.' }));
+    throw new Failure('unknown_keys', `${unknown.length} of ${keys.length} keys are unknown.`, { fields });
+  }
+  return [...new Set(keys.flatMap((key) => byKey.get(key) ?? []))];
+}
+
+/** A foreign key must be able to stand in a file: no separator, no control character. */
+export function requireForeignKeys(keys: readonly string[]): void {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  const wrong = keys.find((key) => !/^[^|\u0000-\u001f\u007f]{1,200}$/u.test(key));
+  if (wrong === undefined) return;
+  throw new Failure(
+    'invalid_request',
+    `"${wrong}" cannot be a foreign key: 1 to 200 characters, no "|", no control characters.`,
+  );
 }

@@ -1,5 +1,6 @@
 import type { FailureCode } from './failure-catalogue.ts';
 import type { JobStatus } from './job.ts';
+import type { Progress } from './progress.ts';
 import type { RejectReason } from './reject-reason.ts';
 
 /** The spec's numeric codes for import logs. */
@@ -11,6 +12,10 @@ export type KeyType = (typeof keyType)[keyof typeof keyType];
 
 export const logType = { import: 0, delete: 1 } as const;
 type LogType = (typeof logType)[keyof typeof logType];
+
+/** Decision 13: merge into what is there, or replace each attribute that the job's files name. */
+export const importMode = { merge: 'merge', replace: 'replace' } as const;
+export type ImportMode = (typeof importMode)[keyof typeof importMode];
 
 /** What went wrong, or was left out, in one job: at most 100 of these stand on the record. */
 export type ImportLogError = {
@@ -33,6 +38,7 @@ export type ImportLog = {
   readonly uniqueDevices: bigint;
   readonly totalRows: bigint;
   readonly errors: readonly ImportLogError[] | null;
+  readonly progress: Progress;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };

@@ -1,11 +1,21 @@
 import type { RejectReason } from './reject-reason.ts';
 import type { ColumnName, RowLayout } from './row-layout.ts';
-import { keySeparator, quotedFieldPatterns, type Condition, type RowCheck } from './row-rule.ts';
+import { keySeparator, type Condition, type RowCheck } from './row-rule.ts';
+import { splitLine } from './split-line.ts';
+
+/** What a good row says. A column that the layout does not have is 0 or empty. */
+export type GoodRow = {
+  readonly device: string;
+  readonly idType: number;
+  readonly country: string;
+  readonly operation: number;
+  readonly attributeIds: readonly number[];
+};
 
 export type Verdict =
   | { readonly outcome: 'skipped' }
   | { readonly outcome: 'rejected'; readonly reason: RejectReason }
-  | { readonly outcome: 'accepted'; readonly device: string; readonly attributeIds: readonly number[] };
+  | { readonly outcome: 'accepted'; readonly row: GoodRow };
 
 export type LineContext = {
   readonly layout: RowLayout;
@@ -28,8 +38,13 @@ export function judgeLine(raw: Uint8Array, row: number, context: LineContext): V
   if (failed) return { outcome: 'rejected', reason: failed.reason };
   return {
     outcome: 'accepted',
-    device: column(line, 'id', context).toLowerCase(),
-    attributeIds: keysOf(line, 'keys', context).map((key) => context.attributeIdByKey.get(key) ?? 0),
+    row: {
+      device: column(line, 'id', context).toLowerCase(),
+      idType: Number(column(line, 'id_type', context)),
+      country: column(line, 'country', context).toUpperCase(),
+      operation: Number(column(line, 'operation', context)),
+      attributeIds: keysOf(line, 'keys', context).map((key) => context.attributeIdByKey.get(key) ?? 0),
+    },
   };
 }
 
@@ -42,21 +57,10 @@ function withoutMarks(raw: Uint8Array, row: number): Uint8Array {
 
 function readLine(bytes: Uint8Array, layout: RowLayout): Line {
   try {
-    return { bytes, isUtf8: true, fields: splitLine(strictUtf8.decode(bytes), layout) };
+    return { bytes, isUtf8: true, fields: splitLine(strictUtf8.decode(bytes), layout.delimiter) };
   } catch {
     return { bytes, isUtf8: false, fields: [] };
   }
-}
-
-/** The fields of a line; none when its quotes are broken. */
-function splitLine(text: string, layout: RowLayout): readonly string[] {
-  if (!text.includes('"')) return text.split(layout.delimiter);
-  const patterns = quotedFieldPatterns(layout);
-  if (!new RegExp(patterns.line).test(text)) return [];
-  const found = (layout.delimiter + text).matchAll(new RegExp(patterns.field, 'g'));
-  return Array.from(found, ([, field = '']) =>
-    field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field,
-  );
 }
 
 function column(line: Line, name: ColumnName, { layout }: LineContext): string {
@@ -81,6 +85,8 @@ function applies(condition: Condition, line: Line, context: LineContext): boolea
       return new RegExp(condition.pattern).test(column(line, condition.column, context));
     case 'not_matching':
       return !new RegExp(condition.pattern).test(column(line, condition.column, context));
+    case 'not_one_of':
+      return !condition.values.includes(column(line, condition.column, context));
     case 'unknown_key':
       return keysOf(line, condition.column, context).some((key) => !context.attributeIdByKey.has(key));
   }

@@ -1,3 +1,5 @@
+import type { ColumnName } from './row-layout.ts';
+
 /** Why a row is refused. The order is the order of judgement: the first reason that applies is given. */
 export const rejectReasons = {
   line_too_long: 'The line is longer than a line may be.',
@@ -7,6 +9,9 @@ export const rejectReasons = {
   zero_id: 'The advertising id is all zeros: the device has limited tracking.',
   hashed_id: 'The advertising id looks hashed (32, 40 or 64 hexadecimal digits); plain ids are needed.',
   invalid_id: 'The advertising id is not of the form 8-4-4-4-12 hexadecimal digits.',
+  invalid_id_type: 'The id type is neither 1 (IDFA) nor 3 (AAID).',
+  invalid_country: 'The country is neither empty nor a code of ISO 3166-1 alpha-2.',
+  invalid_operation: 'The operation is neither 0 (add) nor 1 (delete).',
   unknown_key: 'A key of the row is not an attribute of this partner.',
 } as const;
 
@@ -16,8 +21,18 @@ export function isRejectReason(text: string): text is RejectReason {
   return Object.hasOwn(rejectReasons, text);
 }
 
+const columnByReason: Partial<Record<RejectReason, ColumnName>> = {
+  empty_id: 'id',
+  zero_id: 'id',
+  hashed_id: 'id',
+  invalid_id: 'id',
+  invalid_id_type: 'id_type',
+  invalid_country: 'country',
+  invalid_operation: 'operation',
+  unknown_key: 'keys',
+};
+
 /** The column that a reason is about; null when it is about the line as a whole. */
-export function columnOfReason(reason: RejectReason): string | null {
-  if (reason.endsWith('_id')) return 'id';
-  return reason === 'unknown_key' ? 'keys' : null;
+export function columnOfReason(reason: RejectReason): ColumnName | null {
+  return columnByReason[reason] ?? null;
 }

@@ -1,6 +1,7 @@
 import { advertisingIdPattern, hashedIdPattern, zeroIdPattern } from './advertising-id.ts';
 import type { RejectReason } from './reject-reason.ts';
 import type { ColumnName, RowLayout } from './row-layout.ts';
+import { countryValues, idTypeValues, operationValues } from './row-values.ts';
 
 /**
  * The rule for a row is data, so that it is written once: `judge-line.ts` interprets it in TypeScript and
@@ -14,6 +15,7 @@ export type Condition =
   | { readonly is: 'empty'; readonly column: ColumnName }
   | { readonly is: 'matching'; readonly column: ColumnName; readonly pattern: string }
   | { readonly is: 'not_matching'; readonly column: ColumnName; readonly pattern: string }
+  | { readonly is: 'not_one_of'; readonly column: ColumnName; readonly values: readonly string[] }
   | { readonly is: 'unknown_key'; readonly column: ColumnName };
 
 export type RowCheck = { readonly reason: RejectReason; readonly when: Condition };
@@ -23,7 +25,7 @@ export const keySeparator = '|';
 
 /** The checks of a row in order; the first that applies gives the reason, none means that the row is good. */
 export function rowRule(layout: RowLayout, maxLineBytes: number): readonly RowCheck[] {
-  return [
+  const checks: RowCheck[] = [
     { reason: 'line_too_long', when: { is: 'line_longer_than', bytes: maxLineBytes } },
     { reason: 'invalid_utf8', when: { is: 'line_not_utf8' } },
     { reason: 'wrong_column_count', when: { is: 'column_count_not', count: layout.columns.length } },
@@ -31,17 +33,10 @@ export function rowRule(layout: RowLayout, maxLineBytes: number): readonly RowCh
     { reason: 'zero_id', when: { is: 'matching', column: 'id', pattern: zeroIdPattern } },
     { reason: 'hashed_id', when: { is: 'matching', column: 'id', pattern: hashedIdPattern } },
     { reason: 'invalid_id', when: { is: 'not_matching', column: 'id', pattern: advertisingIdPattern } },
+    { reason: 'invalid_id_type', when: { is: 'not_one_of', column: 'id_type', values: idTypeValues } },
+    { reason: 'invalid_country', when: { is: 'not_one_of', column: 'country', values: countryValues } },
+    { reason: 'invalid_operation', when: { is: 'not_one_of', column: 'operation', values: operationValues } },
     { reason: 'unknown_key', when: { is: 'unknown_key', column: 'keys' } },
   ];
-}
-
-/**
- * RFC 4180 within one line: a field is quoted as a whole or holds no quote. These patterns read a line that has
- * quotes in it; a line without quotes is split at the delimiter, which is far cheaper. The tab is written as a
- * regular expression escape, so that the text survives SQL quoting.
- */
-export function quotedFieldPatterns(layout: RowLayout): { readonly line: string; readonly field: string } {
-  const delimiter = layout.delimiter === '\t' ? '\\t' : layout.delimiter;
-  const field = `("(?:[^"]|"")*"|[^"${delimiter}]*)`;
-  return { line: `^${field}(?:${delimiter}${field})*$`, field: `${delimiter}${field}` };
+  return checks.filter(({ when }) => !('column' in when) || layout.columns.includes(when.column));
 }

@@ -9,10 +9,10 @@ const utf8 = new TextEncoder();
  * Decision 25: relative to the prefix, and nothing that could leave it.
  */
 export function keyInPrefix(prefix: string, filePath: string): string {
-  const problem = problemWith(filePath);
-  if (problem) throw invalid(problem);
+  const problem = pathProblem(filePath);
+  if (problem !== null) throw invalidFilePath(problem);
   const key = prefix + filePath;
-  if (utf8.encode(key).length > maxKeyBytes) throw invalid(`is longer than ${maxKeyBytes} bytes with its prefix`);
+  requireKeyLength(key);
   return key;
 }
 
@@ -21,18 +21,24 @@ export function isCertainlyPrefix(filePath: string): boolean {
   return filePath.endsWith('/');
 }
 
-function problemWith(filePath: string): string | null {
-  if (filePath === '') return 'is empty';
-  if (filePath.startsWith('/')) return 'begins with "/"; leave it out';
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(filePath)) return 'is an address; give a path relative to your prefix';
+export function requireKeyLength(key: string): void {
+  if (utf8.encode(key).length > maxKeyBytes)
+    throw invalidFilePath(`is longer than ${maxKeyBytes} bytes with its prefix`);
+}
+
+/** What is wrong with a path inside of a bucket; null when nothing is. */
+export function pathProblem(path: string): string | null {
+  if (path === '') return 'is empty';
+  if (path.startsWith('/')) return 'begins with "/"; leave it out';
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) return 'is an address; give a path relative to your prefix';
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  if (/[\u0000-\u001f\u007f]/.test(filePath)) return 'holds a control character';
-  if (filePath.split('/').some((segment) => segment === '..' || segment === '.')) return 'holds a "." or ".." segment';
-  if (!filePath.isWellFormed()) return 'is not well-formed text';
+  if (/[\u0000-\u001f\u007f]/.test(path)) return 'holds a control character';
+  if (path.split('/').some((segment) => segment === '..' || segment === '.')) return 'holds a "." or ".." segment';
+  if (!path.isWellFormed()) return 'is not well-formed text';
   return null;
 }
 
-function invalid(problem: string): Failure {
+export function invalidFilePath(problem: string): Failure {
   const detail = `file_path ${problem}.`;
   return new Failure('invalid_file_path', detail, { fields: [{ pointer: '/file_path', detail }] });
 }

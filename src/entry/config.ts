@@ -5,6 +5,7 @@ import { Secret } from '../domain/secret.ts';
 // The one schema of the configuration, and the only reader of the environment. `docs/configuration.md` is generated
 // from it: every variable has a description.
 
+const sealingKeysPattern = /^[a-z0-9-]{1,32}:[0-9a-fA-F]{64}(,[a-z0-9-]{1,32}:[0-9a-fA-F]{64})*$/;
 const secret = z
   .string()
   .min(1)
@@ -30,6 +31,17 @@ export const configSchema = z.object({
     .optional()
     .describe('Access key of a Ceph admin user (`users=*;user-policy=*`). Needed by `inlet partner create` only.'),
   INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: secret.optional().describe('Secret of that access key.'),
+  INLET_PARTNER_S3_ENDPOINT: z
+    .url()
+    .optional()
+    .describe(
+      'Address of the storage that holds partner-owned buckets; leave it out for AWS. Never taken from a request.',
+    ),
+  INLET_SEALING_KEYS: z
+    .string()
+    .regex(sealingKeysPattern, 'must be <id>:<64 hexadecimal digits>, more of them separated by commas')
+    .transform((list) => list.split(',').map((entry) => new Secret(entry)))
+    .describe('Keys that seal partner credentials, `<id>:<64 hexadecimal digits>`. The first seals, all can open.'),
   INLET_API_HOST: z.string().default('127.0.0.1').describe('Address on which the api listens.'),
   INLET_API_PORT: z.coerce
     .number()

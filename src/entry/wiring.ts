@@ -13,8 +13,10 @@ import { postgresPartnerStore } from '../adapters/postgres/partner-store.ts';
 import { startBoss, type BossRole } from '../adapters/postgres/queues.ts';
 import { connectS3 } from '../adapters/s3/connect.ts';
 import { s3ObjectStore } from '../adapters/s3/object-store.ts';
+import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { randomApiKeys } from '../adapters/vault/api-keys.ts';
 import { limitsOf, type Config } from './config.ts';
+import { sourceStorage } from './source-storage.ts';
 
 /** Connects the adapters: what api, worker and command line have in common. */
 export async function wire(config: Config, role: { name: string; boss: BossRole }, log: Logger) {
@@ -32,6 +34,8 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
     secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
   });
   const boss = await startBoss({ url: config.INLET_POSTGRES_URL, role: role.boss, name: role.name, log });
+  const sealer = aesGcmSealer(config.INLET_SEALING_KEYS);
+  const shared = s3ObjectStore(s3, config.INLET_S3_BUCKET);
   const dependencies: Dependency[] = [
     { name: 'postgres', check: async () => void (await sql`SELECT 1`.execute(db)) },
     {
@@ -53,10 +57,10 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
     apiKeys: randomApiKeys(),
     partners: postgresPartnerStore(db),
     attributes: postgresAttributeStore(db),
-    importLogs: postgresImportLogStore(db, boss),
+    importLogs: postgresImportLogStore(db, boss, sealer),
     lanes: postgresLaneStore(db, boss),
     files: postgresFileStore(db, boss),
-    objects: s3ObjectStore(s3, config.INLET_S3_BUCKET),
+    sources: sourceStorage({ db, sealer, shared, partnerEndpoint: config.INLET_PARTNER_S3_ENDPOINT ?? null }),
     warehouse: clickhouseWarehouse(engine),
     close: async (): Promise<void> => {
       await boss.stop({ graceful: false });

@@ -3,6 +3,12 @@ import type { PartnerId } from '../domain/partner.ts';
 
 export interface AttributeStore {
   create(partnerId: PartnerId, attribute: { name: string; foreignKeys: readonly string[] }): Promise<Attribute>;
-  /** The partner's attributes that are not retired. */
-  list(partnerId: PartnerId): Promise<readonly Attribute[]>;
+  /** The partner's attributes in the order of their ids. */
+  list(partnerId: PartnerId, which: { readonly retired: boolean }): Promise<readonly Attribute[]>;
+  /** False when the partner has no such attribute. */
+  rename(partnerId: PartnerId, attributeId: number, name: string): Promise<boolean>;
+  /** A retired attribute takes no more imports; its data stays until it is deleted. */
+  retire(partnerId: PartnerId, attributeId: number): Promise<boolean>;
+  /** Ties foreign keys to the attribute; a key that was tied to another of the partner's attributes moves. */
+  tie(partnerId: PartnerId, attributeId: number, foreignKeys: readonly string[]): Promise<boolean>;
 }

@@ -1,4 +1,7 @@
-import type { ImportLog, KeyType, PathType } from '../domain/import-log.ts';
+import type { FailureCode } from '../domain/failure-catalogue.ts';
+import type { ImportLog, ImportMode, KeyType, PathType } from '../domain/import-log.ts';
+import type { JobStatus } from '../domain/job.ts';
+import type { BucketCredentials } from '../domain/partner-bucket.ts';
 import type { PartnerId } from '../domain/partner.ts';
 
 export type NewImport = {
@@ -6,12 +9,41 @@ export type NewImport = {
   readonly pathType: PathType;
   readonly keyType: KeyType;
   readonly compressed: boolean | null;
+  readonly mode: ImportMode;
+  /** Of the partner's own bucket; kept sealed, and only until the job is final. */
+  readonly credentials: BucketCredentials | null;
 };
+
+export type NewDelete = {
+  readonly keyType: KeyType;
+  readonly keys: readonly string[];
+  /** What the keys mean now. */
+  readonly attributeIds: readonly number[];
+};
+
+/** One file of an import, as its partner may see it. */
+export type ImportFile = {
+  readonly id: number;
+  readonly path: string;
+  readonly status: JobStatus;
+  readonly totalRows: number;
+  readonly rejectedRows: number;
+  readonly bytes: number;
+  readonly bytesRead: number;
+  readonly failure: { readonly code: FailureCode; readonly detail: string } | null;
+  readonly loadId: number | null;
+  readonly updatedAt: Date;
+};
+
+export type FilePage = { readonly afterId: number; readonly limit: number; readonly onlyWithErrors: boolean };
 
 export interface ImportLogStore {
   /** Makes the record, its place in the partner's lane and the lane's token in one transaction. Gives the log's id. */
-  submit(partnerId: PartnerId, request: NewImport, maxOpenJobs: number): Promise<number>;
+  submitImport(partnerId: PartnerId, request: NewImport, maxOpenJobs: number): Promise<number>;
+  submitDelete(partnerId: PartnerId, request: NewDelete, maxOpenJobs: number): Promise<number>;
   find(partnerId: PartnerId, importLogId: number): Promise<ImportLog | null>;
   /** The last ones, newest first. */
   listNewest(partnerId: PartnerId, limit: number): Promise<readonly ImportLog[]>;
+  /** Files in the order of their ids, which is the byte order of their keys. */
+  listFiles(partnerId: PartnerId, importLogId: number, page: FilePage): Promise<readonly ImportFile[]>;
 }

@@ -9,6 +9,8 @@ export type OpenedObject = {
   readonly head: Uint8Array;
   /** All bytes of the object as they are stored. */
   readonly body: Readable;
+  /** How many of the stored bytes have been taken from `body` so far. */
+  readonly bytesRead: () => number;
 };
 
 export interface ObjectStore {

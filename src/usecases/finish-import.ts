@@ -1,22 +1,33 @@
+import { versionsOfJob } from '../domain/device-version.ts';
 import { Failure } from '../domain/failure.ts';
-import type { LaneJob, LaneStore } from '../ports/lane-store.ts';
+import { importMode } from '../domain/import-log.ts';
+import type { JobSummary, LaneJob, LaneStore } from '../ports/lane-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 
 export type FinishImportDeps = { readonly lanes: LaneStore; readonly warehouse: Warehouse; readonly log: Log };
 
-/** Counts the devices of the whole job, writes the result and clears what was kept for the time of the job. */
+/** Swaps a replacing job in, counts the devices of the whole job, writes the result and clears what was kept for it. */
 export async function finishImport(deps: FinishImportDeps, job: LaneJob): Promise<void> {
   const summary = await deps.lanes.summarizeJob(job.id);
-  const uniqueDevices = await deps.warehouse.publishDevices(job.id, summary.loadIds);
-  const failure =
-    summary.failedFiles === 0
-      ? null
-      : new Failure(
-          'file_failed',
-          `${summary.failedFiles} of ${summary.failedFiles + summary.loadIds.length} files failed.`,
-        );
-  await deps.lanes.finishJob(job.id, { uniqueDevices, failure, errors: summary.errors });
+  const failure = failureOf(summary, job);
+  const isReplace = job.mode === importMode.replace;
+  // All or nothing: with a failed file nothing of a replacing job is kept.
+  const loadIds = isReplace && failure ? [] : summary.loadIds;
+  if (isReplace && loadIds.length > 0) {
+    await deps.warehouse.replaceAttributes(job.partnerId, versionsOfJob(job.seq), loadIds);
+  }
+  const uniqueDevices = await deps.warehouse.publishDevices(job.id, loadIds);
+  await deps.lanes.finishImport(job.id, { uniqueDevices, failure, errors: summary.errors });
+  if (isReplace) {
+    for (const loadId of summary.loadIds) await deps.warehouse.dropLoad(loadId);
+  }
   await deps.warehouse.dropJob(job.id);
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, uniqueDevices, code: failure?.code }, 'job finished');
+}
+
+function failureOf({ failedFiles, loadIds }: JobSummary, { mode }: LaneJob): Failure | null {
+  if (failedFiles === 0) return null;
+  const consequence = mode === importMode.replace ? ' Nothing was replaced.' : '';
+  return new Failure('file_failed', `${failedFiles} of ${failedFiles + loadIds.length} files failed.${consequence}`);
 }

@@ -2,6 +2,7 @@ import { requireCompressedForPrefix } from '../domain/compression.ts';
 import { Failure } from '../domain/failure.ts';
 import { pathType } from '../domain/import-log.ts';
 import type { Limits } from '../domain/limits.ts';
+import { parsePartnerPath, requireKnownRegion } from '../domain/partner-bucket.ts';
 import type { Partner } from '../domain/partner.ts';
 import { keyInPrefix } from '../domain/source-path.ts';
 import type { ImportLogStore, NewImport } from '../ports/import-log-store.ts';
@@ -10,11 +11,19 @@ export type QueueImportDeps = { readonly importLogs: ImportLogStore; readonly li
 
 /** Accepts an import: everything that the request alone can get wrong is told now, everything else on the record. */
 export async function queueImport(deps: QueueImportDeps, partner: Partner, request: NewImport): Promise<number> {
-  if (request.pathType !== pathType.sharedBucket) {
-    const detail = 'path_type 1 (a bucket of your own) is not supported yet.';
-    throw new Failure('unsupported_option', detail, { fields: [{ pointer: '/path_type', detail }] });
+  if (request.pathType === pathType.partnerBucket) {
+    parsePartnerPath(request.filePath);
+    if (!request.credentials) throw credentialsRequired('must be given when path_type is 1.');
+    requireKnownRegion(request.credentials.region);
+  } else {
+    keyInPrefix(partner.prefix, request.filePath);
+    if (request.credentials) throw credentialsRequired('must not be given when path_type is 0.');
   }
-  keyInPrefix(partner.prefix, request.filePath);
   requireCompressedForPrefix(request.filePath, request.compressed);
-  return deps.importLogs.submit(partner.id, request, deps.limits.maxOpenJobs);
+  return deps.importLogs.submitImport(partner.id, request, deps.limits.maxOpenJobs);
+}
+
+function credentialsRequired(rule: string): Failure {
+  const detail = `credentials ${rule}`;
+  return new Failure('credentials_required', detail, { fields: [{ pointer: '/credentials', detail }] });
 }

@@ -1,9 +1,12 @@
-import type { LaneStore, LaneToken } from '../ports/lane-store.ts';
+import { jobKind } from '../domain/job.ts';
+import type { LaneStep, LaneStore, LaneToken } from '../ports/lane-store.ts';
+import { finishDelete, prepareDelete, type DeleteDeps } from './delete-attribute-data.ts';
 import { finishImport, type FinishImportDeps } from './finish-import.ts';
 import { prepareImport, type PrepareImportDeps } from './prepare-import.ts';
 
 export type RunLaneDeps = PrepareImportDeps &
-  FinishImportDeps & { readonly lanes: LaneStore; readonly filesOutPerLane: number; readonly stepsPerTurn: number };
+  FinishImportDeps &
+  DeleteDeps & { readonly lanes: LaneStore; readonly filesOutPerLane: number; readonly stepsPerTurn: number };
 
 /**
  * Moves a partner's lane as far as it goes without waiting: prepare the oldest open job, send its files out, finish
@@ -11,11 +14,15 @@ export type RunLaneDeps = PrepareImportDeps &
  * After some steps it lets other partners' lanes go first.
  */
 export async function runLane(deps: RunLaneDeps, token: LaneToken, signal: AbortSignal): Promise<void> {
-  for (let step = 0; step < deps.stepsPerTurn && !signal.aborted; step++) {
-    const next = await deps.lanes.nextStep(token, deps.filesOutPerLane);
-    if (next.do === 'rest') return;
-    if (next.do === 'prepare') await prepareImport(deps, next.job);
-    else await finishImport(deps, next.job);
+  for (let count = 0; count < deps.stepsPerTurn && !signal.aborted; count++) {
+    const step = await deps.lanes.nextStep(token, deps.filesOutPerLane);
+    if (step.do === 'rest') return;
+    await takeStep(deps, step);
   }
   await deps.lanes.yieldLane(token);
+}
+
+async function takeStep(deps: RunLaneDeps, { do: action, job }: Exclude<LaneStep, { do: 'rest' }>): Promise<void> {
+  if (job.kind === jobKind.delete) await (action === 'prepare' ? prepareDelete(deps, job) : finishDelete(deps, job));
+  else await (action === 'prepare' ? prepareImport(deps, job) : finishImport(deps, job));
 }

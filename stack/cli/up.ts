@@ -37,6 +37,7 @@ function addressesOf(state: State): StackAddresses {
       }),
       clusters: { one: 'inlet_one', ...(state.shardCount === 2 ? { two: 'inlet_two' } : {}) },
     },
+    sealingKey: secrets.sealing,
     s3: {
       endpoint: s3Endpoint(state),
       region: 'us-east-1',

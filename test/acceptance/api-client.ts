@@ -1,7 +1,7 @@
 import {
   importLogListSchema,
   importLogSchema,
-  queueImportAnswerSchema,
+  queuedAnswerSchema,
   type ImportLogRecord,
 } from '@inlet/contract/import-log';
 import { problemSchema, type Problem } from '@inlet/contract/problem';
@@ -30,7 +30,7 @@ export function apiClient(url: string, apiKey: string): ApiClient {
     get,
     queue: async (body) => {
       const answer = await post(body);
-      const { import_log_id } = queueImportAnswerSchema.strict().parse(await expectStatus(202, answer));
+      const { import_log_id } = queuedAnswerSchema.strict().parse(await expectStatus(202, answer));
       if (answer.headers.get('location') !== `/v1/marketplace/import/${import_log_id}`)
         throw new Error('wrong Location');
       return import_log_id;

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeEngine, connectEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
-import { sniffLayout } from '../../src/domain/row-layout.ts';
+import { versionsOfJob } from '../../src/domain/device-version.ts';
+import { sniffLayout } from '../../src/domain/sniff-layout.ts';
 import type { Load, LoadSource, Warehouse } from '../../src/ports/warehouse.ts';
 import { topologies } from '../support/environment.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
@@ -30,7 +31,7 @@ describe.each(topologies)('the warehouse on %s shard(s)', (topology) => {
 
   const newLoad = (jobId: number): Load => {
     const loadId = nextId++;
-    return { loadId, fileId: loadId, jobId, partnerId: 7, version: jobId * 2 + 1 };
+    return { loadId, fileId: loadId, jobId, partnerId: 7, versions: versionsOfJob(jobId) };
   };
   const select = async (query: string): Promise<string[]> => {
     const result = await engine.shards[0].query({ query, format: 'TabSeparated' });
@@ -71,7 +72,8 @@ describe.each(topologies)('the warehouse on %s shard(s)', (topology) => {
         { reason: 'unknown_key', rows: 1, firstRow: 5 },
       ],
     });
-    expect(await warehouse.listRejects(load, 10)).toEqual([
+    const rejects = await warehouse.listRejects({ loadIds: [load.loadId], after: { fileId: 0, row: 0 }, limit: 10 });
+    expect(rejects.map(({ reason, row, text }) => ({ reason, row, text }))).toEqual([
       { reason: 'invalid_id', row: 4, text: Buffer.from('nonsense,sport') },
       { reason: 'unknown_key', row: 5, text: Buffer.from(`${device(2)},golf`) },
     ]);

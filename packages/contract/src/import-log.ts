@@ -1,38 +1,53 @@
 import { z } from 'zod';
 
-// The spec's words and codes for marketplace imports, to the letter.
+// The spec's words and codes for marketplace imports, to the letter. What Inlet adds is beside them, never instead.
 
 const numberInString = z
   .string()
   .regex(/^\d+$/)
   .meta({ description: 'A string holding a number.', examples: ['1000000'] });
 const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' });
+const code = z.string().meta({ description: 'A stable code: see docs/errors.md.' });
+const zeroOrOne = z.union([z.literal(0), z.literal(1)]);
+const status = z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]);
 
 export const importLogErrorSchema = z
   .object({
-    code: z.string().meta({ description: 'A stable code: see docs/errors.md.' }),
+    code,
     message: z.string(),
-    file: z.string().nullable().meta({ description: 'Relative to the prefix of the partner.' }),
+    file: z.string().nullable().meta({ description: 'As in GET …/files; null when it is about the whole job.' }),
     row: z.int().nullable().meta({ description: 'Line number in the file, from 1; the first one with this code.' }),
     column: z.string().nullable(),
     count: z.int().meta({ description: 'How many rows (or files) the entry stands for.' }),
   })
   .meta({ id: 'ImportLogError' });
 
+export const progressSchema = z
+  .object({
+    bytes_read: z.int(),
+    bytes_total: z.int().meta({ description: '0 until the files are listed.' }),
+    percent: z.number().min(0).max(100),
+    rows_read: z.int(),
+    queue_position: z.int().meta({ description: 'Open jobs of the partner before this one.' }),
+    estimated_seconds_left: z.int().nullable().meta({ description: 'Null while nothing can be said.' }),
+  })
+  .meta({ id: 'Progress' });
+
 export const importLogSchema = z
   .object({
     import_log_id: z.int(),
     file_path: z.string(),
-    path_type: z.union([z.literal(0), z.literal(1)]),
-    key_type: z.union([z.literal(0), z.literal(1)]),
-    status: z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]),
-    log_type: z.union([z.literal(0), z.literal(1)]),
+    path_type: zeroOrOne,
+    key_type: zeroOrOne,
+    status,
+    log_type: zeroOrOne,
     keys: z.array(z.string()).nullable(),
     unique_devices: numberInString,
     total_rows: numberInString,
     errors: z.array(importLogErrorSchema).max(100).nullable(),
     created_at: timestamp,
     updated_at: timestamp,
+    progress: progressSchema,
   })
   .meta({ id: 'ImportLog' });
 
@@ -52,14 +67,63 @@ const credentialsSchema = z
 
 export const queueImportBodySchema = z
   .strictObject({
-    file_path: z.string().max(1024),
-    key_type: z.union([z.literal(0), z.literal(1)]),
-    path_type: z.union([z.literal(0), z.literal(1)]).default(0),
+    file_path: z.string().max(1200),
+    key_type: zeroOrOne,
+    path_type: zeroOrOne.default(0),
     credentials: credentialsSchema.optional(),
     compressed: z.boolean().optional(),
+    mode: z.enum(['merge', 'replace']).default('merge'),
   })
   .meta({ id: 'QueueImport' });
 
-export const queueImportAnswerSchema = z.object({ import_log_id: z.int() }).meta({ id: 'QueuedImport' });
+export const queueDeleteBodySchema = z
+  .strictObject({
+    key_type: zeroOrOne,
+    keys: z.array(z.string().min(1).max(200)).min(1).max(1000),
+  })
+  .meta({ id: 'DeleteAttributeData' });
+
+export const queuedAnswerSchema = z.object({ import_log_id: z.int() }).meta({ id: 'Queued' });
+
+export const importFileSchema = z
+  .object({
+    file: z.string(),
+    status,
+    total_rows: z.int(),
+    rejected_rows: z.int(),
+    bytes: z.int(),
+    bytes_read: z.int(),
+    error: z.object({ code, message: z.string() }).nullable(),
+    updated_at: timestamp,
+  })
+  .meta({ id: 'ImportFile' });
+
+export const importFileListSchema = z.array(importFileSchema).max(1000);
+
+export const importErrorLineSchema = z
+  .object({
+    file: z.string(),
+    row: z.int().nullable(),
+    column: z.string().nullable(),
+    code,
+    message: z.string(),
+    text: z
+      .string()
+      .nullable()
+      .meta({ description: 'The first 200 bytes of the refused line; what cannot be printed stands as \\xNN.' }),
+  })
+  .meta({ id: 'ImportErrorLine' });
+
+const importErrorListSchema = z.array(importErrorLineSchema).max(1000);
+
+/** With `Accept: text/csv` the same lines as CSV. */
+export const importErrorsAnswerSchema = z.union([importErrorListSchema, z.string()]);
+
+export const pageQuerySchema = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  cursor: z.string().max(64).optional(),
+});
 
 export type ImportLogRecord = z.infer<typeof importLogSchema>;
+export type ImportFileRecord = z.infer<typeof importFileSchema>;
+export type ImportErrorLineRecord = z.infer<typeof importErrorLineSchema>;

@@ -11,7 +11,7 @@ export type Engine = {
 };
 
 /** Settings of every statement. Recent versions collect inserts in the background by default; ours must be there. */
-const settings: ClickHouseSettings = { async_insert: 0, wait_end_of_query: 1 };
+const settings: ClickHouseSettings = { async_insert: 0, wait_end_of_query: 1, max_execution_time: 3600 };
 
 export function connectEngine(options: {
   urls: readonly Secret[];
@@ -24,7 +24,7 @@ export function connectEngine(options: {
       url: url.reveal(),
       database: options.database,
       application: options.name,
-      // A load runs as long as its bytes flow; other statements give up earlier by `max_execution_time`.
+      // A load runs as long as its bytes flow; other statements give up earlier by `max_execution_time`, in seconds.
       request_timeout: 6 * 3600 * 1000,
       max_open_connections: 64,
       log: { level: ClickHouseLogLevel.OFF }, // it throws what it logs, and we log what is thrown

@@ -1,15 +1,24 @@
 import { onEveryShard, type Engine } from './connect.ts';
 import { loadQueryPrefix } from './query-ids.ts';
 
-/** Ending the request does not end an insert; this does. Only then the partition is dropped, on every shard. */
+/** Removes the stage of a load that ended as it should: nothing of it can still be running. */
+export async function dropStage(engine: Engine, loadId: number): Promise<void> {
+  await dropPartition(engine, 'staged_attributes_local', loadId);
+}
+
+/**
+ * Removes what an attempt left that may still be running. First the stage, so that a publish which begins now finds
+ * nothing; then whatever runs is stopped (ending the request does not end an insert); then what it wrote meanwhile.
+ */
 export async function dropLoad(engine: Engine, loadId: number): Promise<void> {
+  await dropStage(engine, loadId);
   await onEveryShard(engine, (shard) =>
     shard.command({
       query: 'KILL QUERY WHERE startsWith(initial_query_id, {prefix: String}) SYNC',
       query_params: { prefix: loadQueryPrefix(loadId) },
     }),
   );
-  await dropPartition(engine, 'staged_attributes_local', loadId);
+  await dropStage(engine, loadId);
 }
 
 export async function dropJob(engine: Engine, jobId: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { isRejectReason, type RejectReason } from '../../domain/reject-reason.ts';
-import type { Load, LoadCounts, RejectedRow } from '../../ports/warehouse.ts';
-import type { Engine } from './connect.ts';
+import type { Load, LoadCounts, RejectedRow, RejectPage } from '../../ports/warehouse.ts';
+import { shardFor, type Engine } from './connect.ts';
+import { loadQueryPrefix } from './query-ids.ts';
 
 export async function countRows(engine: Engine, load: Load): Promise<LoadCounts> {
   const result = await engine.shards[0].query({
@@ -19,21 +20,42 @@ export async function countRows(engine: Engine, load: Load): Promise<LoadCounts>
   };
 }
 
-/** The text goes out as hexadecimal digits, because a refused line may hold any bytes. */
-export async function listRejects(engine: Engine, load: Load, limit: number): Promise<RejectedRow[]> {
+/**
+ * Each block of a load keeps its first hundred per reason; the limit here makes them the first hundred of the file.
+ * The text goes out as hexadecimal digits, because a refused line may hold any bytes. No column is renamed to itself:
+ * an alias would be what ORDER BY and WHERE mean, and text sorts otherwise than numbers.
+ */
+export async function listRejects(engine: Engine, page: RejectPage): Promise<RejectedRow[]> {
   const result = await engine.shards[0].query({
     query: `
-      SELECT reason, toString(row) AS row, hex(text) AS text FROM load_rejects
-      WHERE load_id = {load: UInt64} AND file_id = {file: UInt64} ORDER BY row LIMIT {limit: UInt32}`,
-    query_params: { load: load.loadId, file: load.fileId, limit },
+      SELECT toString(file_id) AS file, toString(row) AS line, reason, hex(text) AS digits FROM (
+        SELECT file_id, row, reason, text FROM load_rejects WHERE load_id IN ({loads: Array(UInt64)})
+        ORDER BY file_id, row LIMIT 100 BY file_id, reason
+      )
+      WHERE (file_id, row) > ({file: UInt64}, {row: UInt64}) ORDER BY file_id, row LIMIT {limit: UInt32}`,
+    query_params: { loads: page.loadIds, file: page.after.fileId, row: page.after.row, limit: page.limit },
     format: 'JSONEachRow',
   });
-  const rows = await result.json<{ reason: string; row: string; text: string }>();
+  const rows = await result.json<{ file: string; line: string; reason: string; digits: string }>();
   return rows.map((row) => ({
+    fileId: Number(row.file),
+    row: Number(row.line),
     reason: knownReason(row.reason),
-    row: Number(row.row),
-    text: Buffer.from(row.text, 'hex'),
+    text: Buffer.from(row.digits, 'hex'),
   }));
+}
+
+/** From the engine's list of running statements: nothing of the load's data is touched. */
+export async function readSoFar(engine: Engine, load: Load): Promise<{ rows: number; bytes: number }> {
+  const result = await shardFor(engine, load.loadId).query({
+    query: `
+      SELECT toString(read_rows) AS rows, toString(read_bytes) AS bytes FROM system.processes
+      WHERE is_initial_query AND startsWith(query_id, {prefix: String})`,
+    query_params: { prefix: loadQueryPrefix(load.loadId) },
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ rows: string; bytes: string }>();
+  return { rows: Number(row?.rows ?? 0), bytes: Number(row?.bytes ?? 0) };
 }
 
 function knownReason(text: string): RejectReason {

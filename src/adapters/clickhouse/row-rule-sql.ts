@@ -1,5 +1,7 @@
 import type { ColumnName, RowLayout } from '../../domain/row-layout.ts';
-import { keySeparator, quotedFieldPatterns, type Condition, type RowCheck } from '../../domain/row-rule.ts';
+import { keySeparator, type Condition, type RowCheck } from '../../domain/row-rule.ts';
+import { operation } from '../../domain/row-values.ts';
+import { quotedFieldPatterns } from '../../domain/split-line.ts';
 
 /** Quotes text for SQL. Only for text of our own: what comes from outside goes in as a query parameter. */
 function literal(text: string): string {
@@ -19,6 +21,9 @@ export function judgedLineSql(layout: RowLayout, rule: readonly RowCheck[]): str
     `arrayMap(key -> transform(key, keys, attribute_ids, toUInt64(0)), splitByChar(${literal(keySeparator)}, ${columnSql('keys', layout)})) AS row_attribute_ids`,
     `multiIf(${verdicts.join(', ')}, '') AS reason`,
     `toUUIDOrZero(${columnSql('id', layout)}) AS device`,
+    `toUInt8OrZero(${columnSql('id_type', layout)}) AS id_type`,
+    `upper(${columnSql('country', layout)}) AS country`,
+    `${columnSql('operation', layout)} = '${operation.delete}' AS is_delete`,
   ].join(',\n  ');
 }
 
@@ -31,14 +36,15 @@ export function isDataRowSql(layout: RowLayout): string {
 /** A line without quotes is split, which is cheap; only a line with quotes pays for the patterns. */
 function fieldsSql(layout: RowLayout): string {
   const delimiter = literal(layout.delimiter);
-  const patterns = quotedFieldPatterns(layout);
+  const patterns = quotedFieldPatterns(layout.delimiter);
   const unquote = `f -> if(startsWith(f, '"'), replaceAll(substring(f, 2, length(f) - 2), '""', '"'), f)`;
   const quoted = `arrayMap(${unquote}, extractAll(concat(${delimiter}, line), ${literal(patterns.field)}))`;
   return `multiIf(position(line, '"') = 0, splitByChar(${delimiter}, line), match(line, ${literal(patterns.line)}), ${quoted}, [])`;
 }
 
 function columnSql(column: ColumnName, layout: RowLayout): string {
-  return `fields[${layout.columns.indexOf(column) + 1}]`;
+  const index = layout.columns.indexOf(column);
+  return index < 0 ? `''` : `fields[${index + 1}]`;
 }
 
 function conditionSql(condition: Condition, layout: RowLayout): string {
@@ -55,6 +61,8 @@ function conditionSql(condition: Condition, layout: RowLayout): string {
       return `match(${columnSql(condition.column, layout)}, ${literal(condition.pattern)})`;
     case 'not_matching':
       return `NOT match(${columnSql(condition.column, layout)}, ${literal(condition.pattern)})`;
+    case 'not_one_of':
+      return `${columnSql(condition.column, layout)} NOT IN (${condition.values.map(literal).join(', ')})`;
     case 'unknown_key':
       return 'has(row_attribute_ids, 0)';
   }

@@ -16,7 +16,9 @@ const settings: ClickHouseSettings = {
   min_insert_block_size_bytes: '67108864',
   parallel_view_processing: 1,
   distributed_foreground_insert: 1,
-  max_memory_usage: '2147483648',
+  max_execution_time: 6 * 3600,
+  // Also what stops a file that is one endless line.
+  max_memory_usage: '1073741824',
 };
 
 /** Pushes the object's bytes as they are; unpacking, splitting, judging and counting happen in the engine. */
@@ -31,7 +33,8 @@ export async function stageLoad(engine: Engine, load: Load, source: LoadSource, 
         job: load.jobId,
         load: load.loadId,
         file: load.fileId,
-        version: load.version,
+        version_of_adds: load.versions.ofAdds,
+        version_of_deletes: load.versions.ofDeletes,
       },
       clickhouse_settings: settings,
       http_headers: source.isGzip ? { 'Content-Encoding': 'gzip' } : {},
@@ -46,14 +49,16 @@ export async function stageLoad(engine: Engine, load: Load, source: LoadSource, 
 /** Row numbers are given before blank lines are left out, so that they are line numbers of the file. */
 function stageSql({ layout, maxLineBytes }: LoadSource): string {
   return `INSERT INTO judged_lines
-    (partner_id, job_id, load_id, file_id, version, row, reason, device, attribute_ids, line)
+    (partner_id, job_id, load_id, file_id, version, row, reason, device, id_type, country, is_deleted,
+     attribute_ids, line)
 WITH
   (SELECT (groupArray(key), groupArray(attribute_id)) FROM job_keys WHERE job_id = {job: UInt64}) AS job_keys,
   job_keys.1 AS keys,
   job_keys.2 AS attribute_ids,
   ${judgedLineSql(layout, rowRule(layout, maxLineBytes))}
-SELECT {partner: UInt64}, {job: UInt64}, {load: UInt64}, {file: UInt64}, {version: UInt64},
-  row, reason, device, row_attribute_ids, line
+SELECT {partner: UInt64}, {job: UInt64}, {load: UInt64}, {file: UInt64},
+  if(is_delete, {version_of_deletes: UInt64}, {version_of_adds: UInt64}),
+  row, reason, device, id_type, country, is_delete, row_attribute_ids, line
 FROM (SELECT rowNumberInAllBlocks() + 1 AS row, raw FROM input('raw String'))
 WHERE ${isDataRowSql(layout)}
 FORMAT LineAsString`;

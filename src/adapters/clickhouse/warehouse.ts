@@ -1,21 +1,27 @@
 import type { ResolvedKey } from '../../domain/attribute.ts';
 import type { Warehouse } from '../../ports/warehouse.ts';
+import { countAttributeRows, deleteAttributeRows } from './attribute-rows.ts';
 import { shardFor, type Engine } from './connect.ts';
-import { dropJob, dropLoad, listStaged } from './drop-stage.ts';
-import { countRows, listRejects } from './load-results.ts';
-import { publishDevices, publishLoad } from './publish.ts';
+import { dropJob, dropLoad, dropStage, listStaged } from './drop-stage.ts';
+import { countRows, listRejects, readSoFar } from './load-results.ts';
+import { publishDevices, publishLoad, replaceAttributes } from './publish.ts';
 import { stageLoad } from './stage-load.ts';
 
 export function clickhouseWarehouse(engine: Engine): Warehouse {
   return {
     writeJobKeys: (jobId, keys) => writeJobKeys(engine, jobId, keys),
     stage: (load, source, signal) => stageLoad(engine, load, source, signal),
+    readSoFar: (load) => readSoFar(engine, load),
     countRows: (load) => countRows(engine, load),
-    listRejects: (load, limit) => listRejects(engine, load, limit),
+    listRejects: (page) => listRejects(engine, page),
     publish: (load) => publishLoad(engine, load),
+    replaceAttributes: (partnerId, versions, loadIds) => replaceAttributes(engine, partnerId, versions, loadIds),
+    dropStage: (loadId) => dropStage(engine, loadId),
     dropLoad: (loadId) => dropLoad(engine, loadId),
     publishDevices: (jobId, loadIds) => publishDevices(engine, jobId, loadIds),
     dropJob: (jobId) => dropJob(engine, jobId),
+    countAttributeRows: (rows) => countAttributeRows(engine, rows),
+    deleteAttributeRows: (rows) => deleteAttributeRows(engine, rows),
     listStaged: () => listStaged(engine),
   };
 }

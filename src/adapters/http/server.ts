@@ -5,12 +5,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Limits } from '../../domain/limits.ts';
 import type { ApiKeyIssuer } from '../../ports/api-key-issuer.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
+import type { AttributeStore } from '../../ports/attribute-store.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
+import type { Warehouse } from '../../ports/warehouse.ts';
 import { addAuthentication } from './authentication.ts';
 import type { Dependency } from './health/ready.ts';
 import { addLive } from './health/live.ts';
 import { addReady } from './health/ready.ts';
+import { addListAttributes } from './marketplace-attributes/list-attributes.ts';
+import { addDeleteAttributeData } from './marketplace-import/delete-attribute-data.ts';
 import { addGetImportLog } from './marketplace-import/get-import-log.ts';
+import { addListImportErrors } from './marketplace-import/list-import-errors.ts';
+import { addListImportFiles } from './marketplace-import/list-import-files.ts';
 import { addListImportLogs } from './marketplace-import/list-import-logs.ts';
 import { addQueueImport } from './marketplace-import/queue-import.ts';
 import { addProblemAnswers } from './problem-answers.ts';
@@ -27,6 +33,8 @@ export type ApiDeps = {
   readonly partners: PartnerStore;
   readonly apiKeys: ApiKeyIssuer;
   readonly importLogs: ImportLogStore;
+  readonly attributes: AttributeStore;
+  readonly warehouse: Warehouse;
   readonly limits: Limits;
   readonly dependencies: readonly Dependency[];
 };
@@ -55,6 +63,10 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
     addQueueImport(scope, deps);
     addListImportLogs(scope, deps);
     addGetImportLog(scope, deps);
+    addDeleteAttributeData(scope, deps);
+    addListImportFiles(scope, deps);
+    addListImportErrors(scope, deps);
+    addListAttributes(scope, deps);
   });
   return api;
 }

@@ -1,46 +1,34 @@
 import { sql } from 'kysely';
-import type { Attribute } from '../../domain/attribute.ts';
 import type { AttributeStore } from '../../ports/attribute-store.ts';
+import { insertAttribute } from './attributes/insert-attribute.ts';
+import { selectAttributes } from './attributes/select-attributes.ts';
+import { tieForeignKeys } from './attributes/tie-foreign-keys.ts';
 import type { Database } from './connect.ts';
 
 export function postgresAttributeStore(db: Database): AttributeStore {
   return {
     create: (partnerId, attribute) => insertAttribute(db, partnerId, attribute),
-    list: (partnerId) => selectAttributes(db, partnerId),
+    list: (partnerId, which) => selectAttributes(db, partnerId, which),
+    tie: (partnerId, attributeId, keys) =>
+      db.transaction().execute((tx) => tieForeignKeys(tx, partnerId, attributeId, keys)),
+    rename: async (partnerId, attributeId, name) => change(db, partnerId, attributeId, { name }),
+    retire: async (partnerId, attributeId) =>
+      change(db, partnerId, attributeId, { retired_at: sql<Date>`coalesce(retired_at, now())` }),
   };
 }
 
-async function insertAttribute(
+async function change(
   db: Database,
   partnerId: number,
-  attribute: { name: string; foreignKeys: readonly string[] },
-): Promise<Attribute> {
-  return db.transaction().execute(async (tx) => {
-    const { id } = await tx
-      .insertInto('attribute')
-      .values({ partner_id: partnerId, name: attribute.name })
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    const keys = attribute.foreignKeys.map((key) => ({ partner_id: partnerId, foreign_key: key, attribute_id: id }));
-    if (keys.length > 0) await tx.insertInto('attribute_foreign_key').values(keys).execute();
-    return { id, ...attribute };
-  });
-}
-
-async function selectAttributes(db: Database, partnerId: number): Promise<Attribute[]> {
-  return db
-    .selectFrom('attribute')
-    .leftJoin('attribute_foreign_key as k', 'k.attribute_id', 'attribute.id')
-    .where('attribute.partner_id', '=', partnerId)
-    .where('attribute.retired_at', 'is', null)
-    .groupBy('attribute.id')
-    .orderBy('attribute.id')
-    .select([
-      'attribute.id',
-      'attribute.name',
-      sql<string[]>`coalesce(array_agg(k.foreign_key) FILTER (WHERE k.foreign_key IS NOT NULL), '{}')`.as(
-        'foreignKeys',
-      ),
-    ])
-    .execute();
+  attributeId: number,
+  values: { name: string } | { retired_at: ReturnType<typeof sql<Date>> },
+): Promise<boolean> {
+  const changed = await db
+    .updateTable('attribute')
+    .set(values)
+    .where('partner_id', '=', partnerId)
+    .where('id', '=', attributeId)
+    .returning('id')
+    .executeTakeFirst();
+  return changed !== undefined;
 }

@@ -15,8 +15,11 @@ export type FilePayload = { readonly fileId: number };
  * lane and one per file, queued or active; sending another is a no-op, so that sending is always safe.
  */
 export async function sendLaneToken(boss: PgBoss, tx: Tx, partnerId: number): Promise<void> {
-  const payload: LanePayload = { partnerId };
-  await boss.send(laneQueue, payload, { db: fromKysely(tx), singletonKey: String(partnerId) });
+  await boss.insert(laneQueue, [laneToken(partnerId)], { db: fromKysely(tx) });
+}
+
+export function laneToken(partnerId: number): { data: LanePayload; singletonKey: string } {
+  return { data: { partnerId }, singletonKey: String(partnerId) };
 }
 
 export async function sendFileTokens(boss: PgBoss, tx: Tx, fileIds: readonly number[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { jobStatus } from '../../domain/job.ts';
 import type { FileStore } from '../../ports/file-store.ts';
@@ -9,16 +10,32 @@ import { selectLive } from './files/select-live.ts';
 export function postgresFileStore(db: Database, boss: PgBoss): FileStore {
   return {
     claim: (fileId) => claimFile(db, fileId),
-    isStillMine: async ({ load, attempt }) =>
-      (await db
-        .selectFrom('job_file')
-        .innerJoin('job', 'job.id', 'job_file.job_id')
-        .select('job_file.id')
+    markStaged: async ({ load, attempt }) => {
+      const marked = await db
+        .updateTable('job_file')
+        .from('job')
+        .set({ staged: true })
+        .whereRef('job.id', '=', 'job_file.job_id')
         .where('job_file.id', '=', load.fileId)
         .where('job_file.attempt', '=', attempt)
         .where('job_file.status', '=', jobStatus.running)
         .where('job.cancelled', '=', false)
-        .executeTakeFirst()) !== undefined,
+        .returning('job_file.id')
+        .executeTakeFirst();
+      return marked !== undefined;
+    },
+    noteProgress: async ({ load, attempt }, read) => {
+      await db
+        .updateTable('job_file')
+        .set({
+          bytes_read: sql`greatest(bytes_read, ${read.bytes}::bigint)`,
+          rows_read: sql`greatest(rows_read, ${read.rows}::bigint)`,
+        })
+        .where('id', '=', load.fileId)
+        .where('attempt', '=', attempt)
+        .where('status', '=', jobStatus.running)
+        .execute();
+    },
     commitLoaded: (claim, counts) => commitFile(db, boss, claim, { counts, failure: null }),
     commitFailed: (claim, failure, counts) => commitFile(db, boss, claim, { counts, failure }),
     findLive: (staged) => selectLive(db, staged),

@@ -1,13 +1,18 @@
 import type { PgBoss } from 'pg-boss';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
+import type { Sealer } from '../../ports/sealer.ts';
 import type { Database } from './connect.ts';
+import { selectImportFiles } from './import-logs/select-import-files.ts';
 import { selectImportLogs } from './import-logs/select-import-logs.ts';
-import { submitImport } from './import-logs/submit-import.ts';
+import { submitDelete, submitImport } from './import-logs/submit.ts';
 
-export function postgresImportLogStore(db: Database, boss: PgBoss): ImportLogStore {
+export function postgresImportLogStore(db: Database, boss: PgBoss, sealer: Sealer): ImportLogStore {
+  const deps = { db, boss, sealer };
   return {
-    submit: (partnerId, request, maxOpenJobs) => submitImport(db, boss, partnerId, request, maxOpenJobs),
+    submitImport: (partnerId, request, maxOpenJobs) => submitImport(deps, partnerId, request, maxOpenJobs),
+    submitDelete: (partnerId, request, maxOpenJobs) => submitDelete(deps, partnerId, request, maxOpenJobs),
     find: async (partnerId, importLogId) => (await selectImportLogs(db, partnerId, { importLogId }))[0] ?? null,
     listNewest: (partnerId, limit) => selectImportLogs(db, partnerId, { limit }),
+    listFiles: (partnerId, importLogId, page) => selectImportFiles(db, partnerId, importLogId, page),
   };
 }

@@ -4,7 +4,8 @@ import type { Database } from './connect.ts';
 import { completeLaneToken, sendLaneToken } from './dispatch.ts';
 import { endJob } from './lanes/end-job.ts';
 import { nextStep } from './lanes/next-step.ts';
-import { startJob } from './lanes/start-job.ts';
+import { startDelete } from './lanes/start-delete.ts';
+import { startImport } from './lanes/start-import.ts';
 import { summarizeJob } from './lanes/summarize-job.ts';
 import { wakeLanes } from './lanes/wake-lanes.ts';
 
@@ -16,9 +17,11 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
         await completeLaneToken(boss, tx, token);
         await sendLaneToken(boss, tx, token.partnerId);
       }),
-    startJob: (jobId, files) => startJob(db, jobId, files),
+    startImport: (jobId, files) => startImport(db, jobId, files),
+    startDelete: (jobId, found) => startDelete(db, jobId, found),
     summarizeJob: (jobId) => summarizeJob(db, jobId),
-    finishJob: (jobId, result) => endJob(db, jobId, result),
+    finishImport: (jobId, result) => endJob(db, jobId, result),
+    finishDelete: (jobId) => endJob(db, jobId, { failure: null, errors: [], uniqueDevices: null }),
     failJob: (jobId, failure) => {
       const error = { code: failure.code, message: failure.detail, file: null, row: null, column: null, count: 1 };
       return endJob(db, jobId, { failure, errors: [error], uniqueDevices: 0 });

@@ -53,7 +53,9 @@ type ImportLogTable = {
   path_type: number;
   key_type: number;
   compressed: boolean | null;
+  mode: Generated<string>;
   keys: ColumnType<readonly string[] | null, string | null, string | null>;
+  attribute_ids: ColumnType<readonly number[] | null, string | null | undefined, string | null>;
   total_rows: Generated<number>;
   unique_devices: Generated<number>;
   errors: ColumnType<readonly ImportLogError[] | null, string | null, string | null>;
@@ -64,18 +66,24 @@ type JobFileTable = {
   job_id: number;
   partner_id: number;
   key: string;
+  path: string;
   etag: string;
   size: number;
   gzip: boolean;
   status: Generated<number>;
   attempt: Generated<number>;
   load_id: number | null;
+  staged: Generated<boolean>;
   total_rows: Generated<number>;
   accepted_rows: Generated<number>;
+  bytes_read: Generated<number>;
+  rows_read: Generated<number>;
   failure_code: string | null;
   failure_detail: string | null;
   updated_at: Timestamp;
 };
+
+type JobCredentialTable = { job_id: number; key_id: string; sealed: Uint8Array };
 
 type JobFileRejectTable = { job_file_id: number; reason: string; rows: number; first_row: number };
 
@@ -86,6 +94,8 @@ export type Tables = {
   attribute_foreign_key: AttributeForeignKeyTable;
   job: JobTable;
   import_log: ImportLogTable;
+  job_credential: JobCredentialTable;
   job_file: JobFileTable;
+  sweep: { name: string; ran_at: Timestamp };
   job_file_reject: JobFileRejectTable;
 };

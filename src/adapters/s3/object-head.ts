@@ -11,8 +11,10 @@ export function beginsLikeGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
+type LookedAt = { readonly head: Buffer; readonly whole: Readable; readonly bytesRead: () => number };
+
 /** Takes a look at the first bytes; `whole` still gives all of them. */
-export async function lookAhead(body: AsyncIterable<Buffer>): Promise<{ head: Buffer; whole: Readable }> {
+export async function lookAhead(body: AsyncIterable<Buffer>): Promise<LookedAt> {
   const chunks = body[Symbol.asyncIterator]();
   const taken: Buffer[] = [];
   let size = 0;
@@ -23,11 +25,20 @@ export async function lookAhead(body: AsyncIterable<Buffer>): Promise<{ head: Bu
     size += next.value.length;
   }
   const rest: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => chunks };
+  let bytesRead = 0;
   const all = (async function* () {
-    yield* taken;
-    yield* rest;
+    for (const part of [taken, rest]) {
+      for await (const chunk of part) {
+        bytesRead += chunk.length;
+        yield chunk;
+      }
+    }
   })();
-  return { head: Buffer.concat(taken).subarray(0, headBytes), whole: Readable.from(all, { objectMode: false }) };
+  return {
+    head: Buffer.concat(taken).subarray(0, headBytes),
+    whole: Readable.from(all, { objectMode: false }),
+    bytesRead: () => bytesRead,
+  };
 }
 
 /** Unpacks a beginning. What cannot be unpacked is not judged here: the engine reads the whole and says so. */

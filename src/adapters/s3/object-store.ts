@@ -47,9 +47,9 @@ async function openObject(
   object: StoredObject,
   signal: AbortSignal,
 ): Promise<OpenedObject> {
-  const { head, whole } = await lookAhead(await getBody(client, bucket, object, signal));
+  const { head, whole, bytesRead } = await lookAhead(await getBody(client, bucket, object, signal));
   const isGzip = beginsLikeGzip(head);
-  return { isGzip, head: isGzip ? await unpackHead(head) : head, body: whole };
+  return { isGzip, head: isGzip ? await unpackHead(head) : head, body: whole, bytesRead };
 }
 
 /** If-Match: what is read is what was listed, or nothing. */

@@ -4,10 +4,11 @@ import { getImportLog } from '../../../usecases/read-import-logs.ts';
 import { partnerOf } from '../authentication.ts';
 import type { Api } from '../server.ts';
 import { importLogRecord } from './import-log-record.ts';
+import { path } from './queued-answer.ts';
 
 export function addGetImportLog(api: Api, deps: { importLogs: ImportLogStore }): void {
   api.get(
-    '/v1/marketplace/import/:import_log_id',
+    `${path}/:import_log_id`,
     { schema: { params: importLogIdSchema, response: { 200: importLogSchema } } },
     async (request) => importLogRecord(await getImportLog(deps, partnerOf(request), request.params.import_log_id)),
   );

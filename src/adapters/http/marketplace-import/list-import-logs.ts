@@ -4,9 +4,10 @@ import { listImportLogs } from '../../../usecases/read-import-logs.ts';
 import { partnerOf } from '../authentication.ts';
 import type { Api } from '../server.ts';
 import { importLogRecord } from './import-log-record.ts';
+import { path } from './queued-answer.ts';
 
 export function addListImportLogs(api: Api, deps: { importLogs: ImportLogStore }): void {
-  api.get('/v1/marketplace/import', { schema: { response: { 200: importLogListSchema } } }, async (request) =>
+  api.get(path, { schema: { response: { 200: importLogListSchema } } }, async (request) =>
     (await listImportLogs(deps, partnerOf(request))).map(importLogRecord),
   );
 }

@@ -34,6 +34,8 @@ export async function commitFile(
       .set({
         status: result.failure ? jobStatus.failed : jobStatus.done,
         total_rows: total,
+        bytes_read: claim.object.size,
+        rows_read: total,
         accepted_rows: result.failure ? 0 : result.counts.accepted,
         failure_code: result.failure?.code ?? null,
         failure_detail: result.failure?.detail ?? null,

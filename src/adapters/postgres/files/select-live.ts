@@ -1,16 +1,26 @@
 import { sql } from 'kysely';
+import { importMode } from '../../../domain/import-log.ts';
 import { jobStatus, openStatuses } from '../../../domain/job.ts';
 import type { Database } from '../connect.ts';
 
+/** A load is live while its file is loading, and in a replacing job until the job ends. */
 export async function selectLive(
   db: Database,
   staged: { loadIds: readonly number[]; jobIds: readonly number[] },
 ): Promise<{ loadIds: Set<number>; jobIds: Set<number> }> {
   const loads = await db
-    .selectFrom('job_file')
-    .select('load_id')
-    .where('load_id', '=', sql<number>`ANY(${staged.loadIds}::bigint[])`)
-    .where('status', '=', jobStatus.running)
+    .selectFrom('job_file as file')
+    .innerJoin('job', 'job.id', 'file.job_id')
+    .innerJoin('import_log as log', 'log.job_id', 'job.id')
+    .select('file.load_id')
+    .where('file.load_id', '=', sql<number>`ANY(${staged.loadIds}::bigint[])`)
+    .where('job.status', 'in', openStatuses)
+    .where(({ or, and, eb }) =>
+      or([
+        eb('file.status', '=', jobStatus.running),
+        and([eb('file.status', '=', jobStatus.done), eb('log.mode', '=', importMode.replace)]),
+      ]),
+    )
     .execute();
   const jobs = await db
     .selectFrom('job')

@@ -1,6 +1,22 @@
+import { sql } from 'kysely';
 import type { ImportLog } from '../../../domain/import-log.ts';
+import { jobStatus, openStatuses } from '../../../domain/job.ts';
+import { estimateSecondsLeft, type Progress } from '../../../domain/progress.ts';
 import { toJobStatus, toKeyType, toLogType, toPathType } from '../codes.ts';
 import type { Database } from '../connect.ts';
+
+/** How far the files of a job are; one row, also for a job without files. */
+const filesRead = sql<{ bytes: number; total: number; rows: number }>`
+  (SELECT json_build_object('bytes', coalesce(sum(f.bytes_read), 0), 'total', coalesce(sum(f.size), 0),
+                            'rows', coalesce(sum(greatest(f.rows_read, f.total_rows)), 0))
+   FROM job_file f WHERE f.job_id = job.id)`;
+
+/** Open jobs of the partner before this one, while it is open itself. */
+const jobsAhead = sql<number>`
+  (SELECT count(*) FROM job ahead WHERE ahead.partner_id = job.partner_id AND ahead.seq < job.seq
+     AND ahead.status IN (0, 1) AND job.status IN (0, 1))`;
+
+const runningSeconds = sql<number | null>`extract(epoch FROM now() - job.listed_at)::float8`;
 
 /** The partner's import logs, newest first. */
 export async function selectImportLogs(
@@ -9,27 +25,17 @@ export async function selectImportLogs(
   filter: { importLogId: number } | { limit: number },
 ): Promise<ImportLog[]> {
   let query = db
-    .selectFrom('import_log')
-    .innerJoin('job', 'job.id', 'import_log.job_id')
-    .where('import_log.partner_id', '=', partnerId)
-    .select([
-      'job.id',
-      'job.status',
-      'job.created_at',
-      'job.updated_at',
-      'import_log.file_path',
-      'import_log.path_type',
-      'import_log.key_type',
-      'import_log.log_type',
-      'import_log.keys',
-      'import_log.total_rows',
-      'import_log.unique_devices',
-      'import_log.errors',
-    ]);
+    .selectFrom('import_log as log')
+    .innerJoin('job', 'job.id', 'log.job_id')
+    .where('log.partner_id', '=', partnerId)
+    .select(['job.id', 'job.status', 'job.created_at', 'job.updated_at'])
+    .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.log_type', 'log.keys'])
+    .select(['log.total_rows', 'log.unique_devices', 'log.errors'])
+    .select([filesRead.as('read'), jobsAhead.as('jobs_ahead'), runningSeconds.as('running_seconds')]);
   query =
     'importLogId' in filter
-      ? query.where('import_log.job_id', '=', filter.importLogId)
-      : query.orderBy('import_log.job_id', 'desc').limit(filter.limit);
+      ? query.where('log.job_id', '=', filter.importLogId)
+      : query.orderBy('log.job_id', 'desc').limit(filter.limit);
   return (await query.execute()).map((row) => ({
     importLogId: row.id,
     filePath: row.file_path,
@@ -41,7 +47,29 @@ export async function selectImportLogs(
     uniqueDevices: BigInt(row.unique_devices),
     totalRows: BigInt(row.total_rows),
     errors: row.errors,
+    progress: progressOf(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }));
+}
+
+function progressOf(row: {
+  status: number;
+  read: { bytes: number; total: number; rows: number };
+  jobs_ahead: number;
+  running_seconds: number | null;
+}): Progress {
+  const { bytes, total, rows } = row.read;
+  const isOpen = openStatuses.some((status) => status === row.status);
+  const secondsLeft =
+    row.status === jobStatus.running && row.running_seconds !== null
+      ? estimateSecondsLeft({ bytes, total }, row.running_seconds)
+      : null;
+  return {
+    bytesRead: bytes,
+    bytesTotal: total,
+    rowsRead: rows,
+    queuePosition: row.jobs_ahead,
+    secondsLeft: isOpen ? secondsLeft : 0,
+  };
 }

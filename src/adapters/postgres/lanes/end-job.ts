@@ -7,10 +7,11 @@ import type { Database } from '../connect.ts';
 export type JobEnd = {
   readonly failure: Failure | null;
   readonly errors: readonly ImportLogError[];
-  readonly uniqueDevices: number;
+  /** Null when it was counted before. */
+  readonly uniqueDevices: number | null;
 };
 
-/** Takes the job to its final status, once: of two holders of the lane the second changes nothing. */
+/** Takes the job to its final status and wipes its credentials, once: of two holders of the lane the second changes nothing. */
 export async function endJob(db: Database, jobId: number, end: JobEnd): Promise<void> {
   const status = end.failure ? jobStatus.failed : jobStatus.done;
   await db.transaction().execute(async (tx) => {
@@ -28,10 +29,11 @@ export async function endJob(db: Database, jobId: number, end: JobEnd): Promise<
       .returning('id')
       .executeTakeFirst();
     if (!ended) return;
+    await tx.deleteFrom('job_credential').where('job_id', '=', jobId).execute();
     await tx
       .updateTable('import_log')
       .set({
-        unique_devices: end.uniqueDevices,
+        ...(end.uniqueDevices === null ? {} : { unique_devices: end.uniqueDevices }),
         errors: end.errors.length === 0 ? null : JSON.stringify(end.errors),
       })
       .where('job_id', '=', jobId)

@@ -1,7 +1,7 @@
 import type { PgBoss } from 'pg-boss';
 import { openStatuses } from '../../../domain/job.ts';
 import type { LaneJob, LaneStep, LaneToken } from '../../../ports/lane-store.ts';
-import { toKeyType } from '../codes.ts';
+import { toImportMode, toJobKind, toKeyType, toPathType } from '../codes.ts';
 import type { Database, Tx } from '../connect.ts';
 import { completeLaneToken, sendFileTokens } from '../dispatch.ts';
 
@@ -12,14 +12,14 @@ import { completeLaneToken, sendFileTokens } from '../dispatch.ts';
  */
 export async function nextStep(db: Database, boss: PgBoss, token: LaneToken, filesOut: number): Promise<LaneStep> {
   return db.transaction().execute(async (tx) => {
-    const job = await lockOldestOpenJob(tx, token.partnerId);
-    if (!job) {
+    const found = await lockOldestOpenJob(tx, token.partnerId);
+    if (!found) {
       await completeLaneToken(boss, tx, token);
       return { do: 'rest' };
     }
-    if (!job.isListed) return { do: 'prepare', job };
-    const files = await firstOpenFiles(tx, job.id, filesOut);
-    if (files.length === 0) return { do: 'finish', job };
+    if (!found.isStarted) return { do: 'prepare', job: found.job };
+    const files = await firstOpenFiles(tx, found.job.id, filesOut);
+    if (files.length === 0) return { do: 'finish', job: found.job };
     // Also for files that are out already: it changes nothing, and mends a file whose token was lost.
     await sendFileTokens(boss, tx, files);
     await completeLaneToken(boss, tx, token);
@@ -27,37 +27,38 @@ export async function nextStep(db: Database, boss: PgBoss, token: LaneToken, fil
   });
 }
 
-async function lockOldestOpenJob(tx: Tx, partnerId: number): Promise<(LaneJob & { isListed: boolean }) | undefined> {
+async function lockOldestOpenJob(tx: Tx, partnerId: number): Promise<{ job: LaneJob; isStarted: boolean } | null> {
   const { prefix } = await tx
     .selectFrom('partner')
     .select('prefix')
     .where('id', '=', partnerId)
     .forUpdate()
     .executeTakeFirstOrThrow();
-  const job = await tx
+  const row = await tx
     .selectFrom('job')
-    .select(['id', 'listed_at'])
-    .where('partner_id', '=', partnerId)
-    .where('status', 'in', openStatuses)
-    .orderBy('seq')
+    .innerJoin('import_log as log', 'log.job_id', 'job.id')
+    .select(['job.id', 'job.kind', 'job.seq', 'job.listed_at'])
+    .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.compressed', 'log.mode', 'log.attribute_ids'])
+    .where('job.partner_id', '=', partnerId)
+    .where('job.status', 'in', openStatuses)
+    .orderBy('job.seq')
     .limit(1)
-    .forUpdate()
+    .forUpdate('job')
     .executeTakeFirst();
-  if (!job) return undefined;
-  const log = await tx
-    .selectFrom('import_log')
-    .select(['file_path', 'key_type', 'compressed'])
-    .where('job_id', '=', job.id)
-    .executeTakeFirstOrThrow();
-  return {
-    id: job.id,
+  if (!row) return null;
+  const job: LaneJob = {
+    id: row.id,
+    kind: toJobKind(row.kind),
     partnerId,
+    seq: row.seq,
+    source: { jobId: row.id, partnerId, pathType: toPathType(row.path_type), filePath: row.file_path },
     prefix,
-    filePath: log.file_path,
-    keyType: toKeyType(log.key_type),
-    compressed: log.compressed,
-    isListed: job.listed_at !== null,
+    keyType: toKeyType(row.key_type),
+    compressed: row.compressed,
+    mode: toImportMode(row.mode),
+    attributeIds: row.attribute_ids ?? [],
   };
+  return { job, isStarted: row.listed_at !== null };
 }
 
 async function firstOpenFiles(tx: Tx, jobId: number, limit: number): Promise<number[]> {

@@ -25,12 +25,12 @@ async function selectErrors(db: Database, jobId: number): Promise<ImportLogError
   const { rows } = await sql<{ code: string; detail: string | null; file: string; row: number | null; count: number }>`
     SELECT code, detail, file, "row", count FROM (
       SELECT 0 AS rank, f.id, f.failure_code AS code, f.failure_detail AS detail,
-             substr(f.key, length(p.prefix) + 1) AS file, NULL::bigint AS "row", 1::bigint AS count
-      FROM job_file f JOIN partner p ON p.id = f.partner_id
+             f.path AS file, NULL::bigint AS "row", 1::bigint AS count
+      FROM job_file f
       WHERE f.job_id = ${jobId} AND f.status = ${jobStatus.failed}
       UNION ALL
-      SELECT 1, f.id, r.reason, NULL, substr(f.key, length(p.prefix) + 1), r.first_row, r.rows
-      FROM job_file f JOIN partner p ON p.id = f.partner_id JOIN job_file_reject r ON r.job_file_id = f.id
+      SELECT 1, f.id, r.reason, NULL, f.path, r.first_row, r.rows
+      FROM job_file f JOIN job_file_reject r ON r.job_file_id = f.id
       WHERE f.job_id = ${jobId}
     ) AS all_errors
     ORDER BY rank, id, count DESC, code LIMIT ${importLogErrorLimit}

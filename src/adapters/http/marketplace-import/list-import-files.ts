@@ -1,0 +1,38 @@
+import {
+  importFileListSchema,
+  importLogIdSchema,
+  pageQuerySchema,
+  type ImportFileRecord,
+} from '@inlet/contract/import-log';
+import type { ImportFile, ImportLogStore } from '../../../ports/import-log-store.ts';
+import { listImportFiles } from '../../../usecases/read-import-logs.ts';
+import { partnerOf } from '../authentication.ts';
+import { linkNext, readCursor } from '../paging.ts';
+import type { Api } from '../server.ts';
+import { path } from './queued-answer.ts';
+
+export function addListImportFiles(api: Api, deps: { importLogs: ImportLogStore }): void {
+  const schema = { params: importLogIdSchema, querystring: pageQuerySchema, response: { 200: importFileListSchema } };
+  api.get(`${path}/:import_log_id/files`, { schema }, async (request, reply) => {
+    const { limit, cursor } = request.query;
+    const [afterId = 0] = readCursor(cursor, 1);
+    const page = { afterId, limit };
+    const files = await listImportFiles(deps, partnerOf(request), request.params.import_log_id, page);
+    const last = files.at(-1);
+    if (last && files.length === limit) linkNext(request, reply, limit, [last.id]);
+    return files.map(fileRecord);
+  });
+}
+
+function fileRecord(file: ImportFile): ImportFileRecord {
+  return {
+    file: file.path,
+    status: file.status,
+    total_rows: file.totalRows,
+    rejected_rows: file.rejectedRows,
+    bytes: file.bytes,
+    bytes_read: file.bytesRead,
+    error: file.failure && { code: file.failure.code, message: file.failure.detail },
+    updated_at: file.updatedAt.toISOString(),
+  };
+}

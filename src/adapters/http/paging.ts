@@ -1,0 +1,20 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Failure } from '../../domain/failure.ts';
+
+// A cursor is the place of the last item of a page: a few numbers. Callers take it from the Link header as it is.
+
+export function readCursor(cursor: string | undefined, length: number): number[] {
+  if (cursor === undefined) return [];
+  const numbers = cursor.split('.').map(Number);
+  if (numbers.length !== length || !numbers.every((number) => Number.isSafeInteger(number) && number >= 0)) {
+    const detail = 'is not a cursor that this operation gave out.';
+    throw new Failure('invalid_request', 'The cursor is not valid.', { fields: [{ pointer: '/cursor', detail }] });
+  }
+  return numbers;
+}
+
+/** RFC 8288: where the next page is. */
+export function linkNext(request: FastifyRequest, reply: FastifyReply, limit: number, place: readonly number[]): void {
+  const path = request.url.split('?')[0] ?? '/';
+  reply.header('link', `<${path}?limit=${limit}&cursor=${place.join('.')}>; rel="next"`);
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import type { BucketCredentials } from '../../domain/partner-bucket.ts';
+import { Secret } from '../../domain/secret.ts';
+import type { Sealed, Sealer } from '../../ports/sealer.ts';
+import type { Database } from './connect.ts';
+
+type Owner = { readonly jobId: number; readonly partnerId: number };
+
+const schema = z.object({ accessKeyId: z.string(), secretAccessKey: z.string(), region: z.string() });
+
+/** Sealed for one job of one partner: moved to another row, it cannot be opened. */
+function contextOf({ jobId, partnerId }: Owner): string {
+  return `partner ${partnerId} job ${jobId}`;
+}
+
+export function sealCredentials(sealer: Sealer, owner: Owner, credentials: BucketCredentials): Sealed {
+  const text = JSON.stringify({ ...credentials, secretAccessKey: credentials.secretAccessKey.reveal() });
+  return sealer.seal(text, contextOf(owner));
+}
+
+/** The credentials of a job that is not final yet; null when it has none. */
+export async function openCredentials(db: Database, sealer: Sealer, owner: Owner): Promise<BucketCredentials | null> {
+  const row = await db
+    .selectFrom('job_credential')
+    .innerJoin('job', 'job.id', 'job_credential.job_id')
+    .select(['key_id', 'sealed'])
+    .where('job_id', '=', owner.jobId)
+    .where('job.partner_id', '=', owner.partnerId)
+    .executeTakeFirst();
+  if (!row) return null;
+  const opened = schema.parse(JSON.parse(sealer.open({ keyId: row.key_id, bytes: row.sealed }, contextOf(owner))));
+  return { ...opened, secretAccessKey: new Secret(opened.secretAccessKey) };
+}

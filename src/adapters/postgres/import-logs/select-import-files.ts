@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import { isFailureCode } from '../../../domain/failure-catalogue.ts';
+import type { FilePage, ImportFile } from '../../../ports/import-log-store.ts';
+import { toJobStatus } from '../codes.ts';
+import type { Database } from '../connect.ts';
+
+export async function selectImportFiles(
+  db: Database,
+  partnerId: number,
+  importLogId: number,
+  page: FilePage,
+): Promise<ImportFile[]> {
+  let query = db
+    .selectFrom('job_file as file')
+    .where('file.partner_id', '=', partnerId)
+    .where('file.job_id', '=', importLogId)
+    .where('file.id', '>', page.afterId)
+    .orderBy('file.id')
+    .limit(page.limit)
+    .select(['file.id', 'file.path', 'file.status', 'file.total_rows', 'file.size', 'file.bytes_read', 'file.load_id'])
+    .select(['file.failure_code', 'file.failure_detail', 'file.updated_at'])
+    .select(
+      sql<number>`coalesce((SELECT sum(r.rows) FROM job_file_reject r WHERE r.job_file_id = file.id), 0)::bigint`.as(
+        'rejected_rows',
+      ),
+    );
+  if (page.onlyWithErrors) {
+    query = query.where(({ or, eb, exists, selectFrom }) =>
+      or([
+        eb('file.failure_code', 'is not', null),
+        exists(selectFrom('job_file_reject as r').select('r.reason').whereRef('r.job_file_id', '=', 'file.id')),
+      ]),
+    );
+  }
+  return (await query.execute()).map((row) => ({
+    id: row.id,
+    path: row.path,
+    status: toJobStatus(row.status),
+    totalRows: row.total_rows,
+    rejectedRows: row.rejected_rows,
+    bytes: row.size,
+    bytesRead: row.bytes_read,
+    failure: failureOf(row.failure_code, row.failure_detail),
+    loadId: row.load_id,
+    updatedAt: row.updated_at,
+  }));
+}
+
+function failureOf(code: string | null, detail: string | null): ImportFile['failure'] {
+  return code !== null && isFailureCode(code) ? { code, detail: detail ?? '' } : null;
+}

@@ -1,0 +1,61 @@
+import { S3ServiceException } from '@aws-sdk/client-s3';
+import { Failure } from '../../domain/failure.ts';
+import type { FailureCode } from '../../domain/failure-catalogue.ts';
+import type { BucketCredentials } from '../../domain/partner-bucket.ts';
+import type { ObjectStore } from '../../ports/object-store.ts';
+import { connectS3 } from './connect.ts';
+import { s3ObjectStore } from './object-store.ts';
+
+export type PartnerBucket = {
+  readonly bucket: string;
+  readonly credentials: BucketCredentials;
+  /** From our own configuration, never from a request. */
+  readonly endpoint: string | null;
+};
+
+/** A partner's own bucket: what the storage refuses is the partner's to mend, so each refusal has a code of its own. */
+export function partnerObjectStore({
+  bucket,
+  credentials,
+  endpoint,
+}: PartnerBucket): ObjectStore & { close: () => void } {
+  const client = connectS3({ endpoint, ...credentials });
+  const store = s3ObjectStore(client, bucket);
+  return {
+    find: (key) => explained(bucket, () => store.find(key)),
+    list: (prefix, limit) => explained(bucket, () => store.list(prefix, limit)),
+    open: (object, signal) => explained(bucket, () => store.open(object, signal)),
+    close: () => client.destroy(),
+  };
+}
+
+const codeByName: Readonly<Record<string, FailureCode>> = {
+  InvalidAccessKeyId: 'storage_credentials_rejected',
+  SignatureDoesNotMatch: 'storage_credentials_rejected',
+  InvalidToken: 'storage_credentials_rejected',
+  NoSuchBucket: 'bucket_not_found',
+  AccessDenied: 'storage_access_denied',
+  AllAccessDisabled: 'storage_access_denied',
+  PermanentRedirect: 'bucket_in_other_region',
+  TemporaryRedirect: 'bucket_in_other_region',
+  AuthorizationHeaderMalformed: 'bucket_in_other_region',
+  IllegalLocationConstraintException: 'bucket_in_other_region',
+};
+
+/** A HEAD has no body that could name the error; its status has to do. */
+const codeByStatus: Readonly<Record<number, FailureCode>> = {
+  301: 'bucket_in_other_region',
+  307: 'bucket_in_other_region',
+  403: 'storage_access_denied',
+};
+
+async function explained<T>(bucket: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof S3ServiceException)) throw error;
+    const code = codeByName[error.name] ?? codeByStatus[error.$metadata.httpStatusCode ?? 0];
+    if (code === undefined) throw error;
+    throw new Failure(code, `The storage answered "${error.name}" for the bucket "${bucket}".`, { cause: error });
+  }
+}

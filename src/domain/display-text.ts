@@ -1,0 +1,45 @@
+/**
+ * Makes bytes of a file fit to be shown: what is not printable (control characters, broken UTF-8) becomes `\xNN`, and
+ * a backslash is doubled, so that the text can be told from the escapes.
+ */
+export function displayText(bytes: Uint8Array): string {
+  let text = '';
+  for (let index = 0; index < bytes.length;) {
+    const length = characterLength(bytes, index);
+    const character = length === 0 ? null : decodeStrictly(bytes.subarray(index, index + length));
+    text += character === null ? escapeByte(bytes[index] ?? 0) : printable(character, bytes[index] ?? 0);
+    index += character === null ? 1 : length;
+  }
+  return text;
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function characterLength(bytes: Uint8Array, index: number): number {
+  const first = bytes[index] ?? 0;
+  if (first < 0x80) return 1;
+  if (first < 0xc2) return 0;
+  if (first < 0xe0) return 2;
+  return first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+}
+
+function decodeStrictly(bytes: Uint8Array): string | null {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function printable(character: string, byte: number): string {
+  if (character === '\\') return '\\\\';
+  if (byte < 0x20 || byte === 0x7f) return escapeByte(byte);
+  // C1 controls, and signs that change the direction or the lines of what stands around them.
+  return /[\u0080-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.test(character)
+    ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+    : character;
+}
+
+function escapeByte(byte: number): string {
+  return `\\x${byte.toString(16).padStart(2, '0')}`;
+}

@@ -1,0 +1,36 @@
+import { awsRegions } from './aws-regions.ts';
+import { Failure } from './failure.ts';
+import type { Secret } from './secret.ts';
+import { invalidFilePath, pathProblem, requireKeyLength } from './source-path.ts';
+
+/** What a partner gives to let us read its own bucket. */
+export type BucketCredentials = {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: Secret;
+  readonly region: string;
+};
+
+/** S3's rules for names, without those that are addresses or have a special meaning. */
+const bucketPattern =
+  /^(?!xn--|sthree-|amzn-s3-demo-)(?!.*(?:-s3alias|--ol-s3|\.mrap|--x-s3|--table-s3)$)[a-z0-9](?:[a-z0-9.-]{1,61})[a-z0-9]$/;
+const addressPattern = /^\d+\.\d+\.\d+\.\d+$/;
+
+/** Reads `s3://<bucket>/<path>`. */
+export function parsePartnerPath(filePath: string): { readonly bucket: string; readonly key: string } {
+  const found = /^s3:\/\/([^/]*)\/(.*)$/s.exec(filePath);
+  const [bucket, key] = [found?.[1], found?.[2]];
+  if (bucket === undefined || key === undefined) throw invalidFilePath('must have the form s3://<bucket>/<path>');
+  if (!bucketPattern.test(bucket) || bucket.includes('..') || addressPattern.test(bucket)) {
+    throw invalidFilePath('names a bucket that cannot exist');
+  }
+  const problem = pathProblem(key);
+  if (problem !== null) throw invalidFilePath(problem);
+  requireKeyLength(key);
+  return { bucket, key };
+}
+
+export function requireKnownRegion(region: string): void {
+  if (awsRegions.has(region)) return;
+  const detail = `"${region}" is not a region in which partner buckets can be read.`;
+  throw new Failure('invalid_region', detail, { fields: [{ pointer: '/credentials/region', detail }] });
+}

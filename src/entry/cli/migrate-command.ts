@@ -1,0 +1,15 @@
+import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { createLogger } from '../logging.ts';
+import { migrate } from '../migrate.ts';
+import { say } from './output.ts';
+
+export function addMigrateCommand(program: Command): void {
+  program
+    .command('migrate')
+    .description('bring PostgreSQL and ClickHouse to the schema of this version')
+    .action(async () => {
+      const ran = await migrate(readConfig(), createLogger({ name: 'inlet-migrate', level: 'warn' }));
+      say(ran.length === 0 ? 'nothing to migrate' : ran.map((name) => `ran ${name}`).join('\n'));
+    });
+}

@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { provisionPartner } from '../../usecases/provision-partner.ts';
+import { storageProvisioner } from '../storage.ts';
+import { complain, sayJson } from './output.ts';
+import { withWiring } from './with-wiring.ts';
+
+export function addPartnerCommands(program: Command): void {
+  const partner = program.command('partner').description('partners and what they were given');
+  partner
+    .command('create')
+    .argument('<name>', '2 to 40 of a-z, 0-9 and single hyphens; also the prefix in the bucket')
+    .description('make a partner with an API key (shown once), a prefix and storage credentials for that prefix')
+    .action((name: string) =>
+      withWiring(async ({ config, ...deps }) => {
+        const made = await provisionPartner({ ...deps, storage: storageProvisioner(config, deps.s3) }, name);
+        sayJson({
+          partner_id: made.partner.id,
+          name: made.partner.name,
+          api_key: made.apiKey.reveal(),
+          storage: {
+            endpoint: config.INLET_S3_ENDPOINT ?? null,
+            region: config.INLET_S3_REGION,
+            bucket: made.storage.bucket,
+            prefix: made.storage.prefix,
+            access_key_id: made.storage.accessKeyId,
+            secret_access_key: made.storage.secretAccessKey.reveal(),
+          },
+        });
+        complain('The API key is shown only now; Inlet keeps a hash of it.');
+      }),
+    );
+}

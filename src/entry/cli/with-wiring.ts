@@ -1,0 +1,20 @@
+import { readConfig, type Config } from '../config.ts';
+import { createLogger } from '../logging.ts';
+import { wire } from '../wiring.ts';
+
+type Wiring = Awaited<ReturnType<typeof wire>> & { readonly config: Config };
+
+/** Connects for the time of one command. */
+export async function withWiring<T>(run: (deps: Wiring) => Promise<T>): Promise<T> {
+  const config = readConfig();
+  const deps = await wire(
+    config,
+    { name: 'inlet-cli', boss: 'send' },
+    createLogger({ name: 'inlet-cli', level: 'error' }),
+  );
+  try {
+    return await run({ ...deps, config });
+  } finally {
+    await deps.close();
+  }
+}

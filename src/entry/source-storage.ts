@@ -1,0 +1,32 @@
+import type { Database } from '../adapters/postgres/connect.ts';
+import { openCredentials } from '../adapters/postgres/credentials.ts';
+import { partnerObjectStore } from '../adapters/s3/partner-object-store.ts';
+import { Failure } from '../domain/failure.ts';
+import { pathType } from '../domain/import-log.ts';
+import { parsePartnerPath } from '../domain/partner-bucket.ts';
+import type { ObjectStore } from '../ports/object-store.ts';
+import type { Sealer } from '../ports/sealer.ts';
+import type { SourceStorage } from '../ports/source-storage.ts';
+
+/** The shared bucket, or the partner's own with the credentials of the job, which live only as long as they are used. */
+export function sourceStorage(deps: {
+  readonly db: Database;
+  readonly sealer: Sealer;
+  readonly shared: ObjectStore;
+  readonly partnerEndpoint: string | null;
+}): SourceStorage {
+  return {
+    withObjects: async (source, run) => {
+      if (source.pathType === pathType.sharedBucket) return run(deps.shared);
+      const credentials = await openCredentials(deps.db, deps.sealer, source);
+      if (!credentials) throw new Failure('credentials_required', 'The job has no credentials any more.');
+      const { bucket } = parsePartnerPath(source.filePath);
+      const objects = partnerObjectStore({ bucket, credentials, endpoint: deps.partnerEndpoint });
+      try {
+        return await run(objects);
+      } finally {
+        objects.close();
+      }
+    },
+  };
+}

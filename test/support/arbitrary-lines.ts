@@ -1,0 +1,79 @@
+import * as fc from 'fast-check';
+import type { ColumnName, RowLayout } from '../../src/domain/row-layout.ts';
+
+// Lines as partners might send them: mostly good, some wrong in every way that the row rule knows, some plain noise.
+
+export const maxLineBytes = 300;
+
+export const knownKeys: ReadonlyMap<string, number> = new Map([
+  ['1', 1],
+  ['22', 22],
+  ['key with space', 3],
+  ['ключ', 4],
+  ['quo"te', 5],
+]);
+
+const hex = fc.constantFrom(...'0123456789abcdefABCDEF'.split(''));
+const hexOf = (length: number): fc.Arbitrary<string> =>
+  fc.array(hex, { minLength: length, maxLength: length }).map((digits) => digits.join(''));
+const advertisingId = fc.tuple(hexOf(8), hexOf(4), hexOf(4), hexOf(4), hexOf(12)).map((parts) => parts.join('-'));
+const oddId = fc.oneof(
+  fc.constant('00000000-0000-0000-0000-000000000000'),
+  fc.constant(''),
+  ...[8, 32, 36, 40, 64].map(hexOf),
+  advertisingId.map((id) => ` ${id}`),
+  advertisingId.map((id) => id.replaceAll('-', '')),
+  advertisingId.map((id) => `{${id}}`),
+  advertisingId.map((id) => `${id}\0`),
+  fc.string({ maxLength: 40 }),
+);
+const key = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...knownKeys.keys()) },
+  fc.constantFrom('', '01', '999', ' 1', 'Ключ'),
+  fc.string({ maxLength: 5 }),
+);
+
+const values: Readonly<Record<ColumnName, fc.Arbitrary<string>>> = {
+  id: fc.oneof({ weight: 4, arbitrary: advertisingId }, oddId),
+  id_type: fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom('1', '3') },
+    fc.constantFrom('', '0', '2', '01', '3 ', 'x'),
+  ),
+  country: fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom('', 'DE', 'us', 'GB') },
+    fc.constantFrom('De', 'UK', 'XX', 'DEU', ' ', 'ı'),
+  ),
+  operation: fc.oneof({ weight: 8, arbitrary: fc.constantFrom('0', '1') }, fc.constantFrom('', '2', '00', 'add')),
+  keys: fc.array(key, { minLength: 1, maxLength: 4 }).map((list) => list.join('|')),
+};
+
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+const fieldOf = (column: ColumnName): fc.Arbitrary<string> =>
+  fc.oneof(
+    { weight: 8, arbitrary: values[column] },
+    { weight: 3, arbitrary: values[column].map(quoted) },
+    values[column].map((text) => `"${text}`),
+  );
+const bytes = (text: string): Buffer => Buffer.from(text.replaceAll('\n', ' '));
+
+/** Overlong, a surrogate, beyond the last code point, cut off, a lone continuation. */
+const invalidUtf8 = ['c080', 'eda080', 'f4908080', 'e282', '80'].map((digits) => Buffer.from(digits, 'hex'));
+
+export function lineOf({ delimiter, columns }: RowLayout): fc.Arbitrary<Buffer> {
+  const row = fc.tuple(...columns.map(fieldOf)).map((fields) => fields.join(delimiter));
+  return fc.oneof(
+    { weight: 12, arbitrary: row.map(bytes) },
+    { weight: 3, arbitrary: row.map((text) => bytes(`${text}\r`)) },
+    row.map((text) => bytes(`\uFEFF${text}`)),
+    row.map((text) => bytes(`${text}${delimiter}x`)),
+    row.map((text) => bytes(text.padEnd(maxLineBytes + 1, '|1'))),
+    fc
+      .tuple(row, fc.uint8Array({ minLength: 1, maxLength: 6 }))
+      .map(([text, junk]) =>
+        Buffer.concat([bytes(text), Buffer.from(junk).map((byte) => (byte === 0x0a ? 0xff : byte))]),
+      ),
+    fc.tuple(row, fc.constantFrom(...invalidUtf8)).map(([text, junk]) => Buffer.concat([bytes(text), junk])),
+    fc.constantFrom('', '\r', '\r\r', '"', '""', ',', '\t', '\0', 'id,keys').map(bytes),
+    fc.string({ unit: 'binary', maxLength: 60 }).map(bytes),
+  );
+}
