@@ -6,7 +6,12 @@ import { logDirectory } from './log-directory.ts';
 import { waitUntil } from './wait-until.ts';
 
 type ServiceProcess = { readonly child: ChildProcess; readonly logFile: string };
-export type Service = { readonly url: string; readonly worker: ChildProcess; readonly stop: () => Promise<void> };
+export type Service = {
+  readonly url: string;
+  readonly api: ChildProcess;
+  readonly worker: ChildProcess;
+  readonly stop: () => Promise<void>;
+};
 
 let serial = 0;
 
@@ -27,6 +32,7 @@ export async function startService(environment: Readonly<Record<string, string>>
   });
   return {
     url,
+    api: api.child,
     worker: worker.child,
     stop: async () => {
       await Promise.all([stopProcess(api.child), stopProcess(worker.child)]);

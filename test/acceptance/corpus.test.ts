@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { corpusFiles } from '../corpus/corpus-files.ts';
+import { corpusAttributes, goodRows } from '../corpus/lines.ts';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { startService, type Service } from '../support/running-service.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { apiClient, type ApiClient } from './api-client.ts';
+
+/** Under the limit of open jobs; the lane is first in, first out, so the last of a batch ends last. */
+const batchSize = 150;
+
+describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout: 300_000 }, () => {
+  let stores: TestStores;
+  let service: Service;
+  let partner: TestPartner;
+  let api: ApiClient;
+  let pids: readonly unknown[];
+  const importLogIds = new Map<string, number>();
+
+  beforeAll(async () => {
+    stores = await createStores('two');
+    partner = await createPartner(stores.environment);
+    for (const [name, foreignKeys] of Object.entries(corpusAttributes)) {
+      await partner.createAttribute(name, ...foreignKeys);
+    }
+    service = await startService(stores.environment, 'corpus');
+    api = apiClient(service.url, partner.apiKey);
+    pids = [service.api.pid, service.worker.pid];
+    for (let start = 0; start < corpusFiles.length; start += batchSize) {
+      const batch = corpusFiles.slice(start, start + batchSize);
+      await Promise.all(batch.map(({ path, body }) => partner.upload(path, body())));
+      for (const { path, request } of batch) {
+        importLogIds.set(path, await api.queue({ file_path: path, key_type: 1, ...request }));
+      }
+      await api.waitForEnd(importLogIds.get(batch.at(-1)?.path ?? '') ?? 0, 200);
+    }
+  }, 300_000);
+
+  afterAll(async () => {
+    await service.stop();
+    await stores.drop();
+  });
+
+  it('has at least sixty files, each with a name and a path of its own', () => {
+    expect(corpusFiles.length).toBeGreaterThanOrEqual(60);
+    expect(new Set(corpusFiles.map(({ name }) => name)).size).toBe(corpusFiles.length);
+    expect(new Set(corpusFiles.map(({ path }) => path)).size).toBe(corpusFiles.length);
+  });
+
+  it.each(corpusFiles)('$path: gives the expected verdict on $name', async ({ path, expected }) => {
+    const log = await api.get(importLogIds.get(path) ?? 0);
+    const codes = (log.errors ?? []).map(({ code, row, count }) => ({ code, row, count }));
+    const { status } = log;
+    const found = { status, total_rows: Number(log.total_rows), unique_devices: Number(log.unique_devices), codes };
+    expect(found).toEqual(expected);
+    expect(log.errors?.every(({ file }) => file === path) ?? true).toBe(true);
+  });
+
+  it('gave every verdict at the first attempt', async () => {
+    const { rows } = await withDatabase(stores, (client) =>
+      client.query<{ path: string; attempt: number }>('SELECT path, attempt FROM job_file WHERE attempt <> 1'),
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it('is no burden for what comes after it: a good file loads, in the same processes', async () => {
+    await partner.upload('after.csv', goodRows(10));
+    const log = await api.waitForEnd(await api.queue({ file_path: 'after.csv', key_type: 1 }));
+    expect(log).toMatchObject({ status: 2, total_rows: '10', unique_devices: '10', errors: null });
+    expect([service.api.pid, service.worker.pid]).toEqual(pids);
+    expect([service.api.exitCode, service.worker.exitCode]).toEqual([null, null]);
+    expect([service.api.signalCode, service.worker.signalCode]).toEqual([null, null]);
+  });
+});

@@ -1,0 +1,25 @@
+import { columns } from './columns.ts';
+import type { CorpusFile } from './corpus-file.ts';
+import { encodings } from './encodings.ts';
+import { gzips } from './gzips.ts';
+import { headers } from './headers.ts';
+import { ids } from './ids.ts';
+import { lineEnds } from './line-ends.ts';
+import { otherFormats } from './other-formats.ts';
+import { quotes } from './quotes.ts';
+import { sizes } from './sizes.ts';
+import { values } from './values.ts';
+
+/** Every way to get a file wrong that we could think of, and some odd ones that are right. */
+export const corpusFiles: readonly CorpusFile[] = [
+  ...quotes,
+  ...columns,
+  ...ids,
+  ...values,
+  ...encodings,
+  ...lineEnds,
+  ...headers,
+  ...otherFormats,
+  ...gzips,
+  ...sizes,
+];

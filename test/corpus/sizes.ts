@@ -1,0 +1,80 @@
+import { fails, loads, rejects, type CorpusFile } from './corpus-file.ts';
+import { gzipOf } from './gzip-parts.ts';
+import { deviceId, lines, two } from './lines.ts';
+
+const maxLineBytes = 102_400;
+
+/** A good row of exactly so many bytes: the key "a" again and again, and "ab" at the end to make it even. */
+function rowOf(n: number, length: number): string {
+  const left = length - two(n, '').length;
+  const end = left % 2 === 0 ? 'ab' : 'a';
+  return two(n, 'a|'.repeat((left - end.length) / 2) + end);
+}
+
+function manyRows(count: number, badRow: number): Buffer {
+  const all = Array.from({ length: count }, (_, index) => (index + 1 === badRow ? `x,sport` : two(index + 1)));
+  return Buffer.from(`${all.join('\n')}\n`);
+}
+
+export const sizes: readonly CorpusFile[] = [
+  {
+    name: 'a line of 200 kB among good ones',
+    path: 'sizes/long.csv',
+    body: () => lines(two(1), rowOf(2, 200_000), two(3)),
+    expected: loads(3, 2, rejects('line_too_long', 2)),
+  },
+  {
+    name: 'a line of exactly the limit',
+    path: 'sizes/limit.csv',
+    body: () => lines(two(1), rowOf(2, maxLineBytes), two(3)),
+    expected: loads(3, 3),
+  },
+  {
+    name: 'a line of exactly the limit that ends with CRLF',
+    path: 'sizes/limit-crlf.csv',
+    body: () => lines(two(1), `${rowOf(2, maxLineBytes)}\r`, two(3)),
+    expected: loads(3, 3),
+  },
+  {
+    name: 'a line of one byte more than the limit',
+    path: 'sizes/limit-and-one.csv',
+    body: () => lines(two(1), rowOf(2, maxLineBytes + 1), two(3)),
+    expected: loads(3, 2, rejects('line_too_long', 2)),
+  },
+  {
+    name: 'a first line of exactly the limit',
+    path: 'sizes/first-limit.csv',
+    body: () => lines(rowOf(1, maxLineBytes), two(2)),
+    expected: loads(2, 2),
+  },
+  {
+    name: 'a first line of 20 kB in quotes',
+    path: 'sizes/first-quoted.csv',
+    body: () => lines(`"${deviceId(1)}","${'a|'.repeat(10_000)}a"`, two(2)),
+    expected: loads(2, 2),
+  },
+  {
+    name: 'a first line of 200 kB without any delimiter',
+    path: 'sizes/first-long.csv',
+    body: () => lines('x'.repeat(200_000), two(2), two(3)),
+    expected: loads(3, 2, rejects('line_too_long', 1)),
+  },
+  {
+    name: 'a line of 20 MB among good ones',
+    path: 'sizes/huge.csv',
+    body: () => lines(two(1), rowOf(2, 20_000_000), two(3)),
+    expected: loads(3, 2, rejects('line_too_long', 2)),
+  },
+  {
+    name: '400,000 rows with a bad one at 399,999',
+    path: 'sizes/many.csv.gz',
+    body: () => gzipOf(manyRows(400_000, 399_999)),
+    expected: loads(400_000, 399_999, rejects('invalid_id', 399_999)),
+  },
+  {
+    name: '400,000 rows in gzip that is cut near its end',
+    path: 'sizes/many-cut.csv.gz',
+    body: () => gzipOf(manyRows(400_000, 1)).subarray(0, -1_000),
+    expected: fails('corrupt_gzip'),
+  },
+];
