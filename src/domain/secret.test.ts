@@ -10,7 +10,7 @@ const options = { depth: Infinity, showHidden: true, showProxy: true, getters: t
 const waysOfPrinting: readonly { readonly way: string; readonly print: (secret: Secret) => unknown }[] = [
   { way: 'String()', print: String },
   { way: 'toString()', print: (secret) => secret.toString() },
-  { way: 'a template', print: (secret) => `${String(secret)}` },
+  { way: 'a template', print: (secret) => `key=${String(secret)}` },
   { way: 'joining a list', print: (secret) => [secret].join(',') },
   { way: 'toLocaleString', print: (secret) => [secret].toLocaleString() },
   { way: 'its default primitive', print: (secret) => Reflect.apply(secret[Symbol.toPrimitive], secret, []) },
@@ -25,7 +25,7 @@ const waysOfPrinting: readonly { readonly way: string; readonly print: (secret: 
   { way: '%j', print: (secret) => format('%j', secret) },
   { way: 'an extra argument of a log line', print: (secret) => format('connecting', secret, { secret }) },
   { way: 'structured clone', print: (secret) => inspect(structuredClone(secret), options) },
-  { way: 'a spread copy', print: (secret) => inspect({ ...secret }, options) },
+  { way: 'a spread copy', print: (secret) => inspect(Object.assign({}, secret), options) },
   { way: 'Object.keys', print: (secret) => Object.keys(secret) },
   { way: 'Object.entries', print: (secret) => Object.entries(secret) },
   { way: 'own property names', print: (secret) => Reflect.ownKeys(secret) },

@@ -17,7 +17,7 @@ describe('a repeated task', () => {
   });
 
   it('runs again after each pause, and not before the first', async () => {
-    const task = vi.fn(async () => undefined);
+    const task = vi.fn<() => Promise<void>>(async () => undefined);
     const { stop } = repeat(pause, task, log);
     await vi.advanceTimersByTimeAsync(pause - 1);
     expect(task).toHaveBeenCalledTimes(0);
@@ -31,7 +31,7 @@ describe('a repeated task', () => {
 
   it('goes on after a failure and tells of it', async () => {
     const failure = new Error('the database is away');
-    const task = vi.fn(async () => undefined);
+    const task = vi.fn<() => Promise<void>>(async () => undefined);
     task.mockRejectedValueOnce(failure);
     const { stop } = repeat(pause, task, log);
     await vi.advanceTimersByTimeAsync(2 * pause);
@@ -42,7 +42,7 @@ describe('a repeated task', () => {
 
   it('never runs twice at the same time', async () => {
     const first = Promise.withResolvers<undefined>();
-    const task = vi.fn(() => first.promise);
+    const task = vi.fn<() => Promise<void>>(() => first.promise);
     const { stop } = repeat(pause, task, log);
     await vi.advanceTimersByTimeAsync(10 * pause);
     expect(task).toHaveBeenCalledTimes(1);
@@ -53,7 +53,7 @@ describe('a repeated task', () => {
   });
 
   it('stops at once while it pauses, and never runs again', async () => {
-    const task = vi.fn(async () => undefined);
+    const task = vi.fn<() => Promise<void>>(async () => undefined);
     const { stop } = repeat(pause, task, log);
     await stop();
     expect(vi.getTimerCount()).toBe(0);
@@ -65,15 +65,13 @@ describe('a repeated task', () => {
     const running = Promise.withResolvers<undefined>();
     const { stop } = repeat(pause, () => running.promise, log);
     await vi.advanceTimersByTimeAsync(pause);
-    let stopped = false;
-    const stopping = stop().then(() => {
-      stopped = true;
-    });
+    const stopped = vi.fn<() => void>();
+    const stopping = stop().then(stopped);
     await vi.advanceTimersByTimeAsync(5 * pause);
-    expect(stopped).toBe(false);
+    expect(stopped).not.toHaveBeenCalled();
     running.resolve(undefined);
     await stopping;
-    expect(stopped).toBe(true);
+    expect(stopped).toHaveBeenCalledTimes(1);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

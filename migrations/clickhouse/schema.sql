@@ -1,0 +1,250 @@
+CREATE TABLE {database}.device_attributes
+(
+    `partner_id` UInt64 CODEC(ZSTD(1)),
+    `attribute_id` UInt64 CODEC(ZSTD(1)),
+    `device` UUID CODEC(ZSTD(1)),
+    `version` UInt64 CODEC(ZSTD(1)),
+    `is_deleted` UInt8 CODEC(ZSTD(1))
+)
+ENGINE = Distributed('{cluster}', '{database}', 'device_attributes_local', cityHash64(device));
+
+CREATE TABLE {database}.device_attributes_local
+(
+    `partner_id` UInt64 CODEC(ZSTD(1)),
+    `attribute_id` UInt64 CODEC(ZSTD(1)),
+    `device` UUID CODEC(ZSTD(1)),
+    `version` UInt64 CODEC(ZSTD(1)),
+    `is_deleted` UInt8 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(version, is_deleted)
+PARTITION BY partner_id
+ORDER BY (partner_id, attribute_id, device)
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE {database}.job_keys
+(
+    `job_id` UInt64,
+    `key` String,
+    `attribute_id` UInt64
+)
+ENGINE = Distributed('{cluster}', '{database}', 'job_keys_local', job_id);
+
+CREATE TABLE {database}.job_keys_local
+(
+    `job_id` UInt64,
+    `key` String,
+    `attribute_id` UInt64
+)
+ENGINE = MergeTree
+PARTITION BY job_id
+ORDER BY key
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE {database}.judged_lines
+(
+    `partner_id` UInt64,
+    `job_id` UInt64,
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `version` UInt64,
+    `row` UInt64,
+    `reason` LowCardinality(String),
+    `device` UUID,
+    `attribute_ids` Array(UInt64),
+    `line` String
+)
+ENGINE = `Null`;
+
+CREATE MATERIALIZED VIEW {database}.judged_lines_to_load_counts TO {database}.load_counts_local
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `reason` LowCardinality(String),
+    `rows` UInt64,
+    `first_row` UInt64
+)
+AS SELECT
+    load_id,
+    file_id,
+    reason,
+    count() AS rows,
+    min(row) AS first_row
+FROM {database}.judged_lines
+GROUP BY
+    load_id,
+    file_id,
+    reason;
+
+CREATE MATERIALIZED VIEW {database}.judged_lines_to_load_rejects TO {database}.load_rejects_local
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `reason` LowCardinality(String),
+    `row` UInt64,
+    `text` String
+)
+AS SELECT
+    load_id,
+    file_id,
+    reason,
+    row,
+    substring(line, 1, 200) AS text
+FROM {database}.judged_lines
+WHERE reason != ''
+ORDER BY row ASC
+LIMIT 100 BY
+    load_id,
+    file_id,
+    reason;
+
+CREATE MATERIALIZED VIEW {database}.judged_lines_to_staged_attributes TO {database}.staged_attributes
+(
+    `load_id` UInt64,
+    `partner_id` UInt64,
+    `attribute_id` UInt64,
+    `device` UUID,
+    `version` UInt64,
+    `is_deleted` UInt8
+)
+AS SELECT
+    load_id,
+    partner_id,
+    arrayJoin(attribute_ids) AS attribute_id,
+    device,
+    version,
+    toUInt8(0) AS is_deleted
+FROM {database}.judged_lines
+WHERE reason = '';
+
+CREATE MATERIALIZED VIEW {database}.judged_lines_to_staged_devices TO {database}.staged_devices
+(
+    `job_id` UInt64,
+    `load_id` UInt64,
+    `device` UUID
+)
+AS SELECT
+    job_id,
+    load_id,
+    device
+FROM {database}.judged_lines
+WHERE reason = '';
+
+CREATE TABLE {database}.known_devices
+(
+    `device` UUID CODEC(ZSTD(1))
+)
+ENGINE = Distributed('{cluster}', '{database}', 'known_devices_local', cityHash64(device));
+
+CREATE TABLE {database}.known_devices_local
+(
+    `device` UUID CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree
+ORDER BY device
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE {database}.load_counts
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `reason` LowCardinality(String),
+    `rows` UInt64,
+    `first_row` UInt64,
+    `loaded_on` Date DEFAULT today()
+)
+ENGINE = Distributed('{cluster}', '{database}', 'load_counts_local', load_id);
+
+CREATE TABLE {database}.load_counts_local
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `reason` LowCardinality(String),
+    `rows` UInt64,
+    `first_row` UInt64,
+    `loaded_on` Date DEFAULT today()
+)
+ENGINE = MergeTree
+PARTITION BY toMonday(loaded_on)
+ORDER BY (load_id, file_id, reason)
+TTL loaded_on + toIntervalDay(90)
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE {database}.load_rejects
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `reason` LowCardinality(String),
+    `row` UInt64,
+    `text` String CODEC(ZSTD(1)),
+    `loaded_on` Date DEFAULT today()
+)
+ENGINE = Distributed('{cluster}', '{database}', 'load_rejects_local', load_id);
+
+CREATE TABLE {database}.load_rejects_local
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `reason` LowCardinality(String),
+    `row` UInt64,
+    `text` String CODEC(ZSTD(1)),
+    `loaded_on` Date DEFAULT today()
+)
+ENGINE = MergeTree
+PARTITION BY toMonday(loaded_on)
+ORDER BY (load_id, file_id, reason, row)
+TTL loaded_on + toIntervalDay(90)
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE {database}.schema_migration
+(
+    `name` String,
+    `checksum` String,
+    `ran_at` DateTime DEFAULT now()
+)
+ENGINE = MergeTree
+ORDER BY name
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE {database}.staged_attributes
+(
+    `load_id` UInt64,
+    `partner_id` UInt64,
+    `attribute_id` UInt64,
+    `device` UUID,
+    `version` UInt64,
+    `is_deleted` UInt8
+)
+ENGINE = Distributed('{cluster}', '{database}', 'staged_attributes_local', cityHash64(device));
+
+CREATE TABLE {database}.staged_attributes_local
+(
+    `load_id` UInt64,
+    `partner_id` UInt64,
+    `attribute_id` UInt64,
+    `device` UUID,
+    `version` UInt64,
+    `is_deleted` UInt8
+)
+ENGINE = MergeTree
+PARTITION BY load_id
+ORDER BY (partner_id, attribute_id, device)
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE {database}.staged_devices
+(
+    `job_id` UInt64,
+    `load_id` UInt64,
+    `device` UUID
+)
+ENGINE = Distributed('{cluster}', '{database}', 'staged_devices_local', cityHash64(device));
+
+CREATE TABLE {database}.staged_devices_local
+(
+    `job_id` UInt64,
+    `load_id` UInt64,
+    `device` UUID
+)
+ENGINE = MergeTree
+PARTITION BY job_id
+ORDER BY device
+SETTINGS index_granularity = 8192;

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import type { PgBoss } from 'pg-boss';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { connectPostgres, type Database } from '../../src/adapters/postgres/connect.ts';
+import { laneQueue } from '../../src/adapters/postgres/dispatch.ts';
+import { postgresImportLogStore } from '../../src/adapters/postgres/import-log-store.ts';
+import { postgresLaneStore } from '../../src/adapters/postgres/lane-store.ts';
+import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
+import { startBoss } from '../../src/adapters/postgres/queues.ts';
+import { Failure } from '../../src/domain/failure.ts';
+import { importLogListLength, keyType, logType, pathType } from '../../src/domain/import-log.ts';
+import { jobStatus } from '../../src/domain/job.ts';
+import type { ImportLogStore, NewImport } from '../../src/ports/import-log-store.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+
+const request = (filePath: string): NewImport => ({
+  filePath,
+  pathType: pathType.sharedBucket,
+  keyType: keyType.foreignKey,
+  compressed: null,
+});
+const plenty = 1_000;
+
+describe('the import log store', () => {
+  let stores: TestStores;
+  let db: Database;
+  let boss: PgBoss;
+  let importLogs: ImportLogStore;
+  let mine: number;
+  let theirs: number;
+
+  const newPartner = async (): Promise<number> => {
+    const name = `p-${randomBytes(6).toString('hex')}`;
+    return (await postgresPartnerStore(db).create({ name, prefix: `${name}/`, keyHash: randomBytes(32) })).id;
+  };
+  const submitMany = async (partnerId: number, count: number): Promise<number[]> => {
+    const ids: number[] = [];
+    for (let n = 0; n < count; n++) ids.push(await importLogs.submit(partnerId, request(`${n}.csv`), plenty));
+    return ids;
+  };
+  const laneTokensOf = async (partnerId: number): Promise<number> =>
+    (await boss.findJobs<{ partnerId: number }>(laneQueue, { data: { partnerId } })).length;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    const url = stores.config.INLET_POSTGRES_URL;
+    db = connectPostgres({ url, name: 'test', maxConnections: 8, log: silentLog });
+    boss = await startBoss({ url, role: 'send', name: 'test', log: silentLog });
+    importLogs = postgresImportLogStore(db, boss);
+  });
+  afterAll(async () => {
+    await boss.stop({ graceful: false });
+    await db.destroy();
+    await stores.drop();
+  });
+  beforeEach(async () => {
+    mine = await newPartner();
+    theirs = await newPartner();
+  });
+
+  it('keeps what was asked, as a pending import with nothing counted', async () => {
+    const id = await importLogs.submit(mine, { ...request('größe/a b.csv'), compressed: true }, plenty);
+    const found = await importLogs.find(mine, id);
+    expect(found).toMatchObject({
+      importLogId: id,
+      filePath: 'größe/a b.csv',
+      pathType: pathType.sharedBucket,
+      keyType: keyType.foreignKey,
+      status: jobStatus.pending,
+      logType: logType.import,
+      keys: null,
+      uniqueDevices: 0n,
+      totalRows: 0n,
+      errors: null,
+    });
+    expect(Math.abs(Date.now() - (found?.createdAt.getTime() ?? 0))).toBeLessThan(60_000);
+    expect(found?.updatedAt).toEqual(found?.createdAt);
+  });
+
+  it('gives ids that grow, also when requests come at the same time', async () => {
+    const ids = await submitMany(mine, 5);
+    expect(ids).toEqual(ids.toSorted((one, other) => one - other));
+    const atOnce = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => importLogs.submit(mine, request(`${n}.csv`), plenty)),
+    );
+    expect(new Set([...ids, ...atOnce]).size).toBe(25);
+    expect(Math.min(...atOnce)).toBeGreaterThan(Math.max(...ids));
+  });
+
+  it('gives the places of a lane in the order of the ids, without a gap', async () => {
+    await Promise.all(Array.from({ length: 20 }, (_, n) => importLogs.submit(mine, request(`${n}.csv`), plenty)));
+    const places = await db.selectFrom('job').select('seq').where('partner_id', '=', mine).orderBy('id').execute();
+    expect(places.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+  });
+
+  it('sends one token to the lane, however many jobs are waiting', async () => {
+    await submitMany(mine, 3);
+    expect(await laneTokensOf(mine)).toBe(1);
+    expect(await laneTokensOf(theirs)).toBe(0);
+  });
+
+  it('shows a partner its own import logs only', async () => {
+    const [own = 0] = await submitMany(mine, 1);
+    const [foreign = 0] = await submitMany(theirs, 1);
+    expect((await importLogs.find(mine, own))?.importLogId).toBe(own);
+    expect(await importLogs.find(mine, foreign)).toBeNull();
+    expect(await importLogs.find(theirs, own)).toBeNull();
+    expect((await importLogs.listNewest(mine, 10)).map(({ importLogId }) => importLogId)).toEqual([own]);
+    expect((await importLogs.listNewest(theirs, 10)).map(({ importLogId }) => importLogId)).toEqual([foreign]);
+  });
+
+  it.each([0, -1, 2 ** 40, Number.MAX_SAFE_INTEGER])('finds nothing under the id %s', async (id) => {
+    expect(await importLogs.find(mine, id)).toBeNull();
+  });
+
+  it('lists the newest first, and at most as many as stand in an answer', async () => {
+    const ids = await submitMany(mine, importLogListLength + 5);
+    const listed = await importLogs.listNewest(mine, importLogListLength);
+    expect(listed).toHaveLength(100);
+    expect(listed.map(({ importLogId }) => importLogId)).toEqual(ids.toReversed().slice(0, importLogListLength));
+    expect(await importLogs.listNewest(theirs, importLogListLength)).toEqual([]);
+  });
+
+  it('refuses a job more than a partner may have open, and keeps nothing of it', async () => {
+    for (const n of [1, 2, 3]) await importLogs.submit(mine, request(`${n}.csv`), 3);
+    await expect(importLogs.submit(mine, request('4.csv'), 3)).rejects.toMatchObject({ code: 'too_many_open_jobs' });
+    expect(await importLogs.listNewest(mine, 10)).toHaveLength(3);
+    expect(await importLogs.submit(theirs, request('1.csv'), 3)).toBeGreaterThan(0);
+  });
+
+  it('lets exactly as many in as may be open when more come at the same time', async () => {
+    const results = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, n) => importLogs.submit(mine, request(`${n}.csv`), 7)),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(7);
+    expect(await importLogs.listNewest(mine, 100)).toHaveLength(7);
+  });
+
+  it('lets the next one in when a job has ended', async () => {
+    const id = await importLogs.submit(mine, request('1.csv'), 1);
+    await expect(importLogs.submit(mine, request('2.csv'), 1)).rejects.toMatchObject({ code: 'too_many_open_jobs' });
+    await postgresLaneStore(db, boss).failJob(id, new Failure('no_files', 'No object has the path "1.csv".'));
+    expect(await importLogs.submit(mine, request('2.csv'), 1)).toBeGreaterThan(id);
+    expect(await importLogs.find(mine, id)).toMatchObject({
+      status: jobStatus.failed,
+      errors: [{ code: 'no_files', message: 'No object has the path "1.csv".', file: null, row: null, count: 1 }],
+    });
+  });
+
+  it('refuses a partner that does not exist', async () => {
+    await expect(importLogs.submit(999_999, request('a.csv'), plenty)).rejects.toThrow(/no result/);
+  });
+});

@@ -1,0 +1,199 @@
+import { DeleteObjectCommand, DeleteObjectsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
+import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectS3 } from '../../src/adapters/s3/connect.ts';
+import { s3ObjectStore } from '../../src/adapters/s3/object-store.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import type { StoredObject } from '../../src/ports/object-store.ts';
+import { readAddresses } from '../../stack/addresses.ts';
+import { testBucket } from '../support/environment.ts';
+
+const { endpoint, region, providerAccessKeyId, providerSecretAccessKey } = readAddresses().s3;
+const client = connectS3({
+  endpoint,
+  region,
+  accessKeyId: providerAccessKeyId,
+  secretAccessKey: new Secret(providerSecretAccessKey),
+});
+const store = s3ObjectStore(client, testBucket);
+const root = `object-store-${process.pid}-${Date.now().toString(36)}/`;
+const { signal } = new AbortController();
+const manyKeys = Array.from({ length: 1_005 }, (_, n) => `${root}many/${String(n).padStart(5, '0')}`);
+
+async function put(path: string, body: Uint8Array | string): Promise<string> {
+  const key = root + path;
+  await client.send(
+    new PutObjectCommand({ Bucket: testBucket, Key: key, Body: body, ContentLength: Buffer.byteLength(body) }),
+  );
+  return key;
+}
+
+async function found(key: string): Promise<StoredObject> {
+  const object = await store.find(key);
+  if (!object) throw new Error(`there is no object ${key}`);
+  return object;
+}
+
+async function paths(path: string, limit = 10_000): Promise<string[]> {
+  return (await store.list(root + path, limit)).map(({ key }) => key.slice(root.length));
+}
+
+describe('the object store', () => {
+  beforeAll(async () => {
+    await Promise.all(manyKeys.map((key) => put(key.slice(root.length), 'x')));
+  });
+
+  afterAll(async () => {
+    for (;;) {
+      const { Contents: left = [] } = await client.send(new ListObjectsV2Command({ Bucket: testBucket, Prefix: root }));
+      if (left.length === 0) break;
+      const Objects = left.map(({ Key }) => ({ Key }));
+      await client.send(new DeleteObjectsCommand({ Bucket: testBucket, Delete: { Objects, Quiet: true } }));
+    }
+    client.destroy();
+  });
+
+  describe('when it looks for one object', () => {
+    it('finds it by its exact key, with size and ETag', async () => {
+      const key = await put('find/a.csv', 'hello');
+      expect(await store.find(key)).toEqual({ key, size: 5, etag: '"5d41402abc4b2a76b9719d911017c592"' });
+    });
+
+    it.each(['find/a.cs', 'find/a.csv/', 'find/', 'find', 'FIND/a.csv', 'find/A.csv', 'find//a.csv', 'nothing'])(
+      'finds nothing under %s',
+      async (path) => {
+        await put('find/a.csv', 'hello');
+        expect(await store.find(root + path)).toBeNull();
+      },
+    );
+
+    it('passes on what is no answer to the question', async () => {
+      await expect(s3ObjectStore(client, 'there-is-no-such-bucket').list('', 1)).rejects.toMatchObject({
+        name: 'NoSuchBucket',
+      });
+    });
+  });
+
+  describe('when it lists', () => {
+    it('gives the objects in byte order, with size and ETag', async () => {
+      const names = ['a', 'B', 'a.csv', 'a/b', 'é', 'z', '日', 'a b', 'a-b', '10', '9', '😀', '\uFF5E'];
+      for (const name of names) await put(`order/${name}`, name);
+      const listed = await store.list(`${root}order/`, 100);
+      expect(listed.map(({ key }) => key.slice(`${root}order/`.length))).toEqual(
+        names.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))),
+      );
+      for (const object of listed) expect(object).toEqual(await store.find(object.key));
+    });
+
+    it('leaves out "folder" objects, but not a file whose name ends with a slash', async () => {
+      await put('folders/', '');
+      await put('folders/sub/', '');
+      await put('folders/sub/a.csv', 'a');
+      await put('folders/full/', 'has content');
+      await put('folders/empty.csv', '');
+      expect(await paths('folders/')).toEqual(['folders/empty.csv', 'folders/full/', 'folders/sub/a.csv']);
+    });
+
+    it('takes the path as a beginning of keys, to the letter', async () => {
+      for (const name of ['day-1.csv', 'day-10.csv', 'day/1.csv', 'days.csv', 'dax.csv', 'Day.csv']) {
+        await put(`begin/${name}`, 'x');
+      }
+      expect(await paths('begin/day')).toEqual([
+        'begin/day-1.csv',
+        'begin/day-10.csv',
+        'begin/day/1.csv',
+        'begin/days.csv',
+      ]);
+      expect(await paths('begin/day/')).toEqual(['begin/day/1.csv']);
+      expect(await paths('begin/day-1.csv')).toEqual(['begin/day-1.csv']);
+      for (const pattern of ['begin/d*', 'begin/da?', 'begin/{day,dax}', 'begin/[d]ay', 'begin/.*', 'begin/%64ay']) {
+        expect(await paths(pattern)).toEqual([]);
+      }
+    });
+
+    it('gives nothing for a beginning that nothing has', async () => {
+      expect(await paths('nothing/')).toEqual([]);
+    });
+
+    it('gives more objects than one page of the storage holds', async () => {
+      expect((await store.list(`${root}many/`, 10_000)).map(({ key }) => key)).toEqual(manyKeys);
+    });
+
+    it.each([1, 999, 1_000, 1_001, 1_005])('stops at the limit of %s', async (limit) => {
+      expect((await store.list(`${root}many/`, limit)).map(({ key }) => key)).toEqual(manyKeys.slice(0, limit));
+    });
+  });
+
+  it.each([
+    'with space.csv',
+    ' leading and trailing ',
+    'größe/日本語/😀.csv',
+    'e\u0301 is not é',
+    '*?{}%+.csv',
+    '%2e%2e%2f',
+    '%20+%2B',
+    'a&b=c;d:e@f$g,h#i',
+    `quote'double"back\\slash`,
+    '<tag>&amp;',
+    'double//slash',
+    '...',
+    'x'.repeat(1024 - root.length),
+  ])('finds, lists and opens the key %j to the letter', async (path) => {
+    const key = await put(path, path);
+    const object = await found(key);
+    expect(object.key).toBe(key);
+    expect(await store.list(key, 10)).toEqual([object]);
+    expect((await buffer((await store.open(object, signal)).body)).toString()).toBe(path);
+  });
+
+  describe('when it opens an object', () => {
+    it.each([0, 1, 16_383, 16_384, 16_385, 3_000_000])('gives all its %s bytes and its beginning', async (size) => {
+      const bytes = Buffer.from(Array.from({ length: size }, (_, n) => (n * 31 + (n >> 8)) % 251));
+      const opened = await store.open(await found(await put(`open/${size}`, bytes)), signal);
+      expect(opened.isGzip).toBe(false);
+      expect(Buffer.from(opened.head).equals(bytes.subarray(0, 16_384))).toBe(true);
+      expect((await buffer(opened.body)).equals(bytes)).toBe(true);
+    });
+
+    it('recognises gzip by its first bytes, unpacks the head and leaves the body packed', async () => {
+      const text = Buffer.from(Array.from({ length: 100_000 }, (_, n) => `${(n * 7919) % 99991},sport\n`).join(''));
+      const packed = gzipSync(text);
+      const opened = await store.open(await found(await put('open/not-named-so.csv', packed)), signal);
+      expect(opened.isGzip).toBe(true);
+      expect(opened.head.length).toBeGreaterThan(16_384);
+      expect(Buffer.from(opened.head).equals(text.subarray(0, opened.head.length))).toBe(true);
+      expect((await buffer(opened.body)).equals(packed)).toBe(true);
+    });
+
+    it('does not take the name for the content', async () => {
+      const opened = await store.open(await found(await put('open/plain.csv.gz', 'id,keys\n')), signal);
+      expect(opened.isGzip).toBe(false);
+      expect(Buffer.from(opened.head).toString()).toBe('id,keys\n');
+      expect((await buffer(opened.body)).toString()).toBe('id,keys\n');
+    });
+
+    it('fails when the object was overwritten since, also with as many bytes', async () => {
+      const object = await found(await put('changed/a.csv', 'before'));
+      await put('changed/a.csv', 'after!');
+      await expect(store.open(object, signal)).rejects.toMatchObject({ code: 'file_changed', isFinal: true });
+    });
+
+    it('fails when the object was deleted since', async () => {
+      const object = await found(await put('changed/b.csv', 'before'));
+      await client.send(new DeleteObjectCommand({ Bucket: testBucket, Key: object.key }));
+      await expect(store.open(object, signal)).rejects.toMatchObject({ code: 'file_changed', isFinal: true });
+    });
+
+    it('opens an object that was written again with the same bytes', async () => {
+      const object = await found(await put('changed/c.csv', 'same'));
+      await put('changed/c.csv', 'same');
+      expect((await buffer((await store.open(object, signal)).body)).toString()).toBe('same');
+    });
+
+    it('is stopped by its signal', async () => {
+      const object = await found(await put('open/stop', 'x'));
+      await expect(store.open(object, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
+    });
+  });
+});

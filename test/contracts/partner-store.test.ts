@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectPostgres, type Database } from '../../src/adapters/postgres/connect.ts';
+import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
+import type { PartnerStore } from '../../src/ports/partner-store.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+
+describe('the partner store', () => {
+  let stores: TestStores;
+  let db: Database;
+  let partners: PartnerStore;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    db = connectPostgres({ url: stores.config.INLET_POSTGRES_URL, name: 'test', maxConnections: 4, log: silentLog });
+    partners = postgresPartnerStore(db);
+  });
+  afterAll(async () => {
+    await db.destroy();
+    await stores.drop();
+  });
+
+  const newPartner = (name: string): Parameters<PartnerStore['create']>[0] => ({
+    name,
+    prefix: `${name}/`,
+    keyHash: randomBytes(32),
+  });
+
+  it('makes a partner and finds it by its name and by its key', async () => {
+    const wanted = newPartner('acme');
+    const made = await partners.create(wanted);
+    expect(made).toEqual({ id: made.id, name: 'acme', prefix: 'acme/' });
+    expect(await partners.findByName('acme')).toEqual(made);
+    expect(await partners.findByKeyHash(wanted.keyHash)).toEqual(made);
+  });
+
+  it('gives each key to its own partner', async () => {
+    const wanted = [newPartner('one'), newPartner('two')];
+    for (const partner of wanted) await partners.create(partner);
+    const found = await Promise.all(wanted.map(({ keyHash }) => partners.findByKeyHash(keyHash)));
+    expect(found.map((partner) => partner?.name)).toEqual(['one', 'two']);
+  });
+
+  it.each(['nobody', 'ACME', 'acm', '', "acme' OR '1'='1"])('finds nobody by the name %j', async (name) => {
+    await partners.create(newPartner(`acme-${randomBytes(4).toString('hex')}`));
+    expect(await partners.findByName(name)).toBeNull();
+  });
+
+  it('finds nobody by a key that is unknown, cut or empty', async () => {
+    const wanted = newPartner('cut');
+    await partners.create(wanted);
+    for (const hash of [randomBytes(32), wanted.keyHash.subarray(0, 31), new Uint8Array()]) {
+      expect(await partners.findByKeyHash(hash)).toBeNull();
+    }
+  });
+
+  it('finds nobody by a key that was revoked', async () => {
+    const wanted = newPartner('revoked');
+    await partners.create(wanted);
+    const revoked = { revoked_at: new Date() };
+    await db.updateTable('api_key').set(revoked).where('key_hash', '=', Buffer.from(wanted.keyHash)).execute();
+    expect(await partners.findByKeyHash(wanted.keyHash)).toBeNull();
+    expect(await partners.findByName('revoked')).not.toBeNull();
+  });
+
+  it('refuses a second partner of the same name, and keeps nothing of it', async () => {
+    const [first, second] = [newPartner('twice'), newPartner('twice')];
+    const made = await partners.create(first);
+    await expect(partners.create(second)).rejects.toThrow(/unique/);
+    expect(await partners.findByKeyHash(second.keyHash)).toBeNull();
+    expect(await partners.findByKeyHash(first.keyHash)).toEqual(made);
+  });
+
+  it('keeps no partner whose key belongs to another', async () => {
+    const first = newPartner('holder');
+    await partners.create(first);
+    await expect(partners.create({ ...newPartner('thief'), keyHash: first.keyHash })).rejects.toThrow(/unique/);
+    expect(await partners.findByName('thief')).toBeNull();
+    expect((await partners.findByKeyHash(first.keyHash))?.name).toBe('holder');
+  });
+
+  it('makes one partner when two of the same name come at the same time', async () => {
+    const results = await Promise.allSettled([
+      partners.create(newPartner('race')),
+      partners.create(newPartner('race')),
+    ]);
+    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  });
+});

@@ -1,0 +1,193 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateBucketCommand,
+  CreateMultipartUploadCommand,
+  DeleteBucketPolicyCommand,
+  DeleteObjectCommand,
+  GetBucketAclCommand,
+  GetBucketPolicyCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListBucketsCommand,
+  ListObjectsV2Command,
+  PutBucketPolicyCommand,
+  PutObjectCommand,
+  S3ServiceException,
+  UploadPartCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cephStorageProvisioner } from '../../src/adapters/ceph/storage-provisioner.ts';
+import { connectS3 } from '../../src/adapters/s3/connect.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import type { StorageGrant } from '../../src/ports/storage-provisioner.ts';
+import { readAddresses } from '../../stack/addresses.ts';
+import { testBucket } from '../support/environment.ts';
+import { rememberSecrets } from '../support/known-secrets.ts';
+
+const { s3: addresses } = readAddresses();
+const { endpoint, region } = addresses;
+const connect = (accessKeyId: string, secretAccessKey: Secret): S3Client =>
+  connectS3({ endpoint, region, accessKeyId, secretAccessKey });
+
+const owner = connect(addresses.providerAccessKeyId, new Secret(addresses.providerSecretAccessKey));
+const admin = {
+  endpoint,
+  region,
+  accessKeyId: addresses.adminAccessKeyId,
+  secretAccessKey: new Secret(addresses.adminSecretAccessKey),
+};
+const storage = cephStorageProvisioner(admin, owner, testBucket);
+
+// One name is the beginning of the other, so that a right for "name*" instead of "name/*" would be seen.
+const name = `sp-${process.pid}-${Date.now().toString(36)}`;
+const sibling = `${name}2`;
+const prefix = `${name}/`;
+
+async function provision(user: string): Promise<{ grant: StorageGrant; s3: S3Client }> {
+  const grant = await storage.provision({ name: user, prefix: `${user}/` });
+  rememberSecrets(grant.secretAccessKey.reveal());
+  return { grant, s3: connect(grant.accessKeyId, grant.secretAccessKey) };
+}
+
+/** "allowed", or the HTTP status with which the storage refused. */
+async function fateOf(request: Promise<unknown>): Promise<number | 'allowed'> {
+  try {
+    await request;
+    return 'allowed';
+  } catch (error) {
+    const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+    if (status === undefined) throw error;
+    return status;
+  }
+}
+
+describe('the storage of a partner', () => {
+  let grant: StorageGrant;
+  let partner: S3Client;
+  let other: S3Client;
+  const at = (Key: string): { Bucket: string; Key: string } => ({ Bucket: testBucket, Key });
+
+  beforeAll(async () => {
+    ({ grant, s3: partner } = await provision(name));
+    ({ s3: other } = await provision(sibling));
+    await other.send(new PutObjectCommand({ ...at(`${sibling}/secret.csv`), Body: 'not yours' }));
+    await owner.send(new PutObjectCommand({ ...at(`at-the-root-${name}`), Body: 'not yours' }));
+  });
+  afterAll(async () => {
+    await owner.send(new DeleteObjectCommand(at(`at-the-root-${name}`)));
+    for (const client of [partner, other, owner]) client.destroy();
+  });
+
+  it('is a prefix in the shared bucket', () => {
+    expect(grant).toMatchObject({ bucket: testBucket, prefix });
+  });
+
+  it('can be written, read, listed and emptied by the partner', async () => {
+    await partner.send(new PutObjectCommand({ ...at(`${prefix}day/a.csv`), Body: 'mine' }));
+    const read = await partner.send(new GetObjectCommand(at(`${prefix}day/a.csv`)));
+    expect(await read.Body?.transformToString()).toBe('mine');
+    expect(await fateOf(partner.send(new HeadObjectCommand(at(`${prefix}day/a.csv`))))).toBe('allowed');
+    const listed = await partner.send(new ListObjectsV2Command({ Bucket: testBucket, Prefix: prefix }));
+    expect(listed.Contents?.map(({ Key }) => Key)).toEqual([`${prefix}day/a.csv`]);
+    const below = await partner.send(new ListObjectsV2Command({ Bucket: testBucket, Prefix: `${prefix}day/` }));
+    expect(below.KeyCount).toBe(1);
+    await partner.send(new DeleteObjectCommand(at(`${prefix}day/a.csv`)));
+    const after = await partner.send(new ListObjectsV2Command({ Bucket: testBucket, Prefix: prefix }));
+    expect(after.KeyCount).toBe(0);
+  });
+
+  it('takes uploads in parts, and lets the partner give one up', async () => {
+    const where = at(`${prefix}parts.csv`);
+    const { UploadId } = await partner.send(new CreateMultipartUploadCommand(where));
+    const bodies = [Buffer.alloc(5 * 1024 * 1024, 'a'), Buffer.from('end')];
+    const Parts = await Promise.all(
+      bodies.map(async (Body, index) => {
+        const PartNumber = index + 1;
+        const { ETag } = await partner.send(new UploadPartCommand({ ...where, UploadId, PartNumber, Body }));
+        return { ETag, PartNumber };
+      }),
+    );
+    await partner.send(new CompleteMultipartUploadCommand({ ...where, UploadId, MultipartUpload: { Parts } }));
+    const { ContentLength } = await partner.send(new HeadObjectCommand(where));
+    expect(ContentLength).toBe(5 * 1024 * 1024 + 3);
+    const { UploadId: givenUp } = await partner.send(new CreateMultipartUploadCommand(where));
+    expect(await fateOf(partner.send(new AbortMultipartUploadCommand({ ...where, UploadId: givenUp })))).toBe(
+      'allowed',
+    );
+    await partner.send(new DeleteObjectCommand(where));
+  });
+
+  it('can be read by the owner of the bucket, whatever the partner wrote', async () => {
+    await partner.send(new PutObjectCommand({ ...at(`${prefix}for-inlet.csv`), Body: 'hello' }));
+    await partner.send(new PutObjectCommand({ ...at(`${prefix}private.csv`), Body: 'hello', ACL: 'private' }));
+    for (const file of ['for-inlet.csv', 'private.csv']) {
+      const read = await owner.send(new GetObjectCommand(at(prefix + file)));
+      expect(await read.Body?.transformToString()).toBe('hello');
+    }
+    const listed = await owner.send(new ListObjectsV2Command({ Bucket: testBucket, Prefix: prefix }));
+    expect(listed.KeyCount).toBe(2);
+  });
+
+  // `acme2/` begins like `acme`: the sibling is the neighbour that a careless pattern would open.
+  it.each([`${sibling}/secret.csv`, `at-the-root-${name}`, name, `${sibling}/new.csv`, `${name}-x/new.csv`])(
+    'does not reach to %s',
+    async (key) => {
+      expect(await fateOf(partner.send(new GetObjectCommand(at(key))))).toBe(403);
+      expect(await fateOf(partner.send(new HeadObjectCommand(at(key))))).toBe(403);
+      expect(await fateOf(partner.send(new PutObjectCommand({ ...at(key), Body: 'x' })))).toBe(403);
+      expect(await fateOf(partner.send(new DeleteObjectCommand(at(key))))).toBe(403);
+      expect(await fateOf(partner.send(new CreateMultipartUploadCommand(at(key))))).toBe(403);
+    },
+  );
+
+  it('cannot be used to copy from a neighbour, or to a neighbour', async () => {
+    await partner.send(new PutObjectCommand({ ...at(`${prefix}mine.csv`), Body: 'mine' }));
+    const steal = { ...at(`${prefix}stolen.csv`), CopySource: `${testBucket}/${sibling}/secret.csv` };
+    const plant = { ...at(`${sibling}/planted.csv`), CopySource: `${testBucket}/${prefix}mine.csv` };
+    expect(await fateOf(partner.send(new CopyObjectCommand(steal)))).toBe(403);
+    expect(await fateOf(partner.send(new CopyObjectCommand(plant)))).toBe(403);
+  });
+
+  it.each([undefined, '', name, sibling, `${sibling}/`, 'a'])('does not show what begins with %j', async (begin) => {
+    const list = new ListObjectsV2Command({ Bucket: testBucket, ...(begin === undefined ? {} : { Prefix: begin }) });
+    expect(await fateOf(partner.send(list))).toBe(403);
+  });
+
+  it('gives no rights over the bucket', async () => {
+    const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [] });
+    expect(await fateOf(partner.send(new GetBucketPolicyCommand({ Bucket: testBucket })))).toBe(403);
+    expect(await fateOf(partner.send(new PutBucketPolicyCommand({ Bucket: testBucket, Policy })))).toBe(403);
+    expect(await fateOf(partner.send(new DeleteBucketPolicyCommand({ Bucket: testBucket })))).toBe(403);
+    expect(await fateOf(partner.send(new GetBucketAclCommand({ Bucket: testBucket })))).toBe(403);
+  });
+
+  it('gives no right to make buckets, and shows none', async () => {
+    expect(await fateOf(partner.send(new CreateBucketCommand({ Bucket: `${name}-bucket` })))).toBe(403);
+    const { Buckets: shown = [] } = await partner.send(new ListBucketsCommand({}));
+    expect(shown).toEqual([]);
+  });
+
+  it('is the same when it is provisioned again, and still works', async () => {
+    const { grant: again, s3 } = await provision(name);
+    expect(again.accessKeyId).toBe(grant.accessKeyId);
+    expect(again.secretAccessKey.reveal()).toBe(grant.secretAccessKey.reveal());
+    expect(await fateOf(s3.send(new PutObjectCommand({ ...at(`${prefix}again.csv`), Body: 'x' })))).toBe('allowed');
+    expect(await fateOf(s3.send(new GetObjectCommand(at(`${sibling}/secret.csv`))))).toBe(403);
+    s3.destroy();
+  });
+
+  it('is the same for two who provision it at the same time', async () => {
+    const both = await Promise.all([provision(`${name}3`), provision(`${name}3`)]);
+    expect(both[0].grant.accessKeyId).toBe(both[1].grant.accessKeyId);
+    for (const { s3 } of both) s3.destroy();
+  });
+
+  it('says who refused and not what was answered when the administrator is refused', async () => {
+    const stranger = { ...admin, secretAccessKey: new Secret('wrong') };
+    const refused = cephStorageProvisioner(stranger, owner, testBucket).provision({ name: `${name}4`, prefix: 'x/' });
+    await expect(refused).rejects.toThrow(`The storage refused to create the storage user partner-${name}4: HTTP 403.`);
+  });
+});

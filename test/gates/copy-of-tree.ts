@@ -1,0 +1,57 @@
+import { spawn, execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** The clone that is being tested. The gates are proved on a copy of it, never in it. */
+const root = join(import.meta.dirname, '../..');
+
+/** Every file that git has or would take, as a path relative to the root. */
+export function filesOfTree(): string[] {
+  const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' });
+  return listed
+    .split('\0')
+    .filter((path) => path !== '' && statSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true);
+}
+
+export function pathInTree(path: string): string {
+  return join(root, path);
+}
+
+type Outcome = { readonly passed: boolean; readonly output: string };
+
+export type CopyOfTree = {
+  readonly write: (path: string, text: string) => void;
+  readonly remove: (path: string) => void;
+  /** Runs a script of package.json in the copy. */
+  readonly run: (script: string) => Promise<Outcome>;
+  readonly drop: () => void;
+};
+
+/** Copies the tree into a new folder of its own, with the installed packages of the original. */
+export function copyTree(): CopyOfTree {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-gates-'));
+  for (const path of filesOfTree()) cpSync(join(root, path), join(folder, path));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return {
+    write: (path, text) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    },
+    remove: (path) => rmSync(join(folder, path)),
+    run: (script) => runScript(folder, script),
+    drop: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function runScript(folder: string, script: string): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('npm', ['run', '--silent', script], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const output: string[] = [];
+    const keep = (text: Buffer): void => void output.push(text.toString());
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ passed: code === 0, output: output.join('') }));
+  });
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { filesOfTree, pathInTree } from './copy-of-tree.ts';
+
+// What lint also says, said again without lint: a switched-off rule or a disabling comment does not get past this.
+
+const mostLines = 300;
+const looseType = /(?:[:<|&,(=]|\bas|\bextends|=>)\s*any\b(?!\s*[:=(,]|')|\bany\[\]/;
+
+const sources = filesOfTree().filter((path) => /^(src|test|stack|scripts|dev|bench|packages)\/.*\.tsx?$/.test(path));
+const textOf = (path: string): string => readFileSync(pathInTree(path), 'utf8');
+
+/** Without comments, and with every line where it was. */
+function withoutComments(text: string): string[] {
+  return text
+    .replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' '))
+    .split('\n')
+    .map((line) => line.replace(/(^|\s)\/\/.*$/, ''));
+}
+
+function looseTypesIn(text: string): number[] {
+  return withoutComments(text).flatMap((line, index) => (looseType.test(line) ? [index + 1] : []));
+}
+
+describe('the tree', () => {
+  it('is where this test looks', () => {
+    expect(sources.length).toBeGreaterThan(100);
+    expect(sources).toContain('test/gates/tree.test.ts');
+    expect(sources).toContain('src/domain/secret.ts');
+  });
+
+  it(`has no source of more than ${mostLines} lines`, () => {
+    const tooLong = sources.filter((path) => textOf(path).trimEnd().split('\n').length > mostLines);
+    expect(tooLong).toEqual([]);
+  });
+
+  it('has no loose type outside of comments', () => {
+    const places = sources.flatMap((path) => looseTypesIn(textOf(path)).map((line) => `${path}:${line}`));
+    expect(places).toEqual([]);
+  });
+
+  it('would be seen to have one', () => {
+    const word = ['a', 'n', 'y'].join('');
+    const loose = [
+      `x: ${word};`,
+      `f(x as ${word})`,
+      `Array<${word}>`,
+      `${word}[]`,
+      `() => ${word}`,
+      `string | ${word}`,
+    ];
+    for (const line of loose) expect(looseTypesIn(`// fine\n${line}`)).toEqual([2]);
+    const fine = [`// x: ${word}`, `/* as\n ${word} */`, 'at most, anything', `one.${word}(list)`, `'in ${word} row'`];
+    for (const line of fine) expect(looseTypesIn(line)).toEqual([]);
+  });
+});
+
+const manifestSchema = z.object({
+  dependencies: z.record(z.string(), z.string()).default({}),
+  devDependencies: z.record(z.string(), z.string()).default({}),
+  optionalDependencies: z.record(z.string(), z.string()).default({}),
+});
+const manifests = filesOfTree().filter((path) => /^(packages\/[^/]+\/)?package\.json$/.test(path));
+
+describe('the packages', () => {
+  it.each(manifests)('are named by exact versions in %s', (path) => {
+    const manifest = manifestSchema.parse(JSON.parse(textOf(path)));
+    const versions = Object.values(manifest).flatMap((group) => Object.entries(group));
+    expect(versions.length).toBeGreaterThan(0);
+    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+  });
+
+  it('are not bound to the registry of one developer by package-lock.json', () => {
+    const lock = textOf('package-lock.json');
+    expect(lock).toContain('"lockfileVersion"');
+    expect(lock.match(/"resolved": "https?:[^"]*"/g)).toBeNull();
+  });
+
+  it('are locked with a checksum each, but for binaries of other platforms that the registry did not have', () => {
+    const entry = z.object({
+      link: z.boolean().optional(),
+      integrity: z.string().optional(),
+      optional: z.boolean().optional(),
+      cpu: z.array(z.string()).optional(),
+    });
+    const { packages } = z
+      .object({ packages: z.record(z.string(), entry) })
+      .parse(JSON.parse(textOf('package-lock.json')));
+    const locked = Object.entries(packages).filter(([path, { link }]) => path.startsWith('node_modules/') && !link);
+    const unchecked = locked.filter(([, { integrity }]) => integrity === undefined);
+    expect(locked.length - unchecked.length).toBeGreaterThan(50);
+    expect(unchecked.filter(([, { optional, cpu }]) => !optional || cpu === undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,218 @@
+import { createClient } from '@clickhouse/client';
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { committedDumps } from '../../scripts/schema/committed-dumps.ts';
+import { dumpClickhouse } from '../../scripts/schema/dump-clickhouse.ts';
+import { dumpPostgres } from '../../scripts/schema/dump-postgres.ts';
+import { createEmptyStores, dropEngineDatabase, type EmptyStores } from '../../scripts/schema/empty-stores.ts';
+import { migrateEngine } from '../../src/adapters/clickhouse/migrate.ts';
+import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/migrate.ts';
+import type { Config } from '../../src/entry/config.ts';
+import { createLogger } from '../../src/entry/logging.ts';
+import { migrate } from '../../src/entry/migrate.ts';
+import { topologies } from '../support/environment.ts';
+import { silentLog } from '../support/silent-log.ts';
+
+const log = createLogger({ name: 'migrations-test', level: 'silent' });
+const allMigrations = (['postgres', 'clickhouse'] as const).flatMap((store) =>
+  readdirSync(`migrations/${store}`)
+    .filter((name) => name !== 'schema.sql')
+    .toSorted()
+    .map((name) => `${store}/${name}`),
+);
+
+type Schema = { readonly postgres: string; readonly shards: readonly string[] };
+
+async function schemaOf(config: Config): Promise<Schema> {
+  return { postgres: await dumpPostgres(config), shards: await dumpClickhouse(config) };
+}
+
+async function inPostgres(config: Config, ...statements: readonly string[]): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: config.INLET_POSTGRES_URL.reveal() });
+  await client.connect();
+  try {
+    let rows: Record<string, unknown>[] = [];
+    for (const statement of statements) rows = (await client.query<Record<string, unknown>>(statement)).rows;
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Runs a statement on each shard; gives what each answered. */
+async function onShards(config: Config, query: string): Promise<string[]> {
+  return Promise.all(
+    config.INLET_CLICKHOUSE_URLS.map(async (url) => {
+      const shard = createClient({ url: url.reveal(), database: config.INLET_CLICKHOUSE_DATABASE });
+      try {
+        if (!query.startsWith('SELECT')) return (await shard.command({ query })).query_id;
+        return await (await shard.query({ query, format: 'TabSeparated' })).text();
+      } finally {
+        await shard.close();
+      }
+    }),
+  );
+}
+
+async function migrationsRecorded(config: Config): Promise<{ postgres: unknown[]; shards: string[] }> {
+  const rows = await inPostgres(config, 'SELECT name FROM schema_migration ORDER BY name');
+  const shards = await onShards(config, 'SELECT name FROM schema_migration ORDER BY name');
+  return { postgres: rows.map(({ name }) => `postgres/${String(name)}`), shards };
+}
+
+const recordedOnce = (config: Config): Awaited<ReturnType<typeof migrationsRecorded>> => ({
+  postgres: allMigrations.filter((name) => name.startsWith('postgres/')),
+  shards: config.INLET_CLICKHOUSE_URLS.map(() =>
+    allMigrations
+      .filter((name) => name.startsWith('clickhouse/'))
+      .map((name) => `${name.slice('clickhouse/'.length)}\n`)
+      .join(''),
+  ),
+});
+
+describe.each(topologies)('migrating stores with %s shard(s)', (topology) => {
+  let stores: EmptyStores;
+
+  beforeEach(async () => {
+    stores = await createEmptyStores(topology);
+  });
+  afterEach(async () => {
+    await stores.drop();
+  });
+
+  it('runs everything on fresh stores, and makes the schemas that are committed', async () => {
+    expect(await migrate(stores.config, log)).toEqual(allMigrations);
+    const schema = await schemaOf(stores.config);
+    // After a change of the migrations: run "npm run schema:dump" and commit the result.
+    expect(schema.postgres).toBe(readFileSync(committedDumps.postgres, 'utf8'));
+    expect(schema.shards).toHaveLength(topology === 'one' ? 1 : 2);
+    for (const shard of schema.shards) expect(shard).toBe(readFileSync(committedDumps.clickhouse, 'utf8'));
+  });
+
+  it('has nothing to do the second time', async () => {
+    await migrate(stores.config, log);
+    const schema = await schemaOf(stores.config);
+    expect(await migrate(stores.config, log)).toEqual([]);
+    expect(await schemaOf(stores.config)).toEqual(schema);
+    expect(await migrationsRecorded(stores.config)).toEqual(recordedOnce(stores.config));
+  });
+
+  it('can run everything again on a schema that is there, and keeps what stands in it', async () => {
+    await migrate(stores.config, log);
+    const schema = await schemaOf(stores.config);
+    await inPostgres(
+      stores.config,
+      `INSERT INTO partner (name, prefix) VALUES ('acme', 'acme/')`,
+      'DELETE FROM schema_migration',
+    );
+    await onShards(stores.config, 'INSERT INTO known_devices_local SELECT generateUUIDv4()');
+    await onShards(stores.config, 'TRUNCATE TABLE schema_migration');
+    expect(await migrate(stores.config, log)).toEqual(allMigrations);
+    expect(await schemaOf(stores.config)).toEqual(schema);
+    expect(await inPostgres(stores.config, 'SELECT name FROM partner')).toEqual([{ name: 'acme' }]);
+    for (const count of await onShards(stores.config, 'SELECT count() FROM known_devices_local'))
+      expect(count).toBe('1\n');
+  });
+
+  it('makes the same schema again after everything was dropped', async () => {
+    await migrate(stores.config, log);
+    const schema = await schemaOf(stores.config);
+    await inPostgres(stores.config, 'DROP SCHEMA public CASCADE', 'DROP SCHEMA pgboss CASCADE', 'CREATE SCHEMA public');
+    await dropEngineDatabase(stores.config);
+    expect(await migrate(stores.config, log)).toEqual(allMigrations);
+    expect(await schemaOf(stores.config)).toEqual(schema);
+  });
+
+  it('runs every migration once when two deployments come at the same time', async () => {
+    const ran = await Promise.all([migrate(stores.config, log), migrate(stores.config, log)]);
+    expect(ran.toSorted((one, other) => other.length - one.length)).toEqual([allMigrations, []]);
+    expect(await migrationsRecorded(stores.config)).toEqual(recordedOnce(stores.config));
+    expect((await schemaOf(stores.config)).postgres).toBe(readFileSync(committedDumps.postgres, 'utf8'));
+  });
+});
+
+describe('a folder of migrations', () => {
+  let stores: EmptyStores;
+  let folder: string;
+
+  beforeEach(async () => {
+    stores = await createEmptyStores('one');
+    folder = mkdtempSync(join(tmpdir(), 'inlet-migrations-'));
+    cpSync('migrations', folder, { recursive: true });
+  });
+  afterEach(async () => {
+    rmSync(folder, { recursive: true });
+    await stores.drop();
+  });
+
+  const migrateControl = (): Promise<string[]> => {
+    const url = stores.config.INLET_POSTGRES_URL;
+    return underMigrationLock(url, (client) =>
+      migratePostgres(client, { url, folder: join(folder, 'postgres'), log: silentLog }),
+    );
+  };
+  const migrateData = (): Promise<string[]> =>
+    migrateEngine({
+      urls: stores.config.INLET_CLICKHOUSE_URLS,
+      database: stores.config.INLET_CLICKHOUSE_DATABASE,
+      cluster: stores.config.INLET_CLICKHOUSE_CLUSTER,
+      folder: join(folder, 'clickhouse'),
+    });
+  const lastNumber = (store: string): number => allMigrations.filter((name) => name.startsWith(store)).length;
+  const add = (store: string, name: string, text: string): string => {
+    const file = `${String(lastNumber(store) + 1).padStart(4, '0')}-${name}.sql`;
+    writeFileSync(join(folder, store, file), text);
+    return file;
+  };
+
+  it('is refused by PostgreSQL when a file that has run was changed', async () => {
+    await migrateControl();
+    appendFileSync(join(folder, 'postgres/0001-control-plane.sql'), '-- a word more\n');
+    add('postgres', 'more', 'CREATE TABLE more (id bigint)');
+    await expect(migrateControl()).rejects.toThrow('0001-control-plane.sql was changed after it had run');
+    expect(await inPostgres(stores.config, `SELECT to_regclass('more') AS more`)).toEqual([{ more: null }]);
+  });
+
+  it('is refused by the engine when a file that has run was changed', async () => {
+    await migrateData();
+    appendFileSync(join(folder, 'clickhouse/0001-data-plane.sql'), '-- a word more\n');
+    add('clickhouse', 'more', 'CREATE TABLE more (id UInt64) ENGINE = MergeTree ORDER BY id;');
+    await expect(migrateData()).rejects.toThrow('0001-data-plane.sql was changed after it had run');
+    expect(
+      await onShards(
+        stores.config,
+        "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'more'",
+      ),
+    ).toEqual(['0\n']);
+  });
+
+  it('runs only the file that was added', async () => {
+    await migrateControl();
+    await migrateData();
+    const control = add('postgres', 'more', 'CREATE TABLE more (id bigint)');
+    const data = add('clickhouse', 'more', 'CREATE TABLE more (id UInt64) ENGINE = MergeTree ORDER BY id;\n');
+    expect(await migrateControl()).toEqual([control]);
+    expect(await migrateData()).toEqual([data]);
+  });
+
+  it('leaves nothing of a file that fails in PostgreSQL, and goes on when it is mended', async () => {
+    await migrateControl();
+    const file = add('postgres', 'broken', 'CREATE TABLE more (id bigint); SELECT nonsense;');
+    await expect(migrateControl()).rejects.toThrow(`migration ${file} failed and was rolled back`);
+    expect(await inPostgres(stores.config, `SELECT to_regclass('more') AS more`)).toEqual([{ more: null }]);
+    add('postgres', 'broken', 'CREATE TABLE more (id bigint)');
+    expect(await migrateControl()).toEqual([file]);
+  });
+
+  it('goes on in the engine after a file that failed half-way was mended', async () => {
+    await migrateData();
+    const begun = 'CREATE TABLE IF NOT EXISTS more (id UInt64) ENGINE = MergeTree ORDER BY id;\n';
+    const file = add('clickhouse', 'broken', `${begun}SELECT nonsense;\n`);
+    await expect(migrateData()).rejects.toThrow('nonsense');
+    add('clickhouse', 'broken', `${begun}SELECT 1;\n`);
+    expect(await migrateData()).toEqual([file]);
+  });
+});
