@@ -3,9 +3,9 @@ import { resolveKeys } from './attribute.ts';
 import { keyType } from './import-log.ts';
 
 const attributes = [
-  { id: 1001, name: 'Sport', foreignKeys: ['sport', 'sports'] },
-  { id: 1002, name: 'News', foreignKeys: [] },
-  { id: 1003, name: 'Golf', foreignKeys: ['1001'] },
+  { id: 1001, name: 'Sport', foreignKeys: ['sport', 'sports'], isRetired: false },
+  { id: 1002, name: 'News', foreignKeys: [], isRetired: false },
+  { id: 1003, name: 'Golf', foreignKeys: ['1001'], isRetired: false },
 ];
 
 describe('the keys of a job', () => {

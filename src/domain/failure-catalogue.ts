@@ -35,8 +35,8 @@ export const failureCatalogue = {
   },
   credentials_required: {
     title: 'Credentials are required for a bucket of your own',
-    cause: 'path_type is 1 and the request has no `credentials`; or path_type is 0 and it has some.',
-    remedy: 'Send `credentials` with accessKeyId, secretAccessKey and region when path_type is 1, and only then.',
+    cause: '`path_type` is 1 and the request has no `credentials`; or `path_type` is 0 and it has some.',
+    remedy: 'Send `credentials` with accessKeyId, secretAccessKey and region when `path_type` is 1, and only then.',
     fault: 'partner',
     status: 400,
   },

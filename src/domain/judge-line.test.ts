@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgeLine, type LineContext, type Verdict } from './judge-line.ts';
 import { rejectReasons, type RejectReason } from './reject-reason.ts';
-import { twoColumns, type RowLayout } from './row-layout.ts';
+import { fiveColumns, twoColumns, type RowLayout } from './row-layout.ts';
 import { rowRule } from './row-rule.ts';
 
 const id = 'c0ffee00-0000-4000-8000-00000000abcd';
@@ -23,7 +23,11 @@ function contextOf(shape: Partial<RowLayout>): LineContext {
 
 const csv = contextOf({});
 const tsv = contextOf({ delimiter: '\t' });
-const accepted = (...attributeIds: number[]): Verdict => ({ outcome: 'accepted', device: id, attributeIds });
+const five = contextOf({ columns: fiveColumns });
+const accepted = (...attributeIds: number[]): Verdict => ({
+  outcome: 'accepted',
+  row: { device: id, idType: 0, country: '', operation: 0, attributeIds },
+});
 const rejected = (reason: RejectReason): Verdict => ({ outcome: 'rejected', reason });
 const skipped: Verdict = { outcome: 'skipped' };
 
@@ -92,6 +96,29 @@ const bad: readonly Case[] = [
   { line: `${id},Sport`, verdict: rejected('unknown_key') },
 ];
 
+const fiveColumnRows: readonly Case[] = [
+  {
+    line: `${id},1,DE,0,sport`,
+    verdict: { outcome: 'accepted', row: { device: id, idType: 1, country: 'DE', operation: 0, attributeIds: [11] } },
+  },
+  {
+    line: `${id},3,,1,sport|news`,
+    verdict: { outcome: 'accepted', row: { device: id, idType: 3, country: '', operation: 1, attributeIds: [11, 12] } },
+  },
+  {
+    line: `${id},3,"us",0,"a,b"\r`,
+    verdict: { outcome: 'accepted', row: { device: id, idType: 3, country: 'US', operation: 0, attributeIds: [13] } },
+  },
+  { line: `${id},2,DE,0,sport`, verdict: rejected('invalid_id_type') },
+  { line: `${id},,DE,0,sport`, verdict: rejected('invalid_id_type') },
+  { line: `${id},1,UK,0,sport`, verdict: rejected('invalid_country') },
+  { line: `${id},1,De,0,sport`, verdict: rejected('invalid_country') },
+  { line: `${id},1,DE,2,sport`, verdict: rejected('invalid_operation') },
+  { line: `${id},1,DE,,sport`, verdict: rejected('invalid_operation') },
+  { line: `${id},1,DE,0,golf`, verdict: rejected('unknown_key') },
+  { line: `${id},sport`, verdict: rejected('wrong_column_count') },
+];
+
 const blank: readonly Case[] = [
   { line: '', verdict: skipped },
   { line: '\r', verdict: skipped },
@@ -119,6 +146,10 @@ describe('the verdict on a line', () => {
     expect(judge(one, tsv)).toEqual(one.verdict);
   });
 
+  it.each(fiveColumnRows)('of five columns: $line is $verdict.outcome $verdict.reason', (one) => {
+    expect(judge(one, five)).toEqual(one.verdict);
+  });
+
   it('is never spoken on the header, whatever stands there', () => {
     const context = contextOf({ headerRow: 3 });
     expect(judge({ line: 'id,keys', row: 3 }, context)).toEqual(skipped);
@@ -127,7 +158,9 @@ describe('the verdict on a line', () => {
   });
 
   it('has been each of the reasons in the table above', () => {
-    const reasons = bad.flatMap(({ verdict }) => (verdict.outcome === 'rejected' ? [verdict.reason] : []));
+    const reasons = [...bad, ...fiveColumnRows].flatMap(({ verdict }) =>
+      verdict.outcome === 'rejected' ? [verdict.reason] : [],
+    );
     expect([...new Set(reasons)]).toEqual(expect.arrayContaining<string>(Object.keys(rejectReasons)));
   });
 
@@ -150,10 +183,9 @@ describe('the verdict on a line', () => {
     const text = fc.uuid().map((uuid) => uuid.toUpperCase());
     fc.assert(
       fc.property(text, fc.array(known, { minLength: 1, maxLength: 3 }), (uuid, keys) => {
-        expect(judge({ line: `${uuid},${keys.join('|')}` }, csv)).toEqual({
+        expect(judge({ line: `${uuid},${keys.join('|')}` }, csv)).toMatchObject({
           outcome: 'accepted',
-          device: uuid.toLowerCase(),
-          attributeIds: keys.map((key) => attributeIdByKey.get(key)),
+          row: { device: uuid.toLowerCase(), attributeIds: keys.map((key) => attributeIdByKey.get(key)) },
         });
       }),
     );

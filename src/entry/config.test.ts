@@ -8,6 +8,7 @@ const secrets = {
   INLET_CLICKHOUSE_URLS: 'http://inlet:ch-hunter2@one:8123, http://inlet:ch-hunter3@two:8123',
   INLET_S3_SECRET_ACCESS_KEY: 's3-hunter2',
   INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: 'admin-hunter2',
+  INLET_SEALING_KEYS: `k1:${'ab'.repeat(32)}`,
 };
 const needed = {
   ...secrets,
@@ -104,7 +105,7 @@ describe('the configuration', () => {
       INLET_WORKER_LANES: '0',
       INLET_WORKER_FILES: 'four',
       INLET_MAX_OPEN_JOBS: '1.5',
-      INLET_MAX_LINE_BYTES: '',
+      INLET_MAX_LINE_BYTES: '-1',
       INLET_POSTGRES_URL: '',
     };
     const { INLET_S3_ACCESS_KEY_ID: _missing, ...rest } = needed;

@@ -67,8 +67,10 @@ export const configSchema = z.object({
 export type Config = z.infer<typeof configSchema>;
 
 export function readConfig(): Config {
+  // Empty is as good as missing.
   // oxlint-disable-next-line node/no-process-env -- the only place that reads the environment
-  const parsed = configSchema.safeParse(process.env);
+  const given = Object.entries(process.env).filter(([, value]) => value !== '');
+  const parsed = configSchema.safeParse(Object.fromEntries(given));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
   throw new Error(`The configuration is not complete (see docs/configuration.md):\n${problems.join('\n')}`);

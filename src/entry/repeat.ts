@@ -3,10 +3,11 @@ import type { Log } from '../ports/log.ts';
 /** Runs a task again and again with a pause between. A failure is logged and does not end it. */
 export function repeat(pauseMilliseconds: number, task: () => Promise<void>, log: Log): { stop: () => Promise<void> } {
   const stopped = new AbortController();
+  const { signal } = stopped;
   const run = async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      await pause(pauseMilliseconds, stopped.signal);
-      if (stopped.signal.aborted) return;
+    while (!signal.aborted) {
+      await pause(pauseMilliseconds, signal);
+      if (signal.aborted) return;
       try {
         await task();
       } catch (error) {
@@ -25,14 +26,12 @@ export function repeat(pauseMilliseconds: number, task: () => Promise<void>, log
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end);
   });
 }

@@ -34,15 +34,20 @@ describe('the attribute store', () => {
   });
 
   it('has nothing for a partner that has made nothing', async () => {
-    expect(await attributes.list(mine)).toEqual([]);
+    expect(await attributes.list(mine, { retired: false })).toEqual([]);
   });
 
   it('makes attributes and lists them in the order of their ids, with their foreign keys', async () => {
     const sport = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport', 'ключ', 'with space'] });
     const news = await attributes.create(mine, { name: 'News', foreignKeys: [] });
-    expect(sport).toEqual({ id: sport.id, name: 'Sport', foreignKeys: ['sport', 'ключ', 'with space'] });
+    expect(sport).toEqual({
+      id: sport.id,
+      name: 'Sport',
+      foreignKeys: ['sport', 'ключ', 'with space'],
+      isRetired: false,
+    });
     expect(news.id).toBeGreaterThan(sport.id);
-    const listed = await attributes.list(mine);
+    const listed = await attributes.list(mine, { retired: false });
     expect(listed.map(({ id, name }) => ({ id, name }))).toEqual([
       { id: sport.id, name: 'Sport' },
       { id: news.id, name: 'News' },
@@ -53,28 +58,48 @@ describe('the attribute store', () => {
   it('keeps the attributes of partners apart, also under the same names and keys', async () => {
     const one = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport'] });
     const other = await attributes.create(theirs, { name: 'Sport', foreignKeys: ['sport'] });
-    expect(await attributes.list(mine)).toEqual([one]);
-    expect(await attributes.list(theirs)).toEqual([other]);
+    expect(await attributes.list(mine, { retired: false })).toEqual([one]);
+    expect(await attributes.list(theirs, { retired: false })).toEqual([other]);
     expect(one.id).not.toBe(other.id);
   });
 
   it('does not list what was retired', async () => {
     const gone = await attributes.create(mine, { name: 'Gone', foreignKeys: ['gone'] });
     const kept = await attributes.create(mine, { name: 'Kept', foreignKeys: ['kept'] });
-    await db.updateTable('attribute').set({ retired_at: new Date() }).where('id', '=', gone.id).execute();
-    expect(await attributes.list(mine)).toEqual([kept]);
+    expect(await attributes.retire(theirs, gone.id)).toBe(false);
+    expect(await attributes.retire(mine, gone.id)).toBe(true);
+    expect(await attributes.list(mine, { retired: false })).toEqual([kept]);
+  });
+
+  it('renames an attribute of the partner, and of nobody else', async () => {
+    const one = await attributes.create(mine, { name: 'Sprot', foreignKeys: [] });
+    expect(await attributes.rename(theirs, one.id, 'Stolen')).toBe(false);
+    expect(await attributes.rename(mine, one.id, 'Sport')).toBe(true);
+    expect((await attributes.list(mine, { retired: false })).map(({ name }) => name)).toEqual(['Sport']);
+  });
+
+  it('ties foreign keys, and moves one that meant another attribute of the partner', async () => {
+    const sport = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport', 'golf'] });
+    const golf = await attributes.create(mine, { name: 'Golf', foreignKeys: [] });
+    expect(await attributes.tie(theirs, golf.id, ['golf'])).toBe(false);
+    expect(await attributes.tie(mine, golf.id, ['golf', 'putting'])).toBe(true);
+    const listed = await attributes.list(mine, { retired: false });
+    expect(listed.map(({ id, foreignKeys }) => ({ id, foreignKeys }))).toEqual([
+      { id: sport.id, foreignKeys: ['sport'] },
+      { id: golf.id, foreignKeys: ['golf', 'putting'] },
+    ]);
   });
 
   it('refuses a name that the partner has, and keeps nothing of it', async () => {
     const first = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport'] });
     await expect(attributes.create(mine, { name: 'Sport', foreignKeys: ['other'] })).rejects.toThrow(/unique/);
-    expect(await attributes.list(mine)).toEqual([first]);
+    expect(await attributes.list(mine, { retired: false })).toEqual([first]);
   });
 
   it('refuses a foreign key that means another attribute already, and keeps nothing of it', async () => {
     const first = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport'] });
     await expect(attributes.create(mine, { name: 'Golf', foreignKeys: ['golf', 'sport'] })).rejects.toThrow(/unique/);
-    expect(await attributes.list(mine)).toEqual([first]);
+    expect(await attributes.list(mine, { retired: false })).toEqual([first]);
   });
 
   it('refuses an attribute of a partner that does not exist', async () => {

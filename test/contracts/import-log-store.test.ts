@@ -7,8 +7,9 @@ import { postgresImportLogStore } from '../../src/adapters/postgres/import-log-s
 import { postgresLaneStore } from '../../src/adapters/postgres/lane-store.ts';
 import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
 import { startBoss } from '../../src/adapters/postgres/queues.ts';
+import { aesGcmSealer } from '../../src/adapters/vault/aes-gcm-sealer.ts';
 import { Failure } from '../../src/domain/failure.ts';
-import { importLogListLength, keyType, logType, pathType } from '../../src/domain/import-log.ts';
+import { importLogListLength, importMode, keyType, logType, pathType } from '../../src/domain/import-log.ts';
 import { jobStatus } from '../../src/domain/job.ts';
 import type { ImportLogStore, NewImport } from '../../src/ports/import-log-store.ts';
 import { silentLog } from '../support/silent-log.ts';
@@ -19,6 +20,8 @@ const request = (filePath: string): NewImport => ({
   pathType: pathType.sharedBucket,
   keyType: keyType.foreignKey,
   compressed: null,
+  mode: importMode.merge,
+  credentials: null,
 });
 const plenty = 1_000;
 
@@ -36,7 +39,7 @@ describe('the import log store', () => {
   };
   const submitMany = async (partnerId: number, count: number): Promise<number[]> => {
     const ids: number[] = [];
-    for (let n = 0; n < count; n++) ids.push(await importLogs.submit(partnerId, request(`${n}.csv`), plenty));
+    for (let n = 0; n < count; n++) ids.push(await importLogs.submitImport(partnerId, request(`${n}.csv`), plenty));
     return ids;
   };
   const laneTokensOf = async (partnerId: number): Promise<number> =>
@@ -47,7 +50,7 @@ describe('the import log store', () => {
     const url = stores.config.INLET_POSTGRES_URL;
     db = connectPostgres({ url, name: 'test', maxConnections: 8, log: silentLog });
     boss = await startBoss({ url, role: 'send', name: 'test', log: silentLog });
-    importLogs = postgresImportLogStore(db, boss);
+    importLogs = postgresImportLogStore(db, boss, aesGcmSealer(stores.config.INLET_SEALING_KEYS));
   });
   afterAll(async () => {
     await boss.stop({ graceful: false });
@@ -60,7 +63,7 @@ describe('the import log store', () => {
   });
 
   it('keeps what was asked, as a pending import with nothing counted', async () => {
-    const id = await importLogs.submit(mine, { ...request('größe/a b.csv'), compressed: true }, plenty);
+    const id = await importLogs.submitImport(mine, { ...request('größe/a b.csv'), compressed: true }, plenty);
     const found = await importLogs.find(mine, id);
     expect(found).toMatchObject({
       importLogId: id,
@@ -82,14 +85,14 @@ describe('the import log store', () => {
     const ids = await submitMany(mine, 5);
     expect(ids).toEqual(ids.toSorted((one, other) => one - other));
     const atOnce = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => importLogs.submit(mine, request(`${n}.csv`), plenty)),
+      Array.from({ length: 20 }, (_, n) => importLogs.submitImport(mine, request(`${n}.csv`), plenty)),
     );
     expect(new Set([...ids, ...atOnce]).size).toBe(25);
     expect(Math.min(...atOnce)).toBeGreaterThan(Math.max(...ids));
   });
 
   it('gives the places of a lane in the order of the ids, without a gap', async () => {
-    await Promise.all(Array.from({ length: 20 }, (_, n) => importLogs.submit(mine, request(`${n}.csv`), plenty)));
+    await Promise.all(Array.from({ length: 20 }, (_, n) => importLogs.submitImport(mine, request(`${n}.csv`), plenty)));
     const places = await db.selectFrom('job').select('seq').where('partner_id', '=', mine).orderBy('id').execute();
     expect(places.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
   });
@@ -123,25 +126,29 @@ describe('the import log store', () => {
   });
 
   it('refuses a job more than a partner may have open, and keeps nothing of it', async () => {
-    for (const n of [1, 2, 3]) await importLogs.submit(mine, request(`${n}.csv`), 3);
-    await expect(importLogs.submit(mine, request('4.csv'), 3)).rejects.toMatchObject({ code: 'too_many_open_jobs' });
+    for (const n of [1, 2, 3]) await importLogs.submitImport(mine, request(`${n}.csv`), 3);
+    await expect(importLogs.submitImport(mine, request('4.csv'), 3)).rejects.toMatchObject({
+      code: 'too_many_open_jobs',
+    });
     expect(await importLogs.listNewest(mine, 10)).toHaveLength(3);
-    expect(await importLogs.submit(theirs, request('1.csv'), 3)).toBeGreaterThan(0);
+    expect(await importLogs.submitImport(theirs, request('1.csv'), 3)).toBeGreaterThan(0);
   });
 
   it('lets exactly as many in as may be open when more come at the same time', async () => {
     const results = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, n) => importLogs.submit(mine, request(`${n}.csv`), 7)),
+      Array.from({ length: 20 }, (_, n) => importLogs.submitImport(mine, request(`${n}.csv`), 7)),
     );
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(7);
     expect(await importLogs.listNewest(mine, 100)).toHaveLength(7);
   });
 
   it('lets the next one in when a job has ended', async () => {
-    const id = await importLogs.submit(mine, request('1.csv'), 1);
-    await expect(importLogs.submit(mine, request('2.csv'), 1)).rejects.toMatchObject({ code: 'too_many_open_jobs' });
+    const id = await importLogs.submitImport(mine, request('1.csv'), 1);
+    await expect(importLogs.submitImport(mine, request('2.csv'), 1)).rejects.toMatchObject({
+      code: 'too_many_open_jobs',
+    });
     await postgresLaneStore(db, boss).failJob(id, new Failure('no_files', 'No object has the path "1.csv".'));
-    expect(await importLogs.submit(mine, request('2.csv'), 1)).toBeGreaterThan(id);
+    expect(await importLogs.submitImport(mine, request('2.csv'), 1)).toBeGreaterThan(id);
     expect(await importLogs.find(mine, id)).toMatchObject({
       status: jobStatus.failed,
       errors: [{ code: 'no_files', message: 'No object has the path "1.csv".', file: null, row: null, count: 1 }],
@@ -149,6 +156,6 @@ describe('the import log store', () => {
   });
 
   it('refuses a partner that does not exist', async () => {
-    await expect(importLogs.submit(999_999, request('a.csv'), plenty)).rejects.toThrow(/no result/);
+    await expect(importLogs.submitImport(999_999, request('a.csv'), plenty)).rejects.toThrow(/no result/);
   });
 });

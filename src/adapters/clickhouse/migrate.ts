@@ -1,7 +1,10 @@
-import { createClient, type ClickHouseClient } from '@clickhouse/client';
+import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
 import type { Secret } from '../../domain/secret.ts';
 import { pendingMigrations, readMigrationFiles } from '../migration-files.ts';
 import { fillVariables, splitStatements } from './split-statements.ts';
+
+/** What goes wrong is thrown; the client need not print it as well. */
+const log = { level: ClickHouseLogLevel.OFF };
 
 export type EngineMigration = {
   readonly urls: readonly Secret[];
@@ -42,13 +45,13 @@ export async function migrateEngine(options: EngineMigration): Promise<string[]>
 
 async function openDatabase(url: Secret, database: string): Promise<ClickHouseClient> {
   if (!/^[a-z_][a-z0-9_]*$/.test(database)) throw new Error(`"${database}" is no name for a database`);
-  const server = createClient({ url: url.reveal() });
+  const server = createClient({ url: url.reveal(), log });
   try {
     await server.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });
   } finally {
     await server.close();
   }
-  return createClient({ url: url.reveal(), database });
+  return createClient({ url: url.reveal(), database, log });
 }
 
 async function migrationsDone(shard: ClickHouseClient): Promise<Map<string, string>> {

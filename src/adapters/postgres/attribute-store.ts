@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import { DatabaseError } from 'pg';
+import { Failure } from '../../domain/failure.ts';
 import type { AttributeStore } from '../../ports/attribute-store.ts';
 import { insertAttribute } from './attributes/insert-attribute.ts';
 import { selectAttributes } from './attributes/select-attributes.ts';
@@ -7,12 +9,12 @@ import type { Database } from './connect.ts';
 
 export function postgresAttributeStore(db: Database): AttributeStore {
   return {
-    create: (partnerId, attribute) => insertAttribute(db, partnerId, attribute),
+    create: (partnerId, attribute) => explainDoubles(() => insertAttribute(db, partnerId, attribute)),
     list: (partnerId, which) => selectAttributes(db, partnerId, which),
     tie: (partnerId, attributeId, keys) =>
       db.transaction().execute((tx) => tieForeignKeys(tx, partnerId, attributeId, keys)),
-    rename: async (partnerId, attributeId, name) => change(db, partnerId, attributeId, { name }),
-    retire: async (partnerId, attributeId) =>
+    rename: (partnerId, attributeId, name) => explainDoubles(() => change(db, partnerId, attributeId, { name })),
+    retire: (partnerId, attributeId) =>
       change(db, partnerId, attributeId, { retired_at: sql<Date>`coalesce(retired_at, now())` }),
   };
 }
@@ -31,4 +33,16 @@ async function change(
     .returning('id')
     .executeTakeFirst();
   return changed !== undefined;
+}
+
+const uniqueViolation = '23505';
+
+async function explainDoubles<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof DatabaseError && error.code === uniqueViolation)) throw error;
+    const detail = 'Names and foreign keys are unique for a partner, and one of these is taken.';
+    throw new Failure('invalid_request', detail, { cause: error });
+  }
 }

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
@@ -22,7 +23,7 @@ describe('looking ahead', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 20 }), async (pieces) => {
         const all = Buffer.concat(pieces);
-        const { head, whole } = await lookAhead(inPieces(pieces));
+        const { head, whole } = await lookAhead(Readable.from(inPieces(pieces)));
         expect(head.equals(all.subarray(0, headBytes))).toBe(true);
         expect((await buffer(whole)).equals(all)).toBe(true);
       }),
@@ -31,7 +32,7 @@ describe('looking ahead', () => {
 
   it('shows a head of many tiny pieces', async () => {
     const all = Buffer.from('id,keys\n'.repeat(4_000));
-    const { head, whole } = await lookAhead(inPieces(Array.from(all, (byte) => Uint8Array.of(byte))));
+    const { head, whole } = await lookAhead(Readable.from(inPieces(Array.from(all, (byte) => Uint8Array.of(byte)))));
     expect(head.equals(all.subarray(0, headBytes))).toBe(true);
     expect((await buffer(whole)).equals(all)).toBe(true);
   });
@@ -44,8 +45,9 @@ describe('looking ahead', () => {
         yield Buffer.alloc(1_000);
       }
     };
-    await lookAhead(endless());
-    expect(pieces).toBe(Math.ceil(headBytes / 1_000));
+    await lookAhead(Readable.from(endless(), { highWaterMark: 1 }));
+    // One piece may wait in the stream's own buffer.
+    expect(pieces).toBeLessThanOrEqual(Math.ceil(headBytes / 1_000) + 2);
   });
 
   it('gives the error of the source to whoever reads the whole', async () => {
@@ -53,7 +55,7 @@ describe('looking ahead', () => {
       yield Buffer.alloc(headBytes);
       throw new Error('connection lost');
     };
-    const { whole } = await lookAhead(failing());
+    const { whole } = await lookAhead(Readable.from(failing()));
     await expect(buffer(whole)).rejects.toThrow('connection lost');
   });
 
@@ -62,7 +64,15 @@ describe('looking ahead', () => {
       yield Buffer.alloc(10);
       throw new Error('connection lost');
     };
-    await expect(lookAhead(failing())).rejects.toThrow('connection lost');
+    await expect(lookAhead(Readable.from(failing()))).rejects.toThrow('connection lost');
+  });
+
+  it('ends the source when the whole is given up before it was read', async () => {
+    const source = Readable.from(inPieces([Buffer.alloc(headBytes), Buffer.alloc(headBytes)]), { objectMode: false });
+    const { whole } = await lookAhead(source);
+    whole.destroy();
+    await once(whole, 'close');
+    expect(source.destroyed).toBe(true);
   });
 
   it('ends the source when the whole is given up half-way', async () => {

@@ -14,8 +14,8 @@ export function beginsLikeGzip(bytes: Uint8Array): boolean {
 type LookedAt = { readonly head: Buffer; readonly whole: Readable; readonly bytesRead: () => number };
 
 /** Takes a look at the first bytes; `whole` still gives all of them. */
-export async function lookAhead(body: AsyncIterable<Buffer>): Promise<LookedAt> {
-  const chunks = body[Symbol.asyncIterator]();
+export async function lookAhead(body: Readable): Promise<LookedAt> {
+  const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
   const taken: Buffer[] = [];
   let size = 0;
   while (size < headBytes) {
@@ -34,11 +34,10 @@ export async function lookAhead(body: AsyncIterable<Buffer>): Promise<LookedAt> 
       }
     }
   })();
-  return {
-    head: Buffer.concat(taken).subarray(0, headBytes),
-    whole: Readable.from(all, { objectMode: false }),
-    bytesRead: () => bytesRead,
-  };
+  const whole = Readable.from(all, { objectMode: false });
+  // A generator that was never asked cannot clean up: without this an unread object would keep its connection.
+  whole.once('close', () => body.destroy());
+  return { head: Buffer.concat(taken).subarray(0, headBytes), whole, bytesRead: () => bytesRead };
 }
 
 /** Unpacks a beginning. What cannot be unpacked is not judged here: the engine reads the whole and says so. */

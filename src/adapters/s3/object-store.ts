@@ -60,7 +60,9 @@ async function getBody(client: S3Client, bucket: string, object: StoredObject, s
     if (!(body instanceof Readable)) throw new Error(`the storage gave no stream for ${object.key}`);
     return body;
   } catch (error) {
-    const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+    // A bucket that is missing is no change of a file.
+    if (!(error instanceof S3ServiceException) || error.name === 'NoSuchBucket') throw error;
+    const status = error.$metadata.httpStatusCode;
     if (status === 404 || status === 412) {
       throw new Failure('file_changed', 'The file was overwritten or deleted after the job had listed it.', {
         cause: error,

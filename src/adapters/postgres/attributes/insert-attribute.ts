@@ -1,7 +1,7 @@
 import type { Attribute } from '../../../domain/attribute.ts';
 import type { Database } from '../connect.ts';
-import { tieForeignKeys } from './tie-foreign-keys.ts';
 
+/** A new attribute takes no foreign key away from another: that is what tying is for. */
 export async function insertAttribute(
   db: Database,
   partnerId: number,
@@ -13,7 +13,8 @@ export async function insertAttribute(
       .values({ partner_id: partnerId, name: attribute.name })
       .returning('id')
       .executeTakeFirstOrThrow();
-    await tieForeignKeys(tx, partnerId, id, attribute.foreignKeys);
+    const keys = attribute.foreignKeys.map((key) => ({ partner_id: partnerId, foreign_key: key, attribute_id: id }));
+    if (keys.length > 0) await tx.insertInto('attribute_foreign_key').values(keys).execute();
     return { id, ...attribute, isRetired: false };
   });
 }

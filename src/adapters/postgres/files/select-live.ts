@@ -15,10 +15,10 @@ export async function selectLive(
     .select('file.load_id')
     .where('file.load_id', '=', sql<number>`ANY(${staged.loadIds}::bigint[])`)
     .where('job.status', 'in', openStatuses)
-    .where(({ or, and, eb }) =>
-      or([
+    .where((eb) =>
+      eb.or([
         eb('file.status', '=', jobStatus.running),
-        and([eb('file.status', '=', jobStatus.done), eb('log.mode', '=', importMode.replace)]),
+        eb.and([eb('file.status', '=', jobStatus.done), eb('log.mode', '=', importMode.replace)]),
       ]),
     )
     .execute();

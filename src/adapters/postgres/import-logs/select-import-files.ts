@@ -25,10 +25,10 @@ export async function selectImportFiles(
       ),
     );
   if (page.onlyWithErrors) {
-    query = query.where(({ or, eb, exists, selectFrom }) =>
-      or([
+    query = query.where((eb) =>
+      eb.or([
         eb('file.failure_code', 'is not', null),
-        exists(selectFrom('job_file_reject as r').select('r.reason').whereRef('r.job_file_id', '=', 'file.id')),
+        eb.exists(eb.selectFrom('job_file_reject as r').select('r.reason').whereRef('r.job_file_id', '=', 'file.id')),
       ]),
     );
   }

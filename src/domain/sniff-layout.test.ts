@@ -1,6 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sniffLayout, twoColumns } from './row-layout.ts';
+import { Failure } from './failure.ts';
+import { fiveColumns, twoColumns } from './row-layout.ts';
+import { sniffLayout } from './sniff-layout.ts';
+
+function outcomeOf(head: Uint8Array): string {
+  try {
+    return sniffLayout(head).delimiter;
+  } catch (error) {
+    if (error instanceof Failure) return error.code;
+    throw error;
+  }
+}
 
 const id = 'c0ffee00-0000-4000-8000-000000000001';
 
@@ -12,12 +23,13 @@ describe('the layout of a file', () => {
     { head: `${id},sport\r\n`, delimiter: ',', headerRow: null },
     { head: `${id},a\tb\n`, delimiter: ',', headerRow: null },
     { head: `${id}\ta,b\n`, delimiter: '\t', headerRow: null },
-    { head: `${id}\n${id}\tsport\n`, delimiter: ',', headerRow: null },
+    { head: `${id}\n${id}\tsport\n`, delimiter: '\t', headerRow: null },
+    { head: `a,b,c\n${id}\tsport\n`, delimiter: '\t', headerRow: null },
+    { head: `"broken,x\n${id},sport\n`, delimiter: ',', headerRow: null },
+    { head: `"a,b"\tsport\n`, delimiter: '\t', headerRow: null },
     { head: 'id,keys\n', delimiter: ',', headerRow: 1 },
     { head: 'id\tkeys\n', delimiter: '\t', headerRow: 1 },
     { head: 'id,keys\r\n', delimiter: ',', headerRow: 1 },
-    { head: 'id\r\n', delimiter: ',', headerRow: 1 },
-    { head: 'id', delimiter: ',', headerRow: 1 },
     { head: '"id","keys"\n', delimiter: ',', headerRow: 1 },
     { head: '"id"\t"keys"\r\n', delimiter: '\t', headerRow: 1 },
     { head: ' ID ,keys\n', delimiter: ',', headerRow: 1 },
@@ -55,10 +67,29 @@ describe('the layout of a file', () => {
     expect(sniffLayout(Buffer.from(`${name},keys\n${id},sport\n`)).headerRow).toBe(1);
   });
 
-  it('is read off any bytes, also those of no text', () => {
+  it.each([
+    { head: `${id},1,DE,0,sport\n`, delimiter: ',', headerRow: null },
+    { head: `${id}\t1\t\t0\tsport|news\n`, delimiter: '\t', headerRow: null },
+    { head: 'id,id_type,country,operation,keys\r\n', delimiter: ',', headerRow: 1 },
+    { head: `one,two,three\n${id},3,,1,"a,b"\n`, delimiter: ',', headerRow: null },
+  ])('of $head has five columns', ({ head, delimiter, headerRow }) => {
+    expect(sniffLayout(Buffer.from(head))).toEqual({ delimiter, columns: fiveColumns, headerRow });
+  });
+
+  it.each(['id\n', '{"a": 1}\n', `${id};sport\n`, '1,2,3\n1,2,3,4\n'])('of %s is none that we know', (head) => {
+    expect(() => sniffLayout(Buffer.from(head))).toThrow(expect.objectContaining({ code: 'wrong_shape' }));
+  });
+
+  it.each(['utf16le', 'utf-16be'])('of a file in %s is refused by its mark', (encoding) => {
+    const text = Buffer.from(`\uFEFF${id},sport\n`, 'utf16le');
+    const head = encoding === 'utf16le' ? text : text.swap16();
+    expect(() => sniffLayout(head)).toThrow(expect.objectContaining({ code: 'wrong_encoding' }));
+  });
+
+  it('is read off any bytes, or refused with a failure', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (head) => {
-        expect([',', '\t']).toContain(sniffLayout(head).delimiter);
+        expect(outcomeOf(head)).toMatch(/^(,|\t|wrong_shape|wrong_encoding)$/);
       }),
     );
   });
