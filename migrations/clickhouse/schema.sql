@@ -3,6 +3,8 @@ CREATE TABLE {database}.device_attributes
     `partner_id` UInt64 CODEC(ZSTD(1)),
     `attribute_id` UInt64 CODEC(ZSTD(1)),
     `device` UUID CODEC(ZSTD(1)),
+    `id_type` UInt8 CODEC(ZSTD(1)),
+    `country` LowCardinality(String) CODEC(ZSTD(1)),
     `version` UInt64 CODEC(ZSTD(1)),
     `is_deleted` UInt8 CODEC(ZSTD(1))
 )
@@ -13,6 +15,8 @@ CREATE TABLE {database}.device_attributes_local
     `partner_id` UInt64 CODEC(ZSTD(1)),
     `attribute_id` UInt64 CODEC(ZSTD(1)),
     `device` UUID CODEC(ZSTD(1)),
+    `id_type` UInt8 CODEC(ZSTD(1)),
+    `country` LowCardinality(String) CODEC(ZSTD(1)),
     `version` UInt64 CODEC(ZSTD(1)),
     `is_deleted` UInt8 CODEC(ZSTD(1))
 )
@@ -50,6 +54,9 @@ CREATE TABLE {database}.judged_lines
     `row` UInt64,
     `reason` LowCardinality(String),
     `device` UUID,
+    `id_type` UInt8,
+    `country` LowCardinality(String),
+    `is_deleted` UInt8,
     `attribute_ids` Array(UInt64),
     `line` String
 )
@@ -61,6 +68,7 @@ CREATE MATERIALIZED VIEW {database}.judged_lines_to_load_counts TO {database}.lo
     `file_id` UInt64,
     `reason` LowCardinality(String),
     `rows` UInt64,
+    `bytes` UInt64,
     `first_row` UInt64
 )
 AS SELECT
@@ -68,6 +76,7 @@ AS SELECT
     file_id,
     reason,
     count() AS rows,
+    sum(length(line) + 1) AS bytes,
     min(row) AS first_row
 FROM {database}.judged_lines
 GROUP BY
@@ -103,6 +112,8 @@ CREATE MATERIALIZED VIEW {database}.judged_lines_to_staged_attributes TO {databa
     `partner_id` UInt64,
     `attribute_id` UInt64,
     `device` UUID,
+    `id_type` UInt8,
+    `country` LowCardinality(String),
     `version` UInt64,
     `is_deleted` UInt8
 )
@@ -111,8 +122,10 @@ AS SELECT
     partner_id,
     arrayJoin(attribute_ids) AS attribute_id,
     device,
+    id_type,
+    country,
     version,
-    toUInt8(0) AS is_deleted
+    is_deleted
 FROM {database}.judged_lines
 WHERE reason = '';
 
@@ -120,12 +133,14 @@ CREATE MATERIALIZED VIEW {database}.judged_lines_to_staged_devices TO {database}
 (
     `job_id` UInt64,
     `load_id` UInt64,
-    `device` UUID
+    `device` UUID,
+    `is_add` UInt8
 )
 AS SELECT
     job_id,
     load_id,
-    device
+    device,
+    toUInt8(NOT is_deleted) AS is_add
 FROM {database}.judged_lines
 WHERE reason = '';
 
@@ -149,6 +164,7 @@ CREATE TABLE {database}.load_counts
     `file_id` UInt64,
     `reason` LowCardinality(String),
     `rows` UInt64,
+    `bytes` UInt64,
     `first_row` UInt64,
     `loaded_on` Date DEFAULT today()
 )
@@ -160,6 +176,7 @@ CREATE TABLE {database}.load_counts_local
     `file_id` UInt64,
     `reason` LowCardinality(String),
     `rows` UInt64,
+    `bytes` UInt64,
     `first_row` UInt64,
     `loaded_on` Date DEFAULT today()
 )
@@ -211,6 +228,8 @@ CREATE TABLE {database}.staged_attributes
     `partner_id` UInt64,
     `attribute_id` UInt64,
     `device` UUID,
+    `id_type` UInt8,
+    `country` LowCardinality(String),
     `version` UInt64,
     `is_deleted` UInt8
 )
@@ -222,6 +241,8 @@ CREATE TABLE {database}.staged_attributes_local
     `partner_id` UInt64,
     `attribute_id` UInt64,
     `device` UUID,
+    `id_type` UInt8,
+    `country` LowCardinality(String),
     `version` UInt64,
     `is_deleted` UInt8
 )
@@ -234,7 +255,8 @@ CREATE TABLE {database}.staged_devices
 (
     `job_id` UInt64,
     `load_id` UInt64,
-    `device` UUID
+    `device` UUID,
+    `is_add` UInt8
 )
 ENGINE = Distributed('{cluster}', '{database}', 'staged_devices_local', cityHash64(device));
 
@@ -242,7 +264,8 @@ CREATE TABLE {database}.staged_devices_local
 (
     `job_id` UInt64,
     `load_id` UInt64,
-    `device` UUID
+    `device` UUID,
+    `is_add` UInt8
 )
 ENGINE = MergeTree
 PARTITION BY job_id

@@ -46,10 +46,13 @@ CREATE TABLE public.import_log (
     path_type smallint NOT NULL,
     key_type smallint NOT NULL,
     compressed boolean,
+    mode text DEFAULT 'merge'::text NOT NULL,
     keys jsonb,
+    attribute_ids jsonb,
     total_rows bigint DEFAULT 0 NOT NULL,
     unique_devices bigint DEFAULT 0 NOT NULL,
-    errors jsonb
+    errors jsonb,
+    CONSTRAINT import_log_mode_check CHECK ((mode = ANY (ARRAY['merge'::text, 'replace'::text])))
 );
 
 CREATE TABLE public.job (
@@ -65,8 +68,14 @@ CREATE TABLE public.job (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     listed_at timestamp with time zone,
     finished_at timestamp with time zone,
-    CONSTRAINT job_kind_check CHECK ((kind = 'import'::text)),
+    CONSTRAINT job_kind_check CHECK ((kind = ANY (ARRAY['import'::text, 'delete'::text]))),
     CONSTRAINT job_status_check CHECK (((status >= 0) AND (status <= 3)))
+);
+
+CREATE TABLE public.job_credential (
+    job_id bigint NOT NULL,
+    key_id text NOT NULL,
+    sealed bytea NOT NULL
 );
 
 CREATE TABLE public.job_file (
@@ -74,14 +83,18 @@ CREATE TABLE public.job_file (
     job_id bigint NOT NULL,
     partner_id bigint NOT NULL,
     key text NOT NULL COLLATE pg_catalog."C",
+    path text NOT NULL,
     etag text NOT NULL,
     size bigint NOT NULL,
     gzip boolean NOT NULL,
     status smallint DEFAULT 0 NOT NULL,
     attempt integer DEFAULT 0 NOT NULL,
     load_id bigint,
+    staged boolean DEFAULT false NOT NULL,
     total_rows bigint DEFAULT 0 NOT NULL,
     accepted_rows bigint DEFAULT 0 NOT NULL,
+    bytes_read bigint DEFAULT 0 NOT NULL,
+    rows_read bigint DEFAULT 0 NOT NULL,
     failure_code text,
     failure_detail text,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -143,6 +156,11 @@ CREATE TABLE public.schema_migration (
     ran_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.sweep (
+    name text NOT NULL,
+    ran_at timestamp with time zone NOT NULL
+);
+
 ALTER TABLE ONLY public.api_key
     ADD CONSTRAINT api_key_key_hash_key UNIQUE (key_hash);
 
@@ -160,6 +178,9 @@ ALTER TABLE ONLY public.attribute
 
 ALTER TABLE ONLY public.import_log
     ADD CONSTRAINT import_log_pkey PRIMARY KEY (job_id);
+
+ALTER TABLE ONLY public.job_credential
+    ADD CONSTRAINT job_credential_pkey PRIMARY KEY (job_id);
 
 ALTER TABLE ONLY public.job_file
     ADD CONSTRAINT job_file_job_id_key_key UNIQUE (job_id, key);
@@ -188,11 +209,14 @@ ALTER TABLE ONLY public.partner
 ALTER TABLE ONLY public.schema_migration
     ADD CONSTRAINT schema_migration_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.sweep
+    ADD CONSTRAINT sweep_pkey PRIMARY KEY (name);
+
 CREATE INDEX attribute_foreign_key_of ON public.attribute_foreign_key USING btree (attribute_id);
 
 CREATE INDEX import_log_newest ON public.import_log USING btree (partner_id, job_id DESC);
 
-CREATE INDEX job_file_load ON public.job_file USING btree (load_id) WHERE (status = 1);
+CREATE INDEX job_file_load ON public.job_file USING btree (load_id);
 
 CREATE INDEX job_file_open ON public.job_file USING btree (job_id, id) WHERE (status = ANY (ARRAY[0, 1]));
 
@@ -215,6 +239,9 @@ ALTER TABLE ONLY public.import_log
 
 ALTER TABLE ONLY public.import_log
     ADD CONSTRAINT import_log_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE ONLY public.job_credential
+    ADD CONSTRAINT job_credential_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id);
 
 ALTER TABLE ONLY public.job_file
     ADD CONSTRAINT job_file_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id);

@@ -54,8 +54,14 @@ export interface Warehouse {
   writeJobKeys(jobId: number, keys: readonly ResolvedKey[]): Promise<void>;
   /** Pushes the bytes into the engine, which judges every line. Nothing is visible outside of the stage. */
   stage(load: Load, source: LoadSource, signal: AbortSignal): Promise<void>;
-  /** How far the engine is with a load that is being staged: rows, and bytes after unpacking. */
-  readSoFar(load: Load): Promise<{ readonly rows: number; readonly bytes: number }>;
+  /** How far the engine is with a load that is being staged. */
+  readSoFar(load: Load): Promise<{
+    readonly rows: number;
+    /** Of these rows, after unpacking. */
+    readonly bytes: number;
+    /** A bound for the lines, blank ones included: at least as many, at most a few times as many. */
+    readonly rowsHandled: number;
+  }>;
   countRows(load: Load): Promise<LoadCounts>;
   /** The first refused rows of each file and reason, in the order of file and row. */
   listRejects(page: RejectPage): Promise<readonly RejectedRow[]>;

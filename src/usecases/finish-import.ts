@@ -1,6 +1,6 @@
 import { versionsOfJob } from '../domain/device-version.ts';
 import { Failure } from '../domain/failure.ts';
-import { importMode } from '../domain/import-log.ts';
+import { importLogErrorLimit, importMode, type ImportLogError } from '../domain/import-log.ts';
 import type { JobSummary, LaneJob, LaneStore } from '../ports/lane-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
@@ -18,12 +18,26 @@ export async function finishImport(deps: FinishImportDeps, job: LaneJob): Promis
     await deps.warehouse.replaceAttributes(job.partnerId, versionsOfJob(job.seq), loadIds);
   }
   const uniqueDevices = await deps.warehouse.publishDevices(job.id, loadIds);
-  await deps.lanes.finishImport(job.id, { uniqueDevices, failure, errors: summary.errors });
+  await deps.lanes.finishImport(job.id, { uniqueDevices, failure, errors: errorsOf(summary, failure) });
   if (isReplace) {
     for (const loadId of summary.loadIds) await deps.warehouse.dropLoad(loadId);
   }
   await deps.warehouse.dropJob(job.id);
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, uniqueDevices, code: failure?.code }, 'job finished');
+}
+
+/** In a job of several files, first what it means for the whole. */
+function errorsOf({ failedFiles, loadIds, errors }: JobSummary, failure: Failure | null): readonly ImportLogError[] {
+  if (!failure || failedFiles + loadIds.length === 1) return errors;
+  const whole = {
+    code: failure.code,
+    message: failure.detail,
+    file: null,
+    row: null,
+    column: null,
+    count: failedFiles,
+  };
+  return [whole, ...errors].slice(0, importLogErrorLimit);
 }
 
 function failureOf({ failedFiles, loadIds }: JobSummary, { mode }: LaneJob): Failure | null {

@@ -28,7 +28,8 @@ export async function watchLoad(
   const look = async (): Promise<void> => {
     const read = await deps.warehouse.readSoFar(claim.load);
     await deps.files.noteProgress(claim, { bytes: bytesRead(), rows: read.rows });
-    if (read.bytes > deps.limits.maxPlainFileBytes) {
+    // A line has at least one byte, so this many lines are too large too: blank ones are in no count of bytes.
+    if (Math.max(read.bytes, read.rowsHandled) > deps.limits.maxPlainFileBytes) {
       state.tooLarge = new Failure(
         'unpacked_too_large',
         `The file unpacks to more than ${deps.limits.maxPlainFileBytes} bytes.`,

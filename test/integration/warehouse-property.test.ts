@@ -12,6 +12,7 @@ import { applyJob, type ModelJob, type ModelRow } from '../support/warehouse-mod
 
 // Random sequences of jobs of one partner, through the warehouse as the use cases call it, against a small model.
 
+const jobId = 1;
 const attributes = [1, 2, 3];
 const device = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
 
@@ -45,6 +46,11 @@ describe('the warehouse after any sequence of jobs', () => {
       name: 'test',
     });
     warehouse = clickhouseWarehouse(engine);
+    // Every job gives its keys the same meaning here, so one list of them does for all.
+    await warehouse.writeJobKeys(
+      jobId,
+      attributes.map((id) => ({ key: String(id), attributeId: id })),
+    );
   });
 
   afterAll(async () => {
@@ -71,18 +77,12 @@ describe('the warehouse after any sequence of jobs', () => {
     if (toDo.kind === 'delete') {
       return warehouse.deleteAttributeRows({ partnerId, attributeIds: toDo.attributes, versions });
     }
-    const jobId = nextId++;
-    await warehouse.writeJobKeys(
-      jobId,
-      attributes.map((id) => ({ key: String(id), attributeId: id })),
-    );
     const loads = toDo.files.map((): Load => ({ loadId: nextId++, fileId: nextId++, jobId, partnerId, versions }));
     await Promise.all(loads.map((load, index) => stage(load, toDo.files[index] ?? [])));
     const loadIds = loads.map(({ loadId }) => loadId);
     if (toDo.kind === 'replace') await warehouse.replaceAttributes(partnerId, versions, loadIds);
     else await Promise.all(loads.map((load) => warehouse.publish(load)));
     await Promise.all(loadIds.map((id) => warehouse.dropStage(id)));
-    await warehouse.dropJob(jobId);
   };
 
   const stateOf = async (partnerId: number): Promise<string[]> => {
@@ -100,7 +100,7 @@ describe('the warehouse after any sequence of jobs', () => {
   it('is what a model of thirty lines says, for 500 sequences on two shards', { timeout: 600_000 }, async () => {
     // Every sequence is a partner of its own, so that many can run at once and share nothing.
     let partnerId = 1_000;
-    const sequences = fc.sample(fc.array(job, { minLength: 1, maxLength: 5 }), { numRuns: 500, seed: Date.now() });
+    const sequences = fc.sample(fc.array(job, { minLength: 1, maxLength: 4 }), { numRuns: 500, seed: Date.now() });
     const queue = sequences.map((jobs) => ({ jobs, partnerId: partnerId++ }));
     const worker = async (): Promise<void> => {
       for (let next = queue.pop(); next; next = queue.pop()) {
@@ -112,7 +112,7 @@ describe('the warehouse after any sequence of jobs', () => {
         expect(await stateOf(next.partnerId), JSON.stringify(next.jobs)).toEqual([...model].toSorted());
       }
     };
-    await Promise.all(Array.from({ length: 8 }, worker));
+    await Promise.all(Array.from({ length: 6 }, worker));
     expect(partnerId).toBe(1_500);
   });
 });

@@ -30,6 +30,8 @@ export type TestPartner = {
   /** With the partner's own credentials, which reach its prefix only. */
   readonly s3: S3Client;
   readonly upload: (path: string, body: Uint8Array | string) => Promise<void>;
+  /** The operator's command line, in this partner's stores. */
+  readonly operate: (...parameters: string[]) => Promise<string>;
   readonly createAttribute: (name: string, ...foreignKeys: string[]) => Promise<number>;
 };
 
@@ -65,6 +67,7 @@ export async function createPartner(environment: Readonly<Record<string, string>
     upload: async (path, body) => {
       await s3.send(new PutObjectCommand({ Bucket: storage.bucket, Key: storage.prefix + path, Body: body }));
     },
+    operate: (...parameters) => inlet(environment, ...parameters),
     createAttribute: async (attribute, ...foreignKeys) => {
       const keys = foreignKeys.flatMap((key) => ['--foreign-key', key]);
       const made = await inlet(environment, 'attribute', 'create', '--partner', name, '--name', attribute, ...keys);

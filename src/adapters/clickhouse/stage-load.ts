@@ -14,12 +14,18 @@ import { isDataRowSql, judgedLineSql } from './row-rule-sql.ts';
 const settings: ClickHouseSettings = {
   min_insert_block_size_rows: '262144',
   min_insert_block_size_bytes: '67108864',
+  // Blocks come to the views in that size already; collected again, the counts would be there only at the end.
+  min_insert_block_size_rows_for_materialized_views: '1',
+  min_insert_block_size_bytes_for_materialized_views: '1',
   parallel_view_processing: 1,
   distributed_foreground_insert: 1,
   max_execution_time: 6 * 3600,
   // Also what stops a file that is one endless line.
   max_memory_usage: '1073741824',
 };
+
+/** What a line may have beside its own bytes, a byte-order mark and a carriage return, and one byte too many. */
+const longestMarks = 5;
 
 /** Pushes the object's bytes as they are; unpacking, splitting, judging and counting happen in the engine. */
 export async function stageLoad(engine: Engine, load: Load, source: LoadSource, signal: AbortSignal): Promise<void> {
@@ -46,7 +52,10 @@ export async function stageLoad(engine: Engine, load: Load, source: LoadSource, 
   }
 }
 
-/** Row numbers are given before blank lines are left out, so that they are line numbers of the file. */
+/**
+ * Row numbers are given before blank lines are left out, so that they are line numbers of the file. Of a line that is
+ * too long only so much is judged that it still is: with all of it, a line of 60 MB of delimiters takes a gigabyte.
+ */
 function stageSql({ layout, maxLineBytes }: LoadSource): string {
   return `INSERT INTO judged_lines
     (partner_id, job_id, load_id, file_id, version, row, reason, device, id_type, country, is_deleted,
@@ -59,7 +68,10 @@ WITH
 SELECT {partner: UInt64}, {job: UInt64}, {load: UInt64}, {file: UInt64},
   if(is_delete, {version_of_deletes: UInt64}, {version_of_adds: UInt64}),
   row, reason, device, id_type, country, is_delete, row_attribute_ids, line
-FROM (SELECT rowNumberInAllBlocks() + 1 AS row, raw FROM input('raw String'))
+FROM (
+  SELECT rowNumberInAllBlocks() + 1 AS row, substring(bytes, 1, ${maxLineBytes + longestMarks}) AS raw
+  FROM input('bytes String')
+)
 WHERE ${isDataRowSql(layout)}
 FORMAT LineAsString`;
 }

@@ -22,7 +22,15 @@ export function partnerObjectStore({
   const client = connectS3({ endpoint, ...credentials });
   const store = s3ObjectStore(client, bucket);
   return {
-    find: (key) => explained(bucket, () => store.find(key)),
+    find: async (key) => {
+      try {
+        return await store.find(key);
+      } catch (error) {
+        // The answer to a HEAD has no body, so it does not say why; that to a listing does.
+        await explained(bucket, () => store.list(key, 1));
+        throw explain(bucket, error);
+      }
+    },
     list: (prefix, limit) => explained(bucket, () => store.list(prefix, limit)),
     open: (object, signal) => explained(bucket, () => store.open(object, signal)),
     close: () => client.destroy(),
@@ -42,7 +50,7 @@ const codeByName: Readonly<Record<string, FailureCode>> = {
   IllegalLocationConstraintException: 'bucket_in_other_region',
 };
 
-/** A HEAD has no body that could name the error; its status has to do. */
+/** Where no name is given the status has to do. */
 const codeByStatus: Readonly<Record<number, FailureCode>> = {
   301: 'bucket_in_other_region',
   307: 'bucket_in_other_region',
@@ -53,9 +61,13 @@ async function explained<T>(bucket: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof S3ServiceException)) throw error;
-    const code = codeByName[error.name] ?? codeByStatus[error.$metadata.httpStatusCode ?? 0];
-    if (code === undefined) throw error;
-    throw new Failure(code, `The storage answered "${error.name}" for the bucket "${bucket}".`, { cause: error });
+    throw explain(bucket, error);
   }
+}
+
+function explain(bucket: string, error: unknown): unknown {
+  if (!(error instanceof S3ServiceException)) return error;
+  const code = codeByName[error.name] ?? codeByStatus[error.$metadata.httpStatusCode ?? 0];
+  if (code === undefined) return error;
+  return new Failure(code, `The storage answered "${error.name}" for the bucket "${bucket}".`, { cause: error });
 }

@@ -1,0 +1,69 @@
+import type { ImportLogRecord } from '@inlet/contract/import-log';
+import { createGzip } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+
+const rows = 5_000_000;
+
+/** Made in pieces, so that the test itself stays small. */
+function* pieces(): Generator<string> {
+  for (let from = 0; from < rows; from += 10_000) {
+    let text = '';
+    for (let n = from; n < from + 10_000; n++)
+      text += `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')},sport\n`;
+    yield text;
+  }
+}
+
+describe('progress', () => {
+  let market: Marketplace;
+
+  beforeAll(async () => {
+    market = await startMarketplace('progress');
+    await market.partner.createAttribute('sport', 'sport');
+  });
+  afterAll(() => market.stop());
+
+  it(`of a load of ${rows} rows only ever grows, and ends at 100`, { timeout: 180_000 }, async () => {
+    const file = await buffer(Readable.from(pieces()).pipe(createGzip({ level: 1 })));
+    await market.partner.upload('large.csv.gz', file);
+    const id = await market.api.queue({ file_path: 'large.csv.gz', key_type: 1 });
+    const behind = await market.api.queue({ file_path: 'large.csv.gz', key_type: 1 });
+    const seen: ImportLogRecord[] = [];
+    do {
+      await pause(100);
+      seen.push(await market.api.get(id));
+    } while ((seen.at(-1)?.status ?? 0) < 2);
+    const waiting = await market.api.get(behind);
+    expect(waiting.progress.queue_position).toBeLessThanOrEqual(1);
+
+    const last = seen.at(-1);
+    expect(last).toMatchObject({
+      status: 2,
+      total_rows: String(rows),
+      unique_devices: String(rows),
+      progress: {
+        percent: 100,
+        bytes_read: file.length,
+        bytes_total: file.length,
+        rows_read: rows,
+        queue_position: 0,
+        estimated_seconds_left: 0,
+      },
+    });
+    const steps = seen.map(({ progress }) => progress);
+    for (const field of ['percent', 'bytes_read', 'rows_read'] as const) {
+      const values = steps.map((step) => step[field]);
+      expect(values).toEqual(values.toSorted((a, b) => a - b));
+    }
+    // It was seen on its way, not only at its ends.
+    const between = steps.filter(({ percent }) => percent > 0 && percent < 100);
+    expect(new Set(between.map(({ bytes_read }) => bytes_read)).size).toBeGreaterThanOrEqual(3);
+    expect(between.some(({ rows_read }) => rows_read > 0 && rows_read < rows)).toBe(true);
+    expect(between.some(({ estimated_seconds_left }) => (estimated_seconds_left ?? 0) > 0)).toBe(true);
+    await market.api.waitForEnd(behind, 120);
+  });
+});

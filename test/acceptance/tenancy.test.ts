@@ -1,0 +1,104 @@
+import { attributeListSchema } from '@inlet/contract/attribute';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { attributesOf } from '../support/below-the-api.ts';
+import { createOwnBucket } from '../support/own-bucket.ts';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { apiClient, type ApiClient } from './api-client.ts';
+
+// One partner has data; another tries, with every operation, to see or to touch it.
+
+const device = '6d92078a-8246-4ba4-ae5b-76104861e7dc';
+
+describe('another partner', () => {
+  let market: Marketplace;
+  let attribute: number;
+  let importLogId: number;
+  let intruder: TestPartner;
+  let api: ApiClient;
+  let before: string[];
+
+  beforeAll(async () => {
+    market = await startMarketplace('tenancy');
+    attribute = await market.partner.createAttribute('sport', 'secret-key');
+    await market.partner.upload('mine.csv', `${device},secret-key\nnonsense,secret-key\n`);
+    importLogId = await market.api.queue({ file_path: 'mine.csv', key_type: 1 });
+    await market.api.waitForEnd(importLogId);
+    before = await attributesOf(market.stores, market.partner.id);
+    expect(before).toEqual([`${attribute} ${device}`]);
+    intruder = await createPartner(market.stores.environment);
+    api = apiClient(market.service.url, intruder.apiKey);
+  });
+  afterAll(async () => {
+    expect(await attributesOf(market.stores, market.partner.id)).toEqual(before);
+    await market.stop();
+  });
+
+  it.each(['', '/errors', '/files'])("GET /v1/marketplace/import/<id>%s of another's import is a 404", async (sub) => {
+    const mine = await api.request(`/v1/marketplace/import/${importLogId}${sub}`);
+    const nobodys = await api.request(`/v1/marketplace/import/999999${sub}`);
+    expect([mine.status, nobodys.status]).toEqual([404, 404]);
+    // The two answers tell nothing apart but the ids that were asked for.
+    const [one, other] = [await mine.text(), await nobodys.text()].map((text) =>
+      text.replaceAll(/"request_id":"[^"]*"/g, '').replaceAll(/\d{1,6}/g, 'N'),
+    );
+    expect(one).toBe(other);
+  });
+
+  it('GET /v1/marketplace/import lists only its own', async () => {
+    expect(await api.list()).toEqual([]);
+  });
+
+  it('GET /v1/marketplace/attributes lists only its own', async () => {
+    const answer = await api.request('/v1/marketplace/attributes');
+    expect(attributeListSchema.parse(await answer.json())).toEqual([]);
+  });
+
+  it.each(['mine.csv', ''])(
+    'POST reads nothing in the prefix of another, whatever the path is made of (%s)',
+    async (name) => {
+      for (const path of [`../${market.partner.name}/${name}`, `/${market.partner.name}/${name}`]) {
+        expect(await api.refuse({ file_path: path, key_type: 1, compressed: false })).toMatchObject({ status: 400 });
+      }
+      const id = await api.queue({ file_path: `${market.partner.name}/mine.csv`, key_type: 1 });
+      expect((await api.waitForEnd(id)).errors?.map(({ code }) => code)).toEqual(['no_files']);
+    },
+  );
+
+  it("POST does not know another's attribute ids and foreign keys", async () => {
+    await intruder.createAttribute('own', 'own-key');
+    for (const [key_type, key] of [
+      [0, attribute],
+      [1, 'secret-key'],
+    ] as const) {
+      await intruder.upload('try.csv', `${device},${key}\n`);
+      const log = await api.waitForEnd(await api.queue({ file_path: 'try.csv', key_type }));
+      expect(log.errors?.map(({ code }) => code)).toEqual(['no_good_row', 'unknown_key']);
+    }
+  });
+
+  it("POST reads no bucket of another with the intruder's own keys, also not the shared one", async () => {
+    const own = await createOwnBucket();
+    for (const bucket of [market.partner.bucket, (await createOwnBucket()).bucket]) {
+      const log = await api.waitForEnd(
+        await api.queue({
+          file_path: `s3://${bucket}/${market.partner.prefix}mine.csv`,
+          path_type: 1,
+          key_type: 1,
+          credentials: own.credentials,
+        }),
+      );
+      expect(log.errors?.map(({ code }) => code)).toEqual(['storage_access_denied']);
+    }
+  });
+
+  it("DELETE does not know another's attributes", async () => {
+    for (const body of [
+      { key_type: 0, keys: [String(attribute)] },
+      { key_type: 1, keys: ['secret-key'] },
+    ]) {
+      const answer = await api.request('/v1/marketplace/import', { method: 'DELETE', body: JSON.stringify(body) });
+      expect(answer.status).toBe(422);
+    }
+  });
+});

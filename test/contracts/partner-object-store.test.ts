@@ -1,0 +1,54 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.ts';
+import { Secret } from '../../src/domain/secret.ts';
+
+// Ceph knows no regions, so the answer of AWS to a request in the wrong one is played by a small server: a redirect
+// with the body that AWS documents. Everything else about partner buckets is tested on the real storage.
+
+const redirect = `<?xml version="1.0" encoding="UTF-8"?>
+<Error><Code>PermanentRedirect</Code><Message>The bucket you are attempting to access must be addressed using the
+specified endpoint.</Message><Endpoint>elsewhere.s3.eu-west-1.amazonaws.com</Endpoint><Bucket>elsewhere</Bucket></Error>`;
+
+describe('a bucket in another region', () => {
+  let server: Server;
+  let endpoint: string;
+  let requests = 0;
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      requests += 1;
+      response.writeHead(301, { 'content-type': 'application/xml', location: 'http://127.0.0.1:9/stolen' });
+      response.end(request.method === 'HEAD' ? undefined : redirect);
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    const address = server.address() as AddressInfo | null;
+    endpoint = `http://127.0.0.1:${address?.port ?? 0}`;
+  });
+  afterAll(() => {
+    server.close();
+  });
+
+  const store = () =>
+    partnerObjectStore({
+      bucket: 'elsewhere',
+      endpoint,
+      credentials: { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), region: 'us-east-1' },
+    });
+
+  it.each([
+    { name: 'listing', run: () => store().list('in/', 10) },
+    { name: 'finding', run: () => store().find('in/a.csv') },
+    {
+      name: 'reading',
+      run: () => store().open({ key: 'in/a.csv', etag: '"x"', size: 1 }, new AbortController().signal),
+    },
+  ])('is told as such when $name, and the redirect is not followed', async ({ run }) => {
+    const before = requests;
+    await expect(run()).rejects.toMatchObject({ code: 'bucket_in_other_region' });
+    expect(requests).toBe(before + 1);
+  });
+});

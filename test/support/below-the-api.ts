@@ -1,0 +1,38 @@
+import { createClient, type ClickHouseClient } from '@clickhouse/client';
+import type { TestStores } from './stores.ts';
+
+/** Reads every shard's own tables, below the API: one row of text per row of the answer. */
+export async function selectOnShards(stores: TestStores, query: string): Promise<string[]> {
+  const answers = await onShards(stores, async (client) =>
+    (await client.query({ query, format: 'TabSeparated' })).text(),
+  );
+  return answers
+    .flatMap((text) => text.split('\n'))
+    .filter((line) => line !== '')
+    .toSorted();
+}
+
+export async function commandOnShards(stores: TestStores, query: string): Promise<void> {
+  await onShards(stores, (client) => client.command({ query }));
+}
+
+async function onShards<T>(stores: TestStores, run: (client: ClickHouseClient) => Promise<T>): Promise<T[]> {
+  return Promise.all(
+    stores.config.INLET_CLICKHOUSE_URLS.map(async (url) => {
+      const client = createClient({ url: url.reveal(), database: stores.database });
+      try {
+        return await run(client);
+      } finally {
+        await client.close();
+      }
+    }),
+  );
+}
+
+/** The pairs of attribute and device that a partner has. */
+export async function attributesOf(stores: TestStores, partnerId: number): Promise<string[]> {
+  return selectOnShards(
+    stores,
+    `SELECT concat(toString(attribute_id), ' ', toString(device)) FROM device_attributes_local FINAL WHERE partner_id = ${partnerId}`,
+  );
+}
