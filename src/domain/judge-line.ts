@@ -4,7 +4,7 @@ import { keySeparator, type Condition, type RowCheck } from './row-rule.ts';
 import { splitLine } from './split-line.ts';
 
 /** What a good row says. A column that the layout does not have is 0 or empty. */
-export type GoodRow = {
+type GoodRow = {
   readonly device: string;
   readonly idType: number;
   readonly country: string;

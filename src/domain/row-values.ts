@@ -1,7 +1,7 @@
 import { countryCodes } from './countries.ts';
 
 /** Decision 11: what stands in the columns of a row, beside the id and the keys. */
-export const idType = { unknown: 0, idfa: 1, aaid: 3 } as const;
+const idType = { idfa: 1, aaid: 3 } as const;
 export const operation = { add: 0, delete: 1 } as const;
 
 export const idTypeValues: readonly string[] = [String(idType.idfa), String(idType.aaid)];

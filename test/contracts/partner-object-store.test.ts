@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.ts';
 import { Secret } from '../../src/domain/secret.ts';
@@ -25,8 +24,9 @@ describe('a bucket in another region', () => {
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
-    const address = server.address() as AddressInfo | null;
-    endpoint = `http://127.0.0.1:${address?.port ?? 0}`;
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('the server has no port');
+    endpoint = `http://127.0.0.1:${address.port}`;
   });
   afterAll(() => {
     server.close();

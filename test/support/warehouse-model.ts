@@ -28,5 +28,5 @@ export function applyJob(state: ModelState, job: ModelJob): void {
 }
 
 function removeAttributes(state: ModelState, attributes: readonly number[]): void {
-  for (const pair of [...state]) if (attributes.includes(Number(pair.split(' ')[0]))) state.delete(pair);
+  for (const pair of state) if (attributes.includes(Number(pair.split(' ')[0]))) state.delete(pair);
 }

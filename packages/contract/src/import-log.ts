@@ -114,10 +114,7 @@ export const importErrorLineSchema = z
   })
   .meta({ id: 'ImportErrorLine' });
 
-const importErrorListSchema = z.array(importErrorLineSchema).max(1000);
-
-/** With `Accept: text/csv` the same lines as CSV. */
-export const importErrorsAnswerSchema = z.union([importErrorListSchema, z.string()]);
+export const importErrorListSchema = z.array(importErrorLineSchema).max(1000);
 
 export const pageQuerySchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1000).default(100),

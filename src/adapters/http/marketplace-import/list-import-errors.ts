@@ -1,9 +1,6 @@
-import {
-  importErrorsAnswerSchema,
-  importLogIdSchema,
-  pageQuerySchema,
-  type ImportErrorLineRecord,
-} from '@inlet/contract/import-log';
+import type { ImportErrorLineRecord } from '@inlet/contract/import-log';
+import { operations } from '@inlet/contract/operations';
+import { z } from 'zod';
 import type { ImportLogStore } from '../../../ports/import-log-store.ts';
 import type { Warehouse } from '../../../ports/warehouse.ts';
 import { firstErrorPlace, listImportErrors, type ImportErrorLine } from '../../../usecases/list-import-errors.ts';
@@ -11,20 +8,17 @@ import { partnerOf } from '../authentication.ts';
 import { toCsv } from '../csv.ts';
 import { linkNext, readCursor } from '../paging.ts';
 import type { Api } from '../server.ts';
-import { path } from './queued-answer.ts';
 
 type Deps = { readonly importLogs: ImportLogStore; readonly warehouse: Warehouse };
 
 const columns = ['file', 'row', 'column', 'code', 'message', 'text'] as const;
 
+const { path, params, query, answer } = operations.listImportErrors;
+
 /** A page of refused rows and failed files, as JSON or, for `Accept: text/csv`, as CSV. */
 export function addListImportErrors(api: Api, deps: Deps): void {
-  const schema = {
-    params: importLogIdSchema,
-    querystring: pageQuerySchema,
-    response: { 200: importErrorsAnswerSchema },
-  };
-  api.get(`${path}/:import_log_id/errors`, { schema }, async (request, reply) => {
+  const schema = { params, querystring: query, response: { 200: z.union([answer, z.string()]) } };
+  api.get(path, { schema }, async (request, reply) => {
     const { limit, cursor } = request.query;
     const [fileId, row] = readCursor(cursor, 2);
     const after = fileId === undefined || row === undefined ? firstErrorPlace : { fileId, row };

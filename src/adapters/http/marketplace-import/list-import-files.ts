@@ -1,19 +1,16 @@
-import {
-  importFileListSchema,
-  importLogIdSchema,
-  pageQuerySchema,
-  type ImportFileRecord,
-} from '@inlet/contract/import-log';
+import type { ImportFileRecord } from '@inlet/contract/import-log';
+import { operations } from '@inlet/contract/operations';
 import type { ImportFile, ImportLogStore } from '../../../ports/import-log-store.ts';
 import { listImportFiles } from '../../../usecases/read-import-logs.ts';
 import { partnerOf } from '../authentication.ts';
 import { linkNext, readCursor } from '../paging.ts';
 import type { Api } from '../server.ts';
-import { path } from './queued-answer.ts';
+
+const { path, params, query, answer } = operations.listImportFiles;
 
 export function addListImportFiles(api: Api, deps: { importLogs: ImportLogStore }): void {
-  const schema = { params: importLogIdSchema, querystring: pageQuerySchema, response: { 200: importFileListSchema } };
-  api.get(`${path}/:import_log_id/files`, { schema }, async (request, reply) => {
+  const schema = { params, querystring: query, response: { 200: answer } };
+  api.get(path, { schema }, async (request, reply) => {
     const { limit, cursor } = request.query;
     const [afterId = 0] = readCursor(cursor, 1);
     const page = { afterId, limit };

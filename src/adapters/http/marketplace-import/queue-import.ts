@@ -1,13 +1,14 @@
-import { queuedAnswerSchema, queueImportBodySchema } from '@inlet/contract/import-log';
+import { operations } from '@inlet/contract/operations';
 import { Secret } from '../../../domain/secret.ts';
 import { queueImport, type QueueImportDeps } from '../../../usecases/queue-import.ts';
 import { partnerOf } from '../authentication.ts';
 import type { Api } from '../server.ts';
-import { answerQueued, path } from './queued-answer.ts';
+import { answerQueued } from './queued-answer.ts';
+
+const { path, body, answer } = operations.queueImport;
 
 export function addQueueImport(api: Api, deps: QueueImportDeps): void {
-  const schema = { body: queueImportBodySchema, response: { 202: queuedAnswerSchema } };
-  api.post(path, { schema }, async (request, reply) => {
+  api.post(path, { schema: { body, response: { 202: answer } } }, async (request, reply) => {
     const { file_path, path_type, key_type, compressed, mode, credentials } = request.body;
     const importLogId = await queueImport(deps, partnerOf(request), {
       filePath: file_path,

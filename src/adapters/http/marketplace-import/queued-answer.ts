@@ -1,9 +1,8 @@
+import { operations } from '@inlet/contract/operations';
 import type { FastifyReply } from 'fastify';
-
-export const path = '/v1/marketplace/import';
 
 /** Decision 21: accepted, and where to follow it. */
 export function answerQueued(reply: FastifyReply, importLogId: number): { import_log_id: number } {
-  reply.code(202).header('location', `${path}/${importLogId}`);
+  reply.code(202).header('location', operations.getImportLog.path.replace(':import_log_id', String(importLogId)));
   return { import_log_id: importLogId };
 }
