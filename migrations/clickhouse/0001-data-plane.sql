@@ -100,6 +100,7 @@ CREATE TABLE IF NOT EXISTS judged_lines ${on_cluster} (
   file_id       UInt64,
   version       UInt64,
   row           UInt64,
+  bytes         UInt64,
   reason        LowCardinality(String),
   device        UUID,
   id_type       UInt8,
@@ -117,7 +118,7 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS judged_lines_to_staged_devices ${on_clust
 SELECT job_id, load_id, device, toUInt8(NOT is_deleted) AS is_add FROM judged_lines WHERE reason = '';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS judged_lines_to_load_counts ${on_cluster} TO load_counts_local AS
-SELECT load_id, file_id, reason, count() AS rows, sum(length(line) + 1) AS bytes, min(row) AS first_row
+SELECT load_id, file_id, reason, count() AS rows, sum(bytes) AS bytes, min(row) AS first_row
 FROM judged_lines GROUP BY load_id, file_id, reason;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS judged_lines_to_load_rejects ${on_cluster} TO load_rejects_local AS

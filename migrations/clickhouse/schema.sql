@@ -52,6 +52,7 @@ CREATE TABLE {database}.judged_lines
     `file_id` UInt64,
     `version` UInt64,
     `row` UInt64,
+    `bytes` UInt64,
     `reason` LowCardinality(String),
     `device` UUID,
     `id_type` UInt8,
@@ -76,7 +77,7 @@ AS SELECT
     file_id,
     reason,
     count() AS rows,
-    sum(length(line) + 1) AS bytes,
+    sum(bytes) AS bytes,
     min(row) AS first_row
 FROM {database}.judged_lines
 GROUP BY

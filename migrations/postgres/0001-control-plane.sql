@@ -67,6 +67,8 @@ CREATE TABLE IF NOT EXISTS import_log (
   -- Of a delete: the keys as submitted, and the attributes they meant then.
   keys           jsonb,
   attribute_ids  jsonb,
+  -- Of all its files together, known when they are listed.
+  bytes_total    bigint NOT NULL DEFAULT 0,
   total_rows     bigint NOT NULL DEFAULT 0,
   unique_devices bigint NOT NULL DEFAULT 0,
   errors         jsonb

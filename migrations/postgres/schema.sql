@@ -49,6 +49,7 @@ CREATE TABLE public.import_log (
     mode text DEFAULT 'merge'::text NOT NULL,
     keys jsonb,
     attribute_ids jsonb,
+    bytes_total bigint DEFAULT 0 NOT NULL,
     total_rows bigint DEFAULT 0 NOT NULL,
     unique_devices bigint DEFAULT 0 NOT NULL,
     errors jsonb,

@@ -22,7 +22,8 @@ export const failureCatalogue = {
   invalid_file_path: {
     title: 'The file path is not valid',
     cause: 'The path is empty, leaves the partner prefix, is absolute, is too long or holds control characters.',
-    remedy: 'Give a path relative to your prefix, without `..`, without a leading `/` and without `s3://`.',
+    remedy:
+      'Give a path relative to your prefix, without `..` and a leading `/`; or `s3://<bucket>/<path>` with path_type 1.',
     fault: 'partner',
     status: 400,
   },
@@ -188,6 +189,13 @@ export const failureCatalogue = {
     remedy: 'Allow s3:ListBucket on the bucket and s3:GetObject on the path for this key, then queue the import again.',
     fault: 'partner',
   },
+  storage_refused: {
+    title: 'The storage refused the request',
+    cause: 'The storage of the bucket answered with an error of the 400s that has no code of its own here.',
+    remedy:
+      'The message names the answer of the storage; look it up in its documentation, then queue the import again.',
+    fault: 'partner',
+  },
   bucket_in_other_region: {
     title: 'The bucket is in another region',
     cause: 'The storage answered with a redirect: the bucket is not in the region of the request. Inlet follows none.',
@@ -202,7 +210,8 @@ export const failureCatalogue = {
   },
   file_failed: {
     title: 'A file of the job failed',
-    cause: 'At least one file of the job could not be loaded. Files that succeeded are loaded.',
+    cause:
+      'At least one file of the job could not be loaded. Files that succeeded are loaded, unless the job replaces.',
     remedy: 'Look at the failed files, correct them and import them again.',
     fault: 'partner',
   },

@@ -68,7 +68,12 @@ export interface Warehouse {
   /** Makes the staged rows part of the warehouse. Repeating it changes nothing. */
   publish(load: Load): Promise<void>;
   /** Makes the staged rows of these loads all that their attributes have. Repeating it changes nothing. */
-  replaceAttributes(partnerId: number, versions: JobVersions, loadIds: readonly number[]): Promise<void>;
+  replaceAttributes(
+    job: { readonly id: number; readonly partnerId: number; readonly versions: JobVersions },
+    loadIds: readonly number[],
+  ): Promise<void>;
+  /** Stops a replacement that another holder of the lane may still be running. */
+  stopJob(jobId: number): Promise<void>;
   /** Removes the stage of a load that has ended. */
   dropStage(loadId: number): Promise<void>;
   /** Stops whatever still runs for the load and removes its stage. Afterwards a late publish finds nothing. */

@@ -14,16 +14,26 @@ export async function finishImport(deps: FinishImportDeps, job: LaneJob): Promis
   const isReplace = job.mode === importMode.replace;
   // All or nothing: with a failed file nothing of a replacing job is kept.
   const loadIds = isReplace && failure ? [] : summary.loadIds;
-  if (isReplace && loadIds.length > 0) {
-    await deps.warehouse.replaceAttributes(job.partnerId, versionsOfJob(job.seq), loadIds);
-  }
+  if (isReplace) await swapIn(deps, job, summary.loadIds, loadIds);
   const uniqueDevices = await deps.warehouse.publishDevices(job.id, loadIds);
   await deps.lanes.finishImport(job.id, { uniqueDevices, failure, errors: errorsOf(summary, failure) });
-  if (isReplace) {
-    for (const loadId of summary.loadIds) await deps.warehouse.dropLoad(loadId);
-  }
   await deps.warehouse.dropJob(job.id);
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, uniqueDevices, code: failure?.code }, 'job finished');
+}
+
+/**
+ * As with a single file, the stages go before the job is final, and only when all is there: whoever repeats this finds
+ * either everything still staged or nothing left to do.
+ */
+async function swapIn(
+  deps: FinishImportDeps,
+  { id, partnerId, seq }: LaneJob,
+  staged: readonly number[],
+  kept: readonly number[],
+): Promise<void> {
+  if (kept.length > 0) await deps.warehouse.replaceAttributes({ id, partnerId, versions: versionsOfJob(seq) }, kept);
+  for (const loadId of staged) await deps.warehouse.dropStage(loadId);
+  await deps.warehouse.stopJob(id);
 }
 
 /** In a job of several files, first what it means for the whole. */

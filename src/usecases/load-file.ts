@@ -22,19 +22,23 @@ export async function loadFile(deps: LoadFileDeps, fileId: number, signal: Abort
   if (!claim) return;
   if (claim.isStaged) return publishStaged(deps, claim);
   if (claim.previousLoadId !== null) await deps.warehouse.dropLoad(claim.previousLoadId);
+  const { failure, counts } = await stageOrDrop(deps, claim, signal);
+  // From here on nothing may drop the stage before it is published: an error of `markStaged` may come after its effect.
+  if (!failure && (await deps.files.markStaged(claim))) return publishStaged(deps, claim);
+  if (failure) {
+    const committed = await deps.files.commitFailed(claim, failure, counts);
+    deps.log.info({ fileId, jobId: claim.load.jobId, code: failure.code, committed }, 'file failed');
+  }
+  await deps.warehouse.dropLoad(claim.load.loadId);
+}
+
+async function stageOrDrop(deps: LoadFileDeps, claim: FileClaim, signal: AbortSignal): Promise<Outcome> {
   try {
-    const { failure, counts } = await stageAndJudge(deps, claim, signal);
-    if (failure) {
-      const committed = await deps.files.commitFailed(claim, failure, counts);
-      deps.log.info({ fileId, jobId: claim.load.jobId, code: failure.code, committed }, 'file failed');
-    } else if (await deps.files.markStaged(claim)) {
-      return await publishStaged(deps, claim);
-    }
+    return await stageAndJudge(deps, claim, signal);
   } catch (error) {
     await deps.warehouse.dropLoad(claim.load.loadId);
     throw error;
   }
-  await deps.warehouse.dropLoad(claim.load.loadId);
 }
 
 type Outcome = { readonly failure: Failure | null; readonly counts: LoadCounts };

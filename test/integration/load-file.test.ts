@@ -98,6 +98,24 @@ describe('an attempt to load a file', () => {
     expect(await staged()).toEqual([]);
   });
 
+  it('whose publishing failed is carried on by the next, with all its rows', async () => {
+    const failing = { ...deps.warehouse, publish: () => Promise.reject(new Error('the engine is away')) };
+    await expect(loadFile({ ...deps, warehouse: failing }, fileId, signal)).rejects.toThrow('away');
+    await loadFile(deps, fileId, signal);
+    expect(await file()).toMatchObject({ status: 2, totalRows: 2, failure: null });
+    expect(await visible()).toBe(2);
+    expect(await staged()).toEqual([]);
+  });
+
+  it('whose commit was not heard of is carried on by the next, and nothing is lost or doubled', async () => {
+    const failing = { ...deps.files, commitLoaded: () => Promise.reject(new Error('the connection is lost')) };
+    await expect(loadFile({ ...deps, files: failing }, fileId, signal)).rejects.toThrow('lost');
+    await loadFile(deps, fileId, signal);
+    expect(await file()).toMatchObject({ status: 2, totalRows: 2, failure: null });
+    expect(await visible()).toBe(2);
+    expect(await staged()).toEqual([]);
+  });
+
   it('that died before, of an object that has changed since, fails the file and shows nothing', async () => {
     await stageFile(deps, await claim(), signal);
     await partner.upload(`file-${serial}.csv`, 'something else altogether');

@@ -80,7 +80,8 @@ describe('the warehouse after any sequence of jobs', () => {
     const loads = toDo.files.map((): Load => ({ loadId: nextId++, fileId: nextId++, jobId, partnerId, versions }));
     await Promise.all(loads.map((load, index) => stage(load, toDo.files[index] ?? [])));
     const loadIds = loads.map(({ loadId }) => loadId);
-    if (toDo.kind === 'replace') await warehouse.replaceAttributes(partnerId, versions, loadIds);
+    if (toDo.kind === 'replace')
+      await warehouse.replaceAttributes({ id: loadIds[0] ?? 0, partnerId, versions }, loadIds);
     else await Promise.all(loads.map((load) => warehouse.publish(load)));
     await Promise.all(loadIds.map((id) => warehouse.dropStage(id)));
   };

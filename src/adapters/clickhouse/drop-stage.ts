@@ -1,5 +1,5 @@
 import { onEveryShard, type Engine } from './connect.ts';
-import { loadQueryPrefix } from './query-ids.ts';
+import { jobQueryPrefix, loadQueryPrefix } from './query-ids.ts';
 
 /** Removes the stage of a load that ended as it should: nothing of it can still be running. */
 export async function dropStage(engine: Engine, loadId: number): Promise<void> {
@@ -12,13 +12,21 @@ export async function dropStage(engine: Engine, loadId: number): Promise<void> {
  */
 export async function dropLoad(engine: Engine, loadId: number): Promise<void> {
   await dropStage(engine, loadId);
+  await stopStatements(engine, loadQueryPrefix(loadId));
+  await dropStage(engine, loadId);
+}
+
+export async function stopJob(engine: Engine, jobId: number): Promise<void> {
+  await stopStatements(engine, jobQueryPrefix(jobId));
+}
+
+async function stopStatements(engine: Engine, prefix: string): Promise<void> {
   await onEveryShard(engine, (shard) =>
     shard.command({
       query: 'KILL QUERY WHERE startsWith(initial_query_id, {prefix: String}) SYNC',
-      query_params: { prefix: loadQueryPrefix(loadId) },
+      query_params: { prefix },
     }),
   );
-  await dropStage(engine, loadId);
 }
 
 export async function dropJob(engine: Engine, jobId: number): Promise<void> {

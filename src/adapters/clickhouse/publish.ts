@@ -1,7 +1,7 @@
 import type { JobVersions } from '../../domain/device-version.ts';
 import type { Load } from '../../ports/warehouse.ts';
 import { onEveryShard, type Engine } from './connect.ts';
-import { loadQueryId } from './query-ids.ts';
+import { jobQueryId, loadQueryId } from './query-ids.ts';
 
 const columns = 'partner_id, attribute_id, device, id_type, country, version, is_deleted';
 
@@ -26,8 +26,7 @@ export async function publishLoad(engine: Engine, load: Load): Promise<void> {
  */
 export async function replaceAttributes(
   engine: Engine,
-  partnerId: number,
-  versions: JobVersions,
+  job: { readonly id: number; readonly partnerId: number; readonly versions: JobVersions },
   loadIds: readonly number[],
 ): Promise<void> {
   const named = await engine.shards[0].query({
@@ -46,7 +45,8 @@ export async function replaceAttributes(
         SELECT partner_id, attribute_id, device, id_type, country, {version: UInt64}, 1
         FROM device_attributes_local FINAL
         WHERE partner_id = {partner: UInt64} AND attribute_id IN ({attributes: Array(UInt64)}) AND version < {version: UInt64}`,
-      query_params: { loads: loadIds, partner: partnerId, attributes, version: versions.ofDeletes },
+      query_params: { loads: loadIds, partner: job.partnerId, attributes, version: job.versions.ofDeletes },
+      query_id: jobQueryId(job.id),
       clickhouse_settings: { optimize_on_insert: 0 },
     }),
   );

@@ -58,18 +58,22 @@ export async function stageLoad(engine: Engine, load: Load, source: LoadSource, 
  */
 function stageSql({ layout, maxLineBytes }: LoadSource): string {
   return `INSERT INTO judged_lines
-    (partner_id, job_id, load_id, file_id, version, row, reason, device, id_type, country, is_deleted,
+    (partner_id, job_id, load_id, file_id, version, row, bytes, reason, device, id_type, country, is_deleted,
      attribute_ids, line)
 WITH
-  (SELECT (groupArray(key), groupArray(attribute_id)) FROM job_keys WHERE job_id = {job: UInt64}) AS job_keys,
+  (
+    SELECT (groupArray(key), groupArray(meaning)) FROM (
+      SELECT key, min(attribute_id) AS meaning FROM job_keys WHERE job_id = {job: UInt64} GROUP BY key
+    )
+  ) AS job_keys,
   job_keys.1 AS keys,
   job_keys.2 AS attribute_ids,
   ${judgedLineSql(layout, rowRule(layout, maxLineBytes))}
 SELECT {partner: UInt64}, {job: UInt64}, {load: UInt64}, {file: UInt64},
   if(is_delete, {version_of_deletes: UInt64}, {version_of_adds: UInt64}),
-  row, reason, device, id_type, country, is_delete, row_attribute_ids, line
+  row, size, reason, device, id_type, country, is_delete, row_attribute_ids, line
 FROM (
-  SELECT rowNumberInAllBlocks() + 1 AS row, substring(bytes, 1, ${maxLineBytes + longestMarks}) AS raw
+  SELECT rowNumberInAllBlocks() + 1 AS row, length(bytes) + 1 AS size, substring(bytes, 1, ${maxLineBytes + longestMarks}) AS raw
   FROM input('bytes String')
 )
 WHERE ${isDataRowSql(layout)}

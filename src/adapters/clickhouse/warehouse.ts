@@ -2,7 +2,7 @@ import type { ResolvedKey } from '../../domain/attribute.ts';
 import type { Warehouse } from '../../ports/warehouse.ts';
 import { countAttributeRows, deleteAttributeRows } from './attribute-rows.ts';
 import { shardFor, type Engine } from './connect.ts';
-import { dropJob, dropLoad, dropStage, listStaged } from './drop-stage.ts';
+import { dropJob, dropLoad, dropStage, listStaged, stopJob } from './drop-stage.ts';
 import { countRows, listRejects, readSoFar } from './load-results.ts';
 import { publishDevices, publishLoad, replaceAttributes } from './publish.ts';
 import { stageLoad } from './stage-load.ts';
@@ -15,7 +15,8 @@ export function clickhouseWarehouse(engine: Engine): Warehouse {
     countRows: (load) => countRows(engine, load),
     listRejects: (page) => listRejects(engine, page),
     publish: (load) => publishLoad(engine, load),
-    replaceAttributes: (partnerId, versions, loadIds) => replaceAttributes(engine, partnerId, versions, loadIds),
+    replaceAttributes: (job, loadIds) => replaceAttributes(engine, job, loadIds),
+    stopJob: (jobId) => stopJob(engine, jobId),
     dropStage: (loadId) => dropStage(engine, loadId),
     dropLoad: (loadId) => dropLoad(engine, loadId),
     publishDevices: (jobId, loadIds) => publishDevices(engine, jobId, loadIds),
@@ -26,7 +27,7 @@ export function clickhouseWarehouse(engine: Engine): Warehouse {
   };
 }
 
-/** Twice the same key is harmless: the first meaning counts, and both say the same. */
+/** May be repeated: a load reads each key once. */
 async function writeJobKeys(engine: Engine, jobId: number, keys: readonly ResolvedKey[]): Promise<void> {
   if (keys.length === 0) return;
   await shardFor(engine, jobId).insert({

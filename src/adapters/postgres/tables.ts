@@ -56,6 +56,7 @@ type ImportLogTable = {
   mode: Generated<string>;
   keys: ColumnType<readonly string[] | null, string | null, string | null>;
   attribute_ids: ColumnType<readonly number[] | null, string | null | undefined, string | null>;
+  bytes_total: Generated<number>;
   total_rows: Generated<number>;
   unique_devices: Generated<number>;
   errors: ColumnType<readonly ImportLogError[] | null, string | null, string | null>;

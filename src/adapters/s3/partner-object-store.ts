@@ -41,6 +41,8 @@ const codeByName: Readonly<Record<string, FailureCode>> = {
   InvalidAccessKeyId: 'storage_credentials_rejected',
   SignatureDoesNotMatch: 'storage_credentials_rejected',
   InvalidToken: 'storage_credentials_rejected',
+  ExpiredToken: 'storage_credentials_rejected',
+  AccountProblem: 'storage_credentials_rejected',
   NoSuchBucket: 'bucket_not_found',
   AccessDenied: 'storage_access_denied',
   AllAccessDisabled: 'storage_access_denied',
@@ -65,9 +67,19 @@ async function explained<T>(bucket: string, run: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Our own to mend, or only a matter of time: tried again. */
+const passing = new Set(['RequestTimeTooSkewed', 'SlowDown', 'TooManyRequests', 'RequestTimeout']);
+const passingStatus = new Set([408, 429]);
+
+function codeOf(name: string, status: number): FailureCode | undefined {
+  if (passing.has(name) || passingStatus.has(status)) return undefined;
+  const known = codeByName[name] ?? codeByStatus[status];
+  return known ?? (status >= 400 && status < 500 ? 'storage_refused' : undefined);
+}
+
 function explain(bucket: string, error: unknown): unknown {
   if (!(error instanceof S3ServiceException)) return error;
-  const code = codeByName[error.name] ?? codeByStatus[error.$metadata.httpStatusCode ?? 0];
+  const code = codeOf(error.name, error.$metadata.httpStatusCode ?? 0);
   if (code === undefined) return error;
   return new Failure(code, `The storage answered "${error.name}" for the bucket "${bucket}".`, { cause: error });
 }

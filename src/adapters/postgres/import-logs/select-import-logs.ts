@@ -5,11 +5,12 @@ import { estimateSecondsLeft, type Progress } from '../../../domain/progress.ts'
 import { toJobStatus, toKeyType, toLogType, toPathType } from '../codes.ts';
 import type { Database } from '../connect.ts';
 
-/** How far the files of a job are; one row, also for a job without files. */
-const filesRead = sql<{ bytes: number; total: number; rows: number }>`
-  (SELECT json_build_object('bytes', coalesce(sum(f.bytes_read), 0), 'total', coalesce(sum(f.size), 0),
-                            'rows', coalesce(sum(greatest(f.rows_read, f.total_rows)), 0))
-   FROM job_file f WHERE f.job_id = job.id)`;
+/** How far the files of a running job are. Of a job that has ended it is known without looking at its files. */
+const filesRead = sql<{ bytes: number; rows: number } | null>`
+  CASE WHEN job.status = ${jobStatus.running} THEN (
+    SELECT json_build_object('bytes', coalesce(sum(f.bytes_read), 0),
+                             'rows', coalesce(sum(greatest(f.rows_read, f.total_rows)), 0))
+    FROM job_file f WHERE f.job_id = job.id) END`;
 
 /** Open jobs of the partner before this one, while it is open itself. */
 const jobsAhead = sql<number>`
@@ -30,7 +31,7 @@ export async function selectImportLogs(
     .where('log.partner_id', '=', partnerId)
     .select(['job.id', 'job.status', 'job.created_at', 'job.updated_at'])
     .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.log_type', 'log.keys'])
-    .select(['log.total_rows', 'log.unique_devices', 'log.errors'])
+    .select(['log.bytes_total', 'log.total_rows', 'log.unique_devices', 'log.errors'])
     .select([filesRead.as('read'), jobsAhead.as('jobs_ahead'), runningSeconds.as('running_seconds')]);
   query =
     'importLogId' in filter
@@ -55,21 +56,20 @@ export async function selectImportLogs(
 
 function progressOf(row: {
   status: number;
-  read: { bytes: number; total: number; rows: number };
+  bytes_total: number;
+  total_rows: number;
+  read: { bytes: number; rows: number } | null;
   jobs_ahead: number;
   running_seconds: number | null;
 }): Progress {
-  const { bytes, total, rows } = row.read;
   const isOpen = openStatuses.some((status) => status === row.status);
-  const secondsLeft =
-    row.status === jobStatus.running && row.running_seconds !== null
-      ? estimateSecondsLeft({ bytes, total }, row.running_seconds)
-      : null;
+  const bytesRead = row.read?.bytes ?? (isOpen ? 0 : row.bytes_total);
+  const left = estimateSecondsLeft({ bytes: bytesRead, total: row.bytes_total }, row.running_seconds ?? 0);
   return {
-    bytesRead: bytes,
-    bytesTotal: total,
-    rowsRead: rows,
+    bytesRead,
+    bytesTotal: row.bytes_total,
+    rowsRead: row.read?.rows ?? row.total_rows,
     queuePosition: row.jobs_ahead,
-    secondsLeft: isOpen ? secondsLeft : 0,
+    secondsLeft: isOpen ? left : 0,
   };
 }

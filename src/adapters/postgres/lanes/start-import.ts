@@ -8,6 +8,8 @@ export async function startImport(db: Database, jobId: number, files: readonly F
   await db.transaction().execute(async (tx) => {
     const started = await markStarted(tx, jobId);
     if (!started) return;
+    const bytesTotal = files.reduce((sum, { size }) => sum + size, 0);
+    await tx.updateTable('import_log').set({ bytes_total: bytesTotal }).where('job_id', '=', jobId).execute();
     await sql`
       INSERT INTO job_file (job_id, partner_id, key, path, etag, size, gzip)
       SELECT ${jobId}, ${started.partnerId}, f.key, f.path, f.etag, f.size, f.gzip
