@@ -110,6 +110,7 @@ CREATE TABLE IF NOT EXISTS job_file (
   updated_at     timestamptz NOT NULL DEFAULT now(),
   UNIQUE (job_id, key)
 );
+CREATE INDEX IF NOT EXISTS job_file_of ON job_file (job_id, id);
 CREATE INDEX IF NOT EXISTS job_file_open ON job_file (job_id, id) WHERE status IN (0, 1);
 CREATE INDEX IF NOT EXISTS job_file_load ON job_file (load_id);
 

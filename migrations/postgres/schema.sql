@@ -219,6 +219,8 @@ CREATE INDEX import_log_newest ON public.import_log USING btree (partner_id, job
 
 CREATE INDEX job_file_load ON public.job_file USING btree (load_id);
 
+CREATE INDEX job_file_of ON public.job_file USING btree (job_id, id);
+
 CREATE INDEX job_file_open ON public.job_file USING btree (job_id, id) WHERE (status = ANY (ARRAY[0, 1]));
 
 CREATE INDEX job_open ON public.job USING btree (partner_id, seq) WHERE (status = ANY (ARRAY[0, 1]));

@@ -10,7 +10,7 @@ export function requireCompressedForPrefix(filePath: string, compressed: boolean
 export function expectGzip(compressed: boolean | null, file: { key: string; isSingle: boolean }): boolean {
   if (compressed !== null) return compressed;
   if (!file.isSingle) throw missingCompressed();
-  return file.key.endsWith('.gz');
+  return file.key.toLowerCase().endsWith('.gz');
 }
 
 /** Decision 15: what was announced and the first bytes must agree. */

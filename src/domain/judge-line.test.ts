@@ -36,7 +36,7 @@ type Case = { readonly line: string | Uint8Array; readonly verdict: Verdict; rea
 const good: readonly Case[] = [
   { line: `${id},sport`, verdict: accepted(11) },
   { line: `${id},sport|news`, verdict: accepted(11, 12) },
-  { line: `${id},news|sport|news`, verdict: accepted(12, 11, 12) },
+  { line: `${id},news|sport|news`, verdict: accepted(12, 11) },
   { line: `${id.toUpperCase()},sport`, verdict: accepted(11) },
   { line: `${id},sport\r`, verdict: accepted(11) },
   { line: `"${id}",sport`, verdict: accepted(11) },
@@ -50,7 +50,7 @@ const good: readonly Case[] = [
   // 37 bytes of id and comma, 83 bytes of keys: exactly as long as a line may be.
   {
     line: `${id},${Array.from({ length: 14 }, () => 'sport').join('|')}`,
-    verdict: accepted(...Array.from({ length: 14 }, () => 11)),
+    verdict: accepted(11),
   },
 ];
 
@@ -185,7 +185,7 @@ describe('the verdict on a line', () => {
       fc.property(text, fc.array(known, { minLength: 1, maxLength: 3 }), (uuid, keys) => {
         expect(judge({ line: `${uuid},${keys.join('|')}` }, csv)).toMatchObject({
           outcome: 'accepted',
-          row: { device: uuid.toLowerCase(), attributeIds: keys.map((key) => attributeIdByKey.get(key)) },
+          row: { device: uuid.toLowerCase(), attributeIds: [...new Set(keys.map((key) => attributeIdByKey.get(key)))] },
         });
       }),
     );

@@ -43,7 +43,7 @@ export function judgeLine(raw: Uint8Array, row: number, context: LineContext): V
       idType: Number(column(line, 'id_type', context)),
       country: column(line, 'country', context).toUpperCase(),
       operation: Number(column(line, 'operation', context)),
-      attributeIds: keysOf(line, 'keys', context).map((key) => context.attributeIdByKey.get(key) ?? 0),
+      attributeIds: attributesOf(keysOf(line, 'keys', context), context),
     },
   };
 }
@@ -69,6 +69,11 @@ function column(line: Line, name: ColumnName, { layout }: LineContext): string {
 
 function keysOf(line: Line, name: ColumnName, context: LineContext): readonly string[] {
   return column(line, name, context).split(keySeparator);
+}
+
+/** Each attribute once, however often the row names it. */
+function attributesOf(keys: readonly string[], { attributeIdByKey }: LineContext): number[] {
+  return [...new Set(keys.map((key) => attributeIdByKey.get(key) ?? 0))];
 }
 
 function applies(condition: Condition, line: Line, context: LineContext): boolean {

@@ -10,14 +10,25 @@ const secret = z
   .string()
   .min(1)
   .transform((value) => new Secret(value));
+/** An address with a password in it: what is wrong with it is told, never the address itself. */
+const address = (protocols: readonly string[]) =>
+  z
+    .string()
+    .refine((url) => URL.canParse(url) && protocols.includes(new URL(url).protocol), {
+      error: `must be an address that begins with ${protocols.join('// or ')}// (is the password escaped?)`,
+    })
+    .transform((url) => new Secret(url));
 const count = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
   z.coerce.number().int().positive().default(fallback);
 
 export const configSchema = z.object({
-  INLET_POSTGRES_URL: secret.describe('Address of PostgreSQL with user and password: the control plane.'),
+  INLET_POSTGRES_URL: address(['postgres:', 'postgresql:']).describe(
+    'Address of PostgreSQL with user and password: the control plane.',
+  ),
   INLET_CLICKHOUSE_URLS: z
     .string()
-    .transform((list) => list.split(',').map((url) => new Secret(url.trim())))
+    .transform((list) => list.split(',').map((url) => url.trim()))
+    .pipe(z.array(address(['http:', 'https:'])).min(1))
     .describe('HTTP addresses of ClickHouse with user and password, one per shard, separated by commas.'),
   INLET_CLICKHOUSE_DATABASE: z.string().default('inlet').describe('Database of the data plane, on every shard.'),
   INLET_CLICKHOUSE_CLUSTER: z.string().describe('Name of the cluster in `remote_servers` that holds these shards.'),

@@ -2,7 +2,7 @@ import { startWork } from '../adapters/postgres/work.ts';
 import { giveUpFile } from '../usecases/give-up-file.ts';
 import { loadFile } from '../usecases/load-file.ts';
 import { runLane } from '../usecases/run-lane.ts';
-import { dropOrphanedStages, wakeLanes } from '../usecases/sweep.ts';
+import { dropOrphanedStages, orphansEverySeconds, wakeEverySeconds, wakeLanes } from '../usecases/sweep.ts';
 import { readConfig } from './config.ts';
 import { createLogger } from './logging.ts';
 import { repeat } from './repeat.ts';
@@ -13,7 +13,10 @@ const config = readConfig();
 const log = createLogger({ name: 'inlet-worker', level: config.INLET_LOG_LEVEL });
 const wired = await wire(config, { name: 'inlet-worker', boss: 'work' }, log);
 const deps = { ...wired, log, filesOutPerLane: config.INLET_FILES_OUT_PER_LANE, stepsPerTurn: 10 };
-const sweepers = [repeat(10_000, () => wakeLanes(deps), log), repeat(60_000, () => dropOrphanedStages(deps), log)];
+const sweepers = [
+  repeat(wakeEverySeconds * 1000, () => wakeLanes(deps), log),
+  repeat(orphansEverySeconds * 1000, () => dropOrphanedStages(deps), log),
+];
 await startWork(
   deps.boss,
   {

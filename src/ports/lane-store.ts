@@ -55,8 +55,10 @@ export interface LaneStore {
   finishDelete(jobId: number): Promise<void>;
   /** Ends a job that could not start. */
   failJob(jobId: number, failure: Failure): Promise<void>;
-  /** Sends a token to every lane that has open jobs and none; returns how many lanes have open jobs. */
-  wakeLanes(): Promise<number>;
+  /** True for one caller per period: for what any worker may do, but one should. */
+  takeTurn(task: string, everySeconds: number): Promise<boolean>;
+  /** Sends a token to every lane that has open jobs and none. */
+  wakeLanes(): Promise<void>;
 }
 
 type ImportResult = {

@@ -50,7 +50,7 @@ export type AttributeRows = {
 };
 
 export interface Warehouse {
-  /** Fixes what the keys in a job's files mean. Repeating it changes nothing. */
+  /** Fixes what the keys in a job's files mean. Repeating it with the same keys changes nothing. */
   writeJobKeys(jobId: number, keys: readonly ResolvedKey[]): Promise<void>;
   /** Pushes the bytes into the engine, which judges every line. Nothing is visible outside of the stage. */
   stage(load: Load, source: LoadSource, signal: AbortSignal): Promise<void>;
@@ -74,8 +74,8 @@ export interface Warehouse {
   ): Promise<void>;
   /** Stops a replacement that another holder of the lane may still be running. */
   stopJob(jobId: number): Promise<void>;
-  /** Removes the stage of a load that has ended. */
-  dropStage(loadId: number): Promise<void>;
+  /** Removes the stages of loads that have ended. */
+  dropStages(loadIds: readonly number[]): Promise<void>;
   /** Stops whatever still runs for the load and removes its stage. Afterwards a late publish finds nothing. */
   dropLoad(loadId: number): Promise<void>;
   /** Makes the devices that these loads add known, and counts all their devices, each once. Can be repeated. */

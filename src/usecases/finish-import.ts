@@ -32,7 +32,7 @@ async function swapIn(
   kept: readonly number[],
 ): Promise<void> {
   if (kept.length > 0) await deps.warehouse.replaceAttributes({ id, partnerId, versions: versionsOfJob(seq) }, kept);
-  for (const loadId of staged) await deps.warehouse.dropStage(loadId);
+  await deps.warehouse.dropStages(staged);
   await deps.warehouse.stopJob(id);
 }
 

@@ -1,4 +1,5 @@
 import { displayText } from '../domain/display-text.ts';
+import type { ImportLog } from '../domain/import-log.ts';
 import type { FailureCode } from '../domain/failure-catalogue.ts';
 import type { Partner } from '../domain/partner.ts';
 import { columnOfReason, rejectReasons, type RejectReason } from '../domain/reject-reason.ts';
@@ -11,7 +12,8 @@ type Deps = { readonly importLogs: ImportLogStore; readonly warehouse: Warehouse
 /** One failed file (row 0) or one refused row. */
 export type ImportErrorLine = {
   readonly fileId: number;
-  readonly file: string;
+  /** Null when it is about the whole job. */
+  readonly file: string | null;
   readonly row: number;
   readonly code: FailureCode | RejectReason;
   readonly message: string;
@@ -37,8 +39,8 @@ export async function listImportErrors(
   importLogId: number,
   page: { readonly after: ErrorPlace; readonly limit: number },
 ): Promise<readonly ImportErrorLine[]> {
-  await getImportLog(deps, partner, importLogId);
-  const lines: ImportErrorLine[] = [];
+  const log = await getImportLog(deps, partner, importLogId);
+  const lines = page.after === firstErrorPlace ? errorsOfJob(log) : [];
   let after = page.after;
   while (lines.length < page.limit) {
     const files = await deps.importLogs.listFiles(partner.id, importLogId, {
@@ -53,6 +55,13 @@ export async function listImportErrors(
     if (files.length < filesAtATime) break;
   }
   return lines;
+}
+
+/** What the record says of the job as a whole. */
+function errorsOfJob({ errors }: ImportLog): ImportErrorLine[] {
+  return (errors ?? [])
+    .filter(({ file }) => file === null)
+    .map(({ code, message }) => ({ fileId: 0, file: null, row: 0, code, message, column: null, text: null }));
 }
 
 async function errorsOfFiles(

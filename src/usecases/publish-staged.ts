@@ -17,7 +17,7 @@ export async function publishStaged(deps: PublishDeps, claim: FileClaim): Promis
   if (mode === importMode.merge) {
     await deps.warehouse.publish(load);
     // After a takeover the attempt before may still be publishing the same rows.
-    await (attempt === 1 ? deps.warehouse.dropStage(loadId) : deps.warehouse.dropLoad(loadId));
+    await (attempt === 1 ? deps.warehouse.dropStages([loadId]) : deps.warehouse.dropLoad(loadId));
   }
   const counts = await deps.warehouse.countRows(load);
   const committed = await deps.files.commitLoaded(claim, counts);

@@ -10,9 +10,13 @@ type Deps = {
   readonly log: Log;
 };
 
+/** How often, over all workers together; each asks as often. */
+export const wakeEverySeconds = 10;
+export const orphansEverySeconds = 60;
+
 /** Mends a lane that lost its token, whatever the cause. Waking a lane that needs nothing costs one short look. */
 export async function wakeLanes(deps: Deps): Promise<void> {
-  await deps.lanes.wakeLanes();
+  if (await deps.lanes.takeTurn('wake lanes', wakeEverySeconds)) await deps.lanes.wakeLanes();
 }
 
 /**
@@ -20,6 +24,7 @@ export async function wakeLanes(deps: Deps): Promise<void> {
  * it stages anything, so whatever is listed and not live has ended.
  */
 export async function dropOrphanedStages(deps: Deps): Promise<void> {
+  if (!(await deps.lanes.takeTurn('drop orphaned stages', orphansEverySeconds))) return;
   const staged = await deps.warehouse.listStaged();
   const live = await deps.files.findLive(staged);
   for (const loadId of staged.loadIds) {

@@ -158,7 +158,7 @@ describe('marketplace import over HTTP', () => {
     },
     {
       name: 'a body that is too large',
-      init: { method: 'POST', body: JSON.stringify({ file_path: 'x'.repeat(70_000) }) },
+      init: { method: 'POST', body: JSON.stringify({ file_path: 'x'.repeat(1_100_000) }) },
       status: 413,
     },
     { name: 'an unknown route', init: { method: 'PATCH' }, status: 404 },

@@ -164,6 +164,8 @@ describe("importing from a partner's own bucket", () => {
     expect(await sealed()).toBe(0);
     expect(await tablesThatHold(market.stores, secret)).toEqual([]);
     expect(await loggedStatementsThatHold(market.stores, secret)).toEqual([]);
+    expect(await tablesThatHold(market.stores, own.credentials.accessKeyId)).toEqual([]);
+    expect(await loggedStatementsThatHold(market.stores, own.credentials.accessKeyId)).toEqual([]);
     // The search itself can find something: the bucket's name stands on the record.
     expect(await tablesThatHold(market.stores, own.bucket)).toContain('public.import_log');
   });

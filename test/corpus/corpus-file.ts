@@ -23,6 +23,8 @@ export type CorpusFile = {
   readonly body: () => Buffer;
   readonly request?: { readonly compressed?: boolean; readonly key_type?: 0 | 1 };
   readonly expected: CorpusVerdict;
+  /** Where another verdict would help the partner more: which, and how it could be reached. */
+  readonly better?: { readonly verdict: CorpusVerdict; readonly how: string };
 };
 
 /** The rows with one reason: the first of them, and how many. */

@@ -123,7 +123,11 @@ export const encodings: readonly CorpusFile[] = [
     name: 'UTF-16 without a mark',
     path: 'encodings/utf-16-unmarked.csv',
     body: () => utf16(text),
-    expected: fails('wrong_encoding'),
+    expected: hasNoGoodRow(rejects('invalid_id', 1, 2), rejects('wrong_column_count', 3)),
+    better: {
+      verdict: fails('wrong_encoding'),
+      how: 'A NUL in every second byte of the head is UTF-16, marked or not.',
+    },
   },
   {
     name: 'a line of NUL bytes, as a crash leaves them, among good ones',

@@ -1,4 +1,5 @@
 import { fails, loads, rejects, type CorpusFile } from './corpus-file.ts';
+import { gzipBomb } from '../support/gzip-bomb.ts';
 import { gzipOf } from './gzip-parts.ts';
 import { deviceId, lines, two } from './lines.ts';
 
@@ -51,18 +52,31 @@ export const sizes: readonly CorpusFile[] = [
     name: 'a first line of 20 kB in quotes',
     path: 'sizes/first-quoted.csv',
     body: () => lines(`"${deviceId(1)}","${'a|'.repeat(10_000)}a"`, two(2)),
-    expected: loads(2, 2),
+    expected: fails('wrong_shape'),
+    better: { verdict: loads(2, 2), how: 'A head that holds at least one line of the limit.' },
   },
   {
     name: 'a first line of 200 kB without any delimiter',
     path: 'sizes/first-long.csv',
     body: () => lines('x'.repeat(200_000), two(2), two(3)),
-    expected: loads(3, 2, rejects('line_too_long', 1)),
+    expected: fails('wrong_shape'),
+    better: { verdict: loads(3, 2, rejects('line_too_long', 1)), how: 'Look behind a first line that is too long.' },
   },
   {
     name: 'a line of 20 MB among good ones',
     path: 'sizes/huge.csv',
     body: () => lines(two(1), rowOf(2, 20_000_000), two(3)),
+    expected: loads(3, 2, rejects('line_too_long', 2)),
+  },
+  {
+    name: 'a line of 300 MB of delimiters among good ones',
+    path: 'sizes/immense.csv.gz',
+    body: () =>
+      Buffer.concat([
+        gzipOf(Buffer.from(`${two(1)}\n`)),
+        gzipBomb(',', 300_000_000),
+        gzipOf(Buffer.from(`\n${two(3)}\n`)),
+      ]),
     expected: loads(3, 2, rejects('line_too_long', 2)),
   },
   {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Failure } from '../../src/domain/failure.ts';
 import { keyType, pathType } from '../../src/domain/import-log.ts';
 import { createLogger } from '../../src/entry/logging.ts';
 import { wire } from '../../src/entry/wiring.ts';
@@ -158,6 +159,13 @@ describe('an attempt to load a file', () => {
       ]),
     );
     expect(tokens.rowCount).toBe(1);
+  });
+
+  it('goes on when another holder of the lane finds no files any more: a started job cannot fail to start', async () => {
+    await deps.lanes.failJob(jobId, new Failure('no_files', 'No object has the path.'));
+    expect(await deps.importLogs.find(partner.id, jobId)).toMatchObject({ status: 1, errors: null });
+    await loadFile(deps, fileId, signal);
+    expect(await file()).toMatchObject({ status: 2 });
   });
 
   it('finds nothing to do when the file is done', async () => {

@@ -30,7 +30,7 @@ export async function createOwnBucket(): Promise<OwnBucket> {
   const answer = await sendSigned(admin, { method: 'PUT', path: '/admin/user', query });
   const [key] = userSchema.parse(JSON.parse(answer.text)).keys;
   if (!key) throw new Error('the storage gave no key');
-  rememberSecrets(key.secret_key);
+  rememberSecrets(key.secret_key, key.access_key);
   const secretAccessKey = new Secret(key.secret_key);
   const s3 = connectS3({
     endpoint: storage.endpoint,

@@ -54,13 +54,22 @@ export const importLogSchema = z
 export const importLogListSchema = z.array(importLogSchema).max(100);
 
 export const importLogIdSchema = z.object({
-  import_log_id: z.coerce.number().int().positive().max(Number.MAX_SAFE_INTEGER),
+  import_log_id: z
+    .string()
+    .regex(/^[1-9]\d{0,14}$/)
+    .transform(Number),
 });
+
+/** Keys go into headers: no space, no control character, nothing that only looks like a letter. */
+const printable = z
+  .string()
+  .max(256)
+  .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces');
 
 const credentialsSchema = z
   .strictObject({
-    accessKeyId: z.string().min(1).max(256),
-    secretAccessKey: z.string().min(1).max(256),
+    accessKeyId: printable,
+    secretAccessKey: printable,
     region: z.string().min(1).max(64),
   })
   .meta({ description: "Of the partner's own bucket; required when path_type is 1.", writeOnly: true });
@@ -102,7 +111,7 @@ export const importFileListSchema = z.array(importFileSchema).max(1000);
 
 export const importErrorLineSchema = z
   .object({
-    file: z.string(),
+    file: z.string().nullable().meta({ description: 'Null when it is about the whole job.' }),
     row: z.int().nullable(),
     column: z.string().nullable(),
     code,

@@ -1,9 +1,9 @@
 import { onEveryShard, type Engine } from './connect.ts';
 import { jobQueryPrefix, loadQueryPrefix } from './query-ids.ts';
 
-/** Removes the stage of a load that ended as it should: nothing of it can still be running. */
-export async function dropStage(engine: Engine, loadId: number): Promise<void> {
-  await dropPartition(engine, 'staged_attributes_local', loadId);
+/** Removes the stages of loads that ended as they should: nothing of them can still be running. */
+export async function dropStages(engine: Engine, loadIds: readonly number[]): Promise<void> {
+  await dropPartitions(engine, 'staged_attributes_local', loadIds);
 }
 
 /**
@@ -11,9 +11,9 @@ export async function dropStage(engine: Engine, loadId: number): Promise<void> {
  * nothing; then whatever runs is stopped (ending the request does not end an insert); then what it wrote meanwhile.
  */
 export async function dropLoad(engine: Engine, loadId: number): Promise<void> {
-  await dropStage(engine, loadId);
+  await dropStages(engine, [loadId]);
   await stopStatements(engine, loadQueryPrefix(loadId));
-  await dropStage(engine, loadId);
+  await dropStages(engine, [loadId]);
 }
 
 export async function stopJob(engine: Engine, jobId: number): Promise<void> {
@@ -30,13 +30,19 @@ async function stopStatements(engine: Engine, prefix: string): Promise<void> {
 }
 
 export async function dropJob(engine: Engine, jobId: number): Promise<void> {
-  await dropPartition(engine, 'staged_devices_local', jobId);
-  await dropPartition(engine, 'job_keys_local', jobId);
+  await dropPartitions(engine, 'staged_devices_local', [jobId]);
+  await dropPartitions(engine, 'job_keys_local', [jobId]);
 }
 
-async function dropPartition(engine: Engine, table: string, id: number): Promise<void> {
-  if (!Number.isSafeInteger(id)) throw new TypeError(`${id} is no partition`);
-  await onEveryShard(engine, (shard) => shard.command({ query: `ALTER TABLE ${table} DROP PARTITION ID '${id}'` }));
+const partitionsAtATime = 200;
+
+async function dropPartitions(engine: Engine, table: string, ids: readonly number[]): Promise<void> {
+  const wrong = ids.find((id) => !Number.isSafeInteger(id));
+  if (wrong !== undefined) throw new TypeError(`${wrong} is no partition`);
+  for (let start = 0; start < ids.length; start += partitionsAtATime) {
+    const drops = ids.slice(start, start + partitionsAtATime).map((id) => `DROP PARTITION ID '${id}'`);
+    await onEveryShard(engine, (shard) => shard.command({ query: `ALTER TABLE ${table} ${drops.join(', ')}` }));
+  }
 }
 
 export async function listStaged(engine: Engine): Promise<{ loadIds: number[]; jobIds: number[] }> {

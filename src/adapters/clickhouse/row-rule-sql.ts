@@ -18,7 +18,7 @@ export function judgedLineSql(layout: RowLayout, rule: readonly RowCheck[]): str
     `if(row = 1 AND startsWith(raw, '\\xEF\\xBB\\xBF'), substring(raw, 4), raw) AS unmarked`,
     `if(endsWith(unmarked, '\\r'), substring(unmarked, 1, length(unmarked) - 1), unmarked) AS line`,
     `${fieldsSql(layout)} AS fields`,
-    `arrayMap(key -> transform(key, keys, attribute_ids, toUInt64(0)), splitByChar(${literal(keySeparator)}, ${columnSql('keys', layout)})) AS row_attribute_ids`,
+    `arrayDistinct(arrayMap(key -> transform(key, keys, attribute_ids, toUInt64(0)), splitByChar(${literal(keySeparator)}, ${columnSql('keys', layout)}))) AS row_attribute_ids`,
     `multiIf(${verdicts.join(', ')}, '') AS reason`,
     `toUUIDOrZero(${columnSql('id', layout)}) AS device`,
     `toUInt8OrZero(${columnSql('id_type', layout)}) AS id_type`,

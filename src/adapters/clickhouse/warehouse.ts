@@ -2,7 +2,7 @@ import type { ResolvedKey } from '../../domain/attribute.ts';
 import type { Warehouse } from '../../ports/warehouse.ts';
 import { countAttributeRows, deleteAttributeRows } from './attribute-rows.ts';
 import { shardFor, type Engine } from './connect.ts';
-import { dropJob, dropLoad, dropStage, listStaged, stopJob } from './drop-stage.ts';
+import { dropJob, dropLoad, dropStages, listStaged, stopJob } from './drop-stage.ts';
 import { countRows, listRejects, readSoFar } from './load-results.ts';
 import { publishDevices, publishLoad, replaceAttributes } from './publish.ts';
 import { stageLoad } from './stage-load.ts';
@@ -17,7 +17,7 @@ export function clickhouseWarehouse(engine: Engine): Warehouse {
     publish: (load) => publishLoad(engine, load),
     replaceAttributes: (job, loadIds) => replaceAttributes(engine, job, loadIds),
     stopJob: (jobId) => stopJob(engine, jobId),
-    dropStage: (loadId) => dropStage(engine, loadId),
+    dropStages: (loadIds) => dropStages(engine, loadIds),
     dropLoad: (loadId) => dropLoad(engine, loadId),
     publishDevices: (jobId, loadIds) => publishDevices(engine, jobId, loadIds),
     dropJob: (jobId) => dropJob(engine, jobId),

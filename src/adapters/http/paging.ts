@@ -5,12 +5,12 @@ import { Failure } from '../../domain/failure.ts';
 
 export function readCursor(cursor: string | undefined, length: number): number[] {
   if (cursor === undefined) return [];
-  const numbers = cursor.split('.').map(Number);
-  if (numbers.length !== length || !numbers.every((number) => Number.isSafeInteger(number) && number >= 0)) {
+  const numbers = cursor.split('.');
+  if (numbers.length !== length || !numbers.every((number) => /^\d{1,16}$/.test(number))) {
     const detail = 'is not a cursor that this operation gave out.';
     throw new Failure('invalid_request', 'The cursor is not valid.', { fields: [{ pointer: '/cursor', detail }] });
   }
-  return numbers;
+  return numbers.map(Number);
 }
 
 /** RFC 8288: where the next page is. */

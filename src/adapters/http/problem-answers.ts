@@ -13,11 +13,17 @@ export function addProblemAnswers(api: Api): void {
   );
 }
 
+/** What Fastify finds wrong before any route is known (a broken address, for example) is a problem like any other. */
+export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  void sendProblem(toFailure(error), request, reply);
+}
+
 function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const status = failure.entry.status ?? 500;
   if (status >= 500) request.log.error({ err: failure.cause ?? failure }, 'request failed');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (status === 429 || status === 503) reply.header('retry-after', '5');
+  reply.header('x-request-id', request.id);
   const problem: Problem = {
     type: `urn:inlet:error:${failure.code}`,
     title: failure.entry.title,
@@ -54,15 +60,23 @@ function toFieldError({ instancePath, message }: FastifySchemaValidationError): 
 const codeByStatus: Readonly<Record<number, FailureCode>> = {
   400: 'invalid_request',
   404: 'not_found',
+  414: 'not_found',
   413: 'payload_too_large',
   415: 'unsupported_media_type',
 };
 
-/** Network errors of pg and of the engine's client: something behind us is away. */
-const awayCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', '57P01', '57P02', '57P03', '53300']);
+/** Something behind us is away: the network says so, */
+const awayCodes = new Set(
+  'ECONNREFUSED ECONNRESET ETIMEDOUT EPIPE ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH'.split(' '),
+);
+/** PostgreSQL: shutting down, starting, out of connections, cancelled by its time limit. ClickHouse: a shard is away. */
+for (const code of ['57P01', '57P02', '57P03', '53300', '57014', '202', '209', '210', '279']) awayCodes.add(code);
+
+/** What pg and the engine's client say without a code when a connection ends or nobody answers. */
+const awayMessages = /timeout exceeded when trying to connect|Connection terminated|^Timeout error/;
 
 function codeOf(error: FastifyError): FailureCode {
-  if (awayCodes.has(error.code) || /timeout exceeded when trying to connect/.test(error.message)) return 'unavailable';
+  if (awayCodes.has(error.code) || awayMessages.test(error.message)) return 'unavailable';
   return codeByStatus[error.statusCode ?? 500] ?? 'internal';
 }
 

@@ -19,7 +19,7 @@ import { addListImportErrors } from './marketplace-import/list-import-errors.ts'
 import { addListImportFiles } from './marketplace-import/list-import-files.ts';
 import { addListImportLogs } from './marketplace-import/list-import-logs.ts';
 import { addQueueImport } from './marketplace-import/queue-import.ts';
-import { addProblemAnswers } from './problem-answers.ts';
+import { addProblemAnswers, answerFrameworkError } from './problem-answers.ts';
 
 export type Api = FastifyInstance<
   RawServerDefault,
@@ -39,7 +39,8 @@ export type ApiDeps = {
   readonly dependencies: readonly Dependency[];
 };
 
-const maxBodyBytes = 64 * 1024;
+/** A delete of a thousand keys of 200 characters fits, in whatever alphabet. */
+const maxBodyBytes = 1024 * 1024;
 
 export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
   const api: Api = Fastify({
@@ -49,7 +50,9 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
     // The caller's own request ids are not taken over: they would let one caller write into another's logs.
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 100 },
+    frameworkErrors: answerFrameworkError,
   }).withTypeProvider<ZodTypeProvider>();
+  api.removeContentTypeParser('text/plain');
   api.setValidatorCompiler(validatorCompiler);
   api.setSerializerCompiler(serializerCompiler);
   api.addHook('onSend', async (request, reply) => {

@@ -1,4 +1,5 @@
 import type { PgBoss } from 'pg-boss';
+import { jobStatus } from '../../domain/job.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { Database } from './connect.ts';
 import { completeLaneToken, sendLaneToken } from './dispatch.ts';
@@ -7,6 +8,7 @@ import { nextStep } from './lanes/next-step.ts';
 import { startDelete } from './lanes/start-delete.ts';
 import { startImport } from './lanes/start-import.ts';
 import { summarizeJob } from './lanes/summarize-job.ts';
+import { takeTurn } from './lanes/take-turn.ts';
 import { wakeLanes } from './lanes/wake-lanes.ts';
 
 export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
@@ -20,12 +22,15 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
     startImport: (jobId, files) => startImport(db, jobId, files),
     startDelete: (jobId, found) => startDelete(db, jobId, found),
     summarizeJob: (jobId) => summarizeJob(db, jobId),
-    finishImport: (jobId, result) => endJob(db, jobId, result),
-    finishDelete: (jobId) => endJob(db, jobId, { failure: null, errors: [], uniqueDevices: null }),
+    finishImport: (jobId, result) => endJob(db, jobId, { ...result, from: jobStatus.running }),
+    finishDelete: (jobId) =>
+      endJob(db, jobId, { from: jobStatus.running, failure: null, errors: [], uniqueDevices: null }),
     failJob: (jobId, failure) => {
       const error = { code: failure.code, message: failure.detail, file: null, row: null, column: null, count: 1 };
-      return endJob(db, jobId, { failure, errors: [error], uniqueDevices: 0 });
+      // Only from pending: another holder of the lane may have started it meanwhile.
+      return endJob(db, jobId, { from: jobStatus.pending, failure, errors: [error], uniqueDevices: 0 });
     },
+    takeTurn: (task, everySeconds) => takeTurn(db, task, everySeconds),
     wakeLanes: () => wakeLanes(db, boss),
   };
 }

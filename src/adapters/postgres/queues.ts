@@ -12,6 +12,7 @@ const queues: readonly Queue[] = [
     policy: 'standard',
     notify: true,
     heartbeatSeconds: 10,
+    expireInSeconds: 6 * 3600,
     retryLimit: 1_000_000,
     retryDelay: 1,
     retryBackoff: true,

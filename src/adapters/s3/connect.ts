@@ -18,6 +18,12 @@ export function connectS3(settings: S3Settings): S3Client {
     // Sums that the server need not know; the ETag and the length are checked.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { connectionTimeout: 5_000, requestTimeout: 60_000, httpAgent: { maxSockets: 64 } },
+    requestHandler: {
+      connectionTimeout: 5_000,
+      requestTimeout: 60_000,
+      throwOnRequestTimeout: true, // otherwise it only prints a warning
+      socketTimeout: 300_000, // a body that stands still; long enough for an engine that is slow to take it
+      httpAgent: { maxSockets: 64 },
+    },
   });
 }

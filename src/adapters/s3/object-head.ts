@@ -7,6 +7,9 @@ const gunzipPart = promisify(gunzip);
 /** A line may have 100 kB, but its delimiter and its first field stand in far less. */
 const headBytes = 16_384;
 
+/** The same for what gzip makes of it, which may be a thousand times as much. */
+const unpackedHeadBytes = 262_144;
+
 export function beginsLikeGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
@@ -43,7 +46,8 @@ export async function lookAhead(body: Readable): Promise<LookedAt> {
 /** Unpacks a beginning. What cannot be unpacked is not judged here: the engine reads the whole and says so. */
 export async function unpackHead(bytes: Uint8Array): Promise<Uint8Array> {
   try {
-    return await gunzipPart(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * 1024 * 1024 });
+    const all = await gunzipPart(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * 1024 * 1024 });
+    return all.subarray(0, unpackedHeadBytes);
   } catch {
     return new Uint8Array();
   }

@@ -35,7 +35,7 @@ export async function commitFile(
         status: result.failure ? jobStatus.failed : jobStatus.done,
         total_rows: total,
         bytes_read: claim.object.size,
-        rows_read: total,
+        rows_read: sql`greatest(rows_read, ${total}::bigint)`,
         accepted_rows: result.failure ? 0 : result.counts.accepted,
         failure_code: result.failure?.code ?? null,
         failure_detail: result.failure?.detail ?? null,

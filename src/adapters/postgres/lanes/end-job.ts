@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
 import type { Failure } from '../../../domain/failure.ts';
 import type { ImportLogError } from '../../../domain/import-log.ts';
-import { jobStatus, statusesBefore } from '../../../domain/job.ts';
+import { jobStatus, type JobStatus } from '../../../domain/job.ts';
 import type { Database } from '../connect.ts';
 
 export type JobEnd = {
   readonly failure: Failure | null;
   readonly errors: readonly ImportLogError[];
+  /** From where the job may be taken to its end. */
+  readonly from: JobStatus;
   /** Null when it was counted before. */
   readonly uniqueDevices: number | null;
 };
@@ -25,7 +27,7 @@ export async function endJob(db: Database, jobId: number, end: JobEnd): Promise<
         updated_at: sql`now()`,
       })
       .where('id', '=', jobId)
-      .where('status', 'in', statusesBefore(status))
+      .where('status', '=', end.from)
       .returning('id')
       .executeTakeFirst();
     if (!ended) return;

@@ -32,7 +32,7 @@ async function lockOldestOpenJob(tx: Tx, partnerId: number): Promise<{ job: Lane
     .selectFrom('partner')
     .select('prefix')
     .where('id', '=', partnerId)
-    .forUpdate()
+    .forNoKeyUpdate() // as strong as a new job's UPDATE, but not in the way of rows that refer to the partner
     .executeTakeFirstOrThrow();
   const row = await tx
     .selectFrom('job')

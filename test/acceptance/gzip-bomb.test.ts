@@ -1,0 +1,90 @@
+import type { ImportLogRecord } from '@inlet/contract/import-log';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readAddresses } from '../../stack/addresses.ts';
+import { goodRows, two } from '../corpus/lines.ts';
+import { gzipBomb } from '../support/gzip-bomb.ts';
+import { memoryOfLoads, memoryOfProcess } from '../support/memory.ts';
+import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const gibibyte = 1024 ** 3;
+const mebibyte = 1024 ** 2;
+const unpackedBytes = 10 * gibibyte;
+
+const shardPids = readAddresses().clickhouse.shards.map(({ pid }) => pid);
+const memoryOfShards = (): number[] => shardPids.map((pid) => memoryOfProcess(pid).now);
+
+/** In bytes: the dearest statement, the growth of a shard's process, the worker's process at its largest. */
+type Memory = { readonly statement: number; readonly shardGrowth: number; readonly worker: number };
+
+describe('a gzip file of 10 MB that unpacks to 10 GiB', { timeout: 120_000 }, () => {
+  let market: Marketplace;
+
+  afterEach(() => market.stop());
+
+  type Ended = { readonly codes: readonly unknown[]; readonly good: ImportLogRecord; readonly memory: Memory };
+
+  /** Starts the service, queues the bombs and a good file behind them, and looks at memory until all have ended. */
+  async function explode(
+    label: string,
+    bombs: readonly Buffer[],
+    settings: Record<string, string> = {},
+  ): Promise<Ended> {
+    market = await startMarketplace(label, settings);
+    const { partner, api, service, stores } = market;
+    await partner.createAttribute('sport', 'sport');
+    for (const [index, bomb] of bombs.entries()) await partner.upload(`bomb-${index}.csv.gz`, bomb);
+    await partner.upload('good.csv', goodRows(100));
+    const before = memoryOfShards();
+    let shardGrowth = 0;
+    const start = performance.now();
+    const ids: number[] = [];
+    for (const index of bombs.keys()) ids.push(await api.queue({ file_path: `bomb-${index}.csv.gz`, key_type: 1 }));
+    const goodId = await api.queue({ file_path: 'good.csv', key_type: 1 });
+    const look = async (): Promise<boolean> => {
+      shardGrowth = Math.max(shardGrowth, ...memoryOfShards().map((now, index) => now - (before[index] ?? 0)));
+      return (await api.get(goodId)).status >= 2;
+    };
+    await waitUntil('the good file behind the bombs has ended', look, 100);
+    const seconds = (performance.now() - start) / 1000;
+    const worker = memoryOfProcess(service.worker.pid ?? 0).most;
+    const memory = { statement: await memoryOfLoads(stores.config), shardGrowth, worker };
+    const figures = Object.entries(memory).map(([name, bytes]) => `${name} ${Math.round(bytes / mebibyte)} MiB`);
+    process.stdout.write(`${label}: ${seconds.toFixed(1)} s, ${figures.join(', ')}\n`);
+    const logs = await Promise.all(ids.map((id) => api.get(id)));
+    for (const log of logs) expect(log).toMatchObject({ status: 3, total_rows: '0', unique_devices: '0' });
+    return { codes: logs.map(({ errors }) => errors?.map(({ code }) => code)), good: await api.get(goodId), memory };
+  }
+
+  function expectGoodFileAndBounds({ good, memory }: Ended): void {
+    expect(good).toMatchObject({ status: 2, total_rows: '100', unique_devices: '100', errors: null });
+    expect(memory.statement).toBeGreaterThan(0);
+    expect(memory.statement).toBeLessThanOrEqual(1.1 * gibibyte);
+    expect(memory.shardGrowth).toBeLessThanOrEqual(3 * gibibyte); // the shards also work for other tests meanwhile
+    expect(memory.worker).toBeLessThanOrEqual(400 * mebibyte);
+  }
+
+  it('of zeros, alone or behind a good row, is refused, and the file behind it loads', async () => {
+    const zeros = gzipBomb('\0', unpackedBytes);
+    const behindRow = Buffer.concat([gzipSync(`${two(1)}\n${two(2)}`), zeros]);
+    const ended = await explode('bomb-of-one-line', [zeros, behindRow]);
+    // Zeros alone have no columns, which a look at the beginning tells.
+    expect(ended.codes).toEqual([['wrong_shape'], ['line_out_of_bounds']]);
+    expectGoodFileAndBounds(ended);
+  });
+
+  it('of short lines is stopped at the limit of a file, and the file behind it loads', async () => {
+    const bomb = gzipBomb(`${two(1)}\n`, unpackedBytes);
+    const ended = await explode('bomb-of-short-lines', [bomb], { INLET_MAX_PLAIN_FILE_BYTES: '200000000' });
+    expect(ended.codes).toEqual([['unpacked_too_large']]);
+    expectGoodFileAndBounds(ended);
+  });
+
+  it('of blank lines is stopped at the limit of a file, and the file behind it loads', async () => {
+    const bomb = gzipBomb('\n', unpackedBytes);
+    const ended = await explode('bomb-of-blank-lines', [bomb], { INLET_MAX_PLAIN_FILE_BYTES: '20000000' });
+    expect(ended.codes).toEqual([['unpacked_too_large']]);
+    expectGoodFileAndBounds(ended);
+  });
+});

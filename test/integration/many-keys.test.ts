@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeEngine, connectEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
+import { versionsOfJob } from '../../src/domain/device-version.ts';
+import { defaultLimits } from '../../src/domain/limits.ts';
+import { sniffLayout } from '../../src/domain/sniff-layout.ts';
+import { memoryOfLoads } from '../support/memory.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+
+// Every key of a row is a row of the stage: few bytes of a file become many of the engine's memory.
+
+const mebibyte = 1024 ** 2;
+const memoryLimit = 1024 * mebibyte;
+
+describe.each([
+  { keysPerRow: 50, rows: 150_000 },
+  { keysPerRow: 500, rows: 15_000 },
+])('a file with $keysPerRow keys in each of its $rows rows', ({ keysPerRow, rows }) => {
+  let stores: TestStores;
+  let engine: Engine;
+  const attributeIds = Array.from({ length: keysPerRow }, (_, index) => index + 1);
+
+  beforeAll(async () => {
+    stores = await createStores('two');
+    engine = connectEngine({
+      urls: stores.config.INLET_CLICKHOUSE_URLS,
+      database: stores.database,
+      cluster: stores.config.INLET_CLICKHOUSE_CLUSTER,
+      name: 'test',
+    });
+  });
+
+  afterAll(async () => {
+    await closeEngine(engine);
+    await stores.drop();
+  });
+
+  it('is staged with memory to spare', async () => {
+    const warehouse = clickhouseWarehouse(engine);
+    await warehouse.writeJobKeys(
+      1,
+      attributeIds.map((id) => ({ key: String(id), attributeId: id })),
+    );
+    const keys = attributeIds.join('|');
+    const bytes = Buffer.from(Array.from({ length: rows }, () => `${randomUUID()},${keys}\n`).join(''));
+    const load = { loadId: 1, fileId: 1, jobId: 1, partnerId: 1, versions: versionsOfJob(1) };
+    const { maxLineBytes } = defaultLimits;
+    const source = {
+      body: Readable.from([bytes]),
+      isGzip: false,
+      layout: sniffLayout(bytes.subarray(0, 16_384)),
+      maxLineBytes,
+    };
+    await warehouse.stage(load, source, new AbortController().signal);
+    expect(await warehouse.countRows(load)).toEqual({ accepted: rows, rejects: [] });
+    const peak = await memoryOfLoads(stores.config);
+    process.stdout.write(`${keysPerRow} keys a row: ${Math.round(peak / mebibyte)} MiB\n`);
+    expect(peak).toBeGreaterThan(0);
+    expect(peak).toBeLessThan(0.8 * memoryLimit);
+  });
+});
