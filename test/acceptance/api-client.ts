@@ -16,6 +16,8 @@ export type ApiClient = {
   readonly list: () => Promise<ImportLogRecord[]>;
   readonly request: (path: string, init?: RequestInit) => Promise<Response>;
   readonly waitForEnd: (importLogId: number, seconds?: number) => Promise<ImportLogRecord>;
+  /** Follows `Link: rel="next"` from a path to the end: the answers, page by page. */
+  readonly follow: (path: string, init?: RequestInit) => Promise<Response[]>;
 };
 
 export function apiClient(url: string, apiKey: string): ApiClient {
@@ -28,6 +30,16 @@ export function apiClient(url: string, apiKey: string): ApiClient {
   return {
     request,
     get,
+    follow: async (path, init) => {
+      const answers: Response[] = [];
+      for (let next: string | undefined = path; next !== undefined;) {
+        const answer = await request(next, init);
+        if (answer.status !== 200) throw new Error(`HTTP ${answer.status}: ${await answer.text()}`);
+        answers.push(answer);
+        next = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1];
+      }
+      return answers;
+    },
     queue: async (body) => {
       const answer = await post(body);
       const { import_log_id } = queuedAnswerSchema.strict().parse(await expectStatus(202, answer));

@@ -1,8 +1,7 @@
 import { importErrorListSchema, importFileListSchema, type ImportErrorLineRecord } from '@inlet/contract/import-log';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
-
-const device = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
+import { device } from '../support/device-id.ts';
 
 describe('the errors and files of an import', () => {
   let market: Marketplace;

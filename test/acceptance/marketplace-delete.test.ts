@@ -5,8 +5,8 @@ import { selectOnShards } from '../support/below-the-api.ts';
 import { createPartner } from '../support/partners.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { readProblem } from './api-client.ts';
+import { device } from '../support/device-id.ts';
 
-const device = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
 const path = '/v1/marketplace/import';
 
 describe('deleting the data of attributes', () => {

@@ -5,8 +5,7 @@ import { createPartner, type TestPartner } from '../support/partners.ts';
 import { startService, type Service } from '../support/running-service.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { apiClient, readProblem, type ApiClient } from './api-client.ts';
-
-const device = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
+import { device } from '../support/device-id.ts';
 
 describe('marketplace import over HTTP', () => {
   let stores: TestStores;

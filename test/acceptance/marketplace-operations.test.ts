@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
-
-const device = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
+import { device } from '../support/device-id.ts';
 
 describe('operations inside files', () => {
   let market: Marketplace;

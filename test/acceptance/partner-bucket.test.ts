@@ -4,8 +4,7 @@ import { createOwnBucket, type OwnBucket } from '../support/own-bucket.ts';
 import { loggedStatementsThatHold, tablesThatHold } from '../support/search-stores.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { withDatabase } from '../support/stores.ts';
-
-const device = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
+import { device } from '../support/device-id.ts';
 
 describe("importing from a partner's own bucket", () => {
   let market: Marketplace;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeEngine, connectEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { closeEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import { versionsOfJob } from '../../src/domain/device-version.ts';
@@ -9,9 +9,10 @@ import { sniffLayout } from '../../src/domain/sniff-layout.ts';
 import type { Load, LoadSource, Warehouse } from '../../src/ports/warehouse.ts';
 import { topologies } from '../support/environment.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
+import { device } from '../support/device-id.ts';
+import { connectTestEngine } from '../support/test-engine.ts';
 
 const signal = new AbortController().signal;
-const device = (n: number): string => `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`;
 
 function plain(text: string): LoadSource {
   const bytes = Buffer.from(text);
@@ -40,12 +41,7 @@ describe.each(topologies)('the warehouse on %s shard(s)', (topology) => {
 
   beforeAll(async () => {
     stores = await createStores(topology);
-    engine = connectEngine({
-      urls: stores.config.INLET_CLICKHOUSE_URLS,
-      database: stores.database,
-      cluster: stores.config.INLET_CLICKHOUSE_CLUSTER,
-      name: 'test',
-    });
+    engine = connectTestEngine(stores);
     warehouse = clickhouseWarehouse(engine);
     const keys = [
       { key: 'sport', attributeId: 11 },

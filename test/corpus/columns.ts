@@ -7,7 +7,7 @@ export const columns: readonly CorpusFile[] = [
   ...[1, 3, 4, 6].map((count) => ({
     name: `${count} column(s) in every row`,
     path: `columns/always-${count}.csv`,
-    body: () => lines(...[1, 2, 3].map((n) => [deviceId(n), ...Array(count - 1).fill('sport')].join(','))),
+    body: () => lines(...[1, 2, 3].map((n) => [deviceId(n), ...Array<string>(count - 1).fill('sport')].join(','))),
     expected: fails('wrong_shape'),
   })),
   {
@@ -91,7 +91,7 @@ export const columns: readonly CorpusFile[] = [
   {
     name: 'a row of ten thousand columns',
     path: 'columns/very-many.csv',
-    body: () => lines(two(1), two(2, Array(9_999).fill('sport').join(',')), two(3)),
+    body: () => lines(two(1), two(2, Array<string>(9_999).fill('sport').join(',')), two(3)),
     expected: loads(3, 2, rejects('wrong_column_count', 2)),
   },
   {

@@ -5,10 +5,10 @@ import { createPartner, type TestPartner } from '../support/partners.ts';
 import { startProcess, startService, stopProcess, type Service } from '../support/running-service.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { device } from '../support/device-id.ts';
 
 // Order and takeover with real processes. The full fault bench comes later; these are the promises of the skeleton.
 
-const device = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
 const rows = (from: number, count: number, key: number): string =>
   Array.from({ length: count }, (_, n) => `${device(from + n)},${key}\n`).join('');
 

@@ -12,10 +12,10 @@ import { stageFile } from '../../src/usecases/stage-file.ts';
 import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { device } from '../support/device-id.ts';
 
 // What one attempt leaves for the next, step by step: the use cases on the real stores, without a worker process.
 
-const device = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
 const signal = new AbortController().signal;
 
 describe('an attempt to load a file', () => {

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeEngine, connectEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { closeEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
 import { versionsOfJob } from '../../src/domain/device-version.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import { sniffLayout } from '../../src/domain/sniff-layout.ts';
 import { memoryOfLoads } from '../support/memory.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
+import { connectTestEngine } from '../support/test-engine.ts';
 
 // Every key of a row is a row of the stage: few bytes of a file become many of the engine's memory.
 
@@ -24,12 +25,7 @@ describe.each([
 
   beforeAll(async () => {
     stores = await createStores('two');
-    engine = connectEngine({
-      urls: stores.config.INLET_CLICKHOUSE_URLS,
-      database: stores.database,
-      cluster: stores.config.INLET_CLICKHOUSE_CLUSTER,
-      name: 'test',
-    });
+    engine = connectTestEngine(stores);
   });
 
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeEngine, connectEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { closeEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
 import { versionsOfJob } from '../../src/domain/device-version.ts';
 import { judgeLine, type LineContext } from '../../src/domain/judge-line.ts';
@@ -9,6 +9,7 @@ import { fiveColumns, twoColumns, type RowLayout } from '../../src/domain/row-la
 import { rowRule } from '../../src/domain/row-rule.ts';
 import { knownKeys, lineOf, maxLineBytes } from '../support/arbitrary-lines.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
+import { connectTestEngine } from '../support/test-engine.ts';
 
 // The same lines go to the domain's judge and to the engine; every verdict is compared.
 
@@ -32,12 +33,7 @@ describe('the row rule', () => {
 
   beforeAll(async () => {
     stores = await createStores('one');
-    engine = connectEngine({
-      urls: stores.config.INLET_CLICKHOUSE_URLS,
-      database: stores.database,
-      cluster: stores.config.INLET_CLICKHOUSE_CLUSTER,
-      name: 'test',
-    });
+    engine = connectTestEngine(stores);
     const keys = Array.from(knownKeys, ([key, attributeId]) => ({ key, attributeId }));
     await clickhouseWarehouse(engine).writeJobKeys(1, keys);
     // Keeps every judged line, where the service keeps only counts and the first rejects.

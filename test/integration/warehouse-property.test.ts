@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeEngine, connectEngine, onEveryShard, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { closeEngine, onEveryShard, type Engine } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
 import { versionsOfJob } from '../../src/domain/device-version.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
@@ -9,13 +9,14 @@ import { sniffLayout } from '../../src/domain/sniff-layout.ts';
 import type { Load, Warehouse } from '../../src/ports/warehouse.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { applyJob, type ModelJob, type ModelRow } from '../support/warehouse-model.ts';
+import { device } from '../support/device-id.ts';
+import { connectTestEngine } from '../support/test-engine.ts';
 
 // Random sequences of jobs of one partner, through the warehouse as the use cases call it, against a small model.
 
 const jobId = 1;
 const sequenceCount = 500;
 const lanes = 4;
-const device = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
 
 // Every sequence has three attributes of its own, so that many can share a partner and still share nothing.
 const attributes = [1, 2, 3];
@@ -47,12 +48,7 @@ describe('the warehouse after any sequence of jobs', () => {
 
   beforeAll(async () => {
     stores = await createStores('two');
-    engine = connectEngine({
-      urls: stores.config.INLET_CLICKHOUSE_URLS,
-      database: stores.database,
-      cluster: stores.config.INLET_CLICKHOUSE_CLUSTER,
-      name: 'test',
-    });
+    engine = connectTestEngine(stores);
     warehouse = clickhouseWarehouse(engine);
     // Every job gives its keys the same meaning here, so one list of them does for all.
     await warehouse.writeJobKeys(

@@ -1,0 +1,242 @@
+import {
+  importErrorListSchema,
+  importFileListSchema,
+  type ImportErrorLineRecord,
+  type ImportFileRecord,
+} from '@inlet/contract/import-log';
+import { problemSchema } from '@inlet/contract/problem';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { columnOfReason, rejectReasons, type RejectReason } from '../../src/domain/reject-reason.ts';
+import { bytes, deviceId, five, goodRows, lines, two } from '../corpus/lines.ts';
+import { parseCsv } from '../support/parse-csv.ts';
+import { createPartner } from '../support/partners.ts';
+import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { apiClient, readProblem } from './api-client.ts';
+
+const everyReason = 'several/1-every-reason.csv';
+const empty = 'several/2-empty.csv';
+const many = 'several/3-many.csv';
+const odd = 'several/4-odd, "quoted"\nname ü.csv';
+const utf16 = 'several/5-utf-16.csv';
+const good = 'several/6-good.csv';
+
+const zeroId = '00000000-0000-0000-0000-000000000000';
+const tooLong = `${deviceId(1)},1,DE,0,${'sport|'.repeat(20_000)}sport`;
+
+/** The refused rows of the first file in their order: the reason, the line and what is shown of it. */
+const refusals: readonly [RejectReason, string | Buffer, string][] = [
+  ['line_too_long', tooLong, tooLong.slice(0, 200)],
+  ['invalid_utf8', bytes('ff fe 2c c3 28 2c ed a0 80'), String.raw`\xff\xfe,\xc3(,\xed\xa0\x80`],
+  ['wrong_column_count', 'a,b', 'a,b'],
+  ['empty_id', ',1,DE,0,sport', ',1,DE,0,sport'],
+  ['zero_id', `${zeroId},1,DE,0,sport`, `${zeroId},1,DE,0,sport`],
+  ['hashed_id', `${'ab'.repeat(16)},1,DE,0,sport`, `${'ab'.repeat(16)},1,DE,0,sport`],
+  ['invalid_id', '\u0000\u0007\u001b[1m\u007f,1,DE,0,sport', String.raw`\x00\x07\x1b[1m\x7f,1,DE,0,sport`],
+  ['invalid_id_type', five(1, { idType: '=1+1' }), five(1, { idType: '=1+1' })],
+  ['invalid_country', five(1, { country: 'Zürich 🏔' }), five(1, { country: 'Zürich 🏔' })],
+  ['invalid_operation', five(1, { operation: '\\x41' }), five(1, { operation: '\\\\x41' })],
+  ['unknown_key', `"${deviceId(1)}","1","DE","0","a ""b"""`, `"${deviceId(1)}","1","DE","0","a ""b"""`],
+];
+
+const refused = (file: string, row: number, code: RejectReason, text: string): ImportErrorLineRecord => {
+  const message = rejectReasons[code];
+  return { file, row, column: columnOfReason(code), code, message, text };
+};
+const failed = (file: string | null, code: string, message: string): ImportErrorLineRecord => {
+  return { file, row: null, column: null, code, message, text: null };
+};
+
+/** 200 bytes end within the last character, of which only the first byte is shown. */
+const cutText = `${'x'.repeat(199)}é,sport`;
+
+const expectedErrors: readonly ImportErrorLineRecord[] = [
+  failed(null, 'file_failed', '3 of 6 files failed.'),
+  ...refusals.map(([code, , text], index) => refused(everyReason, index + 3, code, text)),
+  failed(empty, 'empty_file', 'The file has no bytes.'),
+  ...Array.from({ length: 100 }, (_, pair) => [
+    refused(many, 2 * pair + 1, 'invalid_id', 'x,sport'),
+    refused(many, 2 * pair + 2, 'unknown_key', two(1, 'golf')),
+  ]).flat(),
+  failed(odd, 'no_good_row', 'All 2 rows were rejected.'),
+  refused(odd, 1, 'invalid_id', `${'x'.repeat(199)}\\xc3`),
+  refused(odd, 2, 'invalid_id', String.raw`\u202e\ufeff\u0085\x09,sport`),
+  failed(utf16, 'wrong_encoding', 'The file begins with the byte-order mark of UTF-16.'),
+];
+
+describe('the errors and the files of an import', () => {
+  let market: Marketplace;
+  let id: number;
+
+  beforeAll(async () => {
+    market = await startMarketplace('errors-and-files');
+    await market.partner.createAttribute('sport', 'sport');
+    const pairs = Array.from({ length: 150 }, () => ['x,sport', two(1, 'golf')]).flat();
+    const files: Readonly<Record<string, Buffer>> = {
+      [everyReason]: lines('id,id_type,country,operation,keys', five(1), ...refusals.map(([, line]) => line)),
+      [empty]: Buffer.alloc(0),
+      [many]: lines(...pairs, two(1)),
+      [odd]: lines(cutText, '\u202e\ufeff\u0085\t,sport'),
+      [utf16]: Buffer.from(`\ufeff${two(1)}`, 'utf16le'),
+      [good]: goodRows(3),
+    };
+    for (const [path, body] of Object.entries(files)) await market.partner.upload(path, body);
+    id = await market.api.queue({ file_path: 'several/', key_type: 1, compressed: false });
+    await market.api.waitForEnd(id);
+  });
+  afterAll(() => market.stop());
+
+  const pathOf = (kind: 'errors' | 'files', query: string, of = id): string =>
+    `/v1/marketplace/import/${of}/${kind}?${query}`;
+  const pagesOf = async (kind: 'errors' | 'files', limit: number, of = id): Promise<unknown[]> =>
+    Promise.all((await market.api.follow(pathOf(kind, `limit=${limit}`, of))).map((answer) => answer.json()));
+  const errorPages = async (limit: number, of = id): Promise<ImportErrorLineRecord[][]> =>
+    (await pagesOf('errors', limit, of)).map((page) => importErrorListSchema.parse(page));
+  const filePages = async (limit: number): Promise<ImportFileRecord[][]> =>
+    (await pagesOf('files', limit)).map((page) => importFileListSchema.parse(page));
+
+  it('tell of every refused row its place, its reason and its text, and of every failed file why', async () => {
+    expect(await errorPages(1000)).toEqual([expectedErrors]);
+  });
+
+  it('name every reason that there is', () => {
+    expect(new Set(refusals.map(([code]) => code))).toEqual(new Set(Object.keys(rejectReasons)));
+  });
+
+  it.each([1, 2, 3, 13, 100, expectedErrors.length - 1, expectedErrors.length, expectedErrors.length + 1])(
+    'come by %s a page, each once and in the order of file and row',
+    async (limit) => {
+      const pages = await errorPages(limit);
+      expect(pages.flat()).toEqual(expectedErrors);
+      expect(pages.slice(0, -1).map(({ length }) => length)).toEqual(Array(pages.length - 1).fill(limit));
+      expect(pages.at(-1)?.length).toBeLessThan(limit);
+    },
+  );
+
+  it('come a hundred at a time when nothing is said', async () => {
+    const answer = await market.api.request(`/v1/marketplace/import/${id}/errors`);
+    expect(await answer.json()).toEqual(expectedErrors.slice(0, 100));
+    expect(answer.headers.get('link')).toMatch(
+      /^<\/v1\/marketplace\/import\/\d+\/errors\?limit=100&cursor=[\d.]+>; rel="next"$/,
+    );
+  });
+
+  it.each(['text/csv', 'TEXT/CSV', 'text/csv; charset=utf-8', 'application/xml, text/csv;q=0.9'])(
+    'come as the same lines of RFC 4180 for "Accept: %s"',
+    async (accept) => {
+      const answers = await market.api.follow(pathOf('errors', 'limit=60'), { headers: { accept } });
+      const pages = await Promise.all(answers.map(async (answer) => parseCsv(await answer.text())));
+      expect(answers.map(({ headers }) => headers.get('content-type'))).toEqual(
+        answers.map(() => 'text/csv; charset=utf-8'),
+      );
+      for (const [header] of pages) expect(header).toEqual(['file', 'row', 'column', 'code', 'message', 'text']);
+      const asText = expectedErrors.map(({ file, row, column, code, message, text }) =>
+        [file, row, column, code, message, text].map((value) => String(value ?? '')),
+      );
+      expect(pages.flatMap((page) => page.slice(1))).toEqual(asText);
+    },
+  );
+
+  it('list every file with what became of it, in the byte order of the keys', async () => {
+    const [files = []] = await filePages(1000);
+    const summary = files.map(({ file, status, total_rows, rejected_rows, error }) => ({
+      file,
+      status,
+      total_rows,
+      rejected_rows,
+      error: error?.code ?? null,
+    }));
+    expect(summary).toEqual([
+      { file: everyReason, status: 2, total_rows: 12, rejected_rows: 11, error: null },
+      { file: empty, status: 3, total_rows: 0, rejected_rows: 0, error: 'empty_file' },
+      { file: many, status: 2, total_rows: 301, rejected_rows: 300, error: null },
+      { file: odd, status: 3, total_rows: 2, rejected_rows: 2, error: 'no_good_row' },
+      { file: utf16, status: 3, total_rows: 0, rejected_rows: 0, error: 'wrong_encoding' },
+      { file: good, status: 2, total_rows: 3, rejected_rows: 0, error: null },
+    ]);
+    expect(files.map(({ bytes: size }) => size)).toEqual(files.map(({ bytes_read }) => bytes_read));
+    expect(files.at(-1)?.bytes).toBe(goodRows(3).length);
+    expect(files[1]?.bytes).toBe(0);
+  });
+
+  it.each([1, 2, 5, 6, 7])('list the files by %s a page, each once', async (limit) => {
+    const pages = await filePages(limit);
+    expect(pages.flat()).toEqual((await filePages(1000)).flat());
+    expect(pages.slice(0, -1).map(({ length }) => length)).toEqual(Array(pages.length - 1).fill(limit));
+  });
+
+  it('of a job with more failed files than are looked at together come complete', async () => {
+    const names = Array.from({ length: 450 }, (_, n) => `crowd/${String(n).padStart(3, '0')}.csv`);
+    await Promise.all(names.map((name, n) => market.partner.upload(name, n % 150 === 149 ? 'x,sport\n' : '')));
+    const crowd = await market.api.queue({ file_path: 'crowd/', key_type: 1, compressed: false });
+    await market.api.waitForEnd(crowd);
+    const expected = names.flatMap((file, n) =>
+      n % 150 === 149 ? [`${file} no_good_row`, `${file} invalid_id`] : [`${file} empty_file`],
+    );
+    for (const limit of [1000, 199, 200, 201, 7]) {
+      const found = (await errorPages(limit, crowd)).flat().filter(({ file }) => file !== null);
+      expect(found.map(({ file, code }) => `${file} ${code}`)).toEqual(expected);
+    }
+  });
+
+  it.each(['errors', 'files'] as const)(
+    '%s: wrong limits, cursors and parameters are answered with 400',
+    async (kind) => {
+      const wrong = [
+        'limit=0',
+        'limit=1001',
+        'limit=-1',
+        'limit=1.5',
+        'limit=x',
+        'limit=',
+        'limit=1&limit=2',
+        'page=2',
+      ];
+      const cursors = [
+        '',
+        'x',
+        '-1',
+        '1e3',
+        '0x10',
+        '%201',
+        '1.2.3',
+        '.',
+        '1.',
+        '.1',
+        '-1.0',
+        '1.-1',
+        '1e3.0',
+        '1'.repeat(65),
+      ];
+      const ofOtherKind = kind === 'errors' ? '1' : '1.2';
+      for (const query of [...wrong, ...[...cursors, ofOtherKind].map((cursor) => `cursor=${cursor}`)]) {
+        const answer = await market.api.request(pathOf(kind, query));
+        expect(answer.status, query).toBe(400);
+        const problem = problemSchema.strict().parse(await readProblem(answer));
+        expect(problem.code, query).toBe('invalid_request');
+        const pointer = query === 'page=2' ? '' : `/${query.split('=')[0]}`;
+        expect(
+          problem.errors?.map((error) => error.pointer),
+          query,
+        ).toEqual([pointer]);
+      }
+    },
+  );
+
+  it.each(['errors', 'files'] as const)(
+    "%s: another partner's import, and none at all, are answered with 404",
+    async (kind) => {
+      const other = await createPartner(market.stores.environment);
+      const stranger = apiClient(market.service.url, other.apiKey);
+      for (const [api, of] of [
+        [stranger, String(id)],
+        [market.api, '999999999'],
+        [market.api, 'abc'],
+        [market.api, '0'],
+      ] as const) {
+        const answer = await api.request(`/v1/marketplace/import/${of}/${kind}`);
+        expect(answer.status).toBe(404);
+        expect(problemSchema.strict().parse(await readProblem(answer)).code).toBe('not_found');
+      }
+    },
+  );
+});

@@ -1,0 +1,12 @@
+import { connectEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import type { TestStores } from './stores.ts';
+
+/** The engine of a test's own stores, as the service connects to it. */
+export function connectTestEngine({ config, database }: TestStores): Engine {
+  return connectEngine({
+    urls: config.INLET_CLICKHOUSE_URLS,
+    database,
+    cluster: config.INLET_CLICKHOUSE_CLUSTER,
+    name: 'test',
+  });
+}
