@@ -71,7 +71,8 @@ async function errorsOfFiles(
   limit: number,
 ): Promise<ImportErrorLine[]> {
   const byId = new Map(files.map((file) => [file.id, file]));
-  const loadIds = files.flatMap(({ loadId }) => loadId ?? []);
+  // A file that could not be read to its end has no counted rejects, but the engine may have seen some on the way.
+  const loadIds = files.flatMap(({ loadId, rejectedRows }) => (rejectedRows > 0 ? (loadId ?? []) : []));
   const rejects = await deps.warehouse.listRejects({
     loadIds,
     after: { ...after, row: Math.max(after.row, 0) },

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { corpusFiles } from '../corpus/corpus-files.ts';
 import { corpusAttributes, goodRows } from '../corpus/lines.ts';
+import { selectOnShards } from '../support/below-the-api.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
 import { startService, type Service } from '../support/running-service.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 
 /** Under the limit of open jobs; the lane is first in, first out, so the last of a batch ends last. */
@@ -61,6 +63,14 @@ describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout:
       client.query<{ path: string; attempt: number }>('SELECT path, attempt FROM job_file WHERE attempt <> 1'),
     );
     expect(rows).toEqual([]);
+  });
+
+  it('leaves nothing in the stage', async () => {
+    const staged = `SELECT DISTINCT table FROM system.parts WHERE active AND database = currentDatabase()
+      AND table IN ('staged_attributes_local', 'staged_devices_local', 'job_keys_local')`;
+    // The stage of the last job goes just after its end.
+    await waitUntil('the stage is empty', async () => (await selectOnShards(stores, staged)).length === 0);
+    expect(await selectOnShards(stores, staged)).toEqual([]);
   });
 
   it('is no burden for what comes after it: a good file loads, in the same processes', async () => {

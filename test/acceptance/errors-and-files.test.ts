@@ -5,6 +5,7 @@ import {
   type ImportFileRecord,
 } from '@inlet/contract/import-log';
 import { problemSchema } from '@inlet/contract/problem';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { columnOfReason, rejectReasons, type RejectReason } from '../../src/domain/reject-reason.ts';
 import { bytes, deviceId, five, goodRows, lines, two } from '../corpus/lines.ts';
@@ -165,17 +166,30 @@ describe('the errors and the files of an import', () => {
   });
 
   it('of a job with more failed files than are looked at together come complete', async () => {
-    const names = Array.from({ length: 450 }, (_, n) => `crowd/${String(n).padStart(3, '0')}.csv`);
-    await Promise.all(names.map((name, n) => market.partner.upload(name, n % 150 === 149 ? 'x,sport\n' : '')));
+    const names = Array.from({ length: 250 }, (_, n) => `crowd/${String(n).padStart(3, '0')}.csv`);
+    await Promise.all(
+      names.map((name, n) => market.partner.upload(name, n % 83 === 82 ? lines('x,sport') : Buffer.alloc(0))),
+    );
     const crowd = await market.api.queue({ file_path: 'crowd/', key_type: 1, compressed: false });
     await market.api.waitForEnd(crowd);
     const expected = names.flatMap((file, n) =>
-      n % 150 === 149 ? [`${file} no_good_row`, `${file} invalid_id`] : [`${file} empty_file`],
+      n % 83 === 82 ? [`${file} no_good_row`, `${file} invalid_id`] : [`${file} empty_file`],
     );
     for (const limit of [1000, 199, 200, 201, 7]) {
       const found = (await errorPages(limit, crowd)).flat().filter(({ file }) => file !== null);
       expect(found.map(({ file, code }) => `${file} ${code}`)).toEqual(expected);
     }
+  });
+
+  it('of a file that cannot be read to its end tell that, and nothing of the rows before it', async () => {
+    const rows = Array.from({ length: 1_000_000 }, (_, n) => (n % 1_000 === 0 ? 'x,sport\n' : `${two(n)}\n`));
+    const whole = gzipSync(rows.join(''), { level: 1 });
+    await market.partner.upload('cut.csv.gz', whole.subarray(0, -1_000));
+    const cut = await market.api.queue({ file_path: 'cut.csv.gz', key_type: 1 });
+    const log = await market.api.waitForEnd(cut);
+    expect(log).toMatchObject({ status: 3, total_rows: '0', unique_devices: '0' });
+    const found = (await errorPages(1000, cut)).flat().map(({ file, row, code }) => ({ file, row, code }));
+    expect(found).toEqual([{ file: 'cut.csv.gz', row: null, code: 'corrupt_gzip' }]);
   });
 
   it.each(['errors', 'files'] as const)(

@@ -37,5 +37,5 @@ export function bytes(digits: string): Buffer {
 
 /** Several good rows of two columns. */
 export function goodRows(count: number, from = 1): Buffer {
-  return lines(...Array.from({ length: count }, (_, index) => two(from + index)));
+  return Buffer.from(Array.from({ length: count }, (_, index) => `${two(from + index)}\n`).join(''));
 }
