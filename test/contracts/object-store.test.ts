@@ -41,7 +41,12 @@ async function paths(path: string, limit = 10_000): Promise<string[]> {
 
 describe('the object store', () => {
   beforeAll(async () => {
-    await Promise.all(manyKeys.map((key) => put(key.slice(root.length), 'x')));
+    // A few at a time: waiting for a free connection counts as waiting for the storage.
+    const left = [...manyKeys];
+    const putSome = async (): Promise<void> => {
+      for (let key = left.pop(); key !== undefined; key = left.pop()) await put(key.slice(root.length), 'x');
+    };
+    await Promise.all(Array.from({ length: 16 }, putSome));
   });
 
   afterAll(async () => {
@@ -148,11 +153,11 @@ describe('the object store', () => {
   });
 
   describe('when it opens an object', () => {
-    it.each([0, 1, 16_383, 16_384, 16_385, 3_000_000])('gives all its %s bytes and its beginning', async (size) => {
+    it.each([0, 1, 262_143, 262_144, 262_145, 3_000_000])('gives all its %s bytes and its beginning', async (size) => {
       const bytes = Buffer.from(Array.from({ length: size }, (_, n) => (n * 31 + (n >> 8)) % 251));
       const opened = await store.open(await found(await put(`open/${size}`, bytes)), signal);
       expect(opened.isGzip).toBe(false);
-      expect(Buffer.from(opened.head).equals(bytes.subarray(0, 16_384))).toBe(true);
+      expect(Buffer.from(opened.head).equals(bytes.subarray(0, 262_144))).toBe(true);
       expect((await buffer(opened.body)).equals(bytes)).toBe(true);
     });
 

@@ -40,15 +40,17 @@ describe('a bucket in another region', () => {
     });
 
   it.each([
-    { name: 'listing', run: () => store().list('in/', 10) },
-    { name: 'finding', run: () => store().find('in/a.csv') },
+    { name: 'listing', asked: 1, run: () => store().list('in/', 10) },
+    { name: 'finding', asked: 2, run: () => store().find('in/a.csv') },
     {
       name: 'reading',
+      asked: 1,
       run: () => store().open({ key: 'in/a.csv', etag: '"x"', size: 1 }, new AbortController().signal),
     },
-  ])('is told as such when $name, and the redirect is not followed', async ({ run }) => {
+  ])('is told as such when $name, and the redirect is not followed', async ({ run, asked }) => {
     const before = requests;
     await expect(run()).rejects.toMatchObject({ code: 'bucket_in_other_region' });
-    expect(requests).toBe(before + 1);
+    // To find an object it asks a second time, because the first answer has no body that says why.
+    expect(requests).toBe(before + asked);
   });
 });

@@ -46,12 +46,11 @@ export const lineEnds: readonly CorpusFile[] = [
     expected: fails('empty_file'),
   },
   {
-    name: 'more blank lines than are looked at, then rows with tabs',
+    name: 'thousands of blank lines, then rows with tabs',
     path: 'line-ends/many-blank.tsv',
     body: () =>
       Buffer.concat([Buffer.from('\n'.repeat(20_000)), lines(two(1).replace(',', '\t'), two(2).replace(',', '\t'))]),
-    expected: hasNoGoodRow(rejects('wrong_column_count', 20_001, 2)),
-    better: { verdict: loads(2, 2), how: 'Look on until a line is found, not only at the first 16 kB.' },
+    expected: loads(2, 2),
   },
   {
     name: 'no newline at the end',

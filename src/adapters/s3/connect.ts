@@ -19,7 +19,7 @@ export function connectS3(settings: S3Settings): S3Client {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
-      connectionTimeout: 5_000,
+      connectionTimeout: 10_000, // includes the wait for one of the sockets below
       requestTimeout: 60_000,
       throwOnRequestTimeout: true, // otherwise it only prints a warning
       socketTimeout: 300_000, // a body that stands still; long enough for an engine that is slow to take it

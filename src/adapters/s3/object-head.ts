@@ -4,11 +4,11 @@ import { constants, gunzip } from 'node:zlib';
 
 const gunzipPart = promisify(gunzip);
 
-/** A line may have 100 kB, but its delimiter and its first field stand in far less. */
-const headBytes = 16_384;
+/** Holds a line of the limit (100 kB) and more, so that a first line which is too long does not hide the layout. */
+const headBytes = 262_144;
 
-/** The same for what gzip makes of it, which may be a thousand times as much. */
-const unpackedHeadBytes = 262_144;
+/** Of packed bytes fewer do: gzip may make a thousand times as many of them. */
+const packedHeadBytes = 16_384;
 
 export function beginsLikeGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
@@ -46,8 +46,9 @@ export async function lookAhead(body: Readable): Promise<LookedAt> {
 /** Unpacks a beginning. What cannot be unpacked is not judged here: the engine reads the whole and says so. */
 export async function unpackHead(bytes: Uint8Array): Promise<Uint8Array> {
   try {
-    const all = await gunzipPart(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * 1024 * 1024 });
-    return all.subarray(0, unpackedHeadBytes);
+    const packed = bytes.subarray(0, packedHeadBytes);
+    const all = await gunzipPart(packed, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * 1024 * 1024 });
+    return all.subarray(0, headBytes);
   } catch {
     return new Uint8Array();
   }
