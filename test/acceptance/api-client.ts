@@ -49,7 +49,7 @@ export function apiClient(url: string, apiKey: string): ApiClient {
     },
     refuse: async (body) => problemSchema.strict().parse(await readProblem(await post(body))),
     list: async () => importLogListSchema.parse(await expectStatus(200, await request('/v1/marketplace/import'))),
-    waitForEnd: async (importLogId, seconds = 60) => {
+    waitForEnd: async (importLogId, seconds = 120) => {
       let log: ImportLogRecord | undefined;
       await waitUntil(
         `import ${importLogId} has ended`,

@@ -148,7 +148,7 @@ describe("importing from a partner's own bucket", () => {
   it('keeps the credentials nowhere in clear, and nothing of them when the job is final', async () => {
     const secret = own.credentials.secretAccessKey;
     // A large file keeps the job open for the first look.
-    const lines = Array.from({ length: 400_000 }, (_, n) => `${device(n)},sport\n`).join('');
+    const lines = Array.from({ length: 1_000_000 }, (_, n) => `${device(n)},sport\n`).join('');
     await own.upload('large.csv.gz', gzipSync(lines, { level: 1 }));
     const id = await market.api.queue(request('large.csv.gz'));
     const sealed = (): Promise<number | null> =>

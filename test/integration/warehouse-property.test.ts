@@ -105,7 +105,7 @@ describe('the warehouse after any sequence of jobs', () => {
 
   it(
     `is what a model of thirty lines says, for ${sequenceCount} sequences on two shards`,
-    { timeout: 300_000 },
+    { timeout: 900_000 },
     async () => {
       let nextSequence = 0;
       const lane = async (partnerId: number): Promise<void> => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Waits for a condition, looking often, for at most a minute. An error counts as "not yet". */
-export async function waitUntil(what: string, condition: () => Promise<boolean>, seconds = 60): Promise<void> {
+/** Waits for a condition, looking often, for at most two minutes. An error counts as "not yet". */
+export async function waitUntil(what: string, condition: () => Promise<boolean>, seconds = 120): Promise<void> {
   const end = Date.now() + seconds * 1000;
   let last: unknown;
   while (Date.now() < end) {
