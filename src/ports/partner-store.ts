@@ -1,6 +1,8 @@
 import type { Partner } from '../domain/partner.ts';
 
 export interface PartnerStore {
+  /** Runs something that only one may do for this name at a time; others wait. */
+  withNameLocked<T>(name: string, run: () => Promise<T>): Promise<T>;
   create(partner: { readonly name: string; readonly prefix: string; readonly keyHash: Uint8Array }): Promise<Partner>;
   findByName(name: string): Promise<Partner | null>;
   /** The partner that holds the key; null when the key is unknown or revoked. */

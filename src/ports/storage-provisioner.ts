@@ -8,6 +8,7 @@ export type StorageGrant = {
 };
 
 export interface StorageProvisioner {
-  /** Gives storage credentials that can do nothing outside of the prefix. Repeating it gives the same credentials. */
+  /** Gives storage credentials that can do nothing outside of the prefix. Repeating it gives the same credentials; not to be run
+   * twice at once for the same user. */
   provision(user: { readonly name: string; readonly prefix: string }): Promise<StorageGrant>;
 }

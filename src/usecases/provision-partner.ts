@@ -24,6 +24,11 @@ export async function provisionPartner(deps: Deps, name: string): Promise<Provis
       `"${name}" is not a partner name: use 2 to 40 of a-z, 0-9 and single hyphens.`,
     );
   }
+  return deps.partners.withNameLocked(name, () => provisionOnce(deps, name));
+}
+
+/** One at a time for a name: the storage does not keep two apart that make the same user at once. */
+async function provisionOnce(deps: Deps, name: string): Promise<ProvisionedPartner> {
   if (await deps.partners.findByName(name))
     throw new Failure('invalid_request', `There is a partner "${name}" already.`);
   const prefix = prefixOfPartner(name);

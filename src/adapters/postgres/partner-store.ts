@@ -1,10 +1,19 @@
+import { sql } from 'kysely';
 import type { PartnerStore } from '../../ports/partner-store.ts';
 import type { Database } from './connect.ts';
 import { insertPartner } from './partners/insert-partner.ts';
 
+/** Keeps these locks apart from others. */
+const partnerNames = 7_340_022;
+
 export function postgresPartnerStore(db: Database): PartnerStore {
   const columns = ['partner.id', 'partner.name', 'partner.prefix'] as const;
   return {
+    withNameLocked: (name, run) =>
+      db.transaction().execute(async (tx) => {
+        await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, ${partnerNames}))`.execute(tx);
+        return run();
+      }),
     create: (partner) => insertPartner(db, partner),
     findByName: async (name) =>
       (await db.selectFrom('partner').select(columns).where('name', '=', name).executeTakeFirst()) ?? null,
