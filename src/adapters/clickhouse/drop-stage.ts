@@ -45,12 +45,13 @@ async function dropPartitions(engine: Engine, table: string, ids: readonly numbe
   }
 }
 
+/** A dropped partition may leave an empty part for a moment: it holds nothing, so it does not count. */
 export async function listStaged(engine: Engine): Promise<{ loadIds: number[]; jobIds: number[] }> {
   const parts = await onEveryShard(engine, async (shard) => {
     const result = await shard.query({
       query: `
         SELECT DISTINCT table, partition_id FROM system.parts
-        WHERE active AND database = currentDatabase()
+        WHERE active AND rows > 0 AND database = currentDatabase()
           AND table IN ('staged_attributes_local', 'staged_devices_local', 'job_keys_local')`,
       format: 'JSONEachRow',
     });
