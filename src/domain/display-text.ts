@@ -1,3 +1,5 @@
+import { decodeUtf8 } from './utf8.ts';
+
 /**
  * Makes bytes of a file fit to be shown: what is not printable (control characters, broken UTF-8) becomes `\xNN`, and
  * a backslash is doubled, so that the text can be told from the escapes.
@@ -6,14 +8,12 @@ export function displayText(bytes: Uint8Array): string {
   let text = '';
   for (let index = 0; index < bytes.length;) {
     const length = characterLength(bytes, index);
-    const character = length === 0 ? null : decodeStrictly(bytes.subarray(index, index + length));
+    const character = length === 0 ? null : decodeUtf8(bytes.subarray(index, index + length));
     text += character === null ? escapeByte(bytes[index] ?? 0) : printable(character, bytes[index] ?? 0);
     index += character === null ? 1 : length;
   }
   return text;
 }
-
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function characterLength(bytes: Uint8Array, index: number): number {
   const first = bytes[index] ?? 0;
@@ -21,14 +21,6 @@ function characterLength(bytes: Uint8Array, index: number): number {
   if (first < 0xc2) return 0;
   if (first < 0xe0) return 2;
   return first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-}
-
-function decodeStrictly(bytes: Uint8Array): string | null {
-  try {
-    return strictUtf8.decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 function printable(character: string, byte: number): string {

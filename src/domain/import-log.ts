@@ -1,3 +1,4 @@
+import type { Failure } from './failure.ts';
 import type { FailureCode } from './failure-catalogue.ts';
 import type { JobStatus } from './job.ts';
 import type { Progress } from './progress.ts';
@@ -26,6 +27,11 @@ export type ImportLogError = {
   readonly column: string | null;
   readonly count: number;
 };
+
+/** What a failure means for the job as a whole, which is no file and no row. */
+export function errorOfJob({ code, detail }: Failure, count = 1): ImportLogError {
+  return { code, message: detail, file: null, row: null, column: null, count };
+}
 
 export type ImportLog = {
   readonly importLogId: number;

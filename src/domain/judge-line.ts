@@ -2,6 +2,7 @@ import type { RejectReason } from './reject-reason.ts';
 import type { ColumnName, RowLayout } from './row-layout.ts';
 import { keySeparator, type Condition, type RowCheck } from './row-rule.ts';
 import { splitLine } from './split-line.ts';
+import { decodeUtf8 } from './utf8.ts';
 
 /** What a good row says. A column that the layout does not have is 0 or empty. */
 type GoodRow = {
@@ -25,7 +26,6 @@ export type LineContext = {
 
 type Line = { readonly bytes: Uint8Array; readonly isUtf8: boolean; readonly fields: readonly string[] };
 
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 const carriageReturn = 0x0d;
 
@@ -56,11 +56,8 @@ function withoutMarks(raw: Uint8Array, row: number): Uint8Array {
 }
 
 function readLine(bytes: Uint8Array, layout: RowLayout): Line {
-  try {
-    return { bytes, isUtf8: true, fields: splitLine(strictUtf8.decode(bytes), layout.delimiter) };
-  } catch {
-    return { bytes, isUtf8: false, fields: [] };
-  }
+  const text = decodeUtf8(bytes);
+  return { bytes, isUtf8: text !== null, fields: text === null ? [] : splitLine(text, layout.delimiter) };
 }
 
 function column(line: Line, name: ColumnName, { layout }: LineContext): string {

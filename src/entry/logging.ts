@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino';
+import { pathOf } from '../adapters/http/path-of.ts';
 
 /** One JSON object per line. Headers and bodies of requests are never logged; secrets cannot be (domain/secret.ts). */
 export function createLogger(options: { name: string; level: string }): Logger {
@@ -9,7 +10,7 @@ export function createLogger(options: { name: string; level: string }): Logger {
       req: (request: { id: string; method: string; url: string }) => ({
         id: request.id,
         method: request.method,
-        path: request.url.split('?')[0],
+        path: pathOf(request),
       }),
       res: (reply: { statusCode: number }) => ({ status: reply.statusCode }),
     },

@@ -1,6 +1,6 @@
 import { versionsOfJob } from '../domain/device-version.ts';
 import { Failure } from '../domain/failure.ts';
-import { importLogErrorLimit, importMode, type ImportLogError } from '../domain/import-log.ts';
+import { errorOfJob, importLogErrorLimit, importMode, type ImportLogError } from '../domain/import-log.ts';
 import type { JobSummary, LaneJob, LaneStore } from '../ports/lane-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
@@ -39,15 +39,7 @@ async function swapIn(
 /** In a job of several files, first what it means for the whole. */
 function errorsOf({ failedFiles, loadIds, errors }: JobSummary, failure: Failure | null): readonly ImportLogError[] {
   if (!failure || failedFiles + loadIds.length === 1) return errors;
-  const whole = {
-    code: failure.code,
-    message: failure.detail,
-    file: null,
-    row: null,
-    column: null,
-    count: failedFiles,
-  };
-  return [whole, ...errors].slice(0, importLogErrorLimit);
+  return [errorOfJob(failure, failedFiles), ...errors].slice(0, importLogErrorLimit);
 }
 
 function failureOf({ failedFiles, loadIds }: JobSummary, { mode }: LaneJob): Failure | null {

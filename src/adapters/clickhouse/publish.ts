@@ -1,7 +1,7 @@
 import type { JobVersions } from '../../domain/device-version.ts';
 import type { Load } from '../../ports/warehouse.ts';
 import { onEveryShard, type Engine } from './connect.ts';
-import { jobQueryId, loadQueryId } from './query-ids.ts';
+import { jobQueryPrefix, loadQueryPrefix, newQueryId } from './query-ids.ts';
 
 const columns = 'partner_id, attribute_id, device, id_type, country, version, is_deleted';
 
@@ -12,7 +12,7 @@ export async function publishLoad(engine: Engine, load: Load): Promise<void> {
       query: `
         INSERT INTO device_attributes_local (${columns})
         SELECT ${columns} FROM staged_attributes_local WHERE load_id = {load: UInt64}`,
-      query_id: loadQueryId(load.loadId, 'publish'),
+      query_id: newQueryId(loadQueryPrefix(load.loadId), 'publish'),
       query_params: { load: load.loadId },
       clickhouse_settings: { optimize_on_insert: 0 },
     }),
@@ -46,7 +46,7 @@ export async function replaceAttributes(
         FROM device_attributes_local FINAL
         WHERE partner_id = {partner: UInt64} AND attribute_id IN ({attributes: Array(UInt64)}) AND version < {version: UInt64}`,
       query_params: { loads: loadIds, partner: job.partnerId, attributes, version: job.versions.ofDeletes },
-      query_id: jobQueryId(job.id),
+      query_id: newQueryId(jobQueryPrefix(job.id), 'replace'),
       clickhouse_settings: { optimize_on_insert: 0 },
     }),
   );

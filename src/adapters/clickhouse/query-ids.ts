@@ -1,21 +1,18 @@
-/** Everything that runs for a load has a query id that begins so: the way to find and stop it. */
+// Everything that runs for a load, or for the replacement of a job, has a query id that begins so: the way to find and
+// stop it.
+
 export function loadQueryPrefix(loadId: number): string {
   return `inlet-load-${loadId}-`;
 }
-
-/** A number of ours at the end, because the engine refuses a query id that is running. */
-let serial = 0;
 
 export function jobQueryPrefix(jobId: number): string {
   return `inlet-job-${jobId}-`;
 }
 
-export function jobQueryId(jobId: number): string {
-  serial += 1;
-  return `${jobQueryPrefix(jobId)}${process.pid}-${serial}`;
-}
+/** A number of ours at the end, because the engine refuses a query id that is running. */
+let serial = 0;
 
-export function loadQueryId(loadId: number, step: 'stage' | 'publish'): string {
+export function newQueryId(prefix: string, step: 'stage' | 'publish' | 'replace'): string {
   serial += 1;
-  return `${loadQueryPrefix(loadId)}${step}-${process.pid}-${serial}`;
+  return `${prefix}${step}-${process.pid}-${serial}`;
 }

@@ -4,7 +4,7 @@ import { rowRule } from '../../domain/row-rule.ts';
 import type { Load, LoadSource } from '../../ports/warehouse.ts';
 import { shardFor, type Engine } from './connect.ts';
 import { toLoadFailure } from './load-failure.ts';
-import { loadQueryId } from './query-ids.ts';
+import { loadQueryPrefix, newQueryId } from './query-ids.ts';
 import { isDataRowSql, judgedLineSql } from './row-rule-sql.ts';
 
 /**
@@ -36,7 +36,7 @@ export async function stageLoad(engine: Engine, load: Load, source: LoadSource, 
     const { stream } = await shardFor(engine, load.loadId).exec({
       query: stageSql(source),
       values: source.body,
-      query_id: loadQueryId(load.loadId, 'stage'),
+      query_id: newQueryId(loadQueryPrefix(load.loadId), 'stage'),
       query_params: {
         partner: load.partnerId,
         job: load.jobId,

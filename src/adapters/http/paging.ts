@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../../domain/failure.ts';
+import { pathOf } from './path-of.ts';
 
 // A cursor is the place of the last item of a page: a few numbers. Callers take it from the Link header as it is.
 
@@ -15,6 +16,5 @@ export function readCursor(cursor: string | undefined, length: number): number[]
 
 /** RFC 8288: where the next page is. */
 export function linkNext(request: FastifyRequest, reply: FastifyReply, limit: number, place: readonly number[]): void {
-  const path = request.url.split('?')[0] ?? '/';
-  reply.header('link', `<${path}?limit=${limit}&cursor=${place.join('.')}>; rel="next"`);
+  reply.header('link', `<${pathOf(request)}?limit=${limit}&cursor=${place.join('.')}>; rel="next"`);
 }

@@ -3,6 +3,7 @@ import type { Problem } from '@inlet/contract/problem';
 import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { Failure, type FieldError } from '../../domain/failure.ts';
 import type { FailureCode } from '../../domain/failure-catalogue.ts';
+import { pathOf } from './path-of.ts';
 import type { Api } from './server.ts';
 
 /** Every answer that is not a success is `application/problem+json` with a code of the catalogue. */
@@ -83,8 +84,4 @@ function codeOf(error: FastifyError): FailureCode {
 /** What Fastify says about a request may be told; what went wrong inside may not. */
 function detailOf(error: FastifyError): string {
   return (error.statusCode ?? 500) < 500 ? error.message : 'The request could not be carried out.';
-}
-
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?')[0] ?? '/';
 }

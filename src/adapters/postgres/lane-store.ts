@@ -1,5 +1,5 @@
 import type { PgBoss } from 'pg-boss';
-import { jobStatus } from '../../domain/job.ts';
+import { errorOfJob } from '../../domain/import-log.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { Database } from './connect.ts';
 import { completeLaneToken, sendLaneToken } from './dispatch.ts';
@@ -22,14 +22,10 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
     startImport: (jobId, files) => startImport(db, jobId, files),
     startDelete: (jobId, found) => startDelete(db, jobId, found),
     summarizeJob: (jobId) => summarizeJob(db, jobId),
-    finishImport: (jobId, result) => endJob(db, jobId, { ...result, from: jobStatus.running }),
-    finishDelete: (jobId) =>
-      endJob(db, jobId, { from: jobStatus.running, failure: null, errors: [], uniqueDevices: null }),
-    failJob: (jobId, failure) => {
-      const error = { code: failure.code, message: failure.detail, file: null, row: null, column: null, count: 1 };
-      // Only from pending: another holder of the lane may have started it meanwhile.
-      return endJob(db, jobId, { from: jobStatus.pending, failure, errors: [error], uniqueDevices: 0 });
-    },
+    finishImport: (jobId, result) => endJob(db, jobId, { ...result, hasStarted: true }),
+    finishDelete: (jobId) => endJob(db, jobId, { hasStarted: true, failure: null, errors: [], uniqueDevices: null }),
+    failJob: (jobId, failure) =>
+      endJob(db, jobId, { hasStarted: false, failure, errors: [errorOfJob(failure)], uniqueDevices: 0 }),
     takeTurn: (task, everySeconds) => takeTurn(db, task, everySeconds),
     wakeLanes: () => wakeLanes(db, boss),
   };

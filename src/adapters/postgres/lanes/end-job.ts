@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { Failure } from '../../../domain/failure.ts';
 import type { ImportLogError } from '../../../domain/import-log.ts';
-import { jobStatus, type JobStatus } from '../../../domain/job.ts';
+import { jobStatus, statusesBefore } from '../../../domain/job.ts';
 import type { Database } from '../connect.ts';
 
 export type JobEnd = {
   readonly failure: Failure | null;
   readonly errors: readonly ImportLogError[];
-  /** From where the job may be taken to its end. */
-  readonly from: JobStatus;
+  /** Whether its files were fixed: another holder of the lane may have done that meanwhile. */
+  readonly hasStarted: boolean;
   /** Null when it was counted before. */
   readonly uniqueDevices: number | null;
 };
@@ -27,7 +27,8 @@ export async function endJob(db: Database, jobId: number, end: JobEnd): Promise<
         updated_at: sql`now()`,
       })
       .where('id', '=', jobId)
-      .where('status', '=', end.from)
+      .where('status', 'in', statusesBefore(status))
+      .where('listed_at', end.hasStarted ? 'is not' : 'is', null)
       .returning('id')
       .executeTakeFirst();
     if (!ended) return;
