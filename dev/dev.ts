@@ -109,6 +109,11 @@ or by hand:
   # follow the imports
   curl -s ${url}/v1/marketplace/import ${authorization}
 
+  # an audience from two files of 1,000 devices each, half of them in both; then look at it
+  curl -s ${url}/v2/firstparty/audience ${authorization} \\
+    -H 'Content-Type: application/json' -d '{"name": "Summer", "file_path": "acme/summer/"}'
+  curl -s ${url}/v2/firstparty/audience/1 ${authorization}
+
 The logs are in .dev/api.log and .dev/worker.log. Ctrl-C stops the api and the worker;
 "npm run stack:down" stops the servers.
 `);

@@ -6,7 +6,7 @@ export const demoAttributes = ['sports', 'travel', 'music'] as const;
 const rowsPerPart = 100_000;
 const parts = 3;
 
-/** Three gzipped parts of one delivery, and a small file with bad rows to look at. */
+/** Three gzipped parts of one delivery, a small file with bad rows to look at, and two files of an audience. */
 export function sampleFiles(): { path: string; body: Uint8Array }[] {
   const delivery = Array.from({ length: parts }, (_, part) => ({
     path: `delivery/part-${part}.csv.gz`,
@@ -21,7 +21,16 @@ export function sampleFiles(): { path: string; body: Uint8Array }[] {
     `${deviceId(2)},golf`,
     row(3),
   ];
-  return [...delivery, { path: 'with-bad-rows.csv', body: Buffer.from(bad.join('\n')) }];
+  const audience = [1, 2].map((file) => ({
+    path: `acme/summer/${file}.csv`,
+    body: Buffer.from(['id,event', ...Array.from({ length: 1000 }, (_, n) => member(file * 500 + n))].join('\n')),
+  }));
+  return [...delivery, { path: 'with-bad-rows.csv', body: Buffer.from(bad.join('\n')) }, ...audience];
+}
+
+/** Every third device is one that no import brings. */
+function member(n: number): string {
+  return `${deviceId(n % 3 === 0 ? -n : n)},${n % 2 === 0 ? 'click' : ''}`;
 }
 
 function row(n: number): string {

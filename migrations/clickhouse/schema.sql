@@ -1,3 +1,28 @@
+CREATE TABLE {database}.audience_devices
+(
+    `partner_id` UInt64 CODEC(ZSTD(1)),
+    `audience_id` UInt64 CODEC(ZSTD(1)),
+    `generation` UInt32 CODEC(ZSTD(1)),
+    `device` UUID CODEC(ZSTD(1)),
+    `event` String CODEC(ZSTD(1)),
+    `file_id` UInt64 CODEC(ZSTD(1))
+)
+ENGINE = Distributed('{cluster}', '{database}', 'audience_devices_local', cityHash64(device));
+
+CREATE TABLE {database}.audience_devices_local
+(
+    `partner_id` UInt64 CODEC(ZSTD(1)),
+    `audience_id` UInt64 CODEC(ZSTD(1)),
+    `generation` UInt32 CODEC(ZSTD(1)),
+    `device` UUID CODEC(ZSTD(1)),
+    `event` String CODEC(ZSTD(1)),
+    `file_id` UInt64 CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY partner_id
+ORDER BY (partner_id, audience_id, generation, device, event)
+SETTINGS index_granularity = 8192;
+
 CREATE TABLE {database}.device_attributes
 (
     `partner_id` UInt64 CODEC(ZSTD(1)),
@@ -145,6 +170,78 @@ AS SELECT
 FROM {database}.judged_lines
 WHERE reason = '';
 
+CREATE TABLE {database}.judged_members
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `row` UInt64,
+    `bytes` UInt64,
+    `reason` LowCardinality(String),
+    `device` UUID,
+    `event` String,
+    `line` String
+)
+ENGINE = `Null`;
+
+CREATE MATERIALIZED VIEW {database}.judged_members_to_load_counts TO {database}.load_counts_local
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `reason` LowCardinality(String),
+    `rows` UInt64,
+    `bytes` UInt64,
+    `first_row` UInt64
+)
+AS SELECT
+    load_id,
+    file_id,
+    reason,
+    count() AS rows,
+    sum(bytes) AS bytes,
+    min(row) AS first_row
+FROM {database}.judged_members
+GROUP BY
+    load_id,
+    file_id,
+    reason;
+
+CREATE MATERIALIZED VIEW {database}.judged_members_to_load_rejects TO {database}.load_rejects_local
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `reason` LowCardinality(String),
+    `row` UInt64,
+    `text` String
+)
+AS SELECT
+    load_id,
+    file_id,
+    reason,
+    row,
+    substring(line, 1, 200) AS text
+FROM {database}.judged_members
+WHERE reason != ''
+ORDER BY row ASC
+LIMIT 100 BY
+    load_id,
+    file_id,
+    reason;
+
+CREATE MATERIALIZED VIEW {database}.judged_members_to_staged_members TO {database}.staged_members
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `device` UUID,
+    `event` String
+)
+AS SELECT
+    load_id,
+    file_id,
+    device,
+    event
+FROM {database}.judged_members
+WHERE reason = '';
+
 CREATE TABLE {database}.known_devices
 (
     `device` UUID CODEC(ZSTD(1))
@@ -271,4 +368,25 @@ CREATE TABLE {database}.staged_devices_local
 ENGINE = MergeTree
 PARTITION BY job_id
 ORDER BY device
+SETTINGS index_granularity = 8192;
+
+CREATE TABLE {database}.staged_members
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `device` UUID,
+    `event` String
+)
+ENGINE = Distributed('{cluster}', '{database}', 'staged_members_local', cityHash64(device));
+
+CREATE TABLE {database}.staged_members_local
+(
+    `load_id` UInt64,
+    `file_id` UInt64,
+    `device` UUID,
+    `event` String
+)
+ENGINE = MergeTree
+PARTITION BY load_id
+ORDER BY (file_id, device, event)
 SETTINGS index_granularity = 8192;

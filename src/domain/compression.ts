@@ -13,9 +13,14 @@ export function expectGzip(compressed: boolean | null, file: { key: string; isSi
   return file.key.toLowerCase().endsWith('.gz');
 }
 
+/** Decision 26 for audiences: a `.gz` file must be gzipped; of any other the first bytes tell (null). */
+export function expectGzipByName(key: string): true | null {
+  return key.toLowerCase().endsWith('.gz') ? true : null;
+}
+
 /** Decision 15: what was announced and the first bytes must agree. */
-export function requireSameCompression(expected: boolean, found: boolean): void {
-  if (expected === found) return;
+export function requireSameCompression(expected: boolean | null, found: boolean): void {
+  if (expected === null || expected === found) return;
   const [announced, actual] = expected ? ['gzip', 'not gzip'] : ['plain text', 'gzip'];
   throw new Failure(
     'compression_mismatch',

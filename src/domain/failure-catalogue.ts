@@ -62,6 +62,14 @@ export const failureCatalogue = {
     fault: 'partner',
     status: 401,
   },
+  invalid_user_token: {
+    title: 'The user token is not valid',
+    cause:
+      'The `x-user-token` header is empty, or its token is unknown, revoked or of another partner than the API key.',
+    remedy: 'Send a user token that was issued for one of your customers; or no such header, to act for yourself.',
+    fault: 'partner',
+    status: 401,
+  },
   not_found: {
     title: 'Not found',
     cause: 'There is no such thing, or it belongs to someone else.',
@@ -104,6 +112,13 @@ export const failureCatalogue = {
     fault: 'operator',
     status: 503,
   },
+  report_not_ready: {
+    title: 'The report is not ready yet',
+    cause: 'The report is being computed, and that takes longer than a request may.',
+    remedy: 'Ask again after the time in `Retry-After`: the computation goes on, and its result is kept.',
+    fault: 'operator',
+    status: 503,
+  },
   no_files: {
     title: 'No file was found',
     cause: 'No object has this path, and none begins with it.',
@@ -134,6 +149,13 @@ export const failureCatalogue = {
     remedy: 'Look at the reasons in `errors`, correct the file, upload it and import it again.',
     fault: 'partner',
   },
+  bad_rows: {
+    title: 'The file has bad rows',
+    cause:
+      'More rows of the file were rejected than an audience file may have. Unless it was agreed otherwise that is one: a file is loaded whole or not at all.',
+    remedy: 'Look at the reasons in `GET …/errors`, correct the file, upload it and append it again.',
+    fault: 'partner',
+  },
   compression_mismatch: {
     title: 'The file is not compressed as announced',
     cause: '`compressed` (or the extension `.gz`) and the first bytes of the file disagree.',
@@ -153,9 +175,10 @@ export const failureCatalogue = {
     fault: 'partner',
   },
   wrong_shape: {
-    title: 'The file does not have the shape of an import',
-    cause: 'No line at the beginning of the file has two or five columns, separated by commas or tabs.',
-    remedy: 'Upload rows of `id,keys` or `id,id_type,country,operation,keys`.',
+    title: 'The file does not have the shape that it should have',
+    cause: 'No line at the beginning of the file has the right number of columns, separated by commas or tabs.',
+    remedy:
+      'Upload rows of `id,keys` or `id,id_type,country,operation,keys` for an import, of `id,event` for an audience.',
     fault: 'partner',
   },
   line_out_of_bounds: {

@@ -18,5 +18,5 @@ export function statusesBefore(to: JobStatus): JobStatus[] {
 /** The statuses of a job or file that still has something to come. */
 export const openStatuses: JobStatus[] = Object.values(jobStatus).filter((status) => allowed[status].length > 0);
 
-export const jobKind = { import: 'import', delete: 'delete' } as const;
+export const jobKind = { import: 'import', delete: 'delete', audience: 'audience' } as const;
 export type JobKind = (typeof jobKind)[keyof typeof jobKind];

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgeLine, type LineContext, type Verdict } from './judge-line.ts';
 import { rejectReasons, type RejectReason } from './reject-reason.ts';
-import { fiveColumns, twoColumns, type RowLayout } from './row-layout.ts';
+import { fiveColumns, memberColumns, twoColumns, type RowLayout } from './row-layout.ts';
 import { rowRule } from './row-rule.ts';
 
 const id = 'c0ffee00-0000-4000-8000-00000000abcd';
@@ -26,7 +26,7 @@ const tsv = contextOf({ delimiter: '\t' });
 const five = contextOf({ columns: fiveColumns });
 const accepted = (...attributeIds: number[]): Verdict => ({
   outcome: 'accepted',
-  row: { device: id, idType: 0, country: '', operation: 0, attributeIds },
+  row: { device: id, idType: 0, country: '', operation: 0, attributeIds, event: '' },
 });
 const rejected = (reason: RejectReason): Verdict => ({ outcome: 'rejected', reason });
 const skipped: Verdict = { outcome: 'skipped' };
@@ -96,18 +96,46 @@ const bad: readonly Case[] = [
   { line: `${id},Sport`, verdict: rejected('unknown_key') },
 ];
 
+const member = (event: string): Verdict => ({
+  outcome: 'accepted',
+  row: { device: id, idType: 0, country: '', operation: 0, attributeIds: [], event },
+});
+/** Characters, not bytes and not the units of a string: each of these is four bytes and two units. */
+const smiles = (count: number): string => '🙂'.repeat(count);
+
+const memberRows: readonly Case[] = [
+  { line: `${id},`, verdict: member('') },
+  { line: `${id},app open`, verdict: member('app open') },
+  { line: `"${id}","a, b"`, verdict: member('a, b') },
+  { line: `${id},${smiles(256)}`, verdict: member(smiles(256)) },
+  { line: `${id},${smiles(257)}`, verdict: rejected('event_too_long') },
+  { line: `${id},${'x'.repeat(257)}`, verdict: rejected('event_too_long') },
+  { line: `nonsense,${'x'.repeat(257)}`, verdict: rejected('invalid_id') },
+  { line: id, verdict: rejected('wrong_column_count') },
+  { line: `${id},a,b`, verdict: rejected('wrong_column_count') },
+];
+
 const fiveColumnRows: readonly Case[] = [
   {
     line: `${id},1,DE,0,sport`,
-    verdict: { outcome: 'accepted', row: { device: id, idType: 1, country: 'DE', operation: 0, attributeIds: [11] } },
+    verdict: {
+      outcome: 'accepted',
+      row: { device: id, idType: 1, country: 'DE', operation: 0, attributeIds: [11], event: '' },
+    },
   },
   {
     line: `${id},3,,1,sport|news`,
-    verdict: { outcome: 'accepted', row: { device: id, idType: 3, country: '', operation: 1, attributeIds: [11, 12] } },
+    verdict: {
+      outcome: 'accepted',
+      row: { device: id, idType: 3, country: '', operation: 1, attributeIds: [11, 12], event: '' },
+    },
   },
   {
     line: `${id},3,"us",0,"a,b"\r`,
-    verdict: { outcome: 'accepted', row: { device: id, idType: 3, country: 'US', operation: 0, attributeIds: [13] } },
+    verdict: {
+      outcome: 'accepted',
+      row: { device: id, idType: 3, country: 'US', operation: 0, attributeIds: [13], event: '' },
+    },
   },
   { line: `${id},2,DE,0,sport`, verdict: rejected('invalid_id_type') },
   { line: `${id},,DE,0,sport`, verdict: rejected('invalid_id_type') },
@@ -157,8 +185,13 @@ describe('the verdict on a line', () => {
     expect(judge({ line: 'id,keys', row: 4 }, context)).toEqual(rejected('invalid_id'));
   });
 
+  it.each(memberRows)('of an audience: $line is $verdict.outcome $verdict.reason', (one) => {
+    const layout: RowLayout = { delimiter: ',', columns: memberColumns, headerRow: null };
+    expect(judge(one, { layout, rule: rowRule(layout, 2000), attributeIdByKey })).toEqual(one.verdict);
+  });
+
   it('has been each of the reasons in the table above', () => {
-    const reasons = [...bad, ...fiveColumnRows].flatMap(({ verdict }) =>
+    const reasons = [...bad, ...fiveColumnRows, ...memberRows].flatMap(({ verdict }) =>
       verdict.outcome === 'rejected' ? [verdict.reason] : [],
     );
     expect([...new Set(reasons)]).toEqual(expect.arrayContaining<string>(Object.keys(rejectReasons)));
@@ -185,7 +218,11 @@ describe('the verdict on a line', () => {
       fc.property(text, fc.array(known, { minLength: 1, maxLength: 3 }), (uuid, keys) => {
         expect(judge({ line: `${uuid},${keys.join('|')}` }, csv)).toMatchObject({
           outcome: 'accepted',
-          row: { device: uuid.toLowerCase(), attributeIds: [...new Set(keys.map((key) => attributeIdByKey.get(key)))] },
+          row: {
+            device: uuid.toLowerCase(),
+            attributeIds: [...new Set(keys.map((key) => attributeIdByKey.get(key)))],
+            event: '',
+          },
         });
       }),
     );

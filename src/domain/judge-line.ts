@@ -11,6 +11,7 @@ type GoodRow = {
   readonly country: string;
   readonly operation: number;
   readonly attributeIds: readonly number[];
+  readonly event: string;
 };
 
 export type Verdict =
@@ -43,7 +44,8 @@ export function judgeLine(raw: Uint8Array, row: number, context: LineContext): V
       idType: Number(column(line, 'id_type', context)),
       country: column(line, 'country', context).toUpperCase(),
       operation: Number(column(line, 'operation', context)),
-      attributeIds: attributesOf(keysOf(line, 'keys', context), context),
+      attributeIds: context.layout.columns.includes('keys') ? attributesOf(keysOf(line, 'keys', context), context) : [],
+      event: column(line, 'event', context),
     },
   };
 }
@@ -89,6 +91,9 @@ function applies(condition: Condition, line: Line, context: LineContext): boolea
       return !new RegExp(condition.pattern).test(column(line, condition.column, context));
     case 'not_one_of':
       return !condition.values.includes(column(line, condition.column, context));
+    case 'longer_than':
+      // Characters of Unicode, as the engine counts them; a string's own length counts some of them twice.
+      return Array.from(column(line, condition.column, context)).length > condition.characters;
     case 'unknown_key':
       return keysOf(line, condition.column, context).some((key) => !context.attributeIdByKey.has(key));
   }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { partnerNamePattern, prefixOfPartner } from './partner.ts';
+import { partnerNamePattern, prefixOfPartner, toBadRowShare } from './partner.ts';
 
 describe('the name of a partner', () => {
   it.each(['ab', 'acme', 'acme-2', 'a-b-c', '42', '0a', 'x'.repeat(40)])('may be %s', (name) => {
@@ -41,4 +41,23 @@ describe('the name of a partner', () => {
   it('is the folder of the partner', () => {
     expect(prefixOfPartner('acme')).toBe('acme/');
   });
+});
+
+describe('the share of bad rows that a partner may have', () => {
+  it.each([
+    ['0', 0],
+    ['0.01', 0.01],
+    ['0.5', 0.5],
+    ['1', 1],
+    ['1.0', 1],
+  ])('can be %s', (text, share) => {
+    expect(toBadRowShare(text)).toBe(share);
+  });
+
+  it.each(['', ' ', '-0.1', '1.1', '1.0000001', '2', '1%', '0,01', '.', '1e-2', '0x1', 'NaN', 'Infinity', 'half'])(
+    'cannot be %j',
+    (text) => {
+      expect(() => toBadRowShare(text)).toThrow(/^invalid_request: .*from 0 to 1/);
+    },
+  );
 });

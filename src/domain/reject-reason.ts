@@ -13,6 +13,7 @@ export const rejectReasons = {
   invalid_country: 'The country is neither empty nor a code of ISO 3166-1 alpha-2.',
   invalid_operation: 'The operation is neither 0 (add) nor 1 (delete).',
   unknown_key: 'A key of the row is not an attribute of this partner.',
+  event_too_long: 'The event is longer than 256 characters.',
 } as const;
 
 export type RejectReason = keyof typeof rejectReasons;
@@ -30,6 +31,7 @@ const columnByReason: Partial<Record<RejectReason, ColumnName>> = {
   invalid_country: 'country',
   invalid_operation: 'operation',
   unknown_key: 'keys',
+  event_too_long: 'event',
 };
 
 /** The column that a reason is about; null when it is about the line as a whole. */

@@ -16,9 +16,13 @@ export type Condition =
   | { readonly is: 'matching'; readonly column: ColumnName; readonly pattern: string }
   | { readonly is: 'not_matching'; readonly column: ColumnName; readonly pattern: string }
   | { readonly is: 'not_one_of'; readonly column: ColumnName; readonly values: readonly string[] }
+  | { readonly is: 'longer_than'; readonly column: ColumnName; readonly characters: number }
   | { readonly is: 'unknown_key'; readonly column: ColumnName };
 
 export type RowCheck = { readonly reason: RejectReason; readonly when: Condition };
+
+/** Decision 14. */
+const maxEventCharacters = 256;
 
 /** Keys of one row are separated by this. */
 export const keySeparator = '|';
@@ -37,6 +41,7 @@ export function rowRule(layout: RowLayout, maxLineBytes: number): readonly RowCh
     { reason: 'invalid_country', when: { is: 'not_one_of', column: 'country', values: countryValues } },
     { reason: 'invalid_operation', when: { is: 'not_one_of', column: 'operation', values: operationValues } },
     { reason: 'unknown_key', when: { is: 'unknown_key', column: 'keys' } },
+    { reason: 'event_too_long', when: { is: 'longer_than', column: 'event', characters: maxEventCharacters } },
   ];
   return checks.filter(({ when }) => !('column' in when) || layout.columns.includes(when.column));
 }

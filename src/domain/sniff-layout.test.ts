@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from './failure.ts';
-import { fiveColumns, twoColumns } from './row-layout.ts';
+import { audienceShapes, fiveColumns, marketplaceShapes, memberColumns, twoColumns } from './row-layout.ts';
 import { sniffLayout } from './sniff-layout.ts';
 
 function outcomeOf(head: Uint8Array): string {
   try {
-    return sniffLayout(head).delimiter;
+    return sniffLayout(head, marketplaceShapes).delimiter;
   } catch (error) {
     if (error instanceof Failure) return error.code;
     throw error;
@@ -48,7 +48,7 @@ describe('the layout of a file', () => {
     { head: '\uFEFF', delimiter: ',', headerRow: null },
     { head: '\r\n\n\r\n', delimiter: ',', headerRow: null },
   ])('of $head has the delimiter $delimiter and its header in row $headerRow', ({ head, delimiter, headerRow }) => {
-    expect(sniffLayout(Buffer.from(head))).toEqual({ delimiter, columns: twoColumns, headerRow });
+    expect(sniffLayout(Buffer.from(head), marketplaceShapes)).toEqual({ delimiter, columns: twoColumns, headerRow });
   });
 
   it.each([
@@ -64,7 +64,7 @@ describe('the layout of a file', () => {
     'GAID',
     'ADID',
   ])('has a header when the first field is %s', (name) => {
-    expect(sniffLayout(Buffer.from(`${name},keys\n${id},sport\n`)).headerRow).toBe(1);
+    expect(sniffLayout(Buffer.from(`${name},keys\n${id},sport\n`), marketplaceShapes).headerRow).toBe(1);
   });
 
   it.each([
@@ -73,17 +73,19 @@ describe('the layout of a file', () => {
     { head: 'id,id_type,country,operation,keys\r\n', delimiter: ',', headerRow: 1 },
     { head: `one,two,three\n${id},3,,1,"a,b"\n`, delimiter: ',', headerRow: null },
   ])('of $head has five columns', ({ head, delimiter, headerRow }) => {
-    expect(sniffLayout(Buffer.from(head))).toEqual({ delimiter, columns: fiveColumns, headerRow });
+    expect(sniffLayout(Buffer.from(head), marketplaceShapes)).toEqual({ delimiter, columns: fiveColumns, headerRow });
   });
 
   it.each(['id\n', '{"a": 1}\n', `${id};sport\n`, '1,2,3\n1,2,3,4\n'])('of %s is none that we know', (head) => {
-    expect(() => sniffLayout(Buffer.from(head))).toThrow(expect.objectContaining({ code: 'wrong_shape' }));
+    expect(() => sniffLayout(Buffer.from(head), marketplaceShapes)).toThrow(
+      expect.objectContaining({ code: 'wrong_shape' }),
+    );
   });
 
   it.each(['utf16le', 'utf-16be'])('of a file in %s is refused by its mark', (encoding) => {
     const text = Buffer.from(`\uFEFF${id},sport\n`, 'utf16le');
     const head = encoding === 'utf16le' ? text : text.swap16();
-    expect(() => sniffLayout(head)).toThrow(expect.objectContaining({ code: 'wrong_encoding' }));
+    expect(() => sniffLayout(head, marketplaceShapes)).toThrow(expect.objectContaining({ code: 'wrong_encoding' }));
   });
 
   it('is read off any bytes, or refused with a failure', () => {
@@ -92,5 +94,21 @@ describe('the layout of a file', () => {
         expect(outcomeOf(head)).toMatch(/^(,|\t|wrong_shape|wrong_encoding)$/);
       }),
     );
+  });
+
+  it.each([
+    { head: `${id},\n`, headerRow: null },
+    { head: `id,event\n${id},click\n`, headerRow: 1 },
+    { head: `1,2,3,4,5\n${id},click\n`, headerRow: null },
+  ])('of an audience file is two columns: $head', ({ head, headerRow }) => {
+    expect(sniffLayout(Buffer.from(head), audienceShapes)).toEqual({
+      delimiter: ',',
+      columns: memberColumns,
+      headerRow,
+    });
+  });
+
+  it.each([`${id}\n`, `${id},1,DE,0,sport\n`])('of an audience file is nothing else: %s', (head) => {
+    expect(() => sniffLayout(Buffer.from(head), audienceShapes)).toThrow('has two columns');
   });
 });

@@ -1,5 +1,5 @@
 import { Failure } from './failure.ts';
-import { fiveColumns, twoColumns, type ColumnName, type Delimiter, type RowLayout } from './row-layout.ts';
+import type { ColumnName, Delimiter, RowLayout } from './row-layout.ts';
 import { splitLine } from './split-line.ts';
 
 /** What partners call the id column. A first line whose first field is one of these is a header. */
@@ -20,45 +20,50 @@ const headerNames = new Set([
 /** A few bad rows at the top do not hide the layout; a file that is something else altogether is told apart. */
 const linesLookedAt = 100;
 
+/** Holds a line of the limit (100 kB) and more, so that a first line which is too long does not hide the layout. */
+export const bytesLookedAt = 262_144;
+
 const utf16Marks = ['fffe', 'feff'];
 
 /**
  * Reads the layout off the first bytes of a file (unpacked): the first line that can be read as one. Every other line
  * is then held to it. Bytes without any line in them say nothing: the engine will find the file empty.
  */
-export function sniffLayout(head: Uint8Array): RowLayout {
+export function sniffLayout(head: Uint8Array, shapes: Shapes): RowLayout {
   if (utf16Marks.some((mark) => hexOf(head.subarray(0, 2)) === mark)) {
     throw new Failure('wrong_encoding', 'The file begins with the byte-order mark of UTF-16.');
   }
   const lines = new TextDecoder('utf-8')
-    .decode(head) // also strips a UTF-8 byte-order mark
+    .decode(head.subarray(0, bytesLookedAt)) // also strips a UTF-8 byte-order mark
     .split('\n')
     .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
   const firstIndex = lines.findIndex((line) => line !== '');
   const first = lines[firstIndex];
-  if (first === undefined) return { delimiter: ',', columns: twoColumns, headerRow: null };
+  if (first === undefined) return { delimiter: ',', columns: shapes[0] ?? [], headerRow: null };
   const shape = lines
     .slice(firstIndex, firstIndex + linesLookedAt)
-    .map(shapeOf)
+    .map((line) => shapeOf(line, shapes))
     .find((found) => found !== null);
   if (!shape) {
-    throw new Failure('wrong_shape', `None of the first lines has two or five columns, separated by commas or tabs.`);
+    const counts = shapes.map(({ length }) => numberWords[length] ?? String(length)).join(' or ');
+    throw new Failure('wrong_shape', `None of the first lines has ${counts} columns, separated by commas or tabs.`);
   }
   const headerName = (splitLine(first, shape.delimiter)[0] ?? '').trim().toLowerCase();
   return { ...shape, headerRow: headerNames.has(headerName) ? firstIndex + 1 : null };
 }
 
-function shapeOf(line: string): { delimiter: Delimiter; columns: readonly ColumnName[] } | null {
+const numberWords: Readonly<Record<number, string>> = { 2: 'two', 5: 'five' };
+
+type Shapes = readonly (readonly ColumnName[])[];
+
+function shapeOf(line: string, shapes: Shapes): { delimiter: Delimiter; columns: readonly ColumnName[] } | null {
   const delimiters: Delimiter[] = line.indexOf('\t') < line.indexOf(',') ? ['\t', ','] : [',', '\t'];
   for (const delimiter of line.includes('\t') ? delimiters : ([','] as const)) {
-    const columns = columnsOf(splitLine(line, delimiter).length);
+    const count = splitLine(line, delimiter).length;
+    const columns = shapes.find(({ length }) => length === count);
     if (columns) return { delimiter, columns };
   }
   return null;
-}
-
-function columnsOf(count: number): readonly ColumnName[] | null {
-  return [twoColumns, fiveColumns].find(({ length }) => length === count) ?? null;
 }
 
 function hexOf(bytes: Uint8Array): string {

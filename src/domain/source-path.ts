@@ -16,6 +16,11 @@ export function keyInPrefix(prefix: string, filePath: string): string {
   return key;
 }
 
+/** Decision 25 for audiences: a path that already begins with the prefix is taken as it is. */
+export function audienceKey(prefix: string, filePath: string): string {
+  return keyInPrefix(prefix, filePath.startsWith(prefix) ? filePath.slice(prefix.length) : filePath);
+}
+
 /** A path that ends with a slash can only be a prefix; any other may be a file or a prefix. */
 export function isCertainlyPrefix(filePath: string): boolean {
   return filePath.endsWith('/');

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { defaultProtection } from '../domain/composition/protection.ts';
 import { defaultLimits } from '../domain/limits.ts';
-import { configSchema, limitsOf, readConfig } from './config.ts';
+import { configSchema, limitsOf, protectionOf, readConfig } from './config.ts';
 
 const secrets = {
   INLET_POSTGRES_URL: 'postgres://inlet:pg-hunter2@db/inlet',
@@ -54,6 +55,7 @@ describe('the configuration', () => {
     });
     expect(config.INLET_S3_ENDPOINT).toBeUndefined();
     expect(limitsOf(config)).toEqual(defaultLimits);
+    expect(protectionOf(config)).toEqual(defaultProtection);
   });
 
   it('reads the secrets and one address per shard', () => {
@@ -87,6 +89,22 @@ describe('the configuration', () => {
       maxPlainFileBytes: 40,
       maxOpenJobs: 50,
     });
+  });
+
+  it('lets each protection of reports be turned off, and takes a key for them', () => {
+    setEnvironment({
+      ...needed,
+      INLET_REPORT_HIDE_UNDER: '0',
+      INLET_REPORT_FLAG_UNDER: '0',
+      INLET_REPORT_NOISE: '0',
+      INLET_REPORT_ROUND_TO: '0',
+      INLET_REPORT_KEY: 'ab'.repeat(32),
+    });
+    const config = readConfig();
+    expect(protectionOf(config)).toEqual({ hideUnder: 0, flagUnder: 0, noise: 0, roundTo: 0 });
+    expect(config.INLET_REPORT_KEY?.reveal()).toBe('ab'.repeat(32));
+    setEnvironment({ INLET_REPORT_KEY: 'too short', INLET_REPORT_NOISE: '-1' });
+    expect(problemOf(readConfig)).toMatch(/INLET_REPORT_NOISE: [\s\S]*INLET_REPORT_KEY: must be 64/);
   });
 
   it('names everything that is missing at once', () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defaultProtection, type Protection } from '../domain/composition/protection.ts';
 import { defaultLimits, type Limits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
 
@@ -20,6 +21,9 @@ const address = (protocols: readonly string[]) =>
     .transform((url) => new Secret(url));
 const count = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
   z.coerce.number().int().positive().default(fallback);
+/** 0 turns it off. */
+const countOrOff = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
+  z.coerce.number().int().nonnegative().default(fallback);
 
 export const configSchema = z.object({
   INLET_POSTGRES_URL: address(['postgres:', 'postgresql:']).describe(
@@ -73,6 +77,26 @@ export const configSchema = z.object({
   INLET_MAX_GZIP_FILE_BYTES: count(defaultLimits.maxGzipFileBytes).describe('Largest gzipped file.'),
   INLET_MAX_PLAIN_FILE_BYTES: count(defaultLimits.maxPlainFileBytes).describe('Largest file that is not compressed.'),
   INLET_MAX_OPEN_JOBS: count(defaultLimits.maxOpenJobs).describe('Most unfinished jobs of one partner.'),
+  INLET_REPORT_HIDE_UNDER: countOrOff(defaultProtection.hideUnder).describe(
+    'In composition reports, numbers under this one are hidden; 0 hides none. See composition.md before you change it.',
+  ),
+  INLET_REPORT_FLAG_UNDER: countOrOff(defaultProtection.flagUnder).describe(
+    'In composition reports, numbers under this one are flagged as `small`; 0 flags none.',
+  ),
+  INLET_REPORT_NOISE: countOrOff(defaultProtection.noise)
+    .refine((most) => most <= 10_000, 'must be at most 10000')
+    .describe('Numbers of composition reports are off by at most so many; 0 adds no noise.'),
+  INLET_REPORT_ROUND_TO: countOrOff(defaultProtection.roundTo).describe(
+    'Numbers of composition reports are rounded down to a multiple of this; 0 does not round.',
+  ),
+  INLET_REPORT_KEY: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal digits')
+    .transform((digits) => new Secret(digits))
+    .optional()
+    .describe(
+      'Key of the noise in composition reports, 64 hexadecimal digits; else it follows from the first sealing key.',
+    ),
 });
 
 export type Config = z.infer<typeof configSchema>;
@@ -94,5 +118,14 @@ export function limitsOf(config: Config): Limits {
     maxGzipFileBytes: config.INLET_MAX_GZIP_FILE_BYTES,
     maxPlainFileBytes: config.INLET_MAX_PLAIN_FILE_BYTES,
     maxOpenJobs: config.INLET_MAX_OPEN_JOBS,
+  };
+}
+
+export function protectionOf(config: Config): Protection {
+  return {
+    hideUnder: config.INLET_REPORT_HIDE_UNDER,
+    flagUnder: config.INLET_REPORT_FLAG_UNDER,
+    noise: config.INLET_REPORT_NOISE,
+    roundTo: config.INLET_REPORT_ROUND_TO,
   };
 }

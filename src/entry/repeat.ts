@@ -1,7 +1,14 @@
 import type { Log } from '../ports/log.ts';
 
-/** Runs a task again and again with a pause between. A failure is logged and does not end it. */
-export function repeat(pauseMilliseconds: number, task: () => Promise<void>, log: Log): { stop: () => Promise<void> } {
+/**
+ * Runs a task again and again with a pause between. A failure is logged and does not end it. Its signal says that it
+ * should come to an end.
+ */
+export function repeat(
+  pauseMilliseconds: number,
+  task: (signal: AbortSignal) => Promise<void>,
+  log: Log,
+): { stop: () => Promise<void> } {
   const stopped = new AbortController();
   const { signal } = stopped;
   const run = async (): Promise<void> => {
@@ -9,8 +16,9 @@ export function repeat(pauseMilliseconds: number, task: () => Promise<void>, log
       await pause(pauseMilliseconds, signal);
       if (signal.aborted) return;
       try {
-        await task();
+        await task(signal);
       } catch (error) {
+        if (signal.aborted) return;
         log.warn({ err: error }, 'a repeated task failed');
       }
     }

@@ -2,10 +2,14 @@ import { HeadBucketCommand } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { closeEngine, connectEngine, onEveryShard } from '../adapters/clickhouse/connect.ts';
+import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-warehouse.ts';
+import { clickhouseLoadStage } from '../adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
 import type { Dependency } from '../adapters/http/health/ready.ts';
 import { postgresAttributeStore } from '../adapters/postgres/attribute-store.ts';
+import { postgresAudienceStore } from '../adapters/postgres/audience-store.ts';
 import { connectPostgres } from '../adapters/postgres/connect.ts';
+import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
 import { postgresFileStore } from '../adapters/postgres/file-store.ts';
 import { postgresImportLogStore } from '../adapters/postgres/import-log-store.ts';
 import { postgresLaneStore } from '../adapters/postgres/lane-store.ts';
@@ -14,7 +18,8 @@ import { startBoss, type BossRole } from '../adapters/postgres/queues.ts';
 import { connectS3 } from '../adapters/s3/connect.ts';
 import { s3ObjectStore } from '../adapters/s3/object-store.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
-import { randomApiKeys } from '../adapters/vault/api-keys.ts';
+import { randomKeys } from '../adapters/vault/random-keys.ts';
+import { wireComposition } from './composition.ts';
 import { limitsOf, type Config } from './config.ts';
 import { sourceStorage } from './source-storage.ts';
 
@@ -36,6 +41,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
   const boss = await startBoss({ url: config.INLET_POSTGRES_URL, role: role.boss, name: role.name, log });
   const sealer = aesGcmSealer(config.INLET_SEALING_KEYS);
   const shared = s3ObjectStore(s3, config.INLET_S3_BUCKET);
+  const composition = wireComposition({ config, db, engine, log });
   const dependencies: Dependency[] = [
     { name: 'postgres', check: async () => void (await sql`SELECT 1`.execute(db)) },
     {
@@ -54,15 +60,22 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
     s3,
     dependencies,
     limits: limitsOf(config),
-    apiKeys: randomApiKeys(),
+    apiKeys: randomKeys('apiKey'),
+    userTokens: randomKeys('userToken'),
     partners: postgresPartnerStore(db),
+    customers: postgresCustomerStore(db),
     attributes: postgresAttributeStore(db),
     importLogs: postgresImportLogStore(db, boss, sealer),
     lanes: postgresLaneStore(db, boss),
-    files: postgresFileStore(db, boss),
+    files: postgresFileStore(db, boss, config.INLET_FILES_OUT_PER_LANE),
     sources: sourceStorage({ db, sealer, shared, partnerEndpoint: config.INLET_PARTNER_S3_ENDPOINT ?? null }),
+    audiences: postgresAudienceStore(db, boss),
+    stage: clickhouseLoadStage(engine),
     warehouse: clickhouseWarehouse(engine),
+    audienceWarehouse: clickhouseAudienceWarehouse(engine),
+    composition,
     close: async (): Promise<void> => {
+      composition.computer.stop();
       await boss.stop({ graceful: false });
       await db.destroy();
       await closeEngine(engine);

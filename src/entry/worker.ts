@@ -1,6 +1,6 @@
 import { startWork } from '../adapters/postgres/work.ts';
-import { giveUpFile } from '../usecases/give-up-file.ts';
-import { loadFile } from '../usecases/load-file.ts';
+import { giveUpBatch, loadBatch } from '../usecases/load-batch.ts';
+import { purgeEverySeconds, purgeGenerations } from '../usecases/purge-generations.ts';
 import { runLane } from '../usecases/run-lane.ts';
 import { dropOrphanedStages, orphansEverySeconds, wakeEverySeconds, wakeLanes } from '../usecases/sweep.ts';
 import { readConfig } from './config.ts';
@@ -16,13 +16,14 @@ const deps = { ...wired, log, filesOutPerLane: config.INLET_FILES_OUT_PER_LANE, 
 const sweepers = [
   repeat(wakeEverySeconds * 1000, () => wakeLanes(deps), log),
   repeat(orphansEverySeconds * 1000, () => dropOrphanedStages(deps), log),
+  repeat(purgeEverySeconds * 1000, (signal) => purgeGenerations(deps, signal), log),
 ];
 await startWork(
   deps.boss,
   {
     runLane: (token, signal) => runLane(deps, token, signal),
-    loadFile: (fileId, signal) => loadFile(deps, fileId, signal),
-    giveUpFile: (fileId) => giveUpFile(deps, fileId),
+    loadBatch: (batchId, signal) => loadBatch(deps, batchId, signal),
+    giveUpBatch: (batchId) => giveUpBatch(deps, batchId),
   },
   { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES },
   log,

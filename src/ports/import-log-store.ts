@@ -1,8 +1,7 @@
-import type { FailureCode } from '../domain/failure-catalogue.ts';
 import type { ImportLog, ImportMode, KeyType, PathType } from '../domain/import-log.ts';
-import type { JobStatus } from '../domain/job.ts';
 import type { BucketCredentials } from '../domain/partner-bucket.ts';
 import type { PartnerId } from '../domain/partner.ts';
+import type { FilePage, LoadedFile } from './loaded-file.ts';
 
 export type NewImport = {
   readonly filePath: string;
@@ -21,22 +20,6 @@ export type NewDelete = {
   readonly attributeIds: readonly number[];
 };
 
-/** One file of an import, as its partner may see it. */
-export type ImportFile = {
-  readonly id: number;
-  readonly path: string;
-  readonly status: JobStatus;
-  readonly totalRows: number;
-  readonly rejectedRows: number;
-  readonly bytes: number;
-  readonly bytesRead: number;
-  readonly failure: { readonly code: FailureCode; readonly detail: string } | null;
-  readonly loadId: number | null;
-  readonly updatedAt: Date;
-};
-
-export type FilePage = { readonly afterId: number; readonly limit: number; readonly onlyWithErrors: boolean };
-
 export interface ImportLogStore {
   /** Makes the record, its place in the partner's lane and the lane's token in one transaction. Gives the log's id. */
   submitImport(partnerId: PartnerId, request: NewImport, maxOpenJobs: number): Promise<number>;
@@ -45,5 +28,5 @@ export interface ImportLogStore {
   /** The last ones, newest first. */
   listNewest(partnerId: PartnerId, limit: number): Promise<readonly ImportLog[]>;
   /** Files in the order of their ids, which is the byte order of their keys. */
-  listFiles(partnerId: PartnerId, importLogId: number, page: FilePage): Promise<readonly ImportFile[]>;
+  listFiles(partnerId: PartnerId, importLogId: number, page: FilePage): Promise<readonly LoadedFile[]>;
 }

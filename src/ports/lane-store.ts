@@ -1,42 +1,73 @@
 import type { Failure } from '../domain/failure.ts';
 import type { ImportLogError, ImportMode, KeyType } from '../domain/import-log.ts';
-import type { JobKind } from '../domain/job.ts';
 import type { PartnerId } from '../domain/partner.ts';
+import type { Load } from './load-stage.ts';
 import type { JobSource } from './source-storage.ts';
 
 /** The right to move a partner's lane, as the dispatcher handed it out. */
 export type LaneToken = { readonly partnerId: PartnerId; readonly id: string; readonly retryCount: number };
 
-export type LaneJob = {
-  readonly id: number;
-  readonly kind: JobKind;
-  readonly partnerId: PartnerId;
-  /** Its place in the partner's lane. */
-  readonly seq: number;
-  readonly source: JobSource;
-  /** The partner's prefix in the shared bucket. */
-  readonly prefix: string;
+type Job = { readonly id: number; readonly partnerId: PartnerId; /** Its place in the lane. */ readonly seq: number };
+
+/** A job that loads files. `prefix`: the partner's, in the shared bucket. */
+type LoadingJob = Job & { readonly source: JobSource; readonly prefix: string };
+
+export type ImportJob = LoadingJob & {
+  readonly kind: 'import';
   readonly keyType: KeyType;
   readonly compressed: boolean | null;
   readonly mode: ImportMode;
-  /** Of a delete: the attributes whose data goes. */
+};
+
+export type AudienceJob = LoadingJob & {
+  readonly kind: 'audience';
+  readonly audienceId: number;
+  readonly generation: number;
+};
+
+export type DeleteJob = Job & {
+  readonly kind: 'delete';
+  /** The attributes whose data goes. */
   readonly attributeIds: readonly number[];
 };
 
-/** What the lane has to do now. `rest`: nothing until a file or a new job wakes it; the token is given back. */
-export type LaneStep = { readonly do: 'prepare' | 'finish'; readonly job: LaneJob } | { readonly do: 'rest' };
+export type LaneJob = ImportJob | AudienceJob | DeleteJob;
+
+/** A load that was found good and waits to be published. */
+export type StagedLoad = {
+  readonly load: Load;
+  readonly fileIds: readonly number[];
+  /** How often it was taken to be published. Only the last who took it may commit. */
+  readonly publishAttempt: number;
+};
+
+/** Somebody took it before, and may still be publishing it. */
+export function isTakenOver({ publishAttempt }: StagedLoad): boolean {
+  return publishAttempt > 1;
+}
+
+/**
+ * What the lane has to do now. `settle`: publish what is staged, while other files are being staged. `clean`: remove
+ * what a cancelled job had staged. `rest`: nothing until a file or a new job wakes it; the token is given back.
+ */
+export type LaneStep =
+  | { readonly do: 'prepare' | 'finish'; readonly job: LaneJob }
+  | { readonly do: 'settle'; readonly job: ImportJob | AudienceJob; readonly loads: readonly StagedLoad[] }
+  | { readonly do: 'clean'; readonly jobId: number; readonly loadIds: readonly number[] }
+  | { readonly do: 'rest' };
 
 export type FileToLoad = {
   readonly key: string;
   readonly path: string;
   readonly etag: string;
   readonly size: number;
-  readonly gzip: boolean;
+  readonly gzip: boolean | null;
 };
 
 export type JobSummary = {
   readonly loadIds: readonly number[];
   readonly failedFiles: number;
+  readonly loadedFiles: number;
   /** At most as many as stand on a record. */
   readonly errors: readonly ImportLogError[];
 };
@@ -46,12 +77,26 @@ export interface LaneStore {
   nextStep(token: LaneToken, filesOut: number): Promise<LaneStep>;
   /** Gives the token back and sends it again, behind those of other partners. */
   yieldLane(token: LaneToken): Promise<void>;
-  /** Fixes the job's files, once. */
-  startImport(jobId: number, files: readonly FileToLoad[]): Promise<void>;
+  /** Fixes the job's files and which of them are loaded together, once. */
+  startImport(jobId: number, batches: readonly (readonly FileToLoad[])[]): Promise<void>;
+  /** The same, without the files that the generation has already. Gives how many are left to load. */
+  startAudienceLoad(job: AudienceJob, batches: readonly (readonly FileToLoad[])[]): Promise<number>;
   /** Fixes how much a delete removes, once: afterwards it can no longer be counted. */
   startDelete(jobId: number, found: { readonly rows: number; readonly devices: number }): Promise<void>;
+  /** The files of these loads are loaded. False, and nothing written, when another holder took one of them since. */
+  settleImport(jobId: number, loads: readonly StagedLoad[]): Promise<boolean>;
+  /** The same, with the counts that they make true. Also false when the audience was cleared meanwhile. */
+  settleAudience(
+    job: AudienceJob,
+    loads: readonly StagedLoad[],
+    devices: { readonly unique: number; readonly matched: number },
+  ): Promise<boolean>;
+  /** Whether the job still goes on: it may have been cancelled. */
+  isRunning(jobId: number): Promise<boolean>;
+  markCleaned(jobId: number): Promise<void>;
   summarizeJob(jobId: number): Promise<JobSummary>;
   finishImport(jobId: number, result: ImportResult): Promise<void>;
+  finishAudienceLoad(jobId: number, failure: Failure | null): Promise<void>;
   finishDelete(jobId: number): Promise<void>;
   /** Ends a job that could not start. */
   failJob(jobId: number, failure: Failure): Promise<void>;

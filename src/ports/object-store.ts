@@ -20,4 +20,10 @@ export interface ObjectStore {
   list(prefix: string, limit: number): Promise<readonly StoredObject[]>;
   /** Opens the object as it was listed; fails with `file_changed` when it is another one now. */
   open(object: StoredObject, signal: AbortSignal): Promise<OpenedObject>;
+  /** A small object as it was listed, unpacked; null when that would be more than so many bytes. */
+  read(
+    object: StoredObject,
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly isGzip: boolean; readonly content: Uint8Array } | null>;
 }

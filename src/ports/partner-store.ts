@@ -1,4 +1,4 @@
-import type { Partner } from '../domain/partner.ts';
+import type { Partner, PartnerId, PartnerSettings } from '../domain/partner.ts';
 
 export interface PartnerStore {
   /** Runs something that only one may do for this name at a time; others wait. */
@@ -7,4 +7,6 @@ export interface PartnerStore {
   findByName(name: string): Promise<Partner | null>;
   /** The partner that holds the key; null when the key is unknown or revoked. */
   findByKeyHash(keyHash: Uint8Array): Promise<Partner | null>;
+  readSettings(partnerId: PartnerId): Promise<PartnerSettings>;
+  writeSettings(partnerId: PartnerId, settings: PartnerSettings): Promise<void>;
 }

@@ -1,9 +1,9 @@
 import { Failure } from '../domain/failure.ts';
 import type { Partner } from '../domain/partner.ts';
-import type { ApiKeyIssuer } from '../ports/api-key-issuer.ts';
+import type { KeyIssuer } from '../ports/key-issuer.ts';
 import type { PartnerStore } from '../ports/partner-store.ts';
 
-type Deps = { readonly partners: PartnerStore; readonly apiKeys: ApiKeyIssuer };
+type Deps = { readonly partners: PartnerStore; readonly apiKeys: KeyIssuer };
 
 /** Finds the partner behind an `Authorization` header. The answer never tells which part of it was wrong. */
 export async function authenticatePartner(deps: Deps, authorization: string | undefined): Promise<Partner> {

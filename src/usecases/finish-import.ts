@@ -1,14 +1,20 @@
 import { versionsOfJob } from '../domain/device-version.ts';
 import { Failure } from '../domain/failure.ts';
 import { errorOfJob, importLogErrorLimit, importMode, type ImportLogError } from '../domain/import-log.ts';
-import type { JobSummary, LaneJob, LaneStore } from '../ports/lane-store.ts';
+import type { ImportJob, JobSummary, LaneStore } from '../ports/lane-store.ts';
+import type { LoadStage } from '../ports/load-stage.ts';
 import type { Log } from '../ports/log.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 
-export type FinishImportDeps = { readonly lanes: LaneStore; readonly warehouse: Warehouse; readonly log: Log };
+export type FinishImportDeps = {
+  readonly lanes: LaneStore;
+  readonly stage: LoadStage;
+  readonly warehouse: Warehouse;
+  readonly log: Log;
+};
 
 /** Swaps a replacing job in, counts the devices of the whole job, writes the result and clears what was kept for it. */
-export async function finishImport(deps: FinishImportDeps, job: LaneJob): Promise<void> {
+export async function finishImport(deps: FinishImportDeps, job: ImportJob): Promise<void> {
   const summary = await deps.lanes.summarizeJob(job.id);
   const failure = failureOf(summary, job);
   const isReplace = job.mode === importMode.replace;
@@ -27,23 +33,26 @@ export async function finishImport(deps: FinishImportDeps, job: LaneJob): Promis
  */
 async function swapIn(
   deps: FinishImportDeps,
-  { id, partnerId, seq }: LaneJob,
+  { id, partnerId, seq }: ImportJob,
   staged: readonly number[],
   kept: readonly number[],
 ): Promise<void> {
   if (kept.length > 0) await deps.warehouse.replaceAttributes({ id, partnerId, versions: versionsOfJob(seq) }, kept);
-  await deps.warehouse.dropStages(staged);
+  await deps.stage.dropStages(staged);
   await deps.warehouse.stopJob(id);
 }
 
 /** In a job of several files, first what it means for the whole. */
-function errorsOf({ failedFiles, loadIds, errors }: JobSummary, failure: Failure | null): readonly ImportLogError[] {
-  if (!failure || failedFiles + loadIds.length === 1) return errors;
+function errorsOf(
+  { failedFiles, loadedFiles, errors }: JobSummary,
+  failure: Failure | null,
+): readonly ImportLogError[] {
+  if (!failure || failedFiles + loadedFiles === 1) return errors;
   return [errorOfJob(failure, failedFiles), ...errors].slice(0, importLogErrorLimit);
 }
 
-function failureOf({ failedFiles, loadIds }: JobSummary, { mode }: LaneJob): Failure | null {
+function failureOf({ failedFiles, loadedFiles }: JobSummary, { mode }: ImportJob): Failure | null {
   if (failedFiles === 0) return null;
   const consequence = mode === importMode.replace ? ' Nothing was replaced.' : '';
-  return new Failure('file_failed', `${failedFiles} of ${failedFiles + loadIds.length} files failed.${consequence}`);
+  return new Failure('file_failed', `${failedFiles} of ${failedFiles + loadedFiles} files failed.${consequence}`);
 }

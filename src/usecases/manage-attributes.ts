@@ -3,6 +3,7 @@ import { Failure } from '../domain/failure.ts';
 import type { Partner } from '../domain/partner.ts';
 import type { AttributeStore } from '../ports/attribute-store.ts';
 import type { PartnerStore } from '../ports/partner-store.ts';
+import { partnerNamed } from './partner-named.ts';
 
 type Deps = { readonly partners: PartnerStore; readonly attributes: AttributeStore };
 
@@ -38,12 +39,6 @@ export async function tieForeignKeys(
   requireForeignKeys(keys);
   const partner = await partnerNamed(deps, partnerName);
   requireFound(await deps.attributes.tie(partner.id, id, keys), partner, id);
-}
-
-async function partnerNamed(deps: Deps, name: string): Promise<Partner> {
-  const partner = await deps.partners.findByName(name);
-  if (!partner) throw new Failure('not_found', `There is no partner "${name}".`);
-  return partner;
 }
 
 function requireFound(found: boolean, partner: Partner, id: number): void {

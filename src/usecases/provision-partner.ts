@@ -1,13 +1,13 @@
 import { Failure } from '../domain/failure.ts';
 import { partnerNamePattern, prefixOfPartner, type Partner } from '../domain/partner.ts';
 import type { Secret } from '../domain/secret.ts';
-import type { ApiKeyIssuer } from '../ports/api-key-issuer.ts';
+import type { KeyIssuer } from '../ports/key-issuer.ts';
 import type { PartnerStore } from '../ports/partner-store.ts';
 import type { StorageGrant, StorageProvisioner } from '../ports/storage-provisioner.ts';
 
 type Deps = {
   readonly partners: PartnerStore;
-  readonly apiKeys: ApiKeyIssuer;
+  readonly apiKeys: KeyIssuer;
   readonly storage: StorageProvisioner;
 };
 

@@ -1,7 +1,10 @@
 import { Failure } from '../domain/failure.ts';
 import { importLogListLength, type ImportLog } from '../domain/import-log.ts';
 import type { Partner } from '../domain/partner.ts';
-import type { ImportFile, ImportLogStore } from '../ports/import-log-store.ts';
+import type { ImportLogStore } from '../ports/import-log-store.ts';
+import type { LoadedFile } from '../ports/loaded-file.ts';
+import type { LoadStage } from '../ports/load-stage.ts';
+import { firstErrorPlace, listLoadErrors, type ErrorPage, type LoadError } from './list-load-errors.ts';
 
 type Deps = { readonly importLogs: ImportLogStore };
 
@@ -20,7 +23,29 @@ export async function listImportFiles(
   partner: Partner,
   importLogId: number,
   page: { readonly afterId: number; readonly limit: number },
-): Promise<readonly ImportFile[]> {
+): Promise<readonly LoadedFile[]> {
   await getImportLog(deps, partner, importLogId);
   return deps.importLogs.listFiles(partner.id, importLogId, { ...page, onlyWithErrors: false });
+}
+
+/** What the record says of the job as a whole, then what was refused in its files. */
+export async function listImportErrors(
+  deps: Deps & { readonly stage: LoadStage },
+  partner: Partner,
+  importLogId: number,
+  page: ErrorPage,
+): Promise<readonly LoadError[]> {
+  const log = await getImportLog(deps, partner, importLogId);
+  const ofJob = page.after === firstErrorPlace ? errorsOfJob(log) : [];
+  const ofFiles = await listLoadErrors(deps, (files) => deps.importLogs.listFiles(partner.id, importLogId, files), {
+    ...page,
+    limit: page.limit - ofJob.length,
+  });
+  return [...ofJob, ...ofFiles];
+}
+
+function errorsOfJob({ errors }: ImportLog): LoadError[] {
+  return (errors ?? [])
+    .filter(({ file }) => file === null)
+    .map(({ code, message }) => ({ fileId: 0, file: null, row: 0, code, message, column: null, text: null }));
 }

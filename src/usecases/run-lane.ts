@@ -1,17 +1,21 @@
-import { jobKind } from '../domain/job.ts';
-import type { LaneStep, LaneStore, LaneToken } from '../ports/lane-store.ts';
+import { Failure } from '../domain/failure.ts';
+import type { LaneJob, LaneStep, LaneStore, LaneToken } from '../ports/lane-store.ts';
 import { finishDelete, prepareDelete, type DeleteDeps } from './delete-attribute-data.ts';
 import { finishImport, type FinishImportDeps } from './finish-import.ts';
+import { finishAudienceLoad, prepareAudienceLoad, type LoadAudienceDeps } from './load-audience.ts';
 import { prepareImport, type PrepareImportDeps } from './prepare-import.ts';
+import { settleLoads, type SettleDeps } from './settle-loads.ts';
 
 export type RunLaneDeps = PrepareImportDeps &
   FinishImportDeps &
+  SettleDeps &
+  LoadAudienceDeps &
   DeleteDeps & { readonly lanes: LaneStore; readonly filesOutPerLane: number; readonly stepsPerTurn: number };
 
 /**
- * Moves a partner's lane as far as it goes without waiting: prepare the oldest open job, send its files out, finish
- * it when none is open. A lane that waits for files holds no process: the last act of every file is to wake it.
- * After some steps it lets other partners' lanes go first.
+ * Moves a partner's lane as far as it goes without waiting: prepare the oldest open job, send its files out, settle
+ * those that are staged, finish it when none is open. A lane that waits for files holds no process: the last act of
+ * every file is to wake it. After some steps it lets other partners' lanes go first.
  */
 export async function runLane(deps: RunLaneDeps, token: LaneToken, signal: AbortSignal): Promise<void> {
   for (let count = 0; count < deps.stepsPerTurn && !signal.aborted; count++) {
@@ -22,7 +26,33 @@ export async function runLane(deps: RunLaneDeps, token: LaneToken, signal: Abort
   await deps.lanes.yieldLane(token);
 }
 
-async function takeStep(deps: RunLaneDeps, { do: action, job }: Exclude<LaneStep, { do: 'rest' }>): Promise<void> {
-  if (job.kind === jobKind.delete) await (action === 'prepare' ? prepareDelete(deps, job) : finishDelete(deps, job));
-  else await (action === 'prepare' ? prepareImport(deps, job) : finishImport(deps, job));
+async function takeStep(deps: RunLaneDeps, step: Exclude<LaneStep, { do: 'rest' }>): Promise<void> {
+  if (step.do === 'clean') return clean(deps, step.jobId, step.loadIds);
+  if (step.do === 'settle') return settleLoads(deps, step.job, step.loads);
+  return step.do === 'prepare' ? prepare(deps, step.job) : finish(deps, step.job);
+}
+
+/** What the partner has to mend ends the job; everything else is tried again. */
+async function prepare(deps: RunLaneDeps, job: LaneJob): Promise<void> {
+  try {
+    if (job.kind === 'delete') await prepareDelete(deps, job);
+    else if (job.kind === 'audience') await prepareAudienceLoad(deps, job);
+    else await prepareImport(deps, job);
+  } catch (error) {
+    if (!(error instanceof Failure && error.isFinal)) throw error;
+    await deps.lanes.failJob(job.id, error);
+    deps.log.info({ jobId: job.id, partnerId: job.partnerId, code: error.code }, 'job failed before it started');
+  }
+}
+
+async function finish(deps: RunLaneDeps, job: LaneJob): Promise<void> {
+  if (job.kind === 'delete') return finishDelete(deps, job);
+  return job.kind === 'audience' ? finishAudienceLoad(deps, job) : finishImport(deps, job);
+}
+
+/** Stops what still runs for a cancelled job and removes what it had staged. */
+async function clean(deps: RunLaneDeps, jobId: number, loadIds: readonly number[]): Promise<void> {
+  for (const loadId of loadIds) await deps.stage.dropLoad(loadId);
+  await deps.lanes.markCleaned(jobId);
+  deps.log.info({ jobId, loads: loadIds.length }, 'cancelled job cleaned');
 }

@@ -1,11 +1,13 @@
 import type { FileStore } from '../ports/file-store.ts';
 import type { LaneStore } from '../ports/lane-store.ts';
 import type { Log } from '../ports/log.ts';
+import type { LoadStage } from '../ports/load-stage.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 
 type Deps = {
   readonly lanes: LaneStore;
   readonly files: FileStore;
+  readonly stage: LoadStage;
   readonly warehouse: Warehouse;
   readonly log: Log;
 };
@@ -25,11 +27,11 @@ export async function wakeLanes(deps: Deps): Promise<void> {
  */
 export async function dropOrphanedStages(deps: Deps): Promise<void> {
   if (!(await deps.lanes.takeTurn('drop orphaned stages', orphansEverySeconds))) return;
-  const staged = await deps.warehouse.listStaged();
+  const staged = await deps.stage.listStaged();
   const live = await deps.files.findLive(staged);
   for (const loadId of staged.loadIds) {
     if (live.loadIds.has(loadId)) continue;
-    await deps.warehouse.dropLoad(loadId);
+    await deps.stage.dropLoad(loadId);
     deps.log.warn({ loadId }, 'dropped an orphaned stage');
   }
   for (const jobId of staged.jobIds) {

@@ -1,35 +1,36 @@
 import { Failure } from '../domain/failure.ts';
 import type { Limits } from '../domain/limits.ts';
-import type { FileClaim, FileStore } from '../ports/file-store.ts';
+import type { BatchClaim, FileStore } from '../ports/file-store.ts';
+import type { LoadStage } from '../ports/load-stage.ts';
 import type { Log } from '../ports/log.ts';
-import type { Warehouse } from '../ports/warehouse.ts';
+import { lookWhile } from './look-while.ts';
 
 type Deps = {
   readonly files: FileStore;
-  readonly warehouse: Warehouse;
+  readonly stage: LoadStage;
   readonly limits: Limits;
   readonly log: Log;
 };
 
-const lookEvery = 1_000;
-
 /**
- * Looks at a running load about once a second: notes how far it is, for the partner's progress, and stops it when it
- * unpacks to more bytes than a file may have. A look that fails is left out; the load goes on.
+ * Looks at a running load twice a second: notes how far it is, for the partner's progress, and stops it when it is no
+ * longer wanted (its job was cancelled, another attempt has it) or unpacks to more bytes than a file may have. A look
+ * that fails is left out; the load goes on. Of a batch of small files (`bytesRead` null) only the first is asked.
  */
 export async function watchLoad(
   deps: Deps,
-  claim: FileClaim,
-  bytesRead: () => number,
+  claim: BatchClaim,
+  bytesRead: (() => number) | null,
   load: (stop: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const stop = new AbortController();
-  const state: { tooLarge: Failure | null; looking: Promise<void> | null } = { tooLarge: null, looking: null };
+  const state: { tooLarge: Failure | null } = { tooLarge: null };
   const look = async (): Promise<void> => {
-    const read = await deps.warehouse.readSoFar(claim.load);
-    await deps.files.noteProgress(claim, { bytes: bytesRead(), rows: read.rows });
+    const read = bytesRead && { bytes: bytesRead(), engine: await deps.stage.readSoFar(claim.load) };
+    const isOurs = await deps.files.noteProgress(claim, read && { bytes: read.bytes, rows: read.engine.rows });
+    if (!isOurs) return stop.abort();
     // A line has at least one byte, so this many lines are too large too: blank ones are in no count of bytes.
-    if (Math.max(read.bytes, read.rowsHandled) > deps.limits.maxPlainFileBytes) {
+    if (read && Math.max(read.engine.bytes, read.engine.rowsHandled) > deps.limits.maxPlainFileBytes) {
       state.tooLarge = new Failure(
         'unpacked_too_large',
         `The file unpacks to more than ${deps.limits.maxPlainFileBytes} bytes.`,
@@ -37,19 +38,9 @@ export async function watchLoad(
       stop.abort();
     }
   };
-  const timer = setInterval(() => {
-    state.looking ??= look()
-      .catch((error: unknown) => deps.log.warn({ err: error }, 'a look at a load failed'))
-      .finally(() => {
-        state.looking = null;
-      });
-  }, lookEvery);
   try {
-    await load(stop.signal);
+    await lookWhile(deps.log, look, () => load(stop.signal));
   } catch (error) {
     throw state.tooLarge ?? error;
-  } finally {
-    clearInterval(timer);
-    await state.looking;
   }
 }

@@ -1,4 +1,5 @@
-import { importErrorListSchema, importFileListSchema, type ImportErrorLineRecord } from '@inlet/contract/import-log';
+import { importFileListSchema } from '@inlet/contract/import-log';
+import { loadErrorListSchema, type LoadErrorRecord } from '@inlet/contract/load-error';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { device } from '../support/device-id.ts';
@@ -40,8 +41,8 @@ describe('the errors and files of an import', () => {
     }
     return found;
   };
-  const allErrors = async (limit: number): Promise<ImportErrorLineRecord[]> =>
-    importErrorListSchema.parse((await pages('errors', limit)).flat().slice(0, 1000));
+  const allErrors = async (limit: number): Promise<LoadErrorRecord[]> =>
+    loadErrorListSchema.parse((await pages('errors', limit)).flat().slice(0, 1000));
 
   it('name file, row, column, code and text of every refused row, and what failed as a whole', async () => {
     const lines = await allErrors(1000);
@@ -69,7 +70,7 @@ describe('the errors and files of an import', () => {
   it.each([1, 2, 7, 50])('come in pages of %s, each line once and in order', async (limit) => {
     const whole = await allErrors(1000);
     const paged = await pages('errors', limit);
-    expect(importErrorListSchema.parse(paged.flat())).toEqual(whole);
+    expect(loadErrorListSchema.parse(paged.flat())).toEqual(whole);
     expect(paged.slice(0, -1).every((page) => page.length === limit)).toBe(true);
   });
 

@@ -150,6 +150,46 @@ describe('the object store', () => {
     expect(object.key).toBe(key);
     expect(await store.list(key, 10)).toEqual([object]);
     expect((await buffer((await store.open(object, signal)).body)).toString()).toBe(path);
+    expect(Buffer.from((await store.read(object, 2000, signal))?.content ?? '').toString()).toBe(path);
+  });
+
+  describe('when it reads a small object whole', () => {
+    it('unpacks it, and says so', async () => {
+      const object = await found(await put('read/a.csv', gzipSync('id,event\n')));
+      const read = await store.read(object, 100, signal);
+      expect([read?.isGzip, Buffer.from(read?.content ?? '').toString()]).toEqual([true, 'id,event\n']);
+    });
+
+    it.each([
+      ['plain', Buffer.alloc(101)],
+      ['packed', gzipSync(Buffer.alloc(101))],
+    ])('gives nothing when it is larger than asked for, %s', async (name, bytes) => {
+      const object = await found(await put(`read/large-${name}`, bytes));
+      expect(await store.read(object, 100, signal)).toBeNull();
+      expect((await store.read(object, 101, signal))?.content.length).toBe(101);
+    });
+
+    it('fails when the object was overwritten or deleted since', async () => {
+      const object = await found(await put('read/changed.csv', 'before'));
+      await put('read/changed.csv', 'after!');
+      await expect(store.read(object, 100, signal)).rejects.toMatchObject({ code: 'file_changed' });
+      await client.send(new DeleteObjectCommand({ Bucket: testBucket, Key: object.key }));
+      await expect(store.read(object, 100, signal)).rejects.toMatchObject({ code: 'file_changed' });
+    });
+
+    it('fails with the words of the storage when that refuses', async () => {
+      const missing = s3ObjectStore(client, 'there-is-no-such-bucket').read(
+        { key: 'a', etag: '"x"', size: 1 },
+        9,
+        signal,
+      );
+      await expect(missing).rejects.toMatchObject({ name: 'NoSuchBucket' });
+    });
+
+    it('is stopped by its signal', async () => {
+      const object = await found(await put('read/stop', 'x'));
+      await expect(store.read(object, 9, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
+    });
   });
 
   describe('when it opens an object', () => {

@@ -87,4 +87,12 @@ describe('the partner store', () => {
     ]);
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
+
+  it('lets a new partner have no bad rows in audience files, until something else is set for it alone', async () => {
+    const [mine, theirs] = [await partners.create(newPartner('settings')), await partners.create(newPartner('other'))];
+    expect(await partners.readSettings(mine.id)).toEqual({ audienceBadRowShare: 0 });
+    await partners.writeSettings(mine.id, { audienceBadRowShare: 0.01 });
+    expect(await partners.readSettings(mine.id)).toEqual({ audienceBadRowShare: 0.01 });
+    expect(await partners.readSettings(theirs.id)).toEqual({ audienceBadRowShare: 0 });
+  });
 });

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { clickhouseLoadStage } from '../../src/adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
-import { versionsOfJob } from '../../src/domain/device-version.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
-import { sniffLayout } from '../../src/domain/sniff-layout.ts';
 import { memoryOfLoads } from '../support/memory.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
+import { attributeLoad, streamedFile } from '../support/staging.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 
 // Every key of a row is a row of the stage: few bytes of a file become many of the engine's memory.
@@ -41,16 +40,11 @@ describe.each([
     );
     const keys = attributeIds.join('|');
     const bytes = Buffer.from(Array.from({ length: rows }, () => `${randomUUID()},${keys}\n`).join(''));
-    const load = { loadId: 1, fileId: 1, jobId: 1, partnerId: 1, versions: versionsOfJob(1) };
-    const { maxLineBytes } = defaultLimits;
-    const source = {
-      body: Readable.from([bytes]),
-      isGzip: false,
-      layout: sniffLayout(bytes.subarray(0, 16_384)),
-      maxLineBytes,
-    };
-    await warehouse.stage(load, source, new AbortController().signal);
-    expect(await warehouse.countRows(load)).toEqual({ accepted: rows, rejects: [] });
+    const load = attributeLoad(1, { id: 1, partnerId: 1 });
+    const stage = clickhouseLoadStage(engine);
+    const { signal } = new AbortController();
+    await stage.stage(load, streamedFile(load, 1, bytes), defaultLimits.maxLineBytes, signal);
+    expect(await stage.countRows(1)).toEqual(new Map([[1, { accepted: rows, rejects: [] }]]));
     const peak = await memoryOfLoads(stores.config);
     process.stdout.write(`${keysPerRow} keys a row: ${Math.round(peak / mebibyte)} MiB\n`);
     expect(peak).toBeGreaterThan(0);

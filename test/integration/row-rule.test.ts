@@ -2,12 +2,13 @@ import * as fc from 'fast-check';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { clickhouseLoadStage } from '../../src/adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
-import { versionsOfJob } from '../../src/domain/device-version.ts';
 import { judgeLine, type LineContext } from '../../src/domain/judge-line.ts';
-import { fiveColumns, twoColumns, type RowLayout } from '../../src/domain/row-layout.ts';
+import { fiveColumns, memberColumns, twoColumns, type RowLayout } from '../../src/domain/row-layout.ts';
 import { rowRule } from '../../src/domain/row-rule.ts';
 import { knownKeys, lineOf, maxLineBytes } from '../support/arbitrary-lines.ts';
+import { attributeLoad, memberLoad } from '../support/staging.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 
@@ -21,10 +22,14 @@ type EngineVerdict = {
   country: string;
   is_deleted: number;
   attribute_ids: number[];
+  event: string;
 };
 
-const columns = 'row, reason, device, id_type, country, is_deleted, attribute_ids';
-const nothing = { device: '', id_type: 0, country: '', is_deleted: 0, attribute_ids: [] };
+/** A file by itself, or together with others. */
+type Arrival = 'lines' | 'files';
+
+const columns = 'row, reason, device, id_type, country, is_deleted, attribute_ids, event';
+const nothing = { device: '', id_type: 0, country: '', is_deleted: 0, attribute_ids: [], event: '' };
 
 describe('the row rule', () => {
   let stores: TestStores;
@@ -39,11 +44,20 @@ describe('the row rule', () => {
     // Keeps every judged line, where the service keeps only counts and the first rejects.
     await engine.shards[0].command({
       query: `CREATE TABLE verdicts (load_id UInt64, row UInt64, reason String, device UUID, id_type UInt8, country String,
-        is_deleted UInt8, attribute_ids Array(UInt64)) ENGINE = MergeTree ORDER BY row`,
+        is_deleted UInt8, attribute_ids Array(UInt64), event String) ENGINE = MergeTree ORDER BY row`,
     });
-    await engine.shards[0].command({
-      query: `CREATE MATERIALIZED VIEW to_verdicts TO verdicts AS SELECT load_id, ${columns} FROM judged_lines`,
-    });
+    const views = {
+      judged_lines: columns.replace('event', `'' AS event`),
+      judged_members: columns.replace(
+        'id_type, country, is_deleted, attribute_ids',
+        `0 AS id_type, '' AS country, 0 AS is_deleted, emptyArrayUInt64() AS attribute_ids`,
+      ),
+    };
+    for (const [table, values] of Object.entries(views)) {
+      await engine.shards[0].command({
+        query: `CREATE MATERIALIZED VIEW ${table}_to_verdicts TO verdicts AS SELECT load_id, ${values} FROM ${table}`,
+      });
+    }
   });
 
   afterAll(async () => {
@@ -51,11 +65,22 @@ describe('the row rule', () => {
     await stores.drop();
   });
 
-  const judgeInEngine = async (lines: readonly Buffer[], layout: RowLayout): Promise<EngineVerdict[]> => {
-    const load = { loadId: nextLoad++, fileId: 1, jobId: 1, partnerId: 1, versions: versionsOfJob(1) };
-    const body = Readable.from([Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')]))]);
-    const source = { body, isGzip: false, layout, maxLineBytes };
-    await clickhouseWarehouse(engine).stage(load, source, new AbortController().signal);
+  const judgeInEngine = async (
+    lines: readonly Buffer[],
+    layout: RowLayout,
+    arrival: Arrival,
+  ): Promise<EngineVerdict[]> => {
+    const isAudience = layout.columns === memberColumns;
+    const load = isAudience
+      ? memberLoad(nextLoad++, { jobId: 1, partnerId: 1, audienceId: 1, generation: 0 })
+      : attributeLoad(nextLoad++, { id: 1, partnerId: 1 });
+    const content = Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')]));
+    const stage = clickhouseLoadStage(engine);
+    const { signal } = new AbortController();
+    if (arrival === 'lines') {
+      const file = { fileId: 1, body: Readable.from([content]), isGzip: false, layout };
+      await stage.stage(load, file, maxLineBytes, signal);
+    } else await stage.stageTogether(load, [{ fileId: 1, content, layout }], maxLineBytes, signal);
     const result = await engine.shards[0].query({
       query: `SELECT ${columns} FROM verdicts WHERE load_id = ${load.loadId} ORDER BY row`,
       format: 'JSONEachRow',
@@ -71,27 +96,36 @@ describe('the row rule', () => {
       const verdict = judgeLine(line, index + 1, context);
       if (verdict.outcome === 'skipped') return [];
       if (verdict.outcome === 'rejected') return [{ row: index + 1, reason: verdict.reason, ...nothing }];
-      const { device, idType, country, operation, attributeIds } = verdict.row;
-      const values = { device, id_type: idType, country, is_deleted: operation, attribute_ids: [...attributeIds] };
+      const { device, idType, country, operation, attributeIds, event } = verdict.row;
+      const values = {
+        device,
+        id_type: idType,
+        country,
+        is_deleted: operation,
+        attribute_ids: [...attributeIds],
+        event,
+      };
       return [{ row: index + 1, reason: '', ...values }];
     });
   };
 
-  const layouts: RowLayout[] = [
-    { delimiter: ',', headerRow: null, columns: twoColumns },
-    { delimiter: '\t', headerRow: 3, columns: twoColumns },
-    { delimiter: ',', headerRow: 1, columns: fiveColumns },
-    { delimiter: '\t', headerRow: null, columns: fiveColumns },
+  const layouts: (RowLayout & { readonly arrival: Arrival })[] = [
+    { delimiter: ',', headerRow: null, columns: twoColumns, arrival: 'lines' },
+    { delimiter: '\t', headerRow: 3, columns: twoColumns, arrival: 'files' },
+    { delimiter: ',', headerRow: 1, columns: fiveColumns, arrival: 'files' },
+    { delimiter: '\t', headerRow: null, columns: fiveColumns, arrival: 'lines' },
+    { delimiter: ',', headerRow: null, columns: memberColumns, arrival: 'lines' },
+    { delimiter: '\t', headerRow: 1, columns: memberColumns, arrival: 'files' },
   ];
 
   it.each(layouts)(
-    'gives the same verdict in the engine and in the domain ($columns, header $headerRow)',
-    async (layout) => {
+    'gives the same verdict in the engine and in the domain ($columns, header $headerRow, as $arrival)',
+    async ({ arrival, ...layout }) => {
       const seen = new Set<string>();
       await fc.assert(
         fc.asyncProperty(fc.array(lineOf(layout), { minLength: 300, maxLength: 500 }), async (lines) => {
           const expected = judgeInDomain(lines, layout);
-          expect(await judgeInEngine(lines, layout)).toEqual(expected);
+          expect(await judgeInEngine(lines, layout, arrival)).toEqual(expected);
           for (const { reason } of expected) seen.add(reason);
         }),
         { numRuns: 30 },

@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
-import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeEngine, onEveryShard, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { clickhouseLoadStage } from '../../src/adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
 import { versionsOfJob } from '../../src/domain/device-version.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
-import { sniffLayout } from '../../src/domain/sniff-layout.ts';
-import type { Load, Warehouse } from '../../src/ports/warehouse.ts';
+import type { Load, LoadStage } from '../../src/ports/load-stage.ts';
+import type { Warehouse } from '../../src/ports/warehouse.ts';
+import { attributeLoad, streamedFile } from '../support/staging.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { applyJob, type ModelJob, type ModelRow } from '../support/warehouse-model.ts';
 import { device } from '../support/device-id.ts';
@@ -44,12 +45,14 @@ describe('the warehouse after any sequence of jobs', () => {
   let stores: TestStores;
   let engine: Engine;
   let warehouse: Warehouse;
+  let staging: LoadStage;
   let nextId = 1;
 
   beforeAll(async () => {
     stores = await createStores('two');
     engine = connectTestEngine(stores);
     warehouse = clickhouseWarehouse(engine);
+    staging = clickhouseLoadStage(engine);
     // Every job gives its keys the same meaning here, so one list of them does for all.
     await warehouse.writeJobKeys(
       jobId,
@@ -66,14 +69,8 @@ describe('the warehouse after any sequence of jobs', () => {
     const lines = rows.map(
       ({ device: id, isDelete, attributes: keys }) => `${id},1,DE,${Number(isDelete)},${keys.join('|')}\n`,
     );
-    const bytes = Buffer.from(lines.join(''));
-    const source = {
-      body: Readable.from([bytes]),
-      isGzip: false,
-      layout: sniffLayout(bytes),
-      maxLineBytes: defaultLimits.maxLineBytes,
-    };
-    await warehouse.stage(load, source, new AbortController().signal);
+    const file = streamedFile(load, load.loadId, lines.join(''));
+    await staging.stage(load, file, defaultLimits.maxLineBytes, new AbortController().signal);
   };
 
   const run = async (partnerId: number, seq: number, toDo: ModelJob): Promise<void> => {
@@ -81,13 +78,13 @@ describe('the warehouse after any sequence of jobs', () => {
     if (toDo.kind === 'delete') {
       return warehouse.deleteAttributeRows({ partnerId, attributeIds: toDo.attributes, versions });
     }
-    const loads = toDo.files.map((): Load => ({ loadId: nextId++, fileId: nextId++, jobId, partnerId, versions }));
+    const loads = toDo.files.map(() => attributeLoad(nextId++, { id: jobId, partnerId, seq }));
     await Promise.all(loads.map((load, index) => stage(load, toDo.files[index] ?? [])));
     const loadIds = loads.map(({ loadId }) => loadId);
     if (toDo.kind === 'replace')
       await warehouse.replaceAttributes({ id: loadIds[0] ?? 0, partnerId, versions }, loadIds);
     else await Promise.all(loads.map((load) => warehouse.publish(load)));
-    await warehouse.dropStages(loadIds);
+    await staging.dropStages(loadIds);
   };
 
   const stateOf = async (partnerId: number, sequence: number): Promise<string[]> => {

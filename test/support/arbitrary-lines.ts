@@ -3,7 +3,7 @@ import type { ColumnName, RowLayout } from '../../src/domain/row-layout.ts';
 
 // Lines as partners might send them: mostly good, some wrong in every way that the row rule knows, some plain noise.
 
-export const maxLineBytes = 300;
+export const maxLineBytes = 400;
 
 export const knownKeys: ReadonlyMap<string, number> = new Map([
   ['1', 1],
@@ -45,6 +45,11 @@ const values: Readonly<Record<ColumnName, fc.Arbitrary<string>>> = {
   ),
   operation: fc.oneof({ weight: 8, arbitrary: fc.constantFrom('0', '1') }, fc.constantFrom('', '2', '00', 'add')),
   keys: fc.array(key, { minLength: 1, maxLength: 4 }).map((list) => list.join('|')),
+  event: fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom('', 'click', 'app open', 'öffnen', '🙂') },
+    fc.constantFrom('x'.repeat(256), 'x'.repeat(257), 'ö'.repeat(129), '🙂'.repeat(60)),
+    fc.string({ maxLength: 12 }),
+  ),
 };
 
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;

@@ -1,5 +1,8 @@
-import { createClient, type ClickHouseClient } from '@clickhouse/client';
+import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
 import type { TestStores } from './stores.ts';
+
+/** What goes wrong is thrown. */
+const log = { level: ClickHouseLogLevel.OFF };
 
 /** Reads every shard's own tables, below the API: one row of text per row of the answer. */
 export async function selectOnShards(stores: TestStores, query: string): Promise<string[]> {
@@ -19,7 +22,7 @@ export async function commandOnShards(stores: TestStores, query: string): Promis
 async function onShards<T>(stores: TestStores, run: (client: ClickHouseClient) => Promise<T>): Promise<T[]> {
   return Promise.all(
     stores.config.INLET_CLICKHOUSE_URLS.map(async (url) => {
-      const client = createClient({ url: url.reveal(), database: stores.database });
+      const client = createClient({ url: url.reveal(), database: stores.database, request_timeout: 300_000, log });
       try {
         return await run(client);
       } finally {

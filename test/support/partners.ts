@@ -33,7 +33,10 @@ export type TestPartner = {
   /** The operator's command line, in this partner's stores. */
   readonly operate: (...parameters: string[]) => Promise<string>;
   readonly createAttribute: (name: string, ...foreignKeys: string[]) => Promise<number>;
+  readonly createCustomer: (name: string) => Promise<TestCustomer>;
 };
+
+type TestCustomer = { readonly id: number; readonly userToken: string; readonly tokenId: number };
 
 let serial = 0;
 
@@ -73,5 +76,21 @@ export async function createPartner(environment: Readonly<Record<string, string>
       const made = await inlet(environment, 'attribute', 'create', '--partner', name, '--name', attribute, ...keys);
       return z.object({ attribute_id: z.int() }).parse(JSON.parse(made)).attribute_id;
     },
+    createCustomer: (customer) => createCustomer(environment, name, customer),
   };
+}
+
+const issuedTokenSchema = z.object({ token_id: z.int(), customer_id: z.int(), user_token: z.string() });
+
+/** A customer with a user token. */
+async function createCustomer(
+  environment: Readonly<Record<string, string>>,
+  partner: string,
+  name: string,
+): Promise<TestCustomer> {
+  await inlet(environment, 'customer', 'create', '--partner', partner, '--name', name);
+  const made = await inlet(environment, 'user-token', 'create', '--partner', partner, '--customer', name);
+  const issued = issuedTokenSchema.parse(JSON.parse(made));
+  rememberSecrets(issued.user_token);
+  return { id: issued.customer_id, userToken: issued.user_token, tokenId: issued.token_id };
 }

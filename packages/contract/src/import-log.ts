@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { code, pathId, status, timestamp } from './codes.ts';
 
 // The spec's words and codes for marketplace imports, to the letter. What Inlet adds is beside them, never instead.
 
@@ -6,10 +7,7 @@ const numberInString = z
   .string()
   .regex(/^\d+$/)
   .meta({ description: 'A string holding a number.', examples: ['1000000'] });
-const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' });
-const code = z.string().meta({ description: 'A stable code: see docs/errors.md.' });
 const zeroOrOne = z.union([z.literal(0), z.literal(1)]);
-const status = z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]);
 
 export const importLogErrorSchema = z
   .object({
@@ -53,12 +51,7 @@ export const importLogSchema = z
 
 export const importLogListSchema = z.array(importLogSchema).max(100);
 
-export const importLogIdSchema = z.object({
-  import_log_id: z
-    .string()
-    .regex(/^[1-9]\d{0,14}$/)
-    .transform(Number),
-});
+export const importLogIdSchema = z.object({ import_log_id: pathId });
 
 /** Keys go into headers: no space, no control character, nothing that only looks like a letter. */
 const printable = z
@@ -109,27 +102,5 @@ export const importFileSchema = z
 
 export const importFileListSchema = z.array(importFileSchema).max(1000);
 
-export const importErrorLineSchema = z
-  .object({
-    file: z.string().nullable().meta({ description: 'Null when it is about the whole job.' }),
-    row: z.int().nullable(),
-    column: z.string().nullable(),
-    code,
-    message: z.string(),
-    text: z
-      .string()
-      .nullable()
-      .meta({ description: 'The first 200 bytes of the refused line; what cannot be printed stands as \\xNN.' }),
-  })
-  .meta({ id: 'ImportErrorLine' });
-
-export const importErrorListSchema = z.array(importErrorLineSchema).max(1000);
-
-export const pageQuerySchema = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(1000).default(100),
-  cursor: z.string().max(64).optional(),
-});
-
 export type ImportLogRecord = z.infer<typeof importLogSchema>;
 export type ImportFileRecord = z.infer<typeof importFileSchema>;
-export type ImportErrorLineRecord = z.infer<typeof importErrorLineSchema>;

@@ -1,29 +1,41 @@
 import { z } from 'zod';
 import { attributeListSchema } from './attribute.ts';
+import { compositionParamsSchema, compositionQuerySchema, compositionSchema } from './composition.ts';
 import {
-  importErrorListSchema,
+  appendFilesBodySchema,
+  audienceDetailsSchema,
+  audienceIdSchema,
+  audienceListSchema,
+  audiencePageSchema,
+  clearAudienceBodySchema,
+  createAudienceBodySchema,
+  createdAudienceSchema,
+} from './audience.ts';
+import {
   importFileListSchema,
   importLogIdSchema,
   importLogListSchema,
   importLogSchema,
-  pageQuerySchema,
   queuedAnswerSchema,
   queueDeleteBodySchema,
   queueImportBodySchema,
 } from './import-log.ts';
+import { loadErrorListSchema, pageQuerySchema } from './load-error.ts';
 
 export type Operation = {
   readonly name: string;
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
-  readonly body?: z.ZodObject;
-  readonly answer: z.ZodType;
+  readonly body?: z.ZodType;
+  /** Absent where the answer has no body. */
+  readonly answer?: z.ZodType;
   readonly status: number;
 };
 
 const imports = '/v1/marketplace/import';
+const audiences = '/v2/firstparty/audience';
 
 /** Every operation of the API that a partner can call, with what goes in and what comes out. */
 export const operations = {
@@ -58,7 +70,7 @@ export const operations = {
     path: `${imports}/:import_log_id/errors`,
     params: importLogIdSchema,
     query: pageQuerySchema,
-    answer: importErrorListSchema,
+    answer: loadErrorListSchema,
     status: 200,
   },
   listImportFiles: {
@@ -77,7 +89,70 @@ export const operations = {
     answer: attributeListSchema,
     status: 200,
   },
+  listAudiences: {
+    name: 'List audiences',
+    method: 'GET',
+    path: audiences,
+    query: audiencePageSchema,
+    answer: audienceListSchema,
+    status: 200,
+  },
+  getAudience: {
+    name: 'Get audience details',
+    method: 'GET',
+    path: `${audiences}/:audience_id`,
+    params: audienceIdSchema,
+    answer: audienceDetailsSchema,
+    status: 200,
+  },
+  createAudience: {
+    name: 'Create audience',
+    method: 'POST',
+    path: audiences,
+    body: createAudienceBodySchema,
+    answer: createdAudienceSchema,
+    status: 201,
+  },
+  appendFiles: {
+    name: 'Append files',
+    method: 'PATCH',
+    path: `${audiences}/:audience_id`,
+    params: audienceIdSchema,
+    body: appendFilesBodySchema,
+    status: 204,
+  },
+  clearAudience: {
+    name: 'Clear audience',
+    method: 'PUT',
+    path: `${audiences}/:audience_id`,
+    params: audienceIdSchema,
+    body: clearAudienceBodySchema,
+    status: 204,
+  },
+  listAudienceErrors: {
+    name: 'List the errors of an audience',
+    method: 'GET',
+    path: `${audiences}/:audience_id/errors`,
+    params: audienceIdSchema,
+    query: pageQuerySchema,
+    answer: loadErrorListSchema,
+    status: 200,
+  },
+  getComposition: {
+    name: 'Get the composition of an audience',
+    method: 'GET',
+    path: '/v2/firstparty/segments/:default_warehouse_segment_id/composition',
+    params: compositionParamsSchema,
+    query: compositionQuerySchema,
+    answer: compositionSchema,
+    status: 200,
+  },
 } as const satisfies Record<string, Operation>;
+
+/** Decision 28: the same operations at the path that the spec's heading names; deprecated. */
+export function deprecatedPathOf(path: string): string {
+  return path.replace(audiences, '/v1/firstparty/audience');
+}
 
 /** The fields of a schema by their names, nested ones as `outer.inner`; of a list, those of its items. */
 export function fieldsOf(schema: unknown): string[] {

@@ -1,9 +1,13 @@
 import { onEveryShard, type Engine } from './connect.ts';
 import { jobQueryPrefix, loadQueryPrefix } from './query-ids.ts';
 
+/** Partitioned by load and by job. A load has rows in one of the former; dropping what is not there costs nothing. */
+const loadTables = ['staged_attributes_local', 'staged_members_local'];
+const jobTables = ['staged_devices_local', 'job_keys_local'];
+
 /** Removes the stages of loads that ended as they should: nothing of them can still be running. */
 export async function dropStages(engine: Engine, loadIds: readonly number[]): Promise<void> {
-  await dropPartitions(engine, 'staged_attributes_local', loadIds);
+  await Promise.all(loadTables.map((table) => dropPartitions(engine, table, loadIds)));
 }
 
 /**
@@ -30,8 +34,7 @@ async function stopStatements(engine: Engine, prefix: string): Promise<void> {
 }
 
 export async function dropJob(engine: Engine, jobId: number): Promise<void> {
-  await dropPartitions(engine, 'staged_devices_local', [jobId]);
-  await dropPartitions(engine, 'job_keys_local', [jobId]);
+  await Promise.all(jobTables.map((table) => dropPartitions(engine, table, [jobId])));
 }
 
 const partitionsAtATime = 200;
@@ -52,18 +55,19 @@ export async function listStaged(engine: Engine): Promise<{ loadIds: number[]; j
       query: `
         SELECT DISTINCT table, partition_id FROM system.parts
         WHERE active AND rows > 0 AND database = currentDatabase()
-          AND table IN ('staged_attributes_local', 'staged_devices_local', 'job_keys_local')`,
+          AND table IN ({tables: Array(String)})`,
+      query_params: { tables: [...loadTables, ...jobTables] },
       format: 'JSONEachRow',
     });
     return result.json<{ table: string; partition_id: string }>();
   });
-  const ids = (isLoad: boolean): number[] => [
+  const ids = (tables: readonly string[]): number[] => [
     ...new Set(
       parts
         .flat()
-        .filter(({ table }) => (table === 'staged_attributes_local') === isLoad)
+        .filter(({ table }) => tables.includes(table))
         .map(({ partition_id }) => Number(partition_id)),
     ),
   ];
-  return { loadIds: ids(true), jobIds: ids(false) };
+  return { loadIds: ids(loadTables), jobIds: ids(jobTables) };
 }

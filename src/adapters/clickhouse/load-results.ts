@@ -1,23 +1,29 @@
 import { isRejectReason, type RejectReason } from '../../domain/reject-reason.ts';
-import type { Load, LoadCounts, RejectedRow, RejectPage } from '../../ports/warehouse.ts';
+import type { Load, LoadCounts, RejectedRow, RejectPage } from '../../ports/load-stage.ts';
 import { shardFor, type Engine } from './connect.ts';
 import { loadQueryPrefix } from './query-ids.ts';
 
-export async function countRows(engine: Engine, load: Load): Promise<LoadCounts> {
-  const result = await engine.shards[0].query({
+/** By file. The counts of a load are where its bytes went in. An empty reason means accepted. */
+export async function countRows(engine: Engine, loadId: number): Promise<Map<number, LoadCounts>> {
+  const result = await shardFor(engine, loadId).query({
     query: `
-      SELECT reason, toString(sum(rows)) AS rows, toString(min(first_row)) AS first_row FROM load_counts
-      WHERE load_id = {load: UInt64} AND file_id = {file: UInt64} GROUP BY reason ORDER BY reason`,
-    query_params: { load: load.loadId, file: load.fileId },
+      SELECT toString(file_id) AS file, reason, toString(sum(rows)) AS rows, toString(min(first_row)) AS first_row
+      FROM load_counts_local WHERE load_id = {load: UInt64} GROUP BY file_id, reason ORDER BY file_id, reason`,
+    query_params: { load: loadId },
     format: 'JSONEachRow',
   });
-  const rows = await result.json<{ reason: string; rows: string; first_row: string }>();
-  return {
-    accepted: Number(rows.find(({ reason }) => reason === '')?.rows ?? 0),
-    rejects: rows
-      .filter(({ reason }) => reason !== '')
-      .map((row) => ({ reason: knownReason(row.reason), rows: Number(row.rows), firstRow: Number(row.first_row) })),
-  };
+  const rows = await result.json<{ file: string; reason: string; rows: string; first_row: string }>();
+  return new Map(
+    [...Map.groupBy(rows, ({ file }) => Number(file))].map(([fileId, ofFile]) => [
+      fileId,
+      {
+        accepted: Number(ofFile.find(({ reason }) => reason === '')?.rows ?? 0),
+        rejects: ofFile
+          .filter(({ reason }) => reason !== '')
+          .map((row) => ({ reason: knownReason(row.reason), rows: Number(row.rows), firstRow: Number(row.first_row) })),
+      },
+    ]),
+  );
 }
 
 /**
@@ -29,11 +35,18 @@ export async function listRejects(engine: Engine, page: RejectPage): Promise<Rej
   const result = await engine.shards[0].query({
     query: `
       SELECT toString(file_id) AS file, toString(row) AS line, reason, hex(text) AS digits FROM (
-        SELECT file_id, row, reason, text FROM load_rejects WHERE load_id IN ({loads: Array(UInt64)})
+        SELECT file_id, row, reason, text FROM load_rejects
+        WHERE load_id IN ({loads: Array(UInt64)}) AND file_id IN ({files: Array(UInt64)})
         ORDER BY file_id, row LIMIT 100 BY file_id, reason
       )
       WHERE (file_id, row) > ({file: UInt64}, {row: UInt64}) ORDER BY file_id, row LIMIT {limit: UInt32}`,
-    query_params: { loads: page.loadIds, file: page.after.fileId, row: page.after.row, limit: page.limit },
+    query_params: {
+      loads: page.loadIds,
+      files: page.fileIds,
+      file: page.after.fileId,
+      row: page.after.row,
+      limit: page.limit,
+    },
     format: 'JSONEachRow',
   });
   const rows = await result.json<{ file: string; line: string; reason: string; digits: string }>();

@@ -1,5 +1,5 @@
 import type { JobVersions } from '../../domain/device-version.ts';
-import type { Load } from '../../ports/warehouse.ts';
+import type { Load } from '../../ports/load-stage.ts';
 import { onEveryShard, type Engine } from './connect.ts';
 import { jobQueryPrefix, loadQueryPrefix, newQueryId } from './query-ids.ts';
 

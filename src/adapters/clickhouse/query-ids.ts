@@ -1,4 +1,4 @@
-// Everything that runs for a load, or for the replacement of a job, has a query id that begins so: the way to find and
+// Everything that runs for a load, and what runs for a job as a whole, has a query id that begins so: the way to find and
 // stop it.
 
 export function loadQueryPrefix(loadId: number): string {
@@ -12,7 +12,7 @@ export function jobQueryPrefix(jobId: number): string {
 /** A number of ours at the end, because the engine refuses a query id that is running. */
 let serial = 0;
 
-export function newQueryId(prefix: string, step: 'stage' | 'publish' | 'replace'): string {
+export function newQueryId(prefix: string, step: 'stage' | 'publish' | 'replace' | 'count'): string {
   serial += 1;
   return `${prefix}${step}-${process.pid}-${serial}`;
 }

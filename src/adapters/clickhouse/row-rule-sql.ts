@@ -10,7 +10,8 @@ function literal(text: string): string {
 
 /**
  * The engine's side of the row rule: named expressions over `raw` (a line) and `row` (its number), to be put into a
- * WITH clause. `reason` is empty for a good row. `keys` and `attribute_ids` (two constant arrays) must be in scope.
+ * WITH clause. `reason` is empty for a good row. With a column of keys, `keys` and `attribute_ids` (two constant
+ * arrays) must be in scope.
  */
 export function judgedLineSql(layout: RowLayout, rule: readonly RowCheck[]): string {
   const verdicts = rule.flatMap(({ reason, when }) => [conditionSql(when, layout), literal(reason)]);
@@ -18,20 +19,23 @@ export function judgedLineSql(layout: RowLayout, rule: readonly RowCheck[]): str
     `if(row = 1 AND startsWith(raw, '\\xEF\\xBB\\xBF'), substring(raw, 4), raw) AS unmarked`,
     `if(endsWith(unmarked, '\\r'), substring(unmarked, 1, length(unmarked) - 1), unmarked) AS line`,
     `${fieldsSql(layout)} AS fields`,
-    `arrayDistinct(arrayMap(key -> transform(key, keys, attribute_ids, toUInt64(0)), splitByChar(${literal(keySeparator)}, ${columnSql('keys', layout)}))) AS row_attribute_ids`,
+    ...(layout.columns.includes('keys') ? [rowAttributesSql(layout)] : []),
     `multiIf(${verdicts.join(', ')}, '') AS reason`,
     `toUUIDOrZero(${columnSql('id', layout)}) AS device`,
     `toUInt8OrZero(${columnSql('id_type', layout)}) AS id_type`,
     `upper(${columnSql('country', layout)}) AS country`,
     `${columnSql('operation', layout)} = '${operation.delete}' AS is_delete`,
+    `${columnSql('event', layout)} AS event`,
   ].join(',\n  ');
 }
 
-/** Which lines are rows at all: neither blank nor the header. */
-export function isDataRowSql(layout: RowLayout): string {
-  const notHeader = layout.headerRow === null ? '' : ` AND row != ${layout.headerRow}`;
-  return `line != ''${notHeader}`;
+function rowAttributesSql(layout: RowLayout): string {
+  const keys = `splitByChar(${literal(keySeparator)}, ${columnSql('keys', layout)})`;
+  return `arrayDistinct(arrayMap(key -> transform(key, keys, attribute_ids, toUInt64(0)), ${keys})) AS row_attribute_ids`;
 }
+
+/** Which lines are rows at all: neither blank nor the header, whose number must be in scope (0 for none). */
+export const isDataRowSql = `line != '' AND row != header_row`;
 
 /** A line without quotes is split, which is cheap; only a line with quotes pays for the patterns. */
 function fieldsSql(layout: RowLayout): string {
@@ -63,6 +67,8 @@ function conditionSql(condition: Condition, layout: RowLayout): string {
       return `NOT match(${columnSql(condition.column, layout)}, ${literal(condition.pattern)})`;
     case 'not_one_of':
       return `${columnSql(condition.column, layout)} NOT IN (${condition.values.map(literal).join(', ')})`;
+    case 'longer_than':
+      return `lengthUTF8(${columnSql(condition.column, layout)}) > ${condition.characters}`;
     case 'unknown_key':
       return 'has(row_attribute_ids, 0)';
   }

@@ -1,11 +1,12 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
+import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { rowRule } from '../../domain/row-rule.ts';
-import type { Load, LoadSource } from '../../ports/warehouse.ts';
+import type { RowLayout } from '../../domain/row-layout.ts';
+import type { Load, StreamedFile, WholeFile } from '../../ports/load-stage.ts';
 import { shardFor, type Engine } from './connect.ts';
 import { toLoadFailure } from './load-failure.ts';
 import { loadQueryPrefix, newQueryId } from './query-ids.ts';
-import { isDataRowSql, judgedLineSql } from './row-rule-sql.ts';
+import { stageSql } from './stage-sql.ts';
 
 /**
  * A key of a row is two bytes in the file and sixty in the stage, some of them in three copies: so blocks are small.
@@ -27,58 +28,94 @@ const settings: ClickHouseSettings = {
   max_memory_usage: '1073741824',
 };
 
-/** What a line may have beside its own bytes, a byte-order mark and a carriage return, and one byte too many. */
-const longestMarks = 5;
+/** A row is a whole file here: a block of a few keeps what the engine holds at a time small. */
+const settingsTogether: ClickHouseSettings = { ...settings, max_insert_block_size: '16' };
 
 /** Pushes the object's bytes as they are; unpacking, splitting, judging and counting happen in the engine. */
-export async function stageLoad(engine: Engine, load: Load, source: LoadSource, signal: AbortSignal): Promise<void> {
+export async function stageLoad(
+  engine: Engine,
+  load: Load,
+  file: StreamedFile,
+  maxLineBytes: number,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    const { stream } = await shardFor(engine, load.loadId).exec({
-      query: stageSql(source),
-      values: source.body,
-      query_id: newQueryId(loadQueryPrefix(load.loadId), 'stage'),
-      query_params: {
-        partner: load.partnerId,
-        job: load.jobId,
-        load: load.loadId,
-        file: load.fileId,
-        version_of_adds: load.versions.ofAdds,
-        version_of_deletes: load.versions.ofDeletes,
-      },
-      clickhouse_settings: settings,
-      http_headers: source.isGzip ? { 'Content-Encoding': 'gzip' } : {},
-      abort_signal: signal,
+    await push(engine, load, {
+      query: stageSql(load.target.kind, 'lines', file.layout, maxLineBytes),
+      values: file.body,
+      parameters: { file: file.fileId, header_row: file.layout.headerRow ?? 0 },
+      settings,
+      isGzip: file.isGzip,
+      signal,
     });
-    await finished(stream.resume()); // an answer that is not read to its end spoils the connection
   } catch (error) {
-    throw toLoadFailure(error, source.isGzip);
+    throw toLoadFailure(error, file.isGzip);
   }
 }
 
-/**
- * Row numbers are given before blank lines are left out, so that they are line numbers of the file. Of a line that is
- * too long only so much is judged that it still is: with all of it, a line of 60 MB of delimiters takes a gigabyte.
- */
-function stageSql({ layout, maxLineBytes }: LoadSource): string {
-  return `INSERT INTO judged_lines
-    (partner_id, job_id, load_id, file_id, version, row, bytes, reason, device, id_type, country, is_deleted,
-     attribute_ids, line)
-WITH
-  (
-    SELECT (groupArray(key), groupArray(meaning)) FROM (
-      SELECT key, min(attribute_id) AS meaning FROM job_keys WHERE job_id = {job: UInt64} GROUP BY key
-    )
-  ) AS job_keys,
-  job_keys.1 AS keys,
-  job_keys.2 AS attribute_ids,
-  ${judgedLineSql(layout, rowRule(layout, maxLineBytes))}
-SELECT {partner: UInt64}, {job: UInt64}, {load: UInt64}, {file: UInt64},
-  if(is_delete, {version_of_deletes: UInt64}, {version_of_adds: UInt64}),
-  row, size, reason, device, id_type, country, is_delete, row_attribute_ids, line
-FROM (
-  SELECT rowNumberInAllBlocks() + 1 AS row, length(bytes) + 1 AS size, substring(bytes, 1, ${maxLineBytes + longestMarks}) AS raw
-  FROM input('bytes String')
-)
-WHERE ${isDataRowSql(layout)}
-FORMAT LineAsString`;
+/** Files of the same layout go in one statement. */
+export async function stageTogether(
+  engine: Engine,
+  load: Load,
+  files: readonly WholeFile[],
+  maxLineBytes: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const byLayout = Map.groupBy(files, ({ layout: { delimiter, columns } }) => [delimiter, ...columns].join());
+  for (const group of byLayout.values()) {
+    const layout: RowLayout | undefined = group[0]?.layout;
+    if (!layout) continue;
+    await push(engine, load, {
+      query: stageSql(load.target.kind, 'files', layout, maxLineBytes),
+      values: Readable.from(rowsOf(group), { objectMode: false }),
+      parameters: {},
+      settings: settingsTogether,
+      isGzip: false,
+      signal,
+    });
+  }
+}
+
+type Push = {
+  readonly query: string;
+  readonly values: Readable;
+  readonly parameters: Readonly<Record<string, number>>;
+  readonly settings: ClickHouseSettings;
+  readonly isGzip: boolean;
+  readonly signal: AbortSignal;
+};
+
+async function push(engine: Engine, load: Load, what: Push): Promise<void> {
+  const { stream } = await shardFor(engine, load.loadId).exec({
+    query: what.query,
+    values: what.values,
+    query_id: newQueryId(loadQueryPrefix(load.loadId), 'stage'),
+    query_params: { load: load.loadId, ...targetParameters(load), ...what.parameters },
+    clickhouse_settings: what.settings,
+    http_headers: what.isGzip ? { 'Content-Encoding': 'gzip' } : {},
+    abort_signal: what.signal,
+  });
+  await finished(stream.resume()); // an answer that is not read to its end spoils the connection
+}
+
+function targetParameters({ partnerId, jobId, target }: Load): Record<string, number> {
+  if (target.kind === 'audience') return {};
+  const { ofAdds, ofDeletes } = target.versions;
+  return { partner: partnerId, job: jobId, version_of_adds: ofAdds, version_of_deletes: ofDeletes };
+}
+
+/** RowBinary: a file id, the number of the header line, the content with its length before it. */
+function* rowsOf(files: readonly WholeFile[]): Generator<Uint8Array> {
+  for (const { fileId, layout, content } of files) {
+    const head = Buffer.alloc(12);
+    head.writeBigUInt64LE(BigInt(fileId), 0);
+    head.writeUInt32LE(layout.headerRow ?? 0, 8);
+    yield Buffer.concat([head, Buffer.from(varint(content.length))]);
+    yield content;
+  }
+}
+
+/** Seven bits a byte, the lowest first; all but the last have the highest bit set. */
+function varint(length: number): number[] {
+  return length < 0x80 ? [length] : [(length & 0x7f) | 0x80, ...varint(length >>> 7)];
 }

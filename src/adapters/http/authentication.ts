@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Partner } from '../../domain/partner.ts';
-import type { ApiKeyIssuer } from '../../ports/api-key-issuer.ts';
+import type { KeyIssuer } from '../../ports/key-issuer.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
 import { authenticatePartner } from '../../usecases/authenticate-partner.ts';
 import type { Api } from './server.ts';
@@ -8,7 +8,7 @@ import type { Api } from './server.ts';
 const partners = new WeakMap<FastifyRequest, Partner>();
 
 /** Every operation of the scope needs a key; it runs before the body is looked at. */
-export function addAuthentication(api: Api, deps: { partners: PartnerStore; apiKeys: ApiKeyIssuer }): void {
+export function addAuthentication(api: Api, deps: { partners: PartnerStore; apiKeys: KeyIssuer }): void {
   api.addHook('onRequest', async (request) => {
     partners.set(request, await authenticatePartner(deps, request.headers.authorization));
   });

@@ -3,13 +3,19 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDe
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Limits } from '../../domain/limits.ts';
-import type { ApiKeyIssuer } from '../../ports/api-key-issuer.ts';
+import type { AudienceStore } from '../../ports/audience-store.ts';
+import type { CustomerStore } from '../../ports/customer-store.ts';
+import type { KeyIssuer } from '../../ports/key-issuer.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { AttributeStore } from '../../ports/attribute-store.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
-import type { Warehouse } from '../../ports/warehouse.ts';
+import type { LoadStage } from '../../ports/load-stage.ts';
+import type { CompositionDeps } from '../../usecases/get-composition.ts';
 import { addAuthentication } from './authentication.ts';
+import { addCustomerScope } from './customer-scope.ts';
+import { addGetComposition } from './composition/get-composition.ts';
 import type { Dependency } from './health/ready.ts';
+import { addAudienceOperations } from './firstparty-audience/operations.ts';
 import { addLive } from './health/live.ts';
 import { addReady } from './health/ready.ts';
 import { addListAttributes } from './marketplace-attributes/list-attributes.ts';
@@ -31,10 +37,14 @@ export type Api = FastifyInstance<
 
 export type ApiDeps = {
   readonly partners: PartnerStore;
-  readonly apiKeys: ApiKeyIssuer;
+  readonly apiKeys: KeyIssuer;
+  readonly customers: CustomerStore;
+  readonly userTokens: KeyIssuer;
   readonly importLogs: ImportLogStore;
   readonly attributes: AttributeStore;
-  readonly warehouse: Warehouse;
+  readonly stage: LoadStage;
+  readonly audiences: AudienceStore;
+  readonly composition: CompositionDeps;
   readonly limits: Limits;
   readonly dependencies: readonly Dependency[];
 };
@@ -70,6 +80,11 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
     addListImportFiles(scope, deps);
     addListImportErrors(scope, deps);
     addListAttributes(scope, deps);
+    scope.register(async (audiences: Api) => {
+      addCustomerScope(audiences, deps);
+      addAudienceOperations(audiences, deps);
+      addGetComposition(audiences, deps);
+    });
   });
   return api;
 }

@@ -1,19 +1,20 @@
 import { sql } from 'kysely';
-import { DatabaseError } from 'pg';
-import { Failure } from '../../domain/failure.ts';
 import type { AttributeStore } from '../../ports/attribute-store.ts';
 import { insertAttribute } from './attributes/insert-attribute.ts';
 import { selectAttributes } from './attributes/select-attributes.ts';
 import { tieForeignKeys } from './attributes/tie-foreign-keys.ts';
 import type { Database } from './connect.ts';
+import { explainDoubles } from './explain-doubles.ts';
+
+const taken = 'Names and foreign keys are unique for a partner, and one of these is taken.';
 
 export function postgresAttributeStore(db: Database): AttributeStore {
   return {
-    create: (partnerId, attribute) => explainDoubles(() => insertAttribute(db, partnerId, attribute)),
+    create: (partnerId, attribute) => explainDoubles(taken, () => insertAttribute(db, partnerId, attribute)),
     list: (partnerId, which) => selectAttributes(db, partnerId, which),
     tie: (partnerId, attributeId, keys) =>
       db.transaction().execute((tx) => tieForeignKeys(tx, partnerId, attributeId, keys)),
-    rename: (partnerId, attributeId, name) => explainDoubles(() => change(db, partnerId, attributeId, { name })),
+    rename: (partnerId, attributeId, name) => explainDoubles(taken, () => change(db, partnerId, attributeId, { name })),
     retire: (partnerId, attributeId) =>
       change(db, partnerId, attributeId, { retired_at: sql<Date>`coalesce(retired_at, now())` }),
   };
@@ -33,16 +34,4 @@ async function change(
     .returning('id')
     .executeTakeFirst();
   return changed !== undefined;
-}
-
-const uniqueViolation = '23505';
-
-async function explainDoubles<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof DatabaseError && error.code === uniqueViolation)) throw error;
-    const detail = 'Names and foreign keys are unique for a partner, and one of these is taken.';
-    throw new Failure('invalid_request', detail, { cause: error });
-  }
 }

@@ -2,7 +2,7 @@ import type { PgBoss } from 'pg-boss';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { Sealer } from '../../ports/sealer.ts';
 import type { Database } from './connect.ts';
-import { selectImportFiles } from './import-logs/select-import-files.ts';
+import { selectLoadedFiles } from './files/select-loaded-files.ts';
 import { selectImportLogs } from './import-logs/select-import-logs.ts';
 import { submitDelete, submitImport } from './import-logs/submit.ts';
 
@@ -13,6 +13,6 @@ export function postgresImportLogStore(db: Database, boss: PgBoss, sealer: Seale
     submitDelete: (partnerId, request, maxOpenJobs) => submitDelete(deps, partnerId, request, maxOpenJobs),
     find: async (partnerId, importLogId) => (await selectImportLogs(db, partnerId, { importLogId }))[0] ?? null,
     listNewest: (partnerId, limit) => selectImportLogs(db, partnerId, { limit }),
-    listFiles: (partnerId, importLogId, page) => selectImportFiles(db, partnerId, importLogId, page),
+    listFiles: (partnerId, importLogId, page) => selectLoadedFiles(db, { partnerId, jobId: importLogId }, page),
   };
 }

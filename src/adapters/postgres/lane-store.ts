@@ -1,10 +1,15 @@
+import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { errorOfJob } from '../../domain/import-log.ts';
+import { jobStatus } from '../../domain/job.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { Database } from './connect.ts';
 import { completeLaneToken, sendLaneToken } from './dispatch.ts';
 import { endJob } from './lanes/end-job.ts';
+import { touchAudience } from './lanes/touch-audience.ts';
 import { nextStep } from './lanes/next-step.ts';
+import { settleAudience, settleImport } from './lanes/settle.ts';
+import { startAudienceLoad } from './lanes/start-audience-load.ts';
 import { startDelete } from './lanes/start-delete.ts';
 import { startImport } from './lanes/start-import.ts';
 import { summarizeJob } from './lanes/summarize-job.ts';
@@ -19,13 +24,39 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
         await completeLaneToken(boss, tx, token);
         await sendLaneToken(boss, tx, token.partnerId);
       }),
-    startImport: (jobId, files) => startImport(db, jobId, files),
+    startImport: (jobId, batches) => startImport(db, jobId, batches),
+    startAudienceLoad: (job, batches) => startAudienceLoad(db, job, batches),
     startDelete: (jobId, found) => startDelete(db, jobId, found),
+    settleImport: (jobId, loads) => settleImport(db, jobId, loads),
+    settleAudience: (job, loads, devices) => settleAudience(db, job, loads, devices),
+    isRunning: async (jobId) => {
+      const job = await db
+        .selectFrom('job')
+        .select('id')
+        .where('id', '=', jobId)
+        .where('status', '=', jobStatus.running)
+        .where('cancelled', '=', false)
+        .executeTakeFirst();
+      return job !== undefined;
+    },
+    markCleaned: async (jobId) => {
+      await db
+        .updateTable('job')
+        .set({ cleaned_at: sql`now()` })
+        .where('id', '=', jobId)
+        .execute();
+    },
     summarizeJob: (jobId) => summarizeJob(db, jobId),
     finishImport: (jobId, result) => endJob(db, jobId, { ...result, hasStarted: true }),
+    finishAudienceLoad: async (jobId, failure) => {
+      await endJob(db, jobId, { hasStarted: true, failure, errors: [], uniqueDevices: null });
+      await touchAudience(db, jobId);
+    },
     finishDelete: (jobId) => endJob(db, jobId, { hasStarted: true, failure: null, errors: [], uniqueDevices: null }),
-    failJob: (jobId, failure) =>
-      endJob(db, jobId, { hasStarted: false, failure, errors: [errorOfJob(failure)], uniqueDevices: 0 }),
+    failJob: async (jobId, failure) => {
+      await endJob(db, jobId, { hasStarted: false, failure, errors: [errorOfJob(failure)], uniqueDevices: 0 });
+      await touchAudience(db, jobId);
+    },
     takeTurn: (task, everySeconds) => takeTurn(db, task, everySeconds),
     wakeLanes: () => wakeLanes(db, boss),
   };

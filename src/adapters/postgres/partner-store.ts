@@ -25,5 +25,15 @@ export function postgresPartnerStore(db: Database): PartnerStore {
         .where('api_key.key_hash', '=', Buffer.from(keyHash))
         .where('api_key.revoked_at', 'is', null)
         .executeTakeFirst()) ?? null,
+    readSettings: (partnerId) =>
+      db
+        .selectFrom('partner')
+        .select('audience_bad_row_share as audienceBadRowShare')
+        .where('id', '=', partnerId)
+        .executeTakeFirstOrThrow(),
+    writeSettings: async (partnerId, { audienceBadRowShare }) => {
+      const values = { audience_bad_row_share: audienceBadRowShare };
+      await db.updateTable('partner').set(values).where('id', '=', partnerId).execute();
+    },
   };
 }

@@ -9,6 +9,8 @@ type PartnerTable = {
   name: string;
   prefix: string;
   next_seq: Generated<number>;
+  audience_bad_row_share: Generated<number>;
+  purge_after: Timestamp;
   created_at: Timestamp;
 };
 
@@ -43,6 +45,7 @@ type JobTable = {
   updated_at: Timestamp;
   listed_at: Date | null;
   finished_at: Date | null;
+  cleaned_at: Date | null;
 };
 
 type ImportLogTable = {
@@ -70,7 +73,8 @@ type JobFileTable = {
   path: string;
   etag: string;
   size: number;
-  gzip: boolean;
+  gzip: boolean | null;
+  batch_id: number;
   status: Generated<number>;
   attempt: Generated<number>;
   load_id: number | null;
@@ -79,9 +83,69 @@ type JobFileTable = {
   accepted_rows: Generated<number>;
   bytes_read: Generated<number>;
   rows_read: Generated<number>;
+  publish_attempts: Generated<number>;
+  audience_id: number | null;
+  generation: number | null;
+  uploaded_devices: Generated<number>;
+  superseded: Generated<boolean>;
   failure_code: string | null;
   failure_detail: string | null;
   updated_at: Timestamp;
+};
+
+type CustomerTable = { id: Generated<number>; partner_id: number; name: string; created_at: Timestamp };
+
+type UserTokenTable = {
+  id: Generated<number>;
+  partner_id: number;
+  customer_id: number;
+  token_hash: Uint8Array;
+  created_at: Timestamp;
+  revoked_at: Date | null;
+};
+
+type AudienceTable = {
+  id: Generated<number>;
+  partner_id: number;
+  customer_id: number | null;
+  name: string;
+  warehouse_segment_id: Generated<number>;
+  generation: Generated<number>;
+  uploaded_devices: Generated<number>;
+  unique_devices: Generated<number>;
+  matched_devices: Generated<number>;
+  last_load_id: number | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+};
+
+type AudienceLoadTable = {
+  job_id: number;
+  partner_id: number;
+  audience_id: number;
+  generation: number;
+  file_path: string;
+  superseded: Generated<boolean>;
+};
+
+type DeadGenerationTable = {
+  audience_id: number;
+  generation: number;
+  partner_id: number;
+  dead_at: Timestamp;
+  check_at: Timestamp;
+  purging_until: Date | null;
+  purged_rows: Generated<number>;
+  purged_at: Date | null;
+};
+
+type CompositionTable = {
+  audience_id: number;
+  split: string;
+  generation: number;
+  last_load_id: number;
+  report: ColumnType<unknown, string, string>;
+  computed_at: Timestamp;
 };
 
 type JobCredentialTable = { job_id: number; key_id: string; sealed: Uint8Array };
@@ -97,6 +161,12 @@ export type Tables = {
   import_log: ImportLogTable;
   job_credential: JobCredentialTable;
   job_file: JobFileTable;
+  customer: CustomerTable;
+  user_token: UserTokenTable;
+  audience: AudienceTable;
+  audience_load: AudienceLoadTable;
+  dead_generation: DeadGenerationTable;
+  composition: CompositionTable;
   sweep: { name: string; ran_at: Timestamp };
   job_file_reject: JobFileRejectTable;
 };

@@ -5,8 +5,8 @@ import { fileQueue, laneQueue, lostFileQueue, type FilePayload, type LanePayload
 
 export type WorkHandlers = {
   readonly runLane: (token: LaneToken, signal: AbortSignal) => Promise<void>;
-  readonly loadFile: (fileId: number, signal: AbortSignal) => Promise<void>;
-  readonly giveUpFile: (fileId: number) => Promise<void>;
+  readonly loadBatch: (batchId: number, signal: AbortSignal) => Promise<void>;
+  readonly giveUpBatch: (batchId: number) => Promise<void>;
 };
 
 /** NOTIFY wakes a slot at once; looking every two seconds finds what became due by itself (a retry). */
@@ -28,9 +28,9 @@ export async function startWork(
       handlers.runLane({ partnerId: data.partnerId, id, retryCount }, signal),
     ),
     ...slotsOf<FilePayload>(boss, fileQueue, slots.files, log, ({ data, signal }) =>
-      handlers.loadFile(data.fileId, signal),
+      handlers.loadBatch(data.fileId, signal),
     ),
-    ...slotsOf<FilePayload>(boss, lostFileQueue, 1, log, ({ data }) => handlers.giveUpFile(data.fileId)),
+    ...slotsOf<FilePayload>(boss, lostFileQueue, 1, log, ({ data }) => handlers.giveUpBatch(data.fileId)),
   ]);
 }
 

@@ -2,10 +2,9 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { constants, gunzip } from 'node:zlib';
 
-const gunzipPart = promisify(gunzip);
+import { bytesLookedAt } from '../../domain/sniff-layout.ts';
 
-/** Holds a line of the limit (100 kB) and more, so that a first line which is too long does not hide the layout. */
-const headBytes = 262_144;
+const gunzipPart = promisify(gunzip);
 
 /** Of packed bytes fewer do: gzip may make a thousand times as many of them. */
 const packedHeadBytes = 16_384;
@@ -21,7 +20,7 @@ export async function lookAhead(body: Readable): Promise<LookedAt> {
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
   const taken: Buffer[] = [];
   let size = 0;
-  while (size < headBytes) {
+  while (size < bytesLookedAt) {
     const next = await chunks.next();
     if (next.done === true) break;
     taken.push(next.value);
@@ -40,7 +39,7 @@ export async function lookAhead(body: Readable): Promise<LookedAt> {
   const whole = Readable.from(all, { objectMode: false });
   // A generator that was never asked cannot clean up: without this an unread object would keep its connection.
   whole.once('close', () => body.destroy());
-  return { head: Buffer.concat(taken).subarray(0, headBytes), whole, bytesRead: () => bytesRead };
+  return { head: Buffer.concat(taken).subarray(0, bytesLookedAt), whole, bytesRead: () => bytesRead };
 }
 
 /** Unpacks a beginning. What cannot be unpacked is not judged here: the engine reads the whole and says so. */
@@ -48,7 +47,7 @@ export async function unpackHead(bytes: Uint8Array): Promise<Uint8Array> {
   try {
     const packed = bytes.subarray(0, packedHeadBytes);
     const all = await gunzipPart(packed, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * 1024 * 1024 });
-    return all.subarray(0, headBytes);
+    return all.subarray(0, bytesLookedAt);
   } catch {
     return new Uint8Array();
   }

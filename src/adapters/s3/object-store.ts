@@ -6,15 +6,19 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { Failure } from '../../domain/failure.ts';
 import type { ObjectStore, OpenedObject, StoredObject } from '../../ports/object-store.ts';
 import { beginsLikeGzip, lookAhead, unpackHead } from './object-head.ts';
+import { quickGet } from './quick-get.ts';
+import { unpackWhole } from './unpack-whole.ts';
 
 export function s3ObjectStore(client: S3Client, bucket: string): ObjectStore {
   return {
     find: (key) => findObject(client, bucket, key),
     list: (prefix, limit) => listObjects(client, bucket, prefix, limit),
     open: (object, signal) => openObject(client, bucket, object, signal),
+    read: (object, maxBytes, signal) => readObject(client, bucket, object, maxBytes, signal),
   };
 }
 
@@ -50,6 +54,20 @@ async function openObject(
   const { head, whole, bytesRead } = await lookAhead(await getBody(client, bucket, object, signal));
   const isGzip = beginsLikeGzip(head);
   return { isGzip, head: isGzip ? await unpackHead(head) : head, body: whole, bytesRead };
+}
+
+async function readObject(
+  client: S3Client,
+  bucket: string,
+  object: StoredObject,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<{ isGzip: boolean; content: Uint8Array } | null> {
+  const bytes =
+    (await quickGet(client, bucket, object, signal)) ?? (await buffer(await getBody(client, bucket, object, signal)));
+  const isGzip = beginsLikeGzip(bytes);
+  const content = isGzip ? await unpackWhole(bytes, maxBytes) : bytes.length <= maxBytes ? bytes : null;
+  return content && { isGzip, content };
 }
 
 /** If-Match: what is read is what was listed, or nothing. */

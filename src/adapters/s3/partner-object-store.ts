@@ -33,6 +33,7 @@ export function partnerObjectStore({
     },
     list: (prefix, limit) => explained(bucket, () => store.list(prefix, limit)),
     open: (object, signal) => explained(bucket, () => store.open(object, signal)),
+    read: (object, maxBytes, signal) => explained(bucket, () => store.read(object, maxBytes, signal)),
     close: () => client.destroy(),
   };
 }

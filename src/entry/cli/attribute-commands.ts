@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { Attribute } from '../../domain/attribute.ts';
-import { Failure } from '../../domain/failure.ts';
 import {
   createAttribute,
   listAttributes,
@@ -9,6 +8,7 @@ import {
   tieForeignKeys,
 } from '../../usecases/manage-attributes.ts';
 import { say, sayJson } from './output.ts';
+import { toId } from './to-id.ts';
 import { withWiring } from './with-wiring.ts';
 
 type OfPartner = { readonly partner: string };
@@ -36,7 +36,7 @@ export function addAttributeCommands(program: Command): void {
     .requiredOption('--name <name>', 'the new name')
     .action((id: string, { partner, name }: OfPartner & { name: string }) =>
       withWiring(async (deps) => {
-        await renameAttribute(deps, partner, toId(id), name);
+        await renameAttribute(deps, partner, toId('attribute', id), name);
         say(`attribute ${id} is now called "${name}"`);
       }),
     );
@@ -45,7 +45,7 @@ export function addAttributeCommands(program: Command): void {
     .argument('<attribute-id>')
     .action((id: string, { partner }: OfPartner) =>
       withWiring(async (deps) => {
-        await retireAttribute(deps, partner, toId(id));
+        await retireAttribute(deps, partner, toId('attribute', id));
         say(`attribute ${id} is retired`);
       }),
     );
@@ -55,7 +55,7 @@ export function addAttributeCommands(program: Command): void {
     .argument('<foreign-key...>')
     .action((id: string, keys: string[], { partner }: OfPartner) =>
       withWiring(async (deps) => {
-        await tieForeignKeys(deps, partner, toId(id), keys);
+        await tieForeignKeys(deps, partner, toId('attribute', id), keys);
         say(`${keys.join(', ')} ${keys.length === 1 ? 'means' : 'mean'} attribute ${id}`);
       }),
     );
@@ -63,10 +63,4 @@ export function addAttributeCommands(program: Command): void {
 
 function record({ id, name, foreignKeys, isRetired }: Attribute): object {
   return { attribute_id: id, name, foreign_keys: foreignKeys, retired: isRetired };
-}
-
-function toId(text: string): number {
-  const id = Number(text);
-  if (!Number.isSafeInteger(id) || id <= 0) throw new Failure('not_found', `"${text}" is no attribute id.`);
-  return id;
 }

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { toBadRowShare, type Partner, type PartnerSettings } from '../../domain/partner.ts';
+import { setPartner, showPartner } from '../../usecases/manage-partner-settings.ts';
 import { provisionPartner } from '../../usecases/provision-partner.ts';
 import { storageProvisioner } from '../storage.ts';
 import { complain, sayJson } from './output.ts';
@@ -29,4 +31,29 @@ export function addPartnerCommands(program: Command): void {
         complain('The API key is shown only now; Inlet keeps a hash of it.');
       }),
     );
+
+  partner
+    .command('show')
+    .argument('<name>')
+    .description('show a partner and what is set for it')
+    .action((name: string) => withWiring(async (deps) => sayJson(record(await showPartner(deps, name)))));
+
+  partner
+    .command('set')
+    .argument('<name>')
+    .requiredOption(
+      '--audience-bad-rows <share>',
+      'bad rows that an audience file may have, 0 to 1; 0.01: one in a hundred',
+    )
+    .description('change what is set for a partner')
+    .action((name: string, { audienceBadRows }: { audienceBadRows: string }) =>
+      withWiring(async (deps) => {
+        const settings = { audienceBadRowShare: toBadRowShare(audienceBadRows) };
+        sayJson(record(await setPartner(deps, name, settings)));
+      }),
+    );
+}
+
+function record({ id, name, prefix, audienceBadRowShare }: Partner & PartnerSettings): object {
+  return { partner_id: id, name, prefix, audience_bad_row_share: audienceBadRowShare };
 }

@@ -1,6 +1,7 @@
 import type { ImportFileRecord } from '@inlet/contract/import-log';
 import { operations } from '@inlet/contract/operations';
-import type { ImportFile, ImportLogStore } from '../../../ports/import-log-store.ts';
+import type { ImportLogStore } from '../../../ports/import-log-store.ts';
+import type { LoadedFile } from '../../../ports/loaded-file.ts';
 import { listImportFiles } from '../../../usecases/read-import-logs.ts';
 import { partnerOf } from '../authentication.ts';
 import { linkNext, readCursor } from '../paging.ts';
@@ -21,7 +22,7 @@ export function addListImportFiles(api: Api, deps: { importLogs: ImportLogStore 
   });
 }
 
-function fileRecord(file: ImportFile): ImportFileRecord {
+function fileRecord(file: LoadedFile): ImportFileRecord {
   return {
     file: file.path,
     status: file.status,

@@ -3,7 +3,7 @@ import { importMode } from '../../../domain/import-log.ts';
 import { jobStatus, openStatuses } from '../../../domain/job.ts';
 import type { Database } from '../connect.ts';
 
-/** A load is live while its file is loading, and in a replacing job until the job ends. */
+/** A load is live while its files are loading, and in a replacing job until the job ends. */
 export async function selectLive(
   db: Database,
   staged: { loadIds: readonly number[]; jobIds: readonly number[] },
@@ -11,7 +11,7 @@ export async function selectLive(
   const loads = await db
     .selectFrom('job_file as file')
     .innerJoin('job', 'job.id', 'file.job_id')
-    .innerJoin('import_log as log', 'log.job_id', 'job.id')
+    .leftJoin('import_log as log', 'log.job_id', 'job.id')
     .select('file.load_id')
     .where('file.load_id', '=', sql<number>`ANY(${staged.loadIds}::bigint[])`)
     .where('job.status', 'in', openStatuses)

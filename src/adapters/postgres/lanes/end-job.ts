@@ -3,6 +3,7 @@ import type { Failure } from '../../../domain/failure.ts';
 import type { ImportLogError } from '../../../domain/import-log.ts';
 import { jobStatus, statusesBefore } from '../../../domain/job.ts';
 import type { Database } from '../connect.ts';
+import { supersedeByFailed } from './supersede.ts';
 
 export type JobEnd = {
   readonly failure: Failure | null;
@@ -32,6 +33,7 @@ export async function endJob(db: Database, jobId: number, end: JobEnd): Promise<
       .returning('id')
       .executeTakeFirst();
     if (!ended) return;
+    if (!end.hasStarted) await supersedeByFailed(tx, jobId);
     await tx.deleteFrom('job_credential').where('job_id', '=', jobId).execute();
     await tx
       .updateTable('import_log')

@@ -13,9 +13,11 @@ export async function summarizeJob(db: Database, jobId: number): Promise<JobSumm
     .where('job_id', '=', jobId)
     .where('status', 'in', [jobStatus.done, jobStatus.failed])
     .execute();
+  const loaded = files.filter(({ status }) => status === jobStatus.done);
   return {
-    loadIds: files.flatMap(({ status, load_id }) => (status === jobStatus.done && load_id !== null ? [load_id] : [])),
-    failedFiles: files.filter(({ status }) => status === jobStatus.failed).length,
+    loadIds: [...new Set(loaded.flatMap(({ load_id }) => load_id ?? []))],
+    failedFiles: files.length - loaded.length,
+    loadedFiles: loaded.length,
     errors: await selectErrors(db, jobId),
   };
 }

@@ -10,7 +10,9 @@ export async function wakeLanes(db: Database, boss: PgBoss): Promise<void> {
       .selectFrom('job')
       .select('partner_id')
       .distinct()
-      .where('status', 'in', openStatuses)
+      .where((eb) =>
+        eb.or([eb('status', 'in', openStatuses), eb.and([eb('cancelled', '=', true), eb('cleaned_at', 'is', null)])]),
+      )
       .execute();
     const tokens = lanes.map(({ partner_id }) => laneToken(partner_id));
     if (tokens.length > 0) await boss.insert(laneQueue, tokens, { db: fromKysely(tx) });

@@ -1,0 +1,72 @@
+// Prints the table of docs/composition.md: how often the best attacker is right about one device after some reports
+// (100, or the number given), for shapes of noise on ±15 and steps of rounding. He knows the count but for one device and
+// puts it where a step helps him most. The log-likelihood is kept on a grid; what is certain is kept beside it.
+
+const most = 15;
+const shapes: Readonly<Record<string, (value: number) => number>> = {
+  uniform: () => 1,
+  triangular: (value) => most + 1 - Math.abs(value),
+  'cos²': (value) => Math.cos((Math.PI * value) / (2 * (most + 1))) ** 2,
+  cos: (value) => Math.cos((Math.PI * value) / (2 * (most + 1))),
+};
+const steps = [1, 10, 20, 25, 32, 50];
+const cell = 0.02;
+const reach = 1000;
+const cells = 2 * reach + 1;
+
+/** How likely each number is to be shown. */
+function shownFor(count: number, shape: (value: number) => number, step: number): Map<number, number> {
+  const values = Array.from({ length: 2 * most + 1 }, (_, index) => index - most);
+  const whole = values.reduce((sum, value) => sum + shape(value), 0);
+  const likely = new Map<number, number>();
+  for (const value of values) {
+    const shown = Math.floor((count + value) / step);
+    likely.set(shown, (likely.get(shown) ?? 0) + shape(value) / whole);
+  }
+  return likely;
+}
+
+function convolve(a: Float64Array, b: Float64Array): Float64Array {
+  const sum = new Float64Array(cells);
+  const places = [...b.keys()].filter((place) => (b[place] ?? 0) > 1e-15);
+  for (const [i, p] of a.entries()) {
+    if (p < 1e-15) continue;
+    for (const j of places) {
+      const place = Math.max(0, Math.min(cells - 1, i + j - reach));
+      sum[place] = (sum[place] ?? 0) + p * (b[j] ?? 0);
+    }
+  }
+  return sum;
+}
+
+function repeat(once: Float64Array, times: number): Float64Array {
+  if (times === 1) return once;
+  const half = repeat(once, Math.floor(times / 2));
+  const even = convolve(half, half);
+  return times % 2 === 0 ? even : convolve(even, once);
+}
+
+function successAt(base: number, shape: (value: number) => number, step: number, reports: number): number {
+  const [without, withDevice] = [shownFor(base, shape, step), shownFor(base + 1, shape, step)];
+  const [one, other] = [new Float64Array(cells), new Float64Array(cells)];
+  for (const [shown, p] of without) {
+    const q = withDevice.get(shown);
+    if (q === undefined) continue; // certain
+    const place = reach + Math.max(-reach, Math.min(reach, Math.round(Math.log(q / p) / cell)));
+    one[place] = (one[place] ?? 0) + p;
+    other[place] = (other[place] ?? 0) + q;
+  }
+  const [all, allOther] = [repeat(one, reports), repeat(other, reports)];
+  const decided = all.reduce((sum, p, place) => sum + Math.max(p, allOther[place] ?? 0), 0);
+  const uncertain = all.reduce((sum, p, place) => sum + p + (allOther[place] ?? 0), 0);
+  return (decided + 2 - uncertain) / 2;
+}
+
+const reports = Number(process.argv[2] ?? 100);
+process.stdout.write(`| ${reports} reports | ${steps.map((step) => `step ${step}`).join(' | ')} |\n`);
+for (const [name, shape] of Object.entries(shapes)) {
+  const best = steps.map((step) =>
+    Math.max(...Array.from({ length: step }, (_, offset) => successAt(1000 * step + offset, shape, step, reports))),
+  );
+  process.stdout.write(`| ${name} | ${best.map((success) => `${(100 * success).toFixed(1)} %`).join(' | ')} |\n`);
+}

@@ -1,0 +1,56 @@
+import type { Counting } from '../../../domain/composition/counts.ts';
+import type { WarehouseAttribute } from '../../../ports/audience-profile.ts';
+import { memberRank } from './members.ts';
+import type { ReportSession } from './report-session.ts';
+
+export type CellOfShard = {
+  readonly attributeId: number;
+  /** Of events, the place in the list of reported events. */
+  readonly value: string;
+  readonly devices: number;
+  readonly warehouseDevices: number;
+  readonly state: bigint;
+};
+
+const valueOf: Readonly<Record<Counting, string>> = {
+  none: "''",
+  id_type: 'toString(t.id_type)',
+  country: 'toString(t.country)',
+  event: 'toString(m.place)',
+  first_event: 'toString(m.place)',
+};
+
+const columnOf: Partial<Readonly<Record<Counting, string>>> = { id_type: ', id_type', country: ', country' };
+
+const isFirstRow = `m.rank NOT IN (${memberRank.further}, ${memberRank.unknownFurther})`;
+
+/**
+ * One attribute on one shard: its live rows merged with the members, both read in order of device, nothing sorted. A row
+ * of a member with several events comes several times; it counts once for the warehouse, by its first. The state also
+ * holds how many members with the attribute are not known yet: when they become known, the number changes.
+ */
+export async function countAttribute(
+  session: ReportSession,
+  attribute: WarehouseAttribute,
+  counting: Counting,
+): Promise<CellOfShard[]> {
+  const rows = await session.rows<{ value: string; devices: string; warehouse: string; state: string }>(
+    `SELECT ${valueOf[counting]} AS value,
+       toString(countIf(m.rank IN (${memberRank.first}, ${memberRank.further}))) AS devices,
+       toString(countIf(${isFirstRow})) AS warehouse,
+       toString(sum(if(${isFirstRow}, sipHash64Keyed((SELECT (low, high) FROM report_key), t.device), 0))
+         + countIf(m.rank = ${memberRank.unknown})) AS state
+     FROM (
+       SELECT device${columnOf[counting] ?? ''} FROM device_attributes_local FINAL
+       WHERE partner_id = {partner: UInt64} AND attribute_id = {attribute: UInt64}
+     ) AS t LEFT JOIN report_members AS m ON t.device = m.device GROUP BY value`,
+    { partner: attribute.partnerId, attribute: attribute.id },
+  );
+  return rows.map(({ value, devices, warehouse, state }) => ({
+    attributeId: attribute.id,
+    value,
+    devices: Number(devices),
+    warehouseDevices: Number(warehouse),
+    state: BigInt(state),
+  }));
+}

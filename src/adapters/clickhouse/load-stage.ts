@@ -1,0 +1,18 @@
+import type { LoadStage } from '../../ports/load-stage.ts';
+import type { Engine } from './connect.ts';
+import { dropLoad, dropStages, listStaged } from './drop-stage.ts';
+import { countRows, listRejects, readSoFar } from './load-results.ts';
+import { stageLoad, stageTogether } from './stage-load.ts';
+
+export function clickhouseLoadStage(engine: Engine): LoadStage {
+  return {
+    stage: (load, file, maxLineBytes, signal) => stageLoad(engine, load, file, maxLineBytes, signal),
+    stageTogether: (load, files, maxLineBytes, signal) => stageTogether(engine, load, files, maxLineBytes, signal),
+    readSoFar: (load) => readSoFar(engine, load),
+    countRows: (loadId) => countRows(engine, loadId),
+    listRejects: (page) => listRejects(engine, page),
+    dropStages: (loadIds) => dropStages(engine, loadIds),
+    dropLoad: (loadId) => dropLoad(engine, loadId),
+    listStaged: () => listStaged(engine),
+  };
+}

@@ -1,0 +1,15 @@
+import { operations } from '@inlet/contract/operations';
+import { appendAudienceFiles, type WriteAudienceDeps } from '../../../usecases/write-audiences.ts';
+import { partnerOf } from '../authentication.ts';
+import { scopeOf } from '../customer-scope.ts';
+import type { Api } from '../server.ts';
+
+const { path, params, body } = operations.appendFiles;
+
+export function addAppendFiles(api: Api, deps: WriteAudienceDeps, at: (path: string) => string): void {
+  api.patch(at(path), { schema: { params, body } }, async (request, reply) => {
+    const caller = { partner: partnerOf(request), scope: scopeOf(request) };
+    await appendAudienceFiles(deps, caller, request.params.audience_id, request.body.file_path);
+    return reply.code(204).send();
+  });
+}

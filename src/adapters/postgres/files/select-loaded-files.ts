@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import { isFailureCode } from '../../../domain/failure-catalogue.ts';
+import type { FilePage, LoadedFile } from '../../../ports/loaded-file.ts';
+import { toJobStatus } from '../codes.ts';
+import type { Database } from '../connect.ts';
+
+type OfWhat =
+  | { readonly partnerId: number; readonly jobId: number }
+  | { readonly partnerId: number; readonly audienceId: number; readonly generation: number };
+
+/** Files of a job, or those of an audience that are shown, in the order of their ids. */
+export async function selectLoadedFiles(db: Database, of: OfWhat, page: FilePage): Promise<LoadedFile[]> {
+  let query = db
+    .selectFrom('job_file as file')
+    .where('file.partner_id', '=', of.partnerId)
+    .where('file.id', '>', page.afterId)
+    .orderBy('file.id')
+    .limit(page.limit)
+    .select(['file.id', 'file.path', 'file.status', 'file.total_rows', 'file.size', 'file.bytes_read', 'file.load_id'])
+    .select(['file.failure_code', 'file.failure_detail', 'file.updated_at'])
+    .select(
+      sql<number>`coalesce((SELECT sum(r.rows) FROM job_file_reject r WHERE r.job_file_id = file.id), 0)::bigint`.as(
+        'rejected_rows',
+      ),
+    );
+  query =
+    'jobId' in of
+      ? query.where('file.job_id', '=', of.jobId)
+      : query
+          .where('file.audience_id', '=', of.audienceId)
+          .where('file.generation', '=', of.generation)
+          .where('file.superseded', '=', false);
+  if (page.onlyWithErrors) {
+    query = query.where((eb) =>
+      eb.or([
+        eb('file.failure_code', 'is not', null),
+        eb.exists(eb.selectFrom('job_file_reject as r').select('r.reason').whereRef('r.job_file_id', '=', 'file.id')),
+      ]),
+    );
+  }
+  return (await query.execute()).map((row) => ({
+    id: row.id,
+    path: row.path,
+    status: toJobStatus(row.status),
+    totalRows: row.total_rows,
+    rejectedRows: row.rejected_rows,
+    bytes: row.size,
+    bytesRead: row.bytes_read,
+    failure: failureOf(row.failure_code, row.failure_detail),
+    loadId: row.load_id,
+    updatedAt: row.updated_at,
+  }));
+}
+
+function failureOf(code: string | null, detail: string | null): LoadedFile['failure'] {
+  return code !== null && isFailureCode(code) ? { code, detail: detail ?? '' } : null;
+}

@@ -1,0 +1,83 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import { createHash, createHmac } from 'node:crypto';
+import { Agent, get as getHttp, type IncomingMessage } from 'node:http';
+import { Agent as SecureAgent, get as getHttps } from 'node:https';
+import { buffer } from 'node:stream/consumers';
+import type { StoredObject } from '../../ports/object-store.ts';
+
+// The SDK takes two milliseconds of CPU for a GET, whatever its size; with a thousand small files that is most of the
+// load. Here is the one request that is made so often, with AWS Signature 4 and nothing else.
+
+const limits = { keepAlive: true, maxSockets: 64, timeout: 60_000 };
+const [agent, secureAgent] = [new Agent(limits), new SecureAgent(limits)];
+
+/**
+ * All bytes of a small object as it was listed; null for every answer but a plain success, and for a storage that is
+ * not addressed by path: the SDK asks again then, with its retries and its words for what is wrong.
+ */
+export async function quickGet(
+  client: S3Client,
+  bucket: string,
+  object: StoredObject,
+  signal: AbortSignal,
+): Promise<Buffer | null> {
+  const endpoint = await client.config.endpoint?.();
+  if (!endpoint || client.config.forcePathStyle !== true) return null;
+  const { protocol, hostname, port } = endpoint;
+  const host = port === undefined ? hostname : `${hostname}:${port}`;
+  const path = `/${encode(bucket)}/${object.key.split('/').map(encode).join('/')}`;
+  const headers = { ...(await signature(client, host, path)), 'if-match': object.etag };
+  const [send, pool] = protocol === 'https:' ? [getHttps, secureAgent] : [getHttp, agent];
+  try {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      send({ protocol, hostname, port, path, headers, agent: pool, signal }, resolve).once('error', reject);
+    });
+    const bytes = await buffer(answer);
+    return answer.statusCode === 200 && bytes.length === object.size ? bytes : null;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Error) return null;
+    throw error;
+  }
+}
+
+const unsigned = 'UNSIGNED-PAYLOAD';
+const signedHeaders = 'host;x-amz-content-sha256;x-amz-date';
+
+async function signature(client: S3Client, host: string, path: string): Promise<Record<string, string>> {
+  const [{ accessKeyId, secretAccessKey }, region] = await Promise.all([
+    client.config.credentials(),
+    client.config.region(),
+  ]);
+  const time = new Date().toISOString().replaceAll(/[-:]|\.\d{3}/g, '');
+  const day = time.slice(0, 8);
+  const scope = `${day}/${region}/s3/aws4_request`;
+  const request = [
+    'GET',
+    path,
+    '',
+    `host:${host}`,
+    `x-amz-content-sha256:${unsigned}`,
+    `x-amz-date:${time}`,
+    '',
+    signedHeaders,
+    unsigned,
+  ];
+  const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(request.join('\n')).digest('hex')];
+  const key = ['s3', 'aws4_request'].reduce(hmac, hmac(hmac(`AWS4${secretAccessKey}`, day), region));
+  return {
+    host,
+    'x-amz-content-sha256': unsigned,
+    'x-amz-date': time,
+    authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${hmac(key, text.join('\n')).toString('hex')}`,
+  };
+}
+
+function hmac(key: string | Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest();
+}
+
+/** Signatures are made over RFC 3986 escapes, which are stricter than those of a browser. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}

@@ -1,0 +1,171 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { reportKey } from '../../adapters/vault/report-key.ts';
+import { Secret } from '../secret.ts';
+import { countingOf, type CellCount, type CompositionCounts } from './counts.ts';
+import { cosSquaredNoise } from './noise.ts';
+import { defaultProtection, isProtecting, protectReport, type Protection } from './protection.ts';
+
+const { draw } = reportKey(new Secret('5a'.repeat(32)), []);
+const noise = cosSquaredNoise(draw, defaultProtection.noise);
+const off: Protection = { hideUnder: 0, flagUnder: 0, noise: 0, roundTo: 0 };
+
+const arbitraryCell: fc.Arbitrary<CellCount> = fc.record({
+  attributeId: fc.integer({ min: 1, max: 5 }),
+  value: fc.constantFrom('DE', 'FR', 'GB', 'US', ''),
+  devices: fc.integer({ min: 0, max: 300 }),
+  warehouseDevices: fc.integer({ min: 300, max: 3000 }),
+  warehouseState: fc.string(),
+});
+const arbitraryCounts: fc.Arbitrary<CompositionCounts> = fc.record({
+  members: fc.string(),
+  matchedDevices: fc.integer({ min: 0, max: 3000 }),
+  knownDevices: fc.integer({ min: 3000, max: 100_000 }),
+  cells: fc.uniqueArray(arbitraryCell, {
+    selector: ({ attributeId, value }) => `${attributeId} ${value}`,
+    maxLength: 15,
+  }),
+});
+
+function oneCell(devices: number, change: Partial<CompositionCounts & CellCount> = {}): CompositionCounts {
+  const { members = 'm', warehouseState = 's' } = change;
+  const cell = { attributeId: 1, value: null, devices, warehouseDevices: 5000, warehouseState };
+  return { members, matchedDevices: 1000, knownDevices: 100_000, cells: [cell] };
+}
+
+function shown(counts: CompositionCounts, protection: Protection, value = noise): number | null {
+  return protectReport(counts, null, protection, value).entries[0]?.devices ?? null;
+}
+
+describe('a protected report', () => {
+  const noisy = { ...off, noise: 15 };
+
+  it('is off by the bound of the noise at most, and the same each time', () => {
+    fc.assert(
+      fc.property(arbitraryCounts, (counts) => {
+        const report = protectReport(counts, 'country', noisy, noise);
+        for (const [index, { devices, warehouseDevices }] of report.entries.entries()) {
+          const exact = counts.cells[index];
+          expect(Math.abs((devices ?? Number.NaN) - (exact?.devices ?? 0))).toBeLessThanOrEqual(15);
+          expect(Math.abs(warehouseDevices - (exact?.warehouseDevices ?? 0))).toBeLessThanOrEqual(15);
+        }
+        expect(Math.abs(report.matchedDevices - counts.matchedDevices)).toBeLessThanOrEqual(15);
+        expect(protectReport(counts, 'country', noisy, noise)).toEqual(report);
+      }),
+    );
+  });
+
+  it.each(['members', 'warehouseState'] as const)('has other noise when the %s change, whatever the number', (what) => {
+    const values = Array.from({ length: 60 }, (_, n) => shown(oneCell(500, { [what]: `state ${n}` }), noisy));
+    expect(new Set(values).size).toBeGreaterThan(10);
+  });
+
+  it('has the same noise for the same members while nothing changes, whatever the number is', () => {
+    const [one, other] = [shown(oneCell(500), noisy), shown(oneCell(501), noisy)];
+    expect((other ?? 0) - (one ?? 0)).toBe(1);
+  });
+
+  it('shows only multiples of the step, and never more than is there with noise', () => {
+    fc.assert(
+      fc.property(arbitraryCounts, (counts) => {
+        const report = protectReport(counts, 'country', { ...off, roundTo: 25 }, noise);
+        for (const [index, { devices }] of report.entries.entries()) {
+          const exact = protectReport(counts, 'country', noisy, noise).entries[index]?.devices ?? 0;
+          expect((devices ?? Number.NaN) % 25).toBe(0);
+          expect(exact - (devices ?? Number.NaN)).toBeGreaterThanOrEqual(0);
+          expect(exact - (devices ?? Number.NaN)).toBeLessThan(25);
+        }
+      }),
+    );
+  });
+
+  it('hides a number if and only if it is under the threshold with its noise', () => {
+    for (let devices = 0; devices < 120; devices += 1) {
+      for (const members of ['a', 'b', 'c', 'd']) {
+        const withNoise = shown(oneCell(devices, { members }), noisy) ?? Number.NaN;
+        expect(shown(oneCell(devices, { members }), defaultProtection) === null).toBe(withNoise < 50);
+      }
+    }
+  });
+
+  it('hides share and index with the number, and flags what is hidden or under 100', () => {
+    fc.assert(
+      fc.property(arbitraryCounts, (counts) => {
+        for (const entry of protectReport(counts, 'country', defaultProtection, noise).entries) {
+          const isHidden = entry.devices === null;
+          expect(isHidden && (entry.share !== null || entry.index !== null)).toBe(false);
+          expect(entry.small).toBe(entry.devices === null || entry.devices < 100);
+        }
+      }),
+    );
+  });
+
+  it('never hides one cell of an attribute alone when there is another', () => {
+    fc.assert(
+      fc.property(arbitraryCounts, (counts) => {
+        const { entries } = protectReport(counts, 'country', defaultProtection, noise);
+        for (const cells of Map.groupBy(entries, ({ attributeId }) => attributeId).values()) {
+          const hidden = cells.filter(({ devices }) => devices === null).length;
+          expect(hidden === 1 && cells.length > 1).toBe(false);
+        }
+      }),
+    );
+  });
+
+  it('hides the next smallest beside a single hidden one, and nothing more', () => {
+    const cells = [500, 10, 300, 200].map((devices, index) => ({
+      attributeId: 1,
+      value: ['DE', 'FR', 'GB', 'US'][index] ?? '',
+      devices,
+      warehouseDevices: 5000,
+      warehouseState: '',
+    }));
+    const counts = { members: 'm', matchedDevices: 1010, knownDevices: 100_000, cells };
+    const { entries } = protectReport(counts, 'country', defaultProtection, noise);
+    expect(entries.map(({ devices }) => devices === null)).toEqual([false, true, false, true]);
+  });
+
+  it('computes share and index from what is shown', () => {
+    const report = protectReport(oneCell(500), null, defaultProtection, noise);
+    const [entry] = report.entries;
+    expect(entry?.share).toBe((entry?.devices ?? 0) / report.matchedDevices);
+    expect(entry?.warehouseShare).toBe((entry?.warehouseDevices ?? 0) / report.warehouseDevices);
+    expect(entry?.index).toBe((entry?.share ?? 0) / (entry?.warehouseShare ?? 0));
+  });
+});
+
+describe('without protection', () => {
+  it('a report shows what was counted', () => {
+    expect(protectReport(oneCell(3), null, off, cosSquaredNoise(draw, 0))).toEqual({
+      isProtected: false,
+      matchedDevices: 1000,
+      warehouseDevices: 100_000,
+      entries: [
+        {
+          attributeId: 1,
+          value: null,
+          devices: 3,
+          share: 0.003,
+          warehouseDevices: 5000,
+          warehouseShare: 0.05,
+          index: 0.003 / 0.05,
+          small: false,
+        },
+      ],
+    });
+  });
+
+  it('has no shares of nothing', () => {
+    const empty = { members: '', matchedDevices: 0, knownDevices: 0, cells: oneCell(0).cells };
+    const [entry] = protectReport(empty, null, off, cosSquaredNoise(draw, 0)).entries;
+    expect(entry).toMatchObject({ devices: 0, share: null, warehouseShare: null, index: null });
+  });
+
+  it('a device counts in each of its events, and with it in one', () => {
+    expect(countingOf('event', isProtecting(off))).toBe('event');
+    for (const on of [{ hideUnder: 1 }, { noise: 1 }, { roundTo: 1 }]) {
+      expect(countingOf('event', isProtecting({ ...off, ...on }))).toBe('first_event');
+    }
+    expect([countingOf(null, true), countingOf('country', true)]).toEqual(['none', 'country']);
+  });
+});

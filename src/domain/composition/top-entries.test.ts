@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import type { ReportEntry } from './protection.ts';
+import { topEntries } from './top-entries.ts';
+
+function entry(attributeId: number, devices: number | null, index: number | null, value = 'DE'): ReportEntry {
+  return { attributeId, value, devices, share: 0, warehouseDevices: 0, warehouseShare: 0, index, small: false };
+}
+
+const entries = [
+  entry(4, null, null, 'FR'),
+  entry(1, 100, 2),
+  entry(4, null, null),
+  entry(3, 300, 1),
+  entry(2, 100, 3),
+];
+const ids = (order: 'devices' | 'index', limit: number): string[] =>
+  topEntries(entries, order, limit).map(({ attributeId, value }) => `${attributeId} ${value}`);
+
+describe('the top of a report', () => {
+  it('is ordered by devices or by index, then by attribute and value, with hidden ones at the end', () => {
+    expect(ids('devices', 9)).toEqual(['3 DE', '1 DE', '2 DE', '4 DE', '4 FR']);
+    expect(ids('index', 9)).toEqual(['2 DE', '1 DE', '3 DE', '4 DE', '4 FR']);
+  });
+
+  it('has no more than asked for', () => {
+    expect(ids('devices', 2)).toEqual(['3 DE', '1 DE']);
+  });
+});

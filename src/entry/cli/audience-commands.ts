@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { sayJson } from './output.ts';
+import { withWiring } from './with-wiring.ts';
+
+/** The newest are the ones that are asked for. */
+const shown = 100;
+
+export function addAudienceCommands(program: Command): void {
+  program
+    .command('audience')
+    .description('audiences and what clears left of them')
+    .command('purges')
+    .description(`show the last ${shown} cleared generations: rows removed from the engine, and which are not done yet`)
+    .action(() =>
+      withWiring(async ({ audiences }) => {
+        const dead = await audiences.listDead(shown);
+        sayJson(
+          dead.map(({ partnerId, audienceId, generation, deadAt, purgedRows, purgedAt }) => ({
+            partner_id: partnerId,
+            audience_id: audienceId,
+            generation,
+            cleared_at: deadAt,
+            purged_rows: purgedRows,
+            purged_at: purgedAt,
+          })),
+        );
+      }),
+    );
+}

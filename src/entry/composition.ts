@@ -1,0 +1,34 @@
+import { clickhouseAudienceProfiler } from '../adapters/clickhouse/composition/audience-profiler.ts';
+import type { Engine } from '../adapters/clickhouse/connect.ts';
+import { postgresCompositionStore } from '../adapters/postgres/composition-store.ts';
+import type { Database } from '../adapters/postgres/connect.ts';
+import { reportKey } from '../adapters/vault/report-key.ts';
+import { cosSquaredNoise } from '../domain/composition/noise.ts';
+import type { Log } from '../ports/log.ts';
+import { compositionComputer } from '../usecases/compute-composition.ts';
+import type { CompositionDeps } from '../usecases/get-composition.ts';
+import { protectionOf, type Config } from './config.ts';
+
+/** A request may take 30 s; the caller gets an answer well before. */
+const patienceMs = 20_000;
+
+export function wireComposition(parts: {
+  readonly config: Config;
+  readonly db: Database;
+  readonly engine: Engine;
+  readonly log: Log;
+}): CompositionDeps {
+  const { config, log } = parts;
+  const key = reportKey(config.INLET_REPORT_KEY, config.INLET_SEALING_KEYS);
+  const compositions = postgresCompositionStore(parts.db);
+  const profiler = clickhouseAudienceProfiler(parts.engine, key.fingerprintKey);
+  const protection = protectionOf(config);
+  return {
+    compositions,
+    computer: compositionComputer({ compositions, profiler }),
+    protection,
+    noise: cosSquaredNoise(key.draw, protection.noise),
+    patienceMs,
+    log,
+  };
+}

@@ -1,0 +1,70 @@
+import type { Audience, AudienceScope } from '../domain/audience.ts';
+import type { FailureCode } from '../domain/failure-catalogue.ts';
+import type { JobStatus } from '../domain/job.ts';
+import type { Generation } from './audience-warehouse.ts';
+import type { FilePage, LoadedFile } from './loaded-file.ts';
+
+/** One path of an audience, as its partner sees it: the newest that was asked for this path. */
+export type AudienceFile = {
+  readonly s3Path: string;
+  readonly status: JobStatus;
+  readonly rowsUploaded: number;
+  readonly updatedAt: Date;
+};
+
+/** What was asked for and failed before it had any files. */
+export type FailedLoad = {
+  readonly jobId: number;
+  readonly path: string;
+  readonly failure: { readonly code: FailureCode; readonly detail: string };
+};
+
+/** A clear that left something in the engine. */
+export type DeadGeneration = Generation & {
+  readonly deadAt: Date;
+  readonly purgedRows: number;
+  readonly purgedAt: Date | null;
+};
+
+export type NewAudienceLoad = { readonly filePath: string; readonly maxOpenJobs: number };
+
+export interface AudienceStore {
+  /** Makes the audience and the job that loads its first files, in one transaction. */
+  create(
+    scope: AudienceScope,
+    audience: NewAudienceLoad & { readonly name: string },
+  ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }>;
+  /** False when there is no such audience in the scope; the same below. */
+  append(scope: AudienceScope, audienceId: number, load: NewAudienceLoad): Promise<boolean>;
+  /** A new generation: counts and files begin empty, open jobs of the audience are cancelled. */
+  clear(scope: AudienceScope, audienceId: number): Promise<boolean>;
+  find(scope: AudienceScope, audienceId: number): Promise<Audience | null>;
+  /** Newest first, those before the given id. */
+  list(scope: AudienceScope, page: { readonly beforeId: number; readonly limit: number }): Promise<readonly Audience[]>;
+  /** With the files of the live generation, in the order in which they were asked for; `limit` at the most. */
+  findWithFiles(
+    scope: AudienceScope,
+    audienceId: number,
+    limit: number,
+  ): Promise<{ readonly audience: Audience; readonly files: readonly AudienceFile[] } | null>;
+  /** The same with everything that is known of why they failed. */
+  listLoadedFiles(scope: AudienceScope, audienceId: number, page: FilePage): Promise<readonly LoadedFile[]>;
+  /** Those of the live generation that are shown, in the order in which they were asked for. */
+  listFailedLoads(
+    scope: AudienceScope,
+    audienceId: number,
+    page: { readonly afterId: number; readonly limit: number },
+  ): Promise<readonly FailedLoad[]>;
+  /**
+   * Takes the dead generations of one partner whose time to be looked at has come; none while somebody else has some.
+   * Whoever takes them and is not heard of for two minutes is believed dead.
+   */
+  takeDue(limit: number): Promise<readonly DeadGeneration[]>;
+  keepPurging(partnerId: number): Promise<void>;
+  /** Gives them back. The partner's next purge comes after a pause that is long beside these seconds. */
+  endPurge(partnerId: number, seconds: number): Promise<void>;
+  /** Dead generations, newest first, for the operator. */
+  listDead(limit: number): Promise<readonly DeadGeneration[]>;
+  /** So many rows of it were removed; it is looked at once more later, and then it is done. */
+  notePurge(generation: Generation, rows: number): Promise<void>;
+}

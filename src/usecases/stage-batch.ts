@@ -1,0 +1,95 @@
+import { Failure } from '../domain/failure.ts';
+import { requireSameCompression } from '../domain/compression.ts';
+import type { Limits } from '../domain/limits.ts';
+import { audienceShapes, marketplaceShapes } from '../domain/row-layout.ts';
+import { sniffLayout } from '../domain/sniff-layout.ts';
+import type { BatchClaim, ClaimedFile, FileStore } from '../ports/file-store.ts';
+import type { LoadStage } from '../ports/load-stage.ts';
+import type { Log } from '../ports/log.ts';
+import type { ObjectStore } from '../ports/object-store.ts';
+import type { SourceStorage } from '../ports/source-storage.ts';
+import { readSmallFiles } from './read-small-files.ts';
+import { watchLoad } from './watch-load.ts';
+
+export type StageBatchDeps = {
+  readonly files: FileStore;
+  readonly sources: SourceStorage;
+  readonly stage: LoadStage;
+  readonly limits: Limits;
+  readonly log: Log;
+};
+
+/** Whether a file's bytes are in the stage. `alone`: it is too large, when unpacked, to be loaded with others. */
+export type StageResult =
+  | { readonly is: 'staged'; readonly fileId: number }
+  | { readonly is: 'alone'; readonly fileId: number }
+  | { readonly is: 'failed'; readonly fileId: number; readonly failure: Failure };
+
+export type Shapes = typeof marketplaceShapes;
+
+/** Opens the files as they were listed, looks at their first bytes and pushes them into the stage. */
+export async function stageBatch(deps: StageBatchDeps, claim: BatchClaim, signal: AbortSignal): Promise<StageResult[]> {
+  const shapes = claim.load.target.kind === 'audience' ? audienceShapes : marketplaceShapes;
+  const [only, ...others] = claim.files;
+  if (!only) return [];
+  return deps.sources.withObjects(claim.source, async (objects) =>
+    others.length === 0
+      ? [await stageOne(deps, objects, claim, only, shapes, signal)]
+      : stageMany(deps, objects, claim, shapes, signal),
+  );
+}
+
+/** A file by itself, of any size: its bytes flow through, still packed. */
+async function stageOne(
+  deps: StageBatchDeps,
+  objects: ObjectStore,
+  claim: BatchClaim,
+  file: ClaimedFile,
+  shapes: Shapes,
+  signal: AbortSignal,
+): Promise<StageResult> {
+  const { fileId, object, expectGzip } = file;
+  try {
+    if (object.size === 0) throw new Failure('empty_file', 'The file has no bytes.');
+    const opened = await objects.open(object, signal);
+    try {
+      requireSameCompression(expectGzip, opened.isGzip);
+      requireSize(object.size, opened.isGzip ? deps.limits.maxGzipFileBytes : deps.limits.maxPlainFileBytes);
+      const source = { fileId, body: opened.body, isGzip: opened.isGzip, layout: sniffLayout(opened.head, shapes) };
+      await watchLoad(deps, claim, opened.bytesRead, (stop) =>
+        deps.stage.stage(claim.load, source, deps.limits.maxLineBytes, AbortSignal.any([signal, stop])),
+      );
+      return { is: 'staged', fileId };
+    } finally {
+      opened.body.destroy();
+    }
+  } catch (error) {
+    if (error instanceof Failure && error.isFinal) return { is: 'failed', fileId, failure: error };
+    throw error;
+  }
+}
+
+/** Small files: read whole, and pushed together in a few statements. */
+async function stageMany(
+  deps: StageBatchDeps,
+  objects: ObjectStore,
+  claim: BatchClaim,
+  shapes: Shapes,
+  signal: AbortSignal,
+): Promise<StageResult[]> {
+  const results: StageResult[] = [];
+  await watchLoad(deps, claim, null, async (stop) => {
+    const either = AbortSignal.any([signal, stop]);
+    for await (const group of readSmallFiles(objects, claim.files, shapes, either)) {
+      results.push(...group.unread);
+      if (group.files.length === 0) continue;
+      await deps.stage.stageTogether(claim.load, group.files, deps.limits.maxLineBytes, either);
+      results.push(...group.files.map(({ fileId }) => ({ is: 'staged', fileId }) as const));
+    }
+  });
+  return results;
+}
+
+function requireSize(size: number, limit: number): void {
+  if (size > limit) throw new Failure('file_too_large', `The file has ${size} bytes; ${limit} are allowed.`);
+}

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rows } from '../support/audience-rows.ts';
+import { selectOnShards } from '../support/below-the-api.ts';
+import { device } from '../support/device-id.ts';
+import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { withDatabase } from '../support/stores.ts';
+import { audiencePath, type AudienceDetails } from './audience-client.ts';
+
+describe('appending files to an audience', () => {
+  let market: Audiences;
+
+  beforeAll(async () => {
+    market = await startAudiences('audience-append');
+  });
+  afterAll(() => market.stop());
+
+  const upload = (path: string, body: string): Promise<void> => market.partner.upload(path, body);
+  const filesOf = ({ file }: AudienceDetails): unknown[] =>
+    file.map(({ s3_path, status, rows_uploaded }) => [
+      s3_path.slice(market.partner.prefix.length),
+      status,
+      rows_uploaded,
+    ]);
+  const make = async (path: string): Promise<number> => {
+    const { audienceId } = await market.audiences.create(path, path);
+    await market.audiences.settled(audienceId);
+    return audienceId;
+  };
+  const append = async (audienceId: number, path: string): Promise<AudienceDetails> => {
+    await market.audiences.append(audienceId, path);
+    return market.audiences.settled(audienceId);
+  };
+  const timesLoaded = (audienceId: number): Promise<number> =>
+    withDatabase(market.stores, async (client) => {
+      const { rows: found } = await client.query<{ files: string }>(
+        'SELECT count(*) AS files FROM job_file WHERE audience_id = $1 AND attempt > 0',
+        [audienceId],
+      );
+      return Number(found[0]?.files);
+    });
+
+  it('answers 204 without a body, and takes the audience back to 0 or 1 until they are loaded', async () => {
+    await upload('back/a.csv', rows(0, 2));
+    const audienceId = await make('back/a.csv');
+    await upload('back/b.csv', rows(2, 4));
+    const answer = await market.audiences.request(`${audiencePath}/${audienceId}`, {
+      method: 'PATCH',
+      body: JSON.stringify({ file_path: 'back/b.csv' }),
+    });
+    expect([answer.status, await answer.text()]).toEqual([204, '']);
+    expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 4 });
+  });
+
+  it('ignores a file that is loaded, however it is named', async () => {
+    await upload('same/a.csv', rows(0, 3));
+    await upload('same/b.csv', rows(3, 6));
+    const audienceId = await make('same/');
+    const before = await market.audiences.get(audienceId);
+    for (const path of ['same/', 'same/a.csv', 'same', `${market.partner.prefix}same/b.csv`]) {
+      const { updated_at: _time, ...after } = await append(audienceId, path);
+      expect(after).toEqual({ ...after, ...before, updated_at: undefined });
+    }
+    // The same bytes, written again, are the same file.
+    await upload('same/a.csv', rows(0, 3));
+    expect(filesOf(await append(audienceId, 'same/'))).toEqual(filesOf(before));
+    expect(await timesLoaded(audienceId)).toBe(2);
+  });
+
+  it('loads a file that was overwritten, and not again when it is as it was before', async () => {
+    await upload('over/a.csv', rows(0, 3));
+    const audienceId = await make('over/');
+    await upload('over/a.csv', rows(2, 7));
+    const second = await append(audienceId, 'over/');
+    expect(second).toMatchObject({ uploaded_devices: 8, unique_devices: 7 });
+    expect(filesOf(second)).toEqual([['over/a.csv', 2, 5]]);
+    await upload('over/a.csv', rows(0, 3));
+    const third = await append(audienceId, 'over/');
+    expect(third).toMatchObject({ status: 2, uploaded_devices: 8, unique_devices: 7 });
+    expect(filesOf(third)).toEqual([['over/a.csv', 2, 3]]);
+    expect(await timesLoaded(audienceId)).toBe(2);
+  });
+
+  it('tries a failed file again, as it is and when it was mended', async () => {
+    await upload('again/a.csv', `${rows(0, 2)}nonsense,\n`);
+    await upload('again/b.csv', rows(5, 6));
+    const audienceId = await make('again/');
+    const failed = [
+      ['again/b.csv', 2, 1],
+      ['again/a.csv', 3, 0],
+    ];
+    const again = await append(audienceId, 'again/');
+    expect([again.status, filesOf(again)]).toEqual([3, failed]);
+    expect(await timesLoaded(audienceId)).toBe(3);
+    await upload('again/a.csv', rows(0, 2));
+    const mended = await append(audienceId, 'again/a.csv');
+    expect(mended).toMatchObject({ status: 2, uploaded_devices: 3, unique_devices: 3 });
+    expect(filesOf(mended)).toHaveLength(2);
+  });
+
+  it('shows a path once, and as it is now, when it was missing before', async () => {
+    const audienceId = await make('late/a.csv');
+    expect(filesOf(await append(audienceId, 'late/a.csv'))).toEqual([['late/a.csv', 3, 0]]);
+    await upload('late/a.csv', rows(0, 2));
+    const found = await append(audienceId, 'late/');
+    expect([found.status, filesOf(found)]).toEqual([2, [['late/a.csv', 2, 2]]]);
+  });
+
+  it('loads each file once when overlapping prefixes are appended at the same time', async () => {
+    for (let n = 0; n < 6; n++) await upload(`lap/part-${n}.csv`, rows(n * 10, n * 10 + 15));
+    const audienceId = await make('lap/part-0.csv');
+    const paths = [
+      'lap/',
+      'lap/part',
+      'lap/part-3.csv',
+      `${market.partner.prefix}lap/`,
+      'lap/',
+      'lap',
+      'lap/part-0.csv',
+    ];
+    await Promise.all(paths.map((path) => market.audiences.append(audienceId, path)));
+    const details = await market.audiences.settled(audienceId);
+    expect(details).toMatchObject({ status: 2, uploaded_devices: 90, unique_devices: 65 });
+    expect(filesOf(details)).toEqual(Array.from({ length: 6 }, (_, n) => [`lap/part-${n}.csv`, 2, 15]));
+  });
+
+  it('takes a prefix literally, in the order of bytes, without the objects that stand for folders', async () => {
+    for (const path of ['lit/b.csv', 'lit-a.csv', 'lit/B.csv', 'lit/ä.csv', 'literal.csv'])
+      await upload(path, rows(0, 1));
+    await upload('lit/', '');
+    await upload('lit/sub/', '');
+    const details = await market.audiences.get(await make('lit'));
+    expect(filesOf(details).map((file) => String(file).split(',')[0])).toEqual([
+      'lit-a.csv',
+      'lit/B.csv',
+      'lit/b.csv',
+      'lit/ä.csv',
+      'literal.csv',
+    ]);
+    expect(details).toMatchObject({ status: 2, uploaded_devices: 5, unique_devices: 1 });
+  });
+
+  it('merges: the same device and event is one row, another event another row of the same device', async () => {
+    await upload('merge/a.csv', `${device(1)},click\n${device(1)},click\n${device(1)},view\n${device(2)},\n`);
+    const audienceId = await make('merge/a.csv');
+    expect(await market.audiences.get(audienceId)).toMatchObject({
+      uploaded_devices: 2,
+      unique_devices: 2,
+      file: [{ rows_uploaded: 4 }],
+    });
+    await upload('merge/b.csv', `${device(1).toUpperCase()},click\n${device(2)},click\n${device(3)},\n`);
+    expect(await append(audienceId, 'merge/b.csv')).toMatchObject({ uploaded_devices: 5, unique_devices: 3 });
+    const members = await selectOnShards(
+      market.stores,
+      `SELECT right(toString(device), 1), event FROM audience_devices_local FINAL WHERE audience_id = ${audienceId}`,
+    );
+    expect(members).toEqual(['1\tclick', '1\tview', '2\t', '2\tclick', '3\t']);
+  });
+
+  it('counts as matched the devices that are known at the time of the last load', async () => {
+    const ids = Array.from({ length: 10 }, (_, n) => device(7_000 + n));
+    await market.makeKnown(ids.slice(0, 4));
+    await upload('match/a.csv', rows(7_000, 7_006));
+    const audienceId = await make('match/');
+    expect(await market.audiences.get(audienceId)).toMatchObject({ unique_devices: 6, matched_devices: 4 });
+    await market.makeKnown(ids);
+    expect(await market.audiences.get(audienceId)).toMatchObject({ unique_devices: 6, matched_devices: 4 });
+    await upload('match/b.csv', rows(7_005, 7_012));
+    const details = await append(audienceId, 'match/');
+    expect(details).toMatchObject({ uploaded_devices: 13, unique_devices: 12, matched_devices: 10 });
+  });
+
+  it.each([
+    [{}, ['/file_path']],
+    [{ file_path: 1, name: 'x' }, ['', '/file_path']],
+    [null, ['']],
+  ])('is refused with the body %j', async (body, pointers) => {
+    const audienceId = await make('back/a.csv');
+    const problem = await market.audiences.refuse('PATCH', `${audiencePath}/${audienceId}`, body);
+    expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
+    expect(problem.errors?.map(({ pointer }) => pointer).toSorted()).toEqual(pointers);
+  });
+});

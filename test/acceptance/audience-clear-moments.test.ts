@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rows } from '../support/audience-rows.ts';
+import { commandOnShards, selectOnShards } from '../support/below-the-api.ts';
+import { createPartner } from '../support/partners.ts';
+import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { withDatabase } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { audienceClient, type AudienceClient } from './audience-client.ts';
+
+const nothing = { status: 2, uploaded_devices: 0, unique_devices: 0, matched_devices: 0, file: [] };
+const tries = 100;
+const lanes = 4;
+
+describe('clearing an audience at any moment and size', () => {
+  let market: Marketplace;
+  let api: AudienceClient;
+
+  beforeAll(async () => {
+    market = await startMarketplace('audience-clear-moments');
+    api = audienceClient(market.service.url, market.partner.apiKey);
+  });
+  afterAll(() => market.stop());
+
+  it(
+    `lets nothing of a load that is under way show up, at ${tries} random moments, and loads what comes after`,
+    { timeout: 600_000 },
+    async () => {
+      const partners = await Promise.all(Array.from({ length: lanes }, () => createPartner(market.stores.environment)));
+      await Promise.all(
+        partners.map(async (partner) => {
+          const client = audienceClient(market.service.url, partner.apiKey);
+          await partner.upload('many.csv', rows(0, 20_000));
+          await partner.upload('few.csv', rows(50_000, 50_003));
+          const { audienceId } = await client.create('cleared', 'few.csv');
+          for (let time = 0; time < tries / lanes; time++) {
+            await client.append(audienceId, 'many.csv');
+            await pause(Math.random() * 700);
+            await client.clear(audienceId);
+            expect(await client.get(audienceId)).toMatchObject(nothing);
+            await client.append(audienceId, 'few.csv');
+            expect(await client.settled(audienceId)).toMatchObject({
+              status: 2,
+              uploaded_devices: 3,
+              unique_devices: 3,
+              file: [{ status: 2, rows_uploaded: 3 }],
+            });
+          }
+        }),
+      );
+      await waitUntil('nothing is staged', async () => (await staged()).length === 0, 5);
+    },
+  );
+
+  const staged = (): Promise<string[]> =>
+    selectOnShards(market.stores, 'SELECT DISTINCT load_id FROM staged_members_local');
+
+  it(
+    'of ten million devices takes no longer than of none, and they are purged later',
+    { timeout: 300_000 },
+    async () => {
+      await market.partner.upload('one.csv', rows(0, 1));
+      const { audienceId } = await api.create('ten million', 'one.csv');
+      const { audienceId: emptyId } = await api.create('empty', 'one.csv');
+      await api.settled(audienceId);
+      await api.settled(emptyId);
+      await commandOnShards(
+        market.stores,
+        `INSERT INTO audience_devices_local SELECT ${market.partner.id}, ${audienceId}, 0, reinterpretAsUUID(sipHash128(number)), '', 0
+       FROM numbers(5000000)`,
+      );
+      const secondsOf = async (id: number): Promise<number> => {
+        const start = performance.now();
+        await api.clear(id);
+        return (performance.now() - start) / 1000;
+      };
+      const empty: number[] = [];
+      for (let time = 0; time < 10; time++) empty.push(await secondsOf(emptyId));
+      const full = await secondsOf(audienceId);
+      expect(await api.get(audienceId)).toMatchObject(nothing);
+      process.stdout.write(
+        `clearing ten million: ${full.toFixed(3)} s; nothing: ${Math.max(...empty).toFixed(3)} s at most\n`,
+      );
+      expect(full - Math.max(...empty)).toBeLessThan(0.05);
+      const left = async (): Promise<number> =>
+        (
+          await selectOnShards(
+            market.stores,
+            `SELECT count() FROM audience_devices_local WHERE audience_id = ${audienceId}`,
+          )
+        )
+          .map(Number)
+          .reduce((sum, count) => sum + count);
+      await waitUntil('the dead generation is purged', async () => (await left()) === 0);
+      const noted = await withDatabase(market.stores, (client) =>
+        client.query<{ purged_rows: string }>('SELECT purged_rows FROM dead_generation WHERE audience_id = $1', [
+          audienceId,
+        ]),
+      );
+      expect(Number(noted.rows[0]?.purged_rows)).toBeGreaterThanOrEqual(10_000_000);
+    },
+  );
+});

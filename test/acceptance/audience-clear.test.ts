@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packedRows, rows } from '../support/audience-rows.ts';
+import { selectOnShards } from '../support/below-the-api.ts';
+import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { withDatabase } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { audiencePath } from './audience-client.ts';
+
+const empty = { status: 2, uploaded_devices: 0, unique_devices: 0, matched_devices: 0, file: [] };
+
+describe('clearing an audience', () => {
+  let market: Audiences;
+
+  beforeAll(async () => {
+    market = await startAudiences('audience-clear');
+    await market.partner.upload('small.csv', rows(0, 10));
+    await market.partner.upload('bad.csv', 'nonsense,\n');
+    for (const n of [1, 2]) await market.partner.upload(`large/${n}.csv.gz`, await packedRows(2_000_000));
+  });
+  afterAll(() => market.stop());
+
+  const running = (): Promise<string[]> =>
+    selectOnShards(
+      market.stores,
+      "SELECT query_id FROM system.processes WHERE current_database = currentDatabase() AND startsWith(initial_query_id, 'inlet-load-')",
+    );
+  const staged = (): Promise<string[]> =>
+    selectOnShards(market.stores, 'SELECT load_id, count() FROM staged_members_local GROUP BY load_id');
+  const put = (audienceId: number, init: RequestInit): Promise<Response> =>
+    market.audiences.request(`${audiencePath}/${audienceId}`, { method: 'PUT', ...init });
+
+  it.each([
+    ['no body', {}],
+    ['an empty object', { body: '{}' }],
+    ['JSON announced and an empty body', { body: '', headers: { 'content-type': 'application/json' } }],
+    ['JSON announced and no body', { headers: { 'content-type': 'application/json' } }],
+  ])('answers 204 without a body to %s; files, counts, errors and ledger start empty', async (_what, init) => {
+    const { audienceId } = await market.audiences.create('Clear', 'small.csv');
+    await market.audiences.append(audienceId, 'bad.csv');
+    expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 3, unique_devices: 10 });
+    const { name, created_at } = await market.audiences.get(audienceId);
+    const answer = await put(audienceId, init);
+    expect([answer.status, await answer.text()]).toEqual([204, '']);
+    expect(await market.audiences.get(audienceId)).toMatchObject({ ...empty, name, created_at });
+    expect(await market.audiences.errors(audienceId)).toEqual([]);
+    // What was loaded before the call is a new file after it.
+    await market.audiences.append(audienceId, 'small.csv');
+    expect(await market.audiences.settled(audienceId)).toMatchObject({
+      status: 2,
+      uploaded_devices: 10,
+      unique_devices: 10,
+      file: [{ status: 2, rows_uploaded: 10 }],
+    });
+  });
+
+  it.each([
+    ['fields', { body: '{"file_path":"a"}' }, 400],
+    ['a list', { body: '[]' }, 400],
+    ['a number', { body: '1' }, 400],
+    ['broken JSON', { body: '{' }, 400],
+    ['another media type', { body: 'x', headers: { 'content-type': 'text/csv' } }, 415],
+  ])('refuses %s, and leaves the audience as it is', async (_what, init, status) => {
+    const { audienceId } = await market.audiences.create('Keep', 'small.csv');
+    await market.audiences.settled(audienceId);
+    const answer = await put(audienceId, init);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/problem+json']);
+    expect(await market.audiences.get(audienceId)).toMatchObject({ status: 2, unique_devices: 10 });
+  });
+
+  it('stops a load that is under way, and what waits behind it, and loads what is appended after the call', async () => {
+    const { audienceId } = await market.audiences.create('Under way', 'large/');
+    await market.audiences.append(audienceId, 'small.csv');
+    const other = await market.audiences.create('Behind', 'small.csv');
+    await waitUntil('rows are staged', async () => (await running()).length > 0 && (await staged()).length > 0);
+    const details = await market.audiences.get(audienceId);
+    expect(details.status).toBe(1);
+    expect(details.file.map(({ s3_path, status }) => [s3_path.slice(market.partner.prefix.length), status])).toEqual([
+      ['large/1.csv.gz', 1],
+      ['large/2.csv.gz', expect.any(Number)],
+      ['small.csv', 0],
+    ]);
+    await market.audiences.clear(audienceId);
+    const cleared = performance.now();
+    expect(await market.audiences.get(audienceId)).toMatchObject(empty);
+    await waitUntil('no statement of the load runs', async () => (await running()).length === 0, 5);
+    await waitUntil('nothing is staged', async () => (await staged()).length === 0, 5);
+    const seconds = (performance.now() - cleared) / 1000;
+    process.stdout.write(
+      `audience-clear: a load of 2 files of 2 million rows was gone after ${seconds.toFixed(2)} s\n`,
+    );
+    expect(seconds).toBeLessThan(2);
+    await market.audiences.append(audienceId, 'small.csv');
+    expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 10, file: [{}] });
+    // Whoever waited behind it in the same lane goes on.
+    expect(await market.audiences.settled(other.audienceId)).toMatchObject({ status: 2, unique_devices: 10 });
+    expect(await staged()).toEqual([]);
+  });
+
+  it('removes the rows of the dead generation from the engine soon after, and no others', async () => {
+    const { audienceId } = await market.audiences.create('Purge', 'small.csv');
+    const neighbour = await market.audiences.create('Neighbour', 'small.csv');
+    await market.audiences.settled(neighbour.audienceId);
+    const generations = (id: number): Promise<string[]> =>
+      selectOnShards(
+        market.stores,
+        `SELECT DISTINCT generation FROM audience_devices_local WHERE audience_id = ${id}`,
+      ).then((found) => [...new Set(found)]);
+    expect(await generations(audienceId)).toEqual(['0']);
+    await market.audiences.clear(audienceId);
+    await market.audiences.append(audienceId, 'small.csv');
+    await market.audiences.settled(audienceId);
+    await waitUntil('the dead generation is purged', async () => String(await generations(audienceId)) === '1', 40);
+    expect(await market.audiences.get(audienceId)).toMatchObject({ status: 2, unique_devices: 10 });
+    expect(await generations(neighbour.audienceId)).toEqual(['0']);
+  });
+
+  it('and appending at the same time, again and again, are all carried out', async () => {
+    const { audienceId } = await market.audiences.create('Both', 'small.csv');
+    for (let round = 0; round < 15; round++) {
+      await Promise.all([
+        market.audiences.clear(audienceId),
+        market.audiences.append(audienceId, 'small.csv'),
+        market.audiences.append(audienceId, 'small.csv'),
+        market.audiences.clear(audienceId),
+        market.audiences.append(audienceId, 'bad.csv'),
+      ]);
+    }
+    await market.audiences.clear(audienceId);
+    expect(await market.audiences.get(audienceId)).toMatchObject(empty);
+    await market.audiences.append(audienceId, 'small.csv');
+    expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 10, file: [{}] });
+  });
+
+  it('and an append that come while nothing else happens do not wait for each other', async () => {
+    const { audienceId } = await market.audiences.create('Idle', 'small.csv');
+    await market.audiences.settled(audienceId);
+    await withDatabase(market.stores, async (client) => {
+      const isSo = async (query: string): Promise<boolean> =>
+        (await client.query<{ so: boolean }>(`SELECT (${query}) AS so FROM pg_stat_clear_snapshot()`)).rows[0]?.so ===
+        true;
+      const resting = "SELECT count(*) = 0 FROM pgboss.job WHERE name = 'lane' AND state < 'completed'";
+      await waitUntil('the lane rests', () => isSo(resting));
+      const waiting = (calls: number): Promise<void> =>
+        waitUntil(
+          `${calls} calls wait for a lock`,
+          () =>
+            isSo(`SELECT count(*) = ${calls} FROM pg_stat_activity
+              WHERE datname = current_database() AND wait_event_type = 'Lock'`),
+          15,
+        );
+      // Below the API: both are held until each has taken what it takes first.
+      await client.query('BEGIN');
+      await client.query('SELECT FROM audience WHERE id = $1 FOR UPDATE', [audienceId]);
+      const calls = [market.audiences.clear(audienceId)];
+      await waiting(1);
+      calls.push(market.audiences.append(audienceId, 'small.csv'));
+      await waiting(2);
+      await client.query('COMMIT');
+      await Promise.all(calls);
+    });
+    expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 10, file: [{}] });
+  });
+
+  it('of an audience that is empty changes nothing', async () => {
+    const { audienceId } = await market.audiences.create('Twice', 'small.csv');
+    await market.audiences.settled(audienceId);
+    for (let time = 0; time < 3; time++) await market.audiences.clear(audienceId);
+    expect(await market.audiences.get(audienceId)).toMatchObject(empty);
+  });
+});

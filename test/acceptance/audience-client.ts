@@ -1,0 +1,91 @@
+import {
+  audienceDetailsSchema,
+  audienceSchema,
+  createdAudienceSchema,
+  type AudienceFileRecord,
+  type AudienceRecord,
+} from '@inlet/contract/audience';
+import { loadErrorListSchema, type LoadErrorRecord } from '@inlet/contract/load-error';
+import { problemSchema, type Problem } from '@inlet/contract/problem';
+import { z } from 'zod';
+import { waitUntil } from '../support/wait-until.ts';
+import { apiClient, readProblem } from './api-client.ts';
+
+// Speaks only HTTP, and checks every answer against the contract.
+
+export type AudienceDetails = AudienceRecord & { readonly file: AudienceFileRecord[] };
+
+export type AudienceClient = {
+  readonly request: (path: string, init?: RequestInit) => Promise<Response>;
+  readonly create: (name: string, filePath: string) => Promise<{ audienceId: number; segmentId: number }>;
+  readonly append: (audienceId: number, filePath: string) => Promise<void>;
+  readonly clear: (audienceId: number) => Promise<void>;
+  readonly get: (audienceId: number) => Promise<AudienceDetails>;
+  readonly list: (query?: string) => Promise<AudienceRecord[]>;
+  /** The first page of why files failed and which rows were refused. */
+  readonly errors: (audienceId: number, query?: string) => Promise<LoadErrorRecord[]>;
+  /** The answer to a request that must be refused. */
+  readonly refuse: (method: string, path: string, body?: unknown) => Promise<Problem>;
+  /** Waits until nothing of the audience is waiting or loading. */
+  readonly settled: (audienceId: number, seconds?: number) => Promise<AudienceDetails>;
+};
+
+export const audiencePath = '/v2/firstparty/audience';
+
+export function audienceClient(url: string, apiKey: string, userToken?: string): AudienceClient {
+  const { request: send } = apiClient(url, apiKey);
+  const request = (path: string, init: RequestInit = {}): Promise<Response> =>
+    send(path, {
+      ...init,
+      headers: {
+        ...Object.fromEntries(new Headers(init.headers)),
+        ...(userToken === undefined ? {} : { 'x-user-token': userToken }),
+      },
+    });
+  const json = (method: string, path: string, body: unknown): Promise<Response> =>
+    request(path, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const get = async (audienceId: number): Promise<AudienceDetails> =>
+    audienceDetailsSchema.strict().parse(await bodyOf(200, await request(`${audiencePath}/${audienceId}`)));
+  return {
+    request,
+    get,
+    create: async (name, filePath) => {
+      const answer = await json('POST', audiencePath, { name, file_path: filePath });
+      const made = createdAudienceSchema.strict().parse(await bodyOf(201, answer));
+      if (answer.headers.get('location') !== `${audiencePath}/${made.audience_id}`) throw new Error('wrong Location');
+      return { audienceId: made.audience_id, segmentId: made.default_warehouse_segment_id };
+    },
+    append: async (audienceId, filePath) =>
+      noBody(await json('PATCH', `${audiencePath}/${audienceId}`, { file_path: filePath })),
+    clear: async (audienceId) => noBody(await json('PUT', `${audiencePath}/${audienceId}`, undefined)),
+    list: async (query = '') =>
+      z.array(audienceSchema.strict()).parse(await bodyOf(200, await request(audiencePath + query))),
+    errors: async (audienceId, query = '') =>
+      loadErrorListSchema.parse(await bodyOf(200, await request(`${audiencePath}/${audienceId}/errors${query}`))),
+    refuse: async (method, path, body) =>
+      problemSchema.strict().parse(await readProblem(await json(method, path, body))),
+    settled: async (audienceId, seconds = 120) => {
+      let details: AudienceDetails | undefined;
+      await waitUntil(
+        `audience ${audienceId} is settled`,
+        async () => {
+          details = await get(audienceId);
+          return details.status >= 2;
+        },
+        seconds,
+      );
+      if (!details) throw new Error('no record');
+      return details;
+    },
+  };
+}
+
+async function bodyOf(status: number, answer: Response): Promise<unknown> {
+  if (answer.status !== status) throw new Error(`HTTP ${answer.status}: ${await answer.text()}`);
+  return answer.json();
+}
+
+async function noBody(answer: Response): Promise<void> {
+  const text = await answer.text();
+  if (answer.status !== 204 || text !== '') throw new Error(`HTTP ${answer.status}: ${text}`);
+}

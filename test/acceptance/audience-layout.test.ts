@@ -1,0 +1,146 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rows } from '../support/audience-rows.ts';
+import { device } from '../support/device-id.ts';
+import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import type { AudienceDetails } from './audience-client.ts';
+
+// Each file by itself and as one of many small files of a prefix: the two ways into the engine.
+
+type Verdict = { readonly status: number; readonly rows: number; readonly codes: readonly string[] };
+type LayoutFile = readonly [name: string, path: string, body: string | Buffer, expected: Verdict];
+
+const good = device(1);
+const mark = '\uFEFF';
+const loads = (count: number): Verdict => ({ status: 2, rows: count, codes: [] });
+/** The failure of the file, then the refused rows as `code row column`. */
+const fails = (...codes: string[]): Verdict => ({ status: 3, rows: 0, codes });
+/** A good row and then one with this id, this event or altogether so. */
+const behindGood = (line: string | Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`${good},\n`), Buffer.from(line), Buffer.from('\n')]);
+
+const files: readonly LayoutFile[] = [
+  ['CSV', 'plain.csv', rows(0, 3), loads(3)],
+  ['TSV', 'tabs.tsv', `${good}\tclick\n${device(2)}\t\n`, loads(2)],
+  ['TSV with commas in the events', 'tabs-commas.tsv', `${good}\ta,b\n${device(2)}\tc,d,e\n`, loads(2)],
+  ['a header', 'header.csv', `id,event\n${rows(0, 2)}`, loads(2)],
+  ['a header in other words and large letters', 'header-idfa.csv', `IDFA,What happened\n${rows(0, 2)}`, loads(2)],
+  ['a header with tabs, quotes, mark and CRLF', 'header.tsv', `${mark}"maid"\t"event"\r\n${good}\tx\r\n`, loads(1)],
+  ['a header that is none', 'no-header.csv', `device,event\n${rows(0, 2)}`, fails('bad_rows', 'invalid_id 1 id')],
+  ['only a header', 'only-header.csv', 'id,event\n', fails('empty_file')],
+  ['no bytes', 'no-bytes.csv', '', fails('empty_file')],
+  ['blank lines', 'blank.csv', '\n\r\n\n', fails('empty_file')],
+  ['one column', 'one.csv', `${good}\n${device(2)}\n`, fails('wrong_shape')],
+  ['three columns', 'three.csv', `${good},click,x\n`, fails('wrong_shape')],
+  ['five columns, as imports have them', 'five.csv', `${good},1,DE,0,sport\n`, fails('wrong_shape')],
+  ['three columns in one row', 'row-3.csv', behindGood(`${good},a,b`), fails('bad_rows', 'wrong_column_count 2 null')],
+  ['one column in one row', 'row-1.csv', behindGood(good), fails('bad_rows', 'wrong_column_count 2 null')],
+  ['empty events', 'empty-events.csv', `${good},\n${device(2)},""\n`, loads(2)],
+  ['an event of 256 characters', 'event-256.csv', `${good},${'x'.repeat(256)}\n`, loads(1)],
+  ['an event of 256 emoji', 'emoji-256.csv', `${good},${'🙂'.repeat(256)}\n`, loads(1)],
+  [
+    '257 characters',
+    'event-257.csv',
+    behindGood(`${good},${'x'.repeat(257)}`),
+    fails('bad_rows', 'event_too_long 2 event'),
+  ],
+  [
+    '257 emoji',
+    'emoji-257.csv',
+    behindGood(`${good},${'🙂'.repeat(257)}`),
+    fails('bad_rows', 'event_too_long 2 event'),
+  ],
+  [
+    'only events that are too long',
+    'all-257.csv',
+    `${good},${'x'.repeat(257)}\n`,
+    fails('no_good_row', 'event_too_long 1 event'),
+  ],
+  ['quotes, commas and doubled quotes', 'quotes.csv', `"${good}","a ""b"", c"\n${device(2)},"d,e"\n`, loads(2)],
+  ['an open quote', 'open.csv', behindGood(`${good},"a`), fails('bad_rows', 'wrong_column_count 2 null')],
+  ['CRLF', 'crlf.csv', `${good},a\r\n${device(2)},b\r\n`, loads(2)],
+  ['a byte-order mark', 'mark.csv', mark + rows(0, 2), loads(2)],
+  ['blank lines among others', 'between.csv', `\n\n${good},\n\r\n${device(2)},\n\n`, loads(2)],
+  ['a last line without newline', 'no-newline.csv', `${good},a\n${device(2)},b`, loads(2)],
+  ['one line without newline', 'one-line.csv', `${good},`, loads(1)],
+  ['ids in large letters', 'upper.csv', `${device(0xabc).toUpperCase()},\n`, loads(1)],
+  [
+    'an id of zeros',
+    'zero.csv',
+    behindGood('00000000-0000-0000-0000-000000000000,'),
+    fails('bad_rows', 'zero_id 2 id'),
+  ],
+  ['a hashed id', 'hashed.csv', behindGood(`${'a1'.repeat(20)},`), fails('bad_rows', 'hashed_id 2 id')],
+  ['an empty id', 'empty-id.csv', behindGood(',click'), fails('bad_rows', 'empty_id 2 id')],
+  ['an id that is none', 'invalid.csv', behindGood(`${good}0,`), fails('bad_rows', 'invalid_id 2 id')],
+  [
+    'no UTF-8',
+    'latin-1.csv',
+    behindGood(Buffer.from(`${good},caf\xe9`, 'latin1')),
+    fails('bad_rows', 'invalid_utf8 2 null'),
+  ],
+  ['UTF-16', 'utf-16.csv', Buffer.from(mark + rows(0, 2), 'utf16le'), fails('wrong_encoding')],
+  [
+    'a line of 102,401 bytes',
+    'long.csv',
+    behindGood(`${good},${'x'.repeat(102_401 - 37)}`),
+    fails('bad_rows', 'line_too_long 2 null'),
+  ],
+  ['gzip by extension', 'packed.csv.gz', gzipSync(rows(0, 3)), loads(3)],
+  ['gzip by extension in large letters', 'PACKED.GZ', gzipSync(rows(0, 3)), loads(3)],
+  ['gzip by its first bytes', 'packed.csv', gzipSync(rows(0, 3)), loads(3)],
+  ['gzip by its first bytes, without any extension', 'packed', gzipSync(rows(0, 3)), loads(3)],
+  ['plain text called .gz', 'plain.csv.gz', rows(0, 3), fails('compression_mismatch')],
+  ['gzip of nothing', 'nothing.csv.gz', gzipSync(''), fails('empty_file')],
+  ['gzip that is cut', 'cut.csv.gz', gzipSync(rows(0, 99)).subarray(0, -9), fails('corrupt_gzip')],
+  [
+    'gzip with zeros behind it',
+    'padded.csv.gz',
+    Buffer.concat([gzipSync(rows(0, 9)), Buffer.alloc(9)]),
+    fails('corrupt_gzip'),
+  ],
+];
+
+describe('an audience file', () => {
+  let market: Audiences;
+  let alone: Map<string, Verdict>;
+  let together: Map<string, Verdict>;
+  let details: AudienceDetails;
+
+  const verdictsOf = async (audienceId: number): Promise<Map<string, Verdict>> => {
+    const { file } = await market.audiences.settled(audienceId);
+    const errors = await market.audiences.errors(audienceId, '?limit=1000');
+    return new Map(
+      file.map(({ s3_path, status, rows_uploaded }): [string, Verdict] => {
+        const codes = errors
+          .filter((error) => error.file === s3_path)
+          .map(({ code, row, column }) => (row === null ? code : `${code} ${row} ${column}`));
+        return [s3_path.slice(`${market.partner.prefix}layout/`.length), { status, rows: rows_uploaded, codes }];
+      }),
+    );
+  };
+
+  beforeAll(async () => {
+    market = await startAudiences('audience-layout');
+    await Promise.all(files.map(([, path, body]) => market.partner.upload(`layout/${path}`, body)));
+    const one = await market.audiences.create('alone', `layout/${files[0]?.[1]}`);
+    for (const [, path] of files.slice(1)) await market.audiences.append(one.audienceId, `layout/${path}`);
+    const all = await market.audiences.create('together', 'layout/');
+    alone = await verdictsOf(one.audienceId);
+    together = await verdictsOf(all.audienceId);
+    details = await market.audiences.get(all.audienceId);
+  });
+  afterAll(() => market.stop());
+
+  it.each(files)('with %s (%s) gets the expected verdict, alone and together', (_name, path, _body, expected) => {
+    expect({ alone: alone.get(path), together: together.get(path) }).toEqual({ alone: expected, together: expected });
+  });
+
+  it('of a prefix is whole or not there at all: the counts are those of the files that loaded', () => {
+    const loaded = files.flatMap(([, , , { status, rows: count }]) => (status === 2 ? [count] : []));
+    expect(details.status).toBe(3);
+    expect(details.file).toHaveLength(files.length);
+    expect(details.uploaded_devices).toBe(loaded.reduce((sum, count) => sum + count, 0));
+    expect(details.unique_devices).toBe(4);
+  });
+});

@@ -1,0 +1,100 @@
+import type { AudienceRecord } from '@inlet/contract/audience';
+import { audienceListSchema } from '@inlet/contract/audience';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rows } from '../support/audience-rows.ts';
+import { createPartner } from '../support/partners.ts';
+import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { withDatabase } from '../support/stores.ts';
+import { apiClient, type ApiClient } from './api-client.ts';
+import { audienceClient, audiencePath } from './audience-client.ts';
+
+describe('the list of audiences', () => {
+  let market: Audiences;
+  let made: number[];
+
+  beforeAll(async () => {
+    market = await startAudiences('audience-list');
+    await market.partner.upload('a.csv', rows(0, 4));
+    made = [];
+    for (const name of ['one', 'two', 'three', 'four', 'five']) {
+      made.push((await market.audiences.create(name, 'a.csv')).audienceId);
+    }
+    await market.audiences.settled(made.at(-1) ?? 0);
+  });
+  afterAll(() => market.stop());
+
+  const pages = async (api: ApiClient, query: string): Promise<AudienceRecord[][]> =>
+    Promise.all(
+      (await api.follow(audiencePath + query)).map(async (answer) => audienceListSchema.parse(await answer.json())),
+    );
+
+  it('is a bare array, the newest first, of the records as the details have them but for the files', async () => {
+    const listed = await market.audiences.list();
+    expect(listed.map(({ audience_id }) => audience_id)).toEqual(made.toReversed());
+    expect(listed.map(({ name }) => name)).toEqual(['five', 'four', 'three', 'two', 'one']);
+    for (const record of listed) {
+      const { file, ...details } = await market.audiences.get(record.audience_id);
+      expect(record).toEqual(details);
+      expect(record).not.toHaveProperty('file');
+      expect(file).toHaveLength(1);
+    }
+  });
+
+  it.each([1, 2, 3, 5, 1000])('comes in pages of %s, each audience once and in order', async (limit) => {
+    const whole = await market.audiences.list();
+    const paged = await pages(market.api, `?limit=${limit}`);
+    expect(paged.flat()).toEqual(whole);
+    expect(paged.slice(0, -1).every((page) => page.length === limit)).toBe(true);
+  });
+
+  it('says where the next page is, and nothing when there is none', async () => {
+    const answer = await market.audiences.request(`${audiencePath}?limit=2`);
+    expect(answer.headers.get('link')).toMatch(/^<\/v2\/firstparty\/audience\?limit=2&cursor=\d+>; rel="next"$/);
+    expect((await market.audiences.request(audiencePath)).headers.get('link')).toBeNull();
+  });
+
+  it('stays the same behind a cursor when audiences are made meanwhile', async () => {
+    const first = await market.audiences.request(`${audiencePath}?limit=3`);
+    const cursor = /cursor=([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+    await market.audiences.create('six', 'a.csv');
+    const second = await market.audiences.list(`?limit=3&cursor=${cursor}`);
+    expect(second.map(({ name }) => name)).toEqual(['two', 'one']);
+  });
+
+  it.each([
+    'limit=0',
+    'limit=1001',
+    'limit=x',
+    'limit=-1',
+    'limit=1.5',
+    'cursor=x',
+    'cursor=1.2',
+    'cursor=',
+    'other=1',
+  ])('is refused with %s', async (query) => {
+    const problem = await market.audiences.refuse('GET', `${audiencePath}?${query}`);
+    expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
+  });
+
+  it('has 1,000 audiences when nothing else is asked for', async () => {
+    const other = await createPartner(market.stores.environment);
+    // Below the API: a partner may not have so many open jobs at a time.
+    await withDatabase(market.stores, (client) =>
+      client.query(
+        "INSERT INTO audience (partner_id, name) SELECT $1, 'audience ' || n FROM generate_series(1, 1003) AS n",
+        [other.id],
+      ),
+    );
+    const paged = await pages(apiClient(market.service.url, other.apiKey), '');
+    expect(paged.map((page) => page.length)).toEqual([1000, 3]);
+    expect(paged.flat().map(({ name }) => name)).toEqual(
+      Array.from({ length: 1003 }, (_, n) => `audience ${1003 - n}`),
+    );
+    expect(paged.flat()[0]).toMatchObject({ status: 2, unique_devices: 0, uploaded_devices: 0, matched_devices: 0 });
+  });
+
+  it('of a partner without audiences is empty', async () => {
+    const other = await createPartner(market.stores.environment);
+    expect(await audienceClient(market.service.url, other.apiKey).list()).toEqual([]);
+  });
+});

@@ -1,0 +1,121 @@
+import { compositionSchema, type CompositionRecord } from '@inlet/contract/composition';
+import { problemSchema } from '@inlet/contract/problem';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deviceOfNumber, insertAudience, insertByNumbers } from '../support/audience-tables.ts';
+import { createPartner } from '../support/partners.ts';
+import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { apiClient, readProblem } from './api-client.ts';
+
+// 1,000 known devices. `sport` has all of them, `rare` 20, `even` every second. The audience has the first 400 of them
+// and 100 that nobody knows.
+
+describe('the composition of an audience', () => {
+  let market: Marketplace;
+  let segment: { audienceId: number; segmentId: number };
+  const ids = { sport: 0, rare: 0, even: 0 };
+
+  const path = (query = ''): string => `/v2/firstparty/segments/${segment.segmentId}/composition${query}`;
+
+  async function report(query = ''): Promise<CompositionRecord> {
+    const answer = await market.api.request(path(query));
+    expect(answer.status).toBe(200);
+    return compositionSchema.strict().parse(await answer.json());
+  }
+
+  const find = (found: CompositionRecord, id: number, value?: string) =>
+    found.attributes.find((entry) => entry.attribute_id === id && entry.value === value);
+
+  beforeAll(async () => {
+    market = await startMarketplace('composition');
+    for (const name of ['sport', 'rare', 'even'] as const) ids[name] = await market.partner.createAttribute(name);
+    const { id } = market.partner;
+    const fill = (table: string, select: string) => insertByNumbers(market.stores, table, select);
+    await fill('known_devices', `SELECT ${deviceOfNumber} FROM numbers(1000)`);
+    for (const [attribute, condition] of [
+      [ids.sport, '1'],
+      [ids.rare, 'number < 20'],
+      [ids.even, 'number % 2 = 0'],
+    ] as const) {
+      await fill(
+        'device_attributes',
+        `SELECT ${id}, ${attribute}, ${deviceOfNumber}, if(number % 4 = 0, 1, 3), if(number % 10 = 0, 'LI', 'DE'), 3, 0
+         FROM numbers(1000) WHERE ${condition}`,
+      );
+    }
+    segment = await insertAudience(market.stores, market.partner.id, 'buyers');
+    await fill(
+      'audience_devices',
+      `SELECT ${id}, ${segment.audienceId}, 0, ${deviceOfNumber}, if(number < 300, 'buy', 'look'), 1
+       FROM numbers(2000) WHERE number < 400 OR number >= 1900`,
+    );
+  });
+  afterAll(() => market.stop());
+
+  it('tells how many of the matched devices have an attribute, beside the warehouse', async () => {
+    const found = await report();
+    expect(found).toMatchObject({
+      audience_id: segment.audienceId,
+      default_warehouse_segment_id: segment.segmentId,
+      split: null,
+      protected: true,
+    });
+    expect(Math.abs(Date.parse(found.computed_at) - Date.now())).toBeLessThan(60_000);
+    // Noise of at most 15, and up to 24 that rounding takes away.
+    const near = (number: number | null | undefined, exact: number): void => {
+      expect(number).toBeGreaterThanOrEqual(exact - 15 - 24);
+      expect(number).toBeLessThanOrEqual(exact + 15);
+    };
+    near(found.matched_devices, 400);
+    near(found.warehouse_devices, 1000);
+    const even = find(found, ids.even);
+    expect(even).toMatchObject({ name: 'even', small: false });
+    near(even?.devices, 200);
+    near(even?.warehouse_devices, 500);
+    expect(even?.share).toBe((even?.devices ?? 0) / found.matched_devices);
+    expect(even?.warehouse_share).toBe((even?.warehouse_devices ?? 0) / found.warehouse_devices);
+    expect(even?.index).toBeCloseTo((even?.share ?? 0) / (even?.warehouse_share ?? 1), 9);
+    expect(await report()).toEqual(found);
+  });
+
+  it('hides the number of a small group, with its share and index', async () => {
+    const entry = find(await report(), ids.rare);
+    expect(entry).toMatchObject({ name: 'rare', devices: null, share: null, index: null, small: true });
+  });
+
+  it('is split by id type, country or event, with every cell of the warehouse and no totals', async () => {
+    const byType = await report('?split=id_type');
+    expect(byType.split).toBe('id_type');
+    expect(byType.attributes.map(({ attribute_id, value }) => `${attribute_id} ${value}`).toSorted()).toEqual(
+      Object.values(ids)
+        .flatMap((id) => [`${id} 1`, `${id} 3`])
+        .toSorted(),
+    );
+    const byCountry = await report('?split=country');
+    // 40 in LI: at most 55 with noise, so it is hidden or 50; and where it is hidden, DE is hidden with it.
+    const [inLi, inDe] = ['LI', 'DE'].map((value) => find(byCountry, ids.sport, value)?.devices);
+    expect([null, 50]).toContain(inLi);
+    expect(inDe === null).toBe(inLi === null);
+    const byEvent = await report('?split=event');
+    expect(find(byEvent, ids.sport, 'buy')?.devices).toBeGreaterThan(250);
+    expect(find(byEvent, ids.sport, 'look')?.devices).toBeLessThan(120);
+  });
+
+  it('is ordered by devices or index and cut to the limit', async () => {
+    expect((await report('?limit=1')).attributes.map(({ name }) => name)).toEqual(['sport']);
+    const indexes = (await report('?order=index')).attributes.map(({ index }) => index ?? -1);
+    expect(indexes).toEqual(indexes.toSorted((a, b) => b - a));
+    for (const query of ['?limit=0', '?limit=101', '?order=name', '?split=city', '?what=else']) {
+      const answer = await market.api.request(path(query));
+      expect(problemSchema.parse(await readProblem(answer))).toMatchObject({ status: 400, code: 'invalid_request' });
+    }
+  });
+
+  it('of another partner, or of nobody, is a 404', async () => {
+    const intruder = await createPartner(market.stores.environment);
+    const foreign = await apiClient(market.service.url, intruder.apiKey).request(path());
+    const nobodys = await market.api.request('/v2/firstparty/segments/999999/composition');
+    for (const answer of [foreign, nobodys]) {
+      expect(problemSchema.parse(await readProblem(answer))).toMatchObject({ status: 404, code: 'not_found' });
+    }
+  });
+});

@@ -1,0 +1,120 @@
+import { importFileListSchema } from '@inlet/contract/import-log';
+import { loadErrorListSchema, type LoadErrorRecord } from '@inlet/contract/load-error';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CorpusFile } from '../corpus/corpus-file.ts';
+import { corpusFiles } from '../corpus/corpus-files.ts';
+import { corpusAttributes } from '../corpus/lines.ts';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { apiClient, type ApiClient } from './api-client.ts';
+import { audienceClient, audiencePath } from './audience-client.ts';
+
+// Small files of a prefix are read whole and pushed together, which is another way into the engine than that of a file
+// alone. Whichever way a file goes, its verdict must be the same.
+
+/** What is told of a file: how it ended, and what was refused in it. */
+type Verdict = { readonly status: number; readonly rows: number; readonly codes: readonly string[] };
+
+/** Of each reason the first row and how many; of the failure of a file no row. At most 100 rows of a reason are kept. */
+function codesOf(lines: readonly LoadErrorRecord[]): string[] {
+  const byCode = Map.groupBy(lines, ({ code }) => code);
+  return [...byCode].map(([code, of]) => `${code} ${of[0]?.row ?? 'file'} ${of.length}`).toSorted();
+}
+
+/** Those of an import by prefix have the same `compressed` and the same `key_type`. */
+function folderOf({ path, request }: CorpusFile): string {
+  const isGzip = request?.compressed ?? path.toLowerCase().endsWith('.gz');
+  return `${isGzip ? 'packed' : 'plain'}-${request?.key_type ?? 1}/`;
+}
+
+async function errorsAt(api: ApiClient, path: string): Promise<Map<string | null, LoadErrorRecord[]>> {
+  const answers = await api.follow(`${path}/errors?limit=1000`);
+  const pages = await Promise.all(answers.map(async (answer) => loadErrorListSchema.parse(await answer.json())));
+  return Map.groupBy(pages.flat(), ({ file }) => file);
+}
+
+describe('a corpus of malformed and odd files, loaded together', { timeout: 300_000 }, () => {
+  let market: Marketplace;
+
+  beforeAll(async () => {
+    market = await startMarketplace('corpus-together');
+  });
+  afterAll(() => market.stop());
+
+  const importFolder = async (folder: string): Promise<Map<string, Verdict>> => {
+    const [compressed, key_type] = [folder.startsWith('packed'), folder.endsWith('0/') ? 0 : 1];
+    const id = await market.api.queue({ file_path: folder, key_type, compressed });
+    await market.api.waitForEnd(id, 250);
+    const path = `/v1/marketplace/import/${id}`;
+    const errors = await errorsAt(market.api, path);
+    const answer = await market.api.request(`${path}/files?limit=1000`);
+    return new Map(
+      importFileListSchema.parse(await answer.json()).map(({ file, status, total_rows }) => {
+        const verdict = { status, rows: total_rows, codes: codesOf(errors.get(file) ?? []) };
+        return [file.slice(folder.length), verdict];
+      }),
+    );
+  };
+
+  it('gets the same verdicts in imports by prefix as file by file', async () => {
+    for (const [name, foreignKeys] of Object.entries(corpusAttributes)) {
+      await market.partner.createAttribute(name, ...foreignKeys);
+    }
+    await Promise.all(corpusFiles.map((file) => market.partner.upload(folderOf(file) + file.path, file.body())));
+    const folders = [...new Set(corpusFiles.map(folderOf))];
+    const found = new Map((await Promise.all(folders.map(importFolder))).flatMap((verdicts) => [...verdicts]));
+    // Those that corpus.test.ts holds each file to by itself.
+    const expected = corpusFiles.map(({ path, expected: { status, total_rows, codes } }) => [
+      path,
+      {
+        status,
+        rows: total_rows,
+        codes: codes.map(({ code, row, count }) => `${code} ${row ?? 'file'} ${Math.min(count, 100)}`).toSorted(),
+      },
+    ]);
+    expect(corpusFiles.map(({ path }) => [path, found.get(path)])).toEqual(expected);
+  });
+
+  type Judged = { readonly verdicts: Record<string, Verdict>; readonly counts: readonly number[] };
+
+  /** Loads the files into an audience by all these paths, one after the other. */
+  const judge = async (partner: TestPartner, name: string, paths: readonly string[]): Promise<Judged> => {
+    const audiences = audienceClient(market.service.url, partner.apiKey);
+    const { audienceId } = await audiences.create(name, paths[0] ?? '');
+    for (const path of paths.slice(1)) await audiences.append(audienceId, path);
+    const { file, uploaded_devices, unique_devices } = await audiences.settled(audienceId, 250);
+    const errors = await errorsAt(apiClient(market.service.url, partner.apiKey), `${audiencePath}/${audienceId}`);
+    const verdicts = file.map(({ s3_path, status, rows_uploaded: rows }): [string, Verdict] => [
+      s3_path.slice(`${partner.prefix}all/`.length),
+      { status, rows, codes: codesOf(errors.get(s3_path) ?? []) },
+    ]);
+    return { verdicts: Object.fromEntries(verdicts), counts: [uploaded_devices, unique_devices] };
+  };
+
+  it('gets the same verdicts in an audience by prefix as in one that is appended to file by file', async () => {
+    // Several partners share the corpus, because their jobs run side by side.
+    const partners = await Promise.all([0, 1, 2, 3].map(() => createPartner(market.stores.environment)));
+    const found = await Promise.all(
+      partners.map(async (partner, index) => {
+        const files = corpusFiles.filter((_, place) => place % partners.length === index);
+        await Promise.all(files.map(({ path, body }) => partner.upload(`all/${path}`, body())));
+        const names = files.map(({ path }) => `all/${path}`);
+        return {
+          files,
+          together: await judge(partner, 'together', ['all/']),
+          alone: await judge(partner, 'alone', names),
+        };
+      }),
+    );
+    for (const { files, together, alone } of found) {
+      expect(Object.keys(alone.verdicts).toSorted()).toEqual(files.map(({ path }) => path).toSorted());
+      expect(together).toEqual(alone);
+    }
+    // Not all the same: some files loaded, and some failed for each kind of reason.
+    const all = found.flatMap(({ alone }) => Object.values(alone.verdicts));
+    expect(all.filter(({ status }) => status === 2).length).toBeGreaterThan(20);
+    for (const code of ['bad_rows', 'no_good_row', 'empty_file', 'wrong_shape', 'wrong_encoding', 'corrupt_gzip']) {
+      expect(all.filter(({ codes }) => codes.includes(`${code} file 1`)).length, code).toBeGreaterThan(0);
+    }
+  });
+});

@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { connectPostgres, type Database } from '../../src/adapters/postgres/connect.ts';
+import { postgresCustomerStore } from '../../src/adapters/postgres/customer-store.ts';
+import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
+import { randomKeys } from '../../src/adapters/vault/random-keys.ts';
+import type { Customer } from '../../src/domain/customer.ts';
+import type { CustomerStore } from '../../src/ports/customer-store.ts';
+import { tablesThatHold } from '../support/search-stores.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+
+describe('the customer store', () => {
+  const all = { afterId: 0, limit: 100 };
+  let stores: TestStores;
+  let db: Database;
+  let customers: CustomerStore;
+  let mine: number;
+  let theirs: number;
+
+  const newPartner = async (): Promise<number> => {
+    const name = `p-${randomBytes(6).toString('hex')}`;
+    return (await postgresPartnerStore(db).create({ name, prefix: `${name}/`, keyHash: randomBytes(32) })).id;
+  };
+  const newToken = async (partnerId: number, customer: Customer): Promise<{ id: number; hash: Buffer }> => {
+    const hash = randomBytes(32);
+    const id = await customers.addToken(partnerId, customer.id, hash);
+    if (id === null) throw new Error('the customer is not there');
+    return { id, hash };
+  };
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    db = connectPostgres({ url: stores.config.INLET_POSTGRES_URL, name: 'test', maxConnections: 4, log: silentLog });
+    customers = postgresCustomerStore(db);
+  });
+  afterAll(async () => {
+    await db.destroy();
+    await stores.drop();
+  });
+  beforeEach(async () => {
+    mine = await newPartner();
+    theirs = await newPartner();
+  });
+
+  describe('customers', () => {
+    it('are none for a partner that has made none', async () => {
+      await customers.create(theirs, 'Shoes');
+      expect(await customers.list(mine, all)).toEqual([]);
+    });
+
+    it('are listed in the order of their ids and found by their names', async () => {
+      const shoes = await customers.create(mine, 'Shoes');
+      const bags = await customers.create(mine, 'Bags');
+      expect(shoes).toEqual({ id: shoes.id, name: 'Shoes' });
+      expect(await customers.list(mine, all)).toEqual([shoes, bags]);
+      expect(await customers.findByName(mine, 'Bags')).toEqual(bags);
+    });
+
+    it('are listed page by page', async () => {
+      const made: Customer[] = [];
+      for (const name of ['a', 'b', 'c']) made.push(await customers.create(mine, name));
+      const first = await customers.list(mine, { afterId: 0, limit: 2 });
+      expect(first).toEqual(made.slice(0, 2));
+      expect(await customers.list(mine, { afterId: first.at(-1)?.id ?? 0, limit: 2 })).toEqual(made.slice(2));
+    });
+
+    it.each(['shoes', 'Shoe', '', "Shoes' OR '1'='1"])('are not found by the name %j', async (name) => {
+      await customers.create(mine, 'Shoes');
+      expect(await customers.findByName(mine, name)).toBeNull();
+    });
+
+    it('have names that are unique for a partner, and nothing is kept of a second', async () => {
+      const first = await customers.create(mine, 'Shoes');
+      await expect(customers.create(mine, 'Shoes')).rejects.toMatchObject({ code: 'invalid_request' });
+      expect(await customers.list(mine, all)).toEqual([first]);
+    });
+
+    it('are one when two of the same name are made at the same time', async () => {
+      const results = await Promise.allSettled([customers.create(mine, 'Race'), customers.create(mine, 'Race')]);
+      expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      expect(await customers.list(mine, all)).toHaveLength(1);
+    });
+
+    it('of partners are kept apart, also under the same name', async () => {
+      const one = await customers.create(mine, 'Shoes');
+      const other = await customers.create(theirs, 'Shoes');
+      await customers.create(theirs, 'Secret');
+      expect(one.id).not.toBe(other.id);
+      expect(await customers.list(mine, all)).toEqual([one]);
+      expect(await customers.findByName(mine, 'Shoes')).toEqual(one);
+      expect(await customers.findByName(mine, 'Secret')).toBeNull();
+    });
+
+    it('need a partner that exists', async () => {
+      await expect(customers.create(999_999, 'Shoes')).rejects.toThrow(/foreign key/);
+    });
+  });
+
+  describe('user tokens', () => {
+    it('find the customer for whom they were made', async () => {
+      const [shoes, bags] = [await customers.create(mine, 'Shoes'), await customers.create(mine, 'Bags')];
+      const [one, other, another] = [
+        await newToken(mine, shoes),
+        await newToken(mine, bags),
+        await newToken(mine, bags),
+      ];
+      expect(await customers.findByTokenHash(mine, one.hash)).toEqual(shoes);
+      expect(await customers.findByTokenHash(mine, other.hash)).toEqual(bags);
+      expect(await customers.findByTokenHash(mine, another.hash)).toEqual(bags);
+    });
+
+    it('find nobody when they are unknown, cut or empty', async () => {
+      const { hash } = await newToken(mine, await customers.create(mine, 'Shoes'));
+      for (const wrong of [randomBytes(32), hash.subarray(0, 31), new Uint8Array()]) {
+        expect(await customers.findByTokenHash(mine, wrong)).toBeNull();
+      }
+    });
+
+    it('of another partner find nobody and are not listed', async () => {
+      const { hash } = await newToken(theirs, await customers.create(theirs, 'Shoes'));
+      expect(await customers.findByTokenHash(mine, hash)).toBeNull();
+      expect(await customers.listTokens(mine, all)).toEqual([]);
+    });
+
+    it("are not made for another partner's customer or for nobody", async () => {
+      const shoes = await customers.create(theirs, 'Shoes');
+      expect(await customers.addToken(mine, shoes.id, randomBytes(32))).toBeNull();
+      expect(await customers.addToken(mine, 999_999, randomBytes(32))).toBeNull();
+      expect(await customers.listTokens(mine, all)).toEqual([]);
+      expect(await customers.listTokens(theirs, all)).toEqual([]);
+    });
+
+    it('find nobody once they are revoked; others of the customer go on', async () => {
+      const shoes = await customers.create(mine, 'Shoes');
+      const [gone, kept] = [await newToken(mine, shoes), await newToken(mine, shoes)];
+      expect(await customers.revokeToken(mine, gone.id)).toBe(true);
+      expect(await customers.findByTokenHash(mine, gone.hash)).toBeNull();
+      expect(await customers.findByTokenHash(mine, kept.hash)).toEqual(shoes);
+    });
+
+    it('keep the time at which they were first revoked', async () => {
+      const { id } = await newToken(mine, await customers.create(mine, 'Shoes'));
+      await customers.revokeToken(mine, id);
+      const first = await customers.listTokens(mine, all);
+      expect(first[0]?.revokedAt).toBeInstanceOf(Date);
+      expect(await customers.revokeToken(mine, id)).toBe(true);
+      expect(await customers.listTokens(mine, all)).toEqual(first);
+    });
+
+    it('are revoked by their own partner only', async () => {
+      const shoes = await customers.create(theirs, 'Shoes');
+      const { id, hash } = await newToken(theirs, shoes);
+      expect(await customers.revokeToken(mine, id)).toBe(false);
+      expect(await customers.revokeToken(mine, 999_999)).toBe(false);
+      expect(await customers.findByTokenHash(theirs, hash)).toEqual(shoes);
+    });
+
+    it('are listed with their customers, page by page, also the revoked ones', async () => {
+      const [shoes, bags] = [await customers.create(mine, 'Shoes'), await customers.create(mine, 'Bags')];
+      const [one, other] = [await newToken(mine, shoes), await newToken(mine, bags)];
+      await customers.revokeToken(mine, one.id);
+      const first = await customers.listTokens(mine, { afterId: 0, limit: 1 });
+      const second = await customers.listTokens(mine, { afterId: one.id, limit: 1 });
+      expect(first).toMatchObject([{ id: one.id, customer: shoes }]);
+      expect(second).toMatchObject([{ id: other.id, customer: bags, revokedAt: null }]);
+      expect([first[0]?.createdAt, first[0]?.revokedAt, second[0]?.createdAt].every((at) => at instanceof Date)).toBe(
+        true,
+      );
+    });
+
+    it('are kept as a hash only', async () => {
+      const { key, hash } = randomKeys('userToken').issue();
+      await customers.addToken(mine, (await customers.create(mine, 'Shoes')).id, hash);
+      expect(await tablesThatHold(stores, key.reveal())).toEqual([]);
+      expect(await tablesThatHold(stores, key.reveal().slice('inletu_'.length))).toEqual([]);
+      // The search sees what is there: the hash.
+      expect(await tablesThatHold(stores, Buffer.from(hash).toString('hex'))).toEqual(['public.user_token']);
+    });
+  });
+});

@@ -1,0 +1,229 @@
+import { compositionSchema, type CompositionRecord } from '@inlet/contract/composition';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildApi, type Api } from '../../src/adapters/http/server.ts';
+import { reportKey } from '../../src/adapters/vault/report-key.ts';
+import { createLogger } from '../../src/entry/logging.ts';
+import { wire } from '../../src/entry/wiring.ts';
+import { deviceOfNumber, insertAudience, insertByNumbers } from '../support/audience-tables.ts';
+import { commandOnShards, selectOnShards } from '../support/below-the-api.ts';
+import { countByBruteForce, type BruteCounts, type BruteSplit } from '../support/brute-force-composition.ts';
+import { configFor } from '../support/environment.ts';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+
+/** With 20, an audience of a million devices, five million known ones and 26 million rows of attributes. */
+const scale = 1;
+const known = 250_000 * scale;
+const attributes = 20;
+const unprotected = {
+  INLET_REPORT_HIDE_UNDER: '0',
+  INLET_REPORT_FLAG_UNDER: '0',
+  INLET_REPORT_NOISE: '0',
+  INLET_REPORT_ROUND_TO: '0',
+};
+
+describe('the composition of an audience', () => {
+  let stores: TestStores;
+  let partner: TestPartner;
+  let other: TestPartner;
+  let audienceId: number;
+  let segmentId: number;
+  let brute: BruteCounts;
+  const closing: (() => Promise<void>)[] = [];
+
+  async function startApi(
+    settings: Record<string, string>,
+  ): Promise<{ api: Api; deps: Awaited<ReturnType<typeof wire>> }> {
+    const log = createLogger({ name: 'test', level: 'silent' });
+    const deps = await wire(configFor({ ...stores.environment, ...settings }), { name: 'test', boss: 'send' }, log);
+    const api = buildApi(deps, log);
+    closing.push(async () => {
+      await api.close();
+      await deps.close();
+    });
+    return { api, deps };
+  }
+
+  const ask = (api: Api, query = '', key = partner.apiKey) =>
+    api.inject({
+      url: `/v2/firstparty/segments/${segmentId}/composition?limit=100${query}`,
+      headers: { authorization: `Bearer ${key}` },
+    });
+
+  async function report(api: Api, query = ''): Promise<CompositionRecord> {
+    const answer = await ask(api, query);
+    expect(answer.statusCode, answer.body).toBe(200);
+    return compositionSchema.strict().parse(answer.json());
+  }
+
+  /** How many copies of members were made so far, over all shards. */
+  async function computations(): Promise<number> {
+    await commandOnShards(stores, 'SYSTEM FLUSH LOGS');
+    const counts = await selectOnShards(
+      stores,
+      `SELECT count() FROM system.query_log WHERE current_database = '${stores.database}' AND type = 'QueryFinish'
+         AND query LIKE 'INSERT INTO report_members%'`,
+    );
+    return counts.reduce((sum, count) => sum + Number(count), 0);
+  }
+
+  const touch = (change: string): Promise<unknown> =>
+    withDatabase(stores, (client) => client.query(`UPDATE audience SET ${change} WHERE id = $1`, [audienceId]));
+
+  beforeAll(async () => {
+    stores = await createStores('two');
+    partner = await createPartner(stores.environment);
+    other = await createPartner(stores.environment);
+    ({ audienceId, segmentId } = await insertAudience(stores, partner.id, 'buyers'));
+    const { deps } = await startApi({});
+    const start = performance.now();
+    const device = `${deviceOfNumber} AS device`;
+    const fill = (table: string, select: string) => insertByNumbers(stores, table, select);
+    await fill('known_devices', `SELECT ${device} FROM numbers(${known})`);
+    await fill('known_devices', `SELECT ${device} FROM numbers(${known / 10})`);
+    const member = (id: number, generation: number, event: string, file: number) =>
+      `SELECT ${partner.id}, ${id}, ${generation}, ${device}, ${event}, ${file}`;
+    const sixth = `FROM numbers(${known * 1.2}) WHERE number % 6 = 0`;
+    await fill(
+      'audience_devices',
+      `${member(audienceId, 0, "concat('e', toString(intDiv(number, 6) % 4))", 1)} ${sixth}`,
+    );
+    // Again in other parts, partly with the same events, partly with others.
+    await fill(
+      'audience_devices',
+      `${member(audienceId, 0, "concat('e', toString(intDiv(number, 12) % 3))", 2)} ${sixth} AND number % 12 = 0`,
+    );
+    // What must not be read: an older generation, another audience.
+    await fill('audience_devices', `${member(audienceId, 1, "'x'", 1)} FROM numbers(1000)`);
+    await fill('audience_devices', `${member(audienceId + 1, 0, "'x'", 1)} FROM numbers(${known / 5})`);
+    for (let n = 1; n <= attributes; n += 1) {
+      const owner = n % 2 ? partner : other;
+      const { id } = await deps.attributes.create(owner.id, { name: `attribute ${n}`, foreignKeys: [] });
+      const row = (version: number, isDeleted: number) =>
+        `SELECT ${owner.id}, ${id}, ${device}, if(number % 5 < 2, 1, 3), ['DE', 'FR', 'US', ''][number % 4 + 1], ${version}, ${isDeleted}`;
+      // Some of the devices with attributes are not known (yet).
+      await fill(
+        'device_attributes',
+        `${row(3, 0)} FROM numbers(${Math.round(known * 1.01)}) WHERE sipHash64(number, ${n}) % 100 < ${5 + 2 * n}`,
+      );
+      await fill('device_attributes', `${row(5, 1)} FROM numbers(${known}) WHERE number % 97 = ${n}`);
+      await fill(
+        'device_attributes',
+        `${row(3, 0)} FROM numbers(${known / 50}) WHERE sipHash64(number, ${n}) % 100 < 5`,
+      );
+    }
+    const filled = performance.now();
+    brute = await countByBruteForce(stores, audienceId);
+    process.stdout.write(`brute force: ${((performance.now() - filled) / 1000).toFixed(1)} s\n`);
+    process.stdout.write(`filled in ${((filled - start) / 1000).toFixed(1)} s\n`);
+  });
+
+  afterAll(async () => {
+    for (const close of closing) await close();
+    await stores.drop();
+  });
+
+  it.each<BruteSplit>(['none', 'id_type', 'country', 'event'])(
+    'is what counting by brute force gives, split by %s',
+    async (split) => {
+      const { api } = await startApi(unprotected);
+      const start = performance.now();
+      const found = await report(api, split === 'none' ? '' : `&split=${split}`);
+      process.stdout.write(`split by ${split}: ${((performance.now() - start) / 1000).toFixed(1)} s\n`);
+      const [devices, warehouse] = [brute.devices(split), brute.warehouse(split)];
+      expect(found).toMatchObject({ matched_devices: brute.matched, warehouse_devices: brute.known, protected: false });
+      expect(found.attributes).toHaveLength(attributes * { none: 1, id_type: 2, country: 4, event: 4 }[split]);
+      for (const entry of found.attributes) {
+        const cell = `${entry.attribute_id} ${entry.value ?? ''}`;
+        expect(entry.devices, cell).toBe(devices.get(cell) ?? 0);
+        expect(entry.warehouse_devices, cell).toBe(
+          warehouse.get(split === 'event' ? `${entry.attribute_id} ` : cell) ?? 0,
+        );
+      }
+    },
+  );
+
+  it('is computed once and then read: the same numbers without a statement of the engine', async () => {
+    const { api } = await startApi({});
+    const first = await report(api, '&split=country');
+    const before = await computations();
+    expect(await report(api, '&split=country')).toEqual(first);
+    expect(await computations()).toBe(before);
+  });
+
+  it('is computed once for two callers at once, also when they ask two processes', async () => {
+    const [one, two] = [await startApi(unprotected), await startApi(unprotected)];
+    await touch('last_load_id = 100');
+    const before = await computations();
+    const [first, second, third] = await Promise.all([report(one.api), report(one.api), report(two.api)]);
+    expect(second).toEqual(first);
+    expect(third).toEqual(first);
+    expect(await computations()).toBe(before + 2);
+  });
+
+  it('is computed anew after a load and after a clear', async () => {
+    const { api } = await startApi(unprotected);
+    const first = await report(api);
+    await touch('last_load_id = 101');
+    const second = await report(api);
+    expect(Date.parse(second.computed_at)).toBeGreaterThan(Date.parse(first.computed_at));
+    expect(second.attributes).toEqual(first.attributes);
+    await touch('generation = 2, last_load_id = NULL');
+    expect(await report(api)).toMatchObject({ matched_devices: 0, warehouse_devices: known });
+    await touch('generation = 0, last_load_id = 102');
+  });
+
+  it('carries the same noise for the same members, also when it is computed again', async () => {
+    const { api } = await startApi({});
+    const exact = await report((await startApi(unprotected)).api);
+    const first = await report(api);
+    expect(first.protected).toBe(true);
+    await touch('last_load_id = 103');
+    const again = await report(api);
+    expect(again.attributes).toEqual(first.attributes);
+    const exactly = new Map(exact.attributes.map((entry) => [entry.attribute_id, entry.devices ?? 0]));
+    for (const { attribute_id, devices } of first.attributes) {
+      expect(devices).not.toBeNull();
+      expect(Math.abs((devices ?? 0) - (exactly.get(attribute_id) ?? 0))).toBeLessThan(15 + 25);
+      expect((devices ?? 0) % 25).toBe(0);
+    }
+  });
+
+  it('counts a device of several events in the smallest only, when it is protected', async () => {
+    const [guarded, open] = [await startApi({}), await startApi(unprotected)];
+    const sum = (found: CompositionRecord): number =>
+      found.attributes.reduce((total, { devices }) => total + (devices ?? 0), 0);
+    const [once, each] = [await report(guarded.api, '&split=event'), await report(open.api, '&split=event')];
+    const devices = sum(await report(open.api));
+    expect(sum(each)).toBeGreaterThan(devices * 1.2);
+    expect(Math.abs(sum(once) - devices)).toBeLessThan(80 * 40);
+  });
+
+  it('answers 503 while it is computed, and has it when the caller comes again', async () => {
+    const { deps } = await startApi({});
+    const log = createLogger({ name: 'test', level: 'silent' });
+    const api = buildApi({ ...deps, composition: { ...deps.composition, patienceMs: 1 } }, log);
+    await touch('last_load_id = 104');
+    const answer = await ask(api, '&split=id_type');
+    expect(answer.statusCode).toBe(503);
+    expect(answer.json()).toMatchObject({ code: 'report_not_ready' });
+    expect(answer.headers['retry-after']).toBeDefined();
+    await expect.poll(async () => (await ask(api, '&split=id_type')).statusCode, { timeout: 60_000 }).toBe(200);
+  });
+
+  it("is not shown to anyone else: another partner's segment is not there", async () => {
+    const { api } = await startApi({});
+    expect((await ask(api, '', other.apiKey)).statusCode).toBe(404);
+  });
+
+  it('leaves no key in the log of queries', async () => {
+    const { fingerprintKey } = reportKey(undefined, stores.config.INLET_SEALING_KEYS);
+    await commandOnShards(stores, 'SYSTEM FLUSH LOGS');
+    const found = await selectOnShards(
+      stores,
+      `SELECT count() FROM system.query_log WHERE event_date >= yesterday() AND query NOT LIKE '%system.query_log%'
+         AND (position(query, '${fingerprintKey.low}') > 0 OR position(query, '${fingerprintKey.high}') > 0)`,
+    );
+    expect(found).toEqual(['0', '0']);
+  });
+});

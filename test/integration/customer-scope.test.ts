@@ -1,0 +1,159 @@
+import Fastify, { type LightMyRequestResponse } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { addAuthentication } from '../../src/adapters/http/authentication.ts';
+import { addCustomerScope, scopeOf } from '../../src/adapters/http/customer-scope.ts';
+import { addProblemAnswers } from '../../src/adapters/http/problem-answers.ts';
+import type { Api } from '../../src/adapters/http/server.ts';
+import { createLogger } from '../../src/entry/logging.ts';
+import { wire } from '../../src/entry/wiring.ts';
+import { createCustomer } from '../../src/usecases/manage-customers.ts';
+import { createUserToken, revokeUserToken } from '../../src/usecases/manage-user-tokens.ts';
+import { rememberSecrets } from '../support/known-secrets.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+
+type Caller = { readonly id: number; readonly name: string; readonly apiKey: string };
+
+describe('the scope of a call', () => {
+  let stores: TestStores;
+  let deps: Awaited<ReturnType<typeof wire>>;
+  let api: Api;
+  let mine: Caller;
+  let theirs: Caller;
+
+  const newPartner = async (name: string): Promise<Caller> => {
+    const { key, hash } = deps.apiKeys.issue();
+    const { id } = await deps.partners.create({ name, prefix: `${name}/`, keyHash: hash });
+    rememberSecrets(key.reveal());
+    return { id, name, apiKey: key.reveal() };
+  };
+  const newToken = async ({ name }: Caller): Promise<{ id: number; customerId: number; token: string }> => {
+    const customer = await createCustomer(deps, name, `Customer ${Math.random()}`);
+    const { id, token } = await createUserToken(deps, name, customer.name);
+    rememberSecrets(token.reveal());
+    return { id, customerId: customer.id, token: token.reveal() };
+  };
+  const call = (caller: Caller, userToken?: string): Promise<LightMyRequestResponse> =>
+    api.inject({
+      url: '/scope',
+      headers: {
+        authorization: `Bearer ${caller.apiKey}`,
+        ...(userToken === undefined ? {} : { 'x-user-token': userToken }),
+      },
+    });
+  /** What a caller whose user token is wrong must see. */
+  const refused = {
+    statusCode: 401,
+    code: 'invalid_user_token',
+    authenticate: 'Bearer',
+    type: 'application/problem+json',
+  };
+  const outcome = async (answer: Promise<LightMyRequestResponse>): Promise<object> => {
+    const { statusCode, headers, body } = await answer;
+    const { code } = z.object({ code: z.string().optional() }).parse(JSON.parse(body));
+    return { statusCode, code, authenticate: headers['www-authenticate'], type: headers['content-type'] };
+  };
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    deps = await wire(stores.config, { name: 'test', boss: 'send' }, createLogger({ name: 'test', level: 'silent' }));
+    api = Fastify();
+    addProblemAnswers(api);
+    api.register(async (authenticated: Api) => {
+      addAuthentication(authenticated, deps);
+      authenticated.get('/partner-only', async (request) => scopeOf(request));
+      authenticated.register(async (scope: Api) => {
+        addCustomerScope(scope, deps);
+        scope.get('/scope', async (request) => scopeOf(request));
+      });
+    });
+    await api.ready();
+    [mine, theirs] = [await newPartner('mine'), await newPartner('theirs')];
+  });
+  afterAll(async () => {
+    await api.close();
+    await deps.close();
+    await stores.drop();
+  });
+
+  it("is the partner's own without a user token", async () => {
+    const answer = await call(mine);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toEqual({ partnerId: mine.id, customerId: null });
+  });
+
+  it("is the customer's with a valid user token", async () => {
+    const [one, other] = [await newToken(mine), await newToken(mine)];
+    for (const { token, customerId } of [one, other]) {
+      const answer = await call(mine, token);
+      expect(answer.statusCode).toBe(200);
+      expect(answer.json()).toEqual({ partnerId: mine.id, customerId });
+    }
+  });
+
+  it.each(['', ' ', 'null', 'inletu_', `inletu_${'A'.repeat(32)}`, 'x'.repeat(5_000)])(
+    'is refused with the user token %j',
+    async (token) => {
+      expect(await outcome(call(mine, token))).toEqual(refused);
+    },
+  );
+
+  it('is refused with a token that has a character more, less or in another case', async () => {
+    const { token } = await newToken(mine);
+    for (const wrong of [`${token}A`, token.slice(0, -1), `I${token.slice(1)}`, `Bearer ${token}`]) {
+      expect(await outcome(call(mine, wrong))).toEqual(refused);
+    }
+  });
+
+  it('is refused when two tokens are sent, also when both are valid', async () => {
+    const [one, other] = [await newToken(mine), await newToken(mine)];
+    expect(await outcome(call(mine, `${one.token}, ${other.token}`))).toEqual(refused);
+  });
+
+  it('is refused from the moment at which the token is revoked', async () => {
+    const { id, token } = await newToken(mine);
+    expect((await call(mine, token)).statusCode).toBe(200);
+    await revokeUserToken(deps, mine.name, id);
+    expect(await outcome(call(mine, token))).toEqual(refused);
+  });
+
+  it("is refused with another partner's token, which its own partner can use", async () => {
+    const { token, customerId } = await newToken(theirs);
+    expect(await outcome(call(mine, token))).toEqual(refused);
+    expect((await call(theirs, token)).json()).toEqual({ partnerId: theirs.id, customerId });
+  });
+
+  it('takes neither kind of key for the other', async () => {
+    const { token } = await newToken(mine);
+    expect(await outcome(call(mine, mine.apiKey))).toEqual(refused);
+    const answer = await call({ ...mine, apiKey: token });
+    expect(answer.json()).toMatchObject({ code: 'unauthenticated' });
+  });
+
+  it('tells nothing of a user token to a caller without an API key', async () => {
+    const { token } = await newToken(mine);
+    for (const sent of [token, 'wrong']) {
+      const answer = await api.inject({ url: '/scope', headers: { 'x-user-token': sent } });
+      expect(answer.statusCode).toBe(401);
+      expect(answer.json()).toMatchObject({ code: 'unauthenticated' });
+    }
+  });
+
+  it('says the same of every wrong token, and does not repeat it', async () => {
+    const { id, token } = await newToken(mine);
+    await revokeUserToken(deps, mine.name, id);
+    const answers = [
+      await call(mine, token),
+      await call(mine, 'unknown-token'),
+      await call(mine, (await newToken(theirs)).token),
+    ];
+    const bodies = answers.map(({ body }) => body.replace(/"request_id":"[^"]*"/, ''));
+    expect(new Set(bodies).size).toBe(1);
+    expect(bodies[0]).not.toMatch(/inletu_|unknown-token/);
+  });
+
+  it('is not to be had where the hook does not run: the operation fails instead of guessing', async () => {
+    const answer = await api.inject({ url: '/partner-only', headers: { authorization: `Bearer ${mine.apiKey}` } });
+    expect(answer.statusCode).toBe(500);
+  });
+});

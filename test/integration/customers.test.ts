@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { rememberSecrets } from '../support/known-secrets.ts';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { tablesThatHold } from '../support/search-stores.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+
+const tokensSchema = z.array(
+  z.strictObject({
+    token_id: z.int(),
+    customer_id: z.int(),
+    customer: z.string(),
+    created_at: z.iso.datetime(),
+    revoked_at: z.iso.datetime().nullable(),
+  }),
+);
+const shownSchema = z.strictObject({
+  token_id: z.int(),
+  customer_id: z.int(),
+  customer: z.string(),
+  user_token: z.string(),
+});
+const endedSchema = z.object({ code: z.literal(1), stdout: z.literal(''), stderr: z.string() });
+
+// A command takes about a second, so the order matters here: each test looks at what the ones before it made.
+describe('the operator', () => {
+  let stores: TestStores;
+  let mine: TestPartner;
+  let theirs: TestPartner;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    [mine, theirs] = await Promise.all([createPartner(stores.environment), createPartner(stores.environment)]);
+  });
+  afterAll(() => stores.drop());
+
+  const read = async (...parameters: string[]): Promise<unknown> => JSON.parse(await mine.operate(...parameters));
+  const tokensOf = async ({ name }: TestPartner): Promise<z.infer<typeof tokensSchema>> =>
+    tokensSchema.parse(await read('user-token', 'list', '--partner', name));
+
+  /** The code with which a command ends that says nothing on standard output. */
+  const refusal = async (...parameters: string[]): Promise<string | undefined> => {
+    const ended: unknown = await mine.operate(...parameters).catch((error: unknown) => error);
+    return /^(\w+): /.exec(endedSchema.parse(ended).stderr)?.[1];
+  };
+
+  it('makes customers, whose names are trimmed, and lists those of one partner', async () => {
+    const shoes = z
+      .strictObject({ customer_id: z.int(), name: z.literal('Обувь & Co') })
+      .parse(await read('customer', 'create', '--partner', mine.name, '--name', '  Обувь & Co '));
+    const bags = { customer_id: (await mine.createCustomer('Bags')).id, name: 'Bags' };
+    const theirBags = { customer_id: (await theirs.createCustomer('Bags')).id, name: 'Bags' };
+    const list = ['customer', 'list', '--partner'];
+    expect(await read(...list, mine.name)).toEqual([shoes, bags]);
+    expect(await read(...list, mine.name, '--after', String(shoes.customer_id))).toEqual([bags]);
+    expect(await read(...list, theirs.name)).toEqual([theirBags]);
+  });
+
+  it('is refused a name that is taken or empty, and a partner that is not there', async () => {
+    const create = ['customer', 'create', '--partner', mine.name, '--name'];
+    expect(await refusal(...create, 'Bags ')).toBe('invalid_request');
+    expect(await refusal(...create, ' ')).toBe('invalid_request');
+    expect(await refusal('customer', 'list', '--partner', 'nobody')).toBe('not_found');
+  });
+
+  it('makes user tokens that are shown once and kept as a hash', async () => {
+    const create = ['user-token', 'create', '--partner', mine.name, '--customer', ' Обувь & Co'];
+    const shown = shownSchema.parse(await read(...create));
+    rememberSecrets(shown.user_token);
+    expect(shown.customer).toBe('Обувь & Co');
+    expect(shown.user_token).toMatch(/^inletu_[\w-]{32}$/);
+    expect(await tablesThatHold(stores, shown.user_token)).toEqual([]);
+    const listed = await tokensOf(mine);
+    expect(JSON.stringify(listed)).not.toContain('inletu_');
+    expect(listed.map(({ customer, revoked_at }) => ({ customer, revoked_at }))).toEqual([
+      { customer: 'Bags', revoked_at: null },
+      { customer: 'Обувь & Co', revoked_at: null },
+    ]);
+    expect(listed[1]).toMatchObject({ token_id: shown.token_id, customer_id: shown.customer_id });
+  });
+
+  it('is refused a user token for a customer that only another partner has', async () => {
+    await read('customer', 'create', '--partner', theirs.name, '--name', 'Only theirs');
+    const before = await tokensOf(mine);
+    const create = ['user-token', 'create', '--partner', mine.name, '--customer'];
+    expect(await refusal(...create, 'Only theirs')).toBe('not_found');
+    expect(await tokensOf(mine)).toEqual(before);
+  });
+
+  it('revokes a user token, as often as it is asked', async () => {
+    const [first] = await tokensOf(mine);
+    const revoke = ['user-token', 'revoke', String(first?.token_id), '--partner', mine.name];
+    expect(await mine.operate(...revoke)).toBe(`user token ${first?.token_id} is revoked\n`);
+    const revoked = await tokensOf(mine);
+    expect(revoked.map(({ revoked_at }) => revoked_at !== null)).toEqual([true, false]);
+    await mine.operate(...revoke);
+    expect(await tokensOf(mine)).toEqual(revoked);
+  });
+
+  it("cannot revoke another partner's token, one that is not there, or what is no id", async () => {
+    const [token] = await tokensOf(theirs);
+    for (const id of [String(token?.token_id), '999999', 'all']) {
+      expect(await refusal('user-token', 'revoke', id, '--partner', mine.name)).toBe('not_found');
+    }
+    expect(await tokensOf(theirs)).toEqual([token]);
+    expect(token?.revoked_at).toBeNull();
+  });
+
+  it('shows a partner and sets the share of bad rows of its audience files', async () => {
+    const fresh = { partner_id: mine.id, name: mine.name, prefix: mine.prefix, audience_bad_row_share: 0 };
+    expect(await read('partner', 'show', mine.name)).toEqual(fresh);
+    const set = { ...fresh, audience_bad_row_share: 0.01 };
+    const share = '--audience-bad-rows';
+    expect(await read('partner', 'set', mine.name, share, '0.01')).toEqual(set);
+    expect(await refusal('partner', 'set', mine.name, share, '-0.1')).toBe('invalid_request');
+    expect(await refusal('partner', 'set', 'nobody', share, '0.5')).toBe('not_found');
+    expect(await read('partner', 'show', mine.name)).toEqual(set);
+  });
+});

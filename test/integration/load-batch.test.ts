@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Failure } from '../../src/domain/failure.ts';
+import { keyType, pathType } from '../../src/domain/import-log.ts';
+import { createLogger } from '../../src/entry/logging.ts';
+import { wire } from '../../src/entry/wiring.ts';
+import type { Log } from '../../src/ports/log.ts';
+import type { FileOutcome } from '../../src/ports/file-store.ts';
+import { isTakenOver, type LaneStep } from '../../src/ports/lane-store.ts';
+import { giveUpBatch, loadBatch } from '../../src/usecases/load-batch.ts';
+import { prepareImport } from '../../src/usecases/prepare-import.ts';
+import { settleLoads } from '../../src/usecases/settle-loads.ts';
+import { stageBatch } from '../../src/usecases/stage-batch.ts';
+import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { device } from '../support/device-id.ts';
+
+// What one attempt leaves for the next, step by step: the use cases on the real stores, without a worker process.
+
+const signal = new AbortController().signal;
+
+describe('an attempt to load a file', () => {
+  let stores: TestStores;
+  let partner: TestPartner;
+  let deps: Awaited<ReturnType<typeof wire>> & { log: Log };
+  let fileId: number;
+  let jobId: number;
+  let serial = 0;
+
+  beforeAll(async () => {
+    stores = await createStores('two');
+    const log = createLogger({ name: 'test', level: 'silent' });
+    deps = { ...(await wire(stores.config, { name: 'test', boss: 'send' }, log)), log };
+  });
+  afterAll(async () => {
+    await deps.close();
+    await stores.drop();
+  });
+
+  /** A job of one file whose turn has come: listed, and nothing loaded yet. */
+  beforeEach(async () => {
+    partner = await createPartner(stores.environment);
+    await deps.attributes.create(partner.id, { name: 'sport', foreignKeys: ['sport'] });
+    serial += 1;
+    const filePath = `file-${serial}.csv`;
+    await partner.upload(filePath, `${device(1)},sport\n${device(2)},sport\n`);
+    await prepare(filePath, null);
+  });
+
+  const prepare = async (filePath: string, compressed: boolean | null): Promise<void> => {
+    jobId = await deps.importLogs.submitImport(
+      partner.id,
+      {
+        filePath,
+        pathType: pathType.sharedBucket,
+        keyType: keyType.foreignKey,
+        compressed,
+        mode: 'merge',
+        credentials: null,
+      },
+      100,
+    );
+    const step = await nextStep();
+    if (step.do !== 'prepare' || step.job.kind !== 'import') throw new Error(`the lane wants to ${step.do}`);
+    await prepareImport(deps, step.job);
+    fileId =
+      (await deps.importLogs.listFiles(partner.id, jobId, { afterId: 0, limit: 1, onlyWithErrors: false }))[0]?.id ?? 0;
+  };
+
+  const nextStep = (): Promise<LaneStep> =>
+    deps.lanes.nextStep({ partnerId: partner.id, id: randomUUID(), retryCount: 0 }, 16);
+  const takeStaged = async () => {
+    const step = await nextStep();
+    if (step.do !== 'settle') throw new Error(`the lane wants to ${step.do}`);
+    return step;
+  };
+  /** As a holder of the lane does it. */
+  const settle = async (holder: typeof deps = deps): Promise<void> => {
+    const { job, loads } = await takeStaged();
+    await settleLoads(holder, job, loads);
+  };
+  const claim = async () => {
+    const claimed = await deps.files.claim(fileId);
+    if (!claimed) throw new Error('nothing to claim');
+    return claimed;
+  };
+  const good = (): FileOutcome => ({ is: 'staged', fileId, counts: { accepted: 2, rejects: [] }, devices: 0 });
+  const file = async () =>
+    (await deps.importLogs.listFiles(partner.id, jobId, { afterId: 0, limit: 1, onlyWithErrors: false }))[0];
+  const visible = async (): Promise<number> => (await attributesOf(stores, partner.id)).length;
+  const staged = (): Promise<string[]> =>
+    selectOnShards(stores, 'SELECT DISTINCT load_id FROM staged_attributes_local');
+
+  it('loads the file and leaves no stage', async () => {
+    await loadBatch(deps, fileId, signal);
+    expect(await file()).toMatchObject({ status: 1, totalRows: 2 });
+    expect(await visible()).toBe(0);
+    await settle();
+    expect(await file()).toMatchObject({ status: 2, totalRows: 2, failure: null });
+    expect(await visible()).toBe(2);
+    expect(await staged()).toEqual([]);
+  });
+
+  it('of several files goes on with the first of them, when that one must be loaded alone', async () => {
+    await loadBatch(deps, fileId, signal);
+    await settle();
+    await deps.lanes.finishImport(jobId, { uniqueDevices: 2, failure: null, errors: [] });
+    await partner.upload('pair/a.csv.gz', gzipSync(`${device(1)},sport\n`.repeat(220_000)));
+    await partner.upload('pair/b.csv.gz', gzipSync('nonsense,sport\n'));
+    await prepare('pair/', true);
+    // One token for both: while it is held no other can be sent for the first, whose id it has.
+    await loadBatch(deps, fileId, signal);
+    const files = await deps.importLogs.listFiles(partner.id, jobId, { afterId: 0, limit: 9, onlyWithErrors: false });
+    expect(files.map(({ status, totalRows }) => [status, totalRows])).toEqual([
+      [1, 220_000],
+      [3, 1],
+    ]);
+    await settle();
+    expect(await file()).toMatchObject({ status: 2, failure: null });
+  });
+
+  it('that died while it staged is begun anew, and its stage is gone', async () => {
+    await stageBatch(deps, await claim(), signal);
+    await loadBatch(deps, fileId, signal);
+    await settle();
+    expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
+    expect(await visible()).toBe(2);
+    expect(await staged()).toEqual([]);
+  });
+
+  it('that died after the load was found good is carried on, although the object has changed since', async () => {
+    const dead = await claim();
+    await stageBatch(deps, dead, signal);
+    expect(await deps.files.commit(dead, [good()])).toBe(true);
+    await partner.upload(`file-${serial}.csv`, 'something else altogether');
+    expect(await deps.files.claim(fileId)).toBeNull();
+    await settle();
+    expect(await file()).toMatchObject({ status: 2, totalRows: 2, failure: null });
+    expect(await visible()).toBe(2);
+    expect(await staged()).toEqual([]);
+  });
+
+  it('whose publishing failed is carried on by the next holder of the lane, with all its rows', async () => {
+    await loadBatch(deps, fileId, signal);
+    const failing = { ...deps.warehouse, publish: () => Promise.reject(new Error('the engine is away')) };
+    await expect(settle({ ...deps, warehouse: failing })).rejects.toThrow('away');
+    await settle();
+    expect(await file()).toMatchObject({ status: 2, totalRows: 2, failure: null });
+    expect(await visible()).toBe(2);
+    expect(await staged()).toEqual([]);
+  });
+
+  it('whose commit was not heard of is carried on by the next, and nothing is lost or doubled', async () => {
+    await loadBatch(deps, fileId, signal);
+    const failing = { ...deps.lanes, settleImport: () => Promise.reject(new Error('the connection is lost')) };
+    await expect(settle({ ...deps, lanes: failing })).rejects.toThrow('lost');
+    await settle();
+    expect(await file()).toMatchObject({ status: 2, totalRows: 2, failure: null });
+    expect(await visible()).toBe(2);
+    expect(await staged()).toEqual([]);
+  });
+
+  it('whose commit came through without an answer is published all the same', async () => {
+    const failing = {
+      ...deps.files,
+      commit: async (...parameters: Parameters<typeof deps.files.commit>) => {
+        await deps.files.commit(...parameters);
+        throw new Error('the connection is lost');
+      },
+    };
+    await expect(loadBatch({ ...deps, files: failing }, fileId, signal)).rejects.toThrow('lost');
+    await settle();
+    expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
+    expect(await visible()).toBe(2);
+  });
+
+  it('that died before, of an object that has changed since, fails the file and shows nothing', async () => {
+    await stageBatch(deps, await claim(), signal);
+    await partner.upload(`file-${serial}.csv`, 'something else altogether');
+    await loadBatch(deps, fileId, signal);
+    expect(await file()).toMatchObject({ status: 3, failure: { code: 'file_changed' } });
+    expect(await visible()).toBe(0);
+    expect(await staged()).toEqual([]);
+  });
+
+  it('that only seemed dead can neither decide nor bring its load in after another took over', async () => {
+    const zombie = await claim();
+    await stageBatch(deps, zombie, signal);
+    const taker = await claim();
+    expect(taker.previousLoadId).toBe(zombie.load.loadId);
+    await deps.stage.dropLoad(zombie.load.loadId);
+    expect(await deps.files.noteProgress(zombie, null)).toBe(false);
+    expect(await deps.files.commit(zombie, [good()])).toBe(false);
+    expect((await nextStep()).do).toBe('rest');
+    expect(await file()).toMatchObject({ status: 1, totalRows: 0 });
+  });
+
+  it('is published once by two holders of the lane, of whom the first was believed dead', async () => {
+    await loadBatch(deps, fileId, signal);
+    const first = await takeStaged();
+    const second = await takeStaged();
+    expect([first, second].map(({ loads }) => loads.map(isTakenOver))).toEqual([[false], [true]]);
+    await settleLoads(deps, second.job, second.loads);
+    await settleLoads(deps, first.job, first.loads);
+    expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
+    expect(await visible()).toBe(2);
+    expect(await staged()).toEqual([]);
+  });
+
+  it('is not committed by the holder who took it first, while the one who took it last may be publishing', async () => {
+    await loadBatch(deps, fileId, signal);
+    const first = await takeStaged();
+    const second = await takeStaged();
+    await settleLoads(deps, first.job, first.loads);
+    expect(await file()).toMatchObject({ status: 1 });
+    await settleLoads(deps, second.job, second.loads);
+    expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
+    expect(await visible()).toBe(2);
+    expect(await staged()).toEqual([]);
+  });
+
+  it('is not given up once the load was found good', async () => {
+    await loadBatch(deps, fileId, signal);
+    await giveUpBatch(deps, fileId);
+    await settle();
+    expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
+    expect(await visible()).toBe(2);
+  });
+
+  it('is given up with a failure before that, and wakes the lane', async () => {
+    await stageBatch(deps, await claim(), signal);
+    await giveUpBatch(deps, fileId);
+    expect(await file()).toMatchObject({ status: 3, failure: { code: 'load_abandoned' } });
+    expect(await staged()).toEqual([]);
+    const tokens = await withDatabase(stores, (client) =>
+      client.query(`SELECT 1 FROM pgboss.job WHERE name = 'lane' AND singleton_key = $1 AND state = 'created'`, [
+        String(partner.id),
+      ]),
+    );
+    expect(tokens.rowCount).toBe(1);
+  });
+
+  it('of several files is taken apart before any of them is given up', async () => {
+    await loadBatch(deps, fileId, signal);
+    await settle();
+    await deps.lanes.finishImport(jobId, { uniqueDevices: 2, failure: null, errors: [] });
+    for (const name of ['a', 'b']) await partner.upload(`two/${name}.csv`, `${device(1)},sport\n`);
+    await prepare('two/', false);
+    expect((await claim()).files).toHaveLength(2);
+    await giveUpBatch(deps, fileId);
+    const files = await deps.importLogs.listFiles(partner.id, jobId, { afterId: 0, limit: 9, onlyWithErrors: false });
+    expect(files.map(({ status }) => status)).toEqual([0, 0]);
+    const claims = await Promise.all(files.map(({ id }) => deps.files.claim(id)));
+    expect(claims.map((claimed) => claimed?.files.map((one) => one.fileId))).toEqual(files.map(({ id }) => [id]));
+  });
+
+  it('goes on when another holder of the lane finds no files any more: a started job cannot fail to start', async () => {
+    await deps.lanes.failJob(jobId, new Failure('no_files', 'No object has the path.'));
+    expect(await deps.importLogs.find(partner.id, jobId)).toMatchObject({ status: 1, errors: null });
+    await loadBatch(deps, fileId, signal);
+    await settle();
+    expect(await file()).toMatchObject({ status: 2 });
+  });
+
+  it('finds nothing to do when the file is done', async () => {
+    await loadBatch(deps, fileId, signal);
+    await settle();
+    expect(await deps.files.claim(fileId)).toBeNull();
+    await loadBatch(deps, fileId, signal);
+    expect(await visible()).toBe(2);
+  });
+});

@@ -1,0 +1,82 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AudienceClient } from '../acceptance/audience-client.ts';
+import { appendFiles, devicesOf, emptyAudience, type ModelAudience, type ModelFiles } from './audience-model.ts';
+import { knownDevices, type Step } from './audience-scripts.ts';
+
+// Those who take the steps of a script, over HTTP and in the model at the same time.
+
+/** The partner's own audiences, or those of a customer. */
+export type Scope = {
+  readonly api: AudienceClient;
+  readonly audiences: { readonly id: number; model: ModelAudience }[];
+};
+
+export type Caller = { readonly id: number; readonly prefix: string; readonly scopes: readonly Scope[] };
+
+export async function takeStep({ api, audiences }: Scope, files: ModelFiles, step: Step): Promise<void> {
+  await pause(step.pause);
+  if (step.do === 'create') {
+    const { audienceId } = await api.create(`Audience ${audiences.length}`, step.path);
+    const model = emptyAudience();
+    appendFiles(model, files, step.path);
+    audiences.push({ id: audienceId, model });
+    return;
+  }
+  const audience = audiences[step.audience % audiences.length];
+  if (!audience) return;
+  if (step.do === 'append') {
+    await Promise.all(step.paths.map((path) => api.append(audience.id, path)));
+    for (const path of step.paths) appendFiles(audience.model, files, path);
+    return;
+  }
+  audience.model = emptyAudience();
+  if (step.do === 'clear') return api.clear(audience.id);
+  await Promise.all([api.append(audience.id, step.path), api.clear(audience.id)]);
+  await api.append(audience.id, step.path);
+  appendFiles(audience.model, files, step.path);
+}
+
+/** Looks less often than others do: there are many to look at. */
+export async function waitForLoads({ api }: Scope): Promise<void> {
+  const end = Date.now() + 120_000;
+  while ((await api.list()).some(({ status }) => status < 2)) {
+    if (Date.now() > end) throw new Error('An audience is not settled after two minutes.');
+    await pause(250);
+  }
+}
+
+export async function shownAudiences({ api }: Scope): Promise<object[]> {
+  const listed = await api.list();
+  return Promise.all(
+    listed.toReversed().map(async ({ audience_id: id }) => {
+      const { status, uploaded_devices, unique_devices, matched_devices, file } = await api.get(id);
+      const entries = file.map((entry) => `${entry.s3_path} ${entry.status} ${entry.rows_uploaded}`).toSorted();
+      return { id, status, uploaded_devices, unique_devices, matched_devices, entries };
+    }),
+  );
+}
+
+export function expectedAudiences({ audiences }: Scope, prefix: string): object[] {
+  return audiences
+    .toSorted((one, other) => one.id - other.id)
+    .map(({ id, model }) => {
+      const devices = devicesOf(model);
+      const entries = [...model.entries];
+      return {
+        id,
+        status: entries.some(([, { status }]) => status === 3) ? 3 : 2,
+        uploaded_devices: model.uploaded,
+        unique_devices: devices.size,
+        matched_devices: devices.intersection(knownDevices).size,
+        entries: entries.map(([path, { status, rows }]) => `${prefix}${path} ${status} ${rows}`).toSorted(),
+      };
+    });
+}
+
+/** Audience, device and event. */
+export function expectedMembers({ scopes }: Caller): string[] {
+  return scopes
+    .flatMap(({ audiences }) => audiences)
+    .flatMap(({ id, model }) => Array.from(model.members, (member) => `${id} ${member}`))
+    .toSorted();
+}

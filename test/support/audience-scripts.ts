@@ -1,0 +1,126 @@
+import * as fc from 'fast-check';
+import { gzipSync } from 'node:zlib';
+import type { ModelFile } from './audience-model.ts';
+import { device } from './device-id.ts';
+
+// What partners do to their audiences, made at random. Files change only between rounds, when nothing of the partner is
+// loading: a job lists its files when its turn comes, and what it finds must not be a matter of luck. Within a round every
+// scope goes on by itself and waits for answers only, never for loads. What is asked at once must give the same in any order.
+
+export type Step = { readonly pause: number } & (
+  | { readonly do: 'create'; readonly path: string }
+  | { readonly do: 'append'; readonly audience: number; readonly paths: readonly string[] }
+  | { readonly do: 'clear'; readonly audience: number }
+  /** A clear and an append at once, and then the same append again, so that it does not matter which came first. */
+  | { readonly do: 'clear and append'; readonly audience: number; readonly path: string }
+);
+
+/** A file is uploaded, over the one before if there is one; or removed (null). */
+export type Change = { readonly path: string; readonly file: ModelFile | null };
+
+export type Round = {
+  readonly changes: readonly Change[];
+  /** By scope: the partner's own audiences or those of a customer. */
+  readonly steps: readonly (readonly Step[])[];
+};
+
+/** What each of the partners does. */
+export type Script = readonly (readonly Round[])[];
+
+const devices = Array.from({ length: 12 }, (_, n) => device(n));
+/** Those of them that the device warehouse knows. */
+export const knownDevices: ReadonlySet<string> = new Set(devices.filter((_, n) => n % 3 === 0));
+
+const filePaths = ['a/1.csv', 'a/2.tsv', 'a/b/1.csv', 'a/b/2.csv.gz', 'ab.csv', 'late/1.csv'];
+const pathsToLoad = [...filePaths, 'a', 'a', 'a/', 'a/', 'a/', 'a/b/', 'a/b/', 'a/b/2', 'late/', 'nothing/'];
+
+const row = fc.tuple(fc.constantFrom(...devices), fc.constantFrom('', 'click', 'view'));
+const smallFile: fc.Arbitrary<ModelFile> = fc.record({
+  rows: fc.array(row, { minLength: 1, maxLength: 6 }),
+  flaw: fc.oneof(
+    { weight: 6, arbitrary: fc.constant(null) },
+    { weight: 2, arbitrary: fc.constant('row' as const) },
+    fc.constantFrom('bytes' as const, 'empty' as const),
+  ),
+});
+/** Over a megabyte, which is loaded alone, beside the batch of the small ones. */
+const largeFile: fc.Arbitrary<ModelFile> = row.map(([id]) => ({
+  rows: Array.from({ length: 3_700 }, () => [id, 'x'.repeat(250)] as const),
+  flaw: null,
+}));
+const change = fc.record({
+  path: fc.constantFrom(...filePaths),
+  file: fc.oneof({ weight: 20, arbitrary: smallFile }, { weight: 3, arbitrary: fc.constant(null) }, largeFile),
+});
+
+const pause = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.integer({ min: 0, max: 400 }));
+const audience = fc.nat({ max: 2 });
+const path = fc.constantFrom(...pathsToLoad);
+const create = fc.record({ do: fc.constant('create' as const), pause, path });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 1, arbitrary: create },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('append' as const),
+      pause,
+      audience,
+      paths: fc.array(path, { minLength: 1, maxLength: 2 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('clear' as const), pause, audience }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('clear and append' as const), pause, audience, path }) },
+);
+
+const scopesOf = (scopes: number, steps: fc.Arbitrary<Step[]>): fc.Arbitrary<Step[][]> =>
+  fc.array(steps, { minLength: scopes, maxLength: scopes });
+
+/** Two rounds: what was loaded, failed or cleared in the first meets other files in the second. */
+const roundsOf = (scopes: number): fc.Arbitrary<[Round, Round]> =>
+  fc.tuple(
+    fc.record({
+      changes: fc.uniqueArray(change, { minLength: 3, maxLength: 6, selector: (made) => made.path }),
+      steps: scopesOf(
+        scopes,
+        fc.tuple(create, fc.array(step, { maxLength: 2 })).map(([made, more]) => [made, ...more]),
+      ),
+    }),
+    fc.record({
+      changes: fc.array(change, { minLength: 1, maxLength: 3 }),
+      steps: scopesOf(scopes, fc.array(step, { maxLength: 2 })),
+    }),
+  );
+
+/** A script for partners with so many scopes each. */
+export function arbitraryScript(scopes: readonly number[]): fc.Arbitrary<Script> {
+  return fc.tuple(...scopes.map(roundsOf));
+}
+
+/** What is uploaded as this file. A `.gz` file that is flawed in its bytes is not gzipped; any other has no columns. */
+export function bytesOf(key: string, { rows, flaw }: ModelFile): Uint8Array {
+  if (flaw === 'empty') return new Uint8Array();
+  const isGzip = key.endsWith('.gz');
+  const delimiter = key.endsWith('.tsv') ? '\t' : ',';
+  const lines = flaw === 'bytes' && !isGzip ? ['one column'] : rows.map((fields) => fields.join(delimiter));
+  const text = Buffer.from([...lines, ...(flaw === 'row' ? ['nonsense,'] : [])].map((line) => `${line}\n`).join(''));
+  return isGzip && flaw !== 'bytes' ? gzipSync(text) : text;
+}
+
+/** For the message of a test that failed. */
+export function describeScript(script: Script): string {
+  return script.map((rounds, partner) => `partner ${partner + 1}:\n${rounds.map(describeRound).join('')}`).join('');
+}
+
+function describeRound({ changes, steps }: Round): string {
+  return [
+    ...changes.map(({ path: key, file }) => (file ? `upload ${key} ${describeFile(file)}` : `remove ${key}`)),
+    ...steps.map((own, scope) => `scope ${scope}: ${JSON.stringify(own)}`),
+  ]
+    .map((line) => `  ${line}\n`)
+    .join('');
+}
+
+function describeFile({ rows, flaw }: ModelFile): string {
+  const shown = rows.slice(0, 6).map(([id, event]) => `${Number.parseInt(id.slice(-12), 16)}${event.slice(0, 1)}`);
+  return `${flaw ?? 'good'}, ${rows.length} rows: ${shown.join(' ')}`;
+}

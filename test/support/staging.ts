@@ -1,0 +1,34 @@
+import { Readable } from 'node:stream';
+import { versionsOfJob } from '../../src/domain/device-version.ts';
+import { audienceShapes, marketplaceShapes } from '../../src/domain/row-layout.ts';
+import { sniffLayout } from '../../src/domain/sniff-layout.ts';
+import type { Load, StreamedFile, WholeFile } from '../../src/ports/load-stage.ts';
+
+// What a worker would hand to the engine, made from text.
+
+export function attributeLoad(loadId: number, job: { id: number; partnerId: number; seq?: number }): Load {
+  const versions = versionsOfJob(job.seq ?? job.id);
+  return { loadId, jobId: job.id, partnerId: job.partnerId, target: { kind: 'attributes', versions } };
+}
+
+export function memberLoad(
+  loadId: number,
+  of: { jobId: number; partnerId: number; audienceId: number; generation: number },
+): Load {
+  const { jobId, partnerId, audienceId, generation } = of;
+  return { loadId, jobId, partnerId, target: { kind: 'audience', audienceId, generation } };
+}
+
+export function streamedFile(load: Load, fileId: number, content: string | Buffer): StreamedFile {
+  const bytes = Buffer.from(content);
+  return { fileId, body: Readable.from([bytes]), isGzip: false, layout: sniffLayout(bytes, shapesOf(load)) };
+}
+
+export function wholeFile(load: Load, fileId: number, text: string): WholeFile {
+  const content = Buffer.from(text);
+  return { fileId, content, layout: sniffLayout(content, shapesOf(load)) };
+}
+
+function shapesOf({ target }: Load): typeof audienceShapes {
+  return target.kind === 'audience' ? audienceShapes : marketplaceShapes;
+}
