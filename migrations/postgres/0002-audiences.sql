@@ -117,6 +117,8 @@ CREATE INDEX IF NOT EXISTS job_file_of_audience ON job_file (audience_id, genera
 -- What the status of an audience is made from.
 CREATE INDEX IF NOT EXISTS job_file_shown ON job_file (audience_id, generation, status)
   WHERE audience_id IS NOT NULL AND NOT superseded;
+CREATE INDEX IF NOT EXISTS job_file_newest ON job_file (audience_id, generation, updated_at)
+  WHERE audience_id IS NOT NULL AND NOT superseded;
 -- The ledger: what is loaded once in a generation cannot be loaded again.
 CREATE UNIQUE INDEX IF NOT EXISTS job_file_loaded ON job_file (audience_id, generation, key, etag, size)
   WHERE audience_id IS NOT NULL AND status = 2;

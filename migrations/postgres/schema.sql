@@ -360,6 +360,8 @@ CREATE INDEX job_file_load ON public.job_file USING btree (load_id);
 
 CREATE UNIQUE INDEX job_file_loaded ON public.job_file USING btree (audience_id, generation, key, etag, size) WHERE ((audience_id IS NOT NULL) AND (status = 2));
 
+CREATE INDEX job_file_newest ON public.job_file USING btree (audience_id, generation, updated_at) WHERE ((audience_id IS NOT NULL) AND (NOT superseded));
+
 CREATE INDEX job_file_of ON public.job_file USING btree (job_id, id);
 
 CREATE INDEX job_file_of_audience ON public.job_file USING btree (audience_id, generation, key) WHERE (audience_id IS NOT NULL);

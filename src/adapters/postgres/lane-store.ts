@@ -6,7 +6,6 @@ import type { LaneStore } from '../../ports/lane-store.ts';
 import type { Database } from './connect.ts';
 import { completeLaneToken, sendLaneToken } from './dispatch.ts';
 import { endJob } from './lanes/end-job.ts';
-import { touchAudience } from './lanes/touch-audience.ts';
 import { nextStep } from './lanes/next-step.ts';
 import { settleAudience, settleImport } from './lanes/settle.ts';
 import { startAudienceLoad } from './lanes/start-audience-load.ts';
@@ -48,15 +47,11 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
     },
     summarizeJob: (jobId) => summarizeJob(db, jobId),
     finishImport: (jobId, result) => endJob(db, jobId, { ...result, hasStarted: true }),
-    finishAudienceLoad: async (jobId, failure) => {
-      await endJob(db, jobId, { hasStarted: true, failure, errors: [], uniqueDevices: null });
-      await touchAudience(db, jobId);
-    },
+    finishAudienceLoad: (jobId, failure) =>
+      endJob(db, jobId, { hasStarted: true, failure, errors: [], uniqueDevices: null }),
     finishDelete: (jobId) => endJob(db, jobId, { hasStarted: true, failure: null, errors: [], uniqueDevices: null }),
-    failJob: async (jobId, failure) => {
-      await endJob(db, jobId, { hasStarted: false, failure, errors: [errorOfJob(failure)], uniqueDevices: 0 });
-      await touchAudience(db, jobId);
-    },
+    failJob: (jobId, failure) =>
+      endJob(db, jobId, { hasStarted: false, failure, errors: [errorOfJob(failure)], uniqueDevices: 0 }),
     takeTurn: (task, everySeconds) => takeTurn(db, task, everySeconds),
     wakeLanes: () => wakeLanes(db, boss),
   };

@@ -16,6 +16,15 @@ type Row = {
   files: StatusesPresent;
 };
 
+/** The audience's own, or that of its newest entry: a file that fails changes nothing but itself. */
+const updatedAt = sql`greatest(
+  audience.updated_at,
+  (SELECT max(f.updated_at) FROM job_file f
+   WHERE f.audience_id = audience.id AND f.generation = audience.generation AND NOT f.superseded),
+  (SELECT max(j.updated_at) FROM audience_load l JOIN job j ON j.id = l.job_id
+   WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL)
+)`;
+
 /** Looked for one by one: of an audience with ten thousand files a few are read. */
 const entriesOf = (status: number): RawBuilder<unknown> =>
   sql`SELECT FROM (${audienceFiles}) AS entry WHERE entry.status = ${sql.lit(status)}`;
@@ -32,7 +41,7 @@ export async function selectAudiences(
       : sql`audience.id < ${filter.beforeId} ORDER BY audience.id DESC LIMIT ${filter.limit}`;
   const { rows } = await sql<Row>`
     SELECT audience.id, audience.name, audience.warehouse_segment_id, audience.uploaded_devices,
-           audience.unique_devices, audience.matched_devices, audience.created_at, audience.updated_at,
+           audience.unique_devices, audience.matched_devices, audience.created_at, ${updatedAt} AS updated_at,
            json_build_object(${sql.join([0, 1, 2, 3].map((status) => sql`${sql.lit(status)}, EXISTS (${entriesOf(status)})`))}) AS files
     FROM (SELECT * FROM audience WHERE ${inScope(scope)} AND ${which}) AS audience
     ORDER BY audience.id DESC
