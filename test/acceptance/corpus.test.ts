@@ -34,9 +34,9 @@ describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout:
       for (const { path, request } of batch) {
         importLogIds.set(path, await api.queue({ file_path: path, key_type: 1, ...request }));
       }
-      await api.waitForEnd(importLogIds.get(batch.at(-1)?.path ?? '') ?? 0, 200);
+      await api.waitForEnd(importLogIds.get(batch.at(-1)?.path ?? '') ?? 0, 500);
     }
-  }, 300_000);
+  }, 600_000);
 
   afterAll(async () => {
     await service.stop();
