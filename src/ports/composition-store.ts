@@ -1,9 +1,10 @@
 import type { AudienceScope } from '../domain/audience.ts';
 import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
-import type { AudienceMembers, WarehouseAttribute } from './audience-profile.ts';
+import type { WarehouseAttribute } from './audience-profile.ts';
+import type { Generation } from './audience-warehouse.ts';
 
 /** An audience as it was after one load; the counts of an earlier state are of no use. */
-export type AudienceState = AudienceMembers & { readonly lastLoadId: number };
+export type AudienceState = Generation & { readonly lastLoadId: number };
 
 export type StoredCounts = { readonly counts: CompositionCounts; readonly computedAt: Date };
 

@@ -1,6 +1,7 @@
 import { SignatureV4 } from '@smithy/signature-v4';
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import type { Secret } from '../../domain/secret.ts';
+import { encodeRfc3986 } from '../rfc3986.ts';
 
 export type CephAdmin = {
   readonly endpoint: string;
@@ -38,7 +39,7 @@ export async function sendSigned(admin: CephAdmin, request: AdminRequest): Promi
     headers: { host, 'x-amz-content-sha256': createHash('sha256').digest('hex') },
   });
   const { host: _host, ...headers } = signed.headers;
-  const query = Object.entries(request.query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
+  const query = Object.entries(request.query).map(([name, value]) => `${encodeRfc3986(name)}=${encodeRfc3986(value)}`);
   const answer = await fetch(`${admin.endpoint}${request.path}?${query.join('&')}`, {
     method: request.method,
     headers,
@@ -46,11 +47,6 @@ export async function sendSigned(admin: CephAdmin, request: AdminRequest): Promi
     signal: AbortSignal.timeout(timeout),
   });
   return { status: answer.status, text: await answer.text() };
-}
-
-/** Signatures are made over RFC 3986 escapes, which are stricter than those of a browser. */
-function encode(text: string): string {
-  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 type Bytes = string | ArrayBuffer | ArrayBufferView;

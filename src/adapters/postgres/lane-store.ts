@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { errorOfJob } from '../../domain/import-log.ts';
-import { jobStatus } from '../../domain/job.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { Database } from './connect.ts';
 import { completeLaneToken, sendLaneToken } from './dispatch.ts';
 import { endJob } from './lanes/end-job.ts';
 import { nextStep } from './lanes/next-step.ts';
+import { runningJob } from './lanes/running-job.ts';
 import { settleAudience, settleImport } from './lanes/settle.ts';
 import { startAudienceLoad } from './lanes/start-audience-load.ts';
 import { startDelete } from './lanes/start-delete.ts';
@@ -28,16 +28,7 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
     startDelete: (jobId, found) => startDelete(db, jobId, found),
     settleImport: (jobId, loads) => settleImport(db, jobId, loads),
     settleAudience: (job, loads, devices) => settleAudience(db, job, loads, devices),
-    isRunning: async (jobId) => {
-      const job = await db
-        .selectFrom('job')
-        .select('id')
-        .where('id', '=', jobId)
-        .where('status', '=', jobStatus.running)
-        .where('cancelled', '=', false)
-        .executeTakeFirst();
-      return job !== undefined;
-    },
+    isRunning: async (jobId) => (await runningJob(db, jobId).executeTakeFirst()) !== undefined,
     markCleaned: async (jobId) => {
       await db
         .updateTable('job')

@@ -4,6 +4,7 @@ import { Agent, get as getHttp, type IncomingMessage } from 'node:http';
 import { Agent as SecureAgent, get as getHttps } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import type { StoredObject } from '../../ports/object-store.ts';
+import { encodeRfc3986 } from '../rfc3986.ts';
 
 // The SDK takes two milliseconds of CPU for a GET, whatever its size; with a thousand small files that is most of the
 // load. Here is the one request that is made so often, with AWS Signature 4 and nothing else.
@@ -25,7 +26,7 @@ export async function quickGet(
   if (!endpoint || client.config.forcePathStyle !== true) return null;
   const { protocol, hostname, port } = endpoint;
   const host = port === undefined ? hostname : `${hostname}:${port}`;
-  const path = `/${encode(bucket)}/${object.key.split('/').map(encode).join('/')}`;
+  const path = `/${encodeRfc3986(bucket)}/${object.key.split('/').map(encodeRfc3986).join('/')}`;
   const headers = { ...(await signature(client, host, path)), 'if-match': object.etag };
   const [send, pool] = protocol === 'https:' ? [getHttps, secureAgent] : [getHttp, agent];
   try {
@@ -75,9 +76,4 @@ async function signature(client: S3Client, host: string, path: string): Promise<
 
 function hmac(key: string | Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
-}
-
-/** Signatures are made over RFC 3986 escapes, which are stricter than those of a browser. */
-function encode(text: string): string {
-  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }

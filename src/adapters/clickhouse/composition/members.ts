@@ -1,5 +1,6 @@
 import type { Counting } from '../../../domain/composition/counts.ts';
-import type { AudienceMembers } from '../../../ports/audience-profile.ts';
+import type { Generation } from '../../../ports/audience-warehouse.ts';
+import { generationParameters, isOfGeneration } from '../audiences/generation-sql.ts';
 import type { FingerprintKey } from './fingerprint-key.ts';
 import type { ReportSession } from './report-session.ts';
 
@@ -9,9 +10,6 @@ import type { ReportSession } from './report-session.ts';
 
 /** What a row stands for. Not 0: that is what the merge gives to a device that is no member. */
 export const memberRank = { first: 1, further: 2, noEvent: 3, unknown: 4, unknownFurther: 5 } as const;
-
-const ofAudience =
-  'partner_id = {partner: UInt64} AND audience_id = {audience: UInt64} AND generation = {generation: UInt32}';
 
 /** The place of a row's event. The list is in byte order, so the smallest place is the smallest event. */
 const placeOfEvent = 'toUInt8(indexOf({events: Array(String)}, event))';
@@ -26,7 +24,7 @@ const devicesWithPlaces: Readonly<Record<Counting, string>> = {
 };
 
 function devicesWith(places: string): string {
-  return `SELECT device, ${places} AS places FROM audience_devices_local WHERE ${ofAudience} GROUP BY device`;
+  return `SELECT device, ${places} AS places FROM audience_devices_local WHERE ${isOfGeneration} GROUP BY device`;
 }
 
 /** A known device without a listed event is matched, but stands in no cell. */
@@ -39,7 +37,7 @@ function rankOf(counting: Counting): string {
 /** Known or not is found by merging with the table of known devices, which is read in its own order. */
 export async function copyMembers(
   session: ReportSession,
-  members: AudienceMembers,
+  members: Generation,
   counting: Counting,
   events: readonly string[],
 ): Promise<void> {
@@ -52,7 +50,7 @@ export async function copyMembers(
        FROM (${devicesWithPlaces[counting]}) AS m
        LEFT JOIN (SELECT device, toUInt8(1) AS is_known FROM known_devices_local FINAL) AS k USING (device)
      ) ARRAY JOIN listed AS place, arrayEnumerate(listed) AS number`,
-    { partner: members.partnerId, audience: members.audienceId, generation: members.generation, events },
+    { ...generationParameters(members), events },
   );
 }
 

@@ -5,6 +5,7 @@ import { jobKind } from '../../../domain/job.ts';
 import type { NewAudienceLoad } from '../../../ports/audience-store.ts';
 import type { Database, Tx } from '../connect.ts';
 import { submitJob } from '../lanes/submit-job.ts';
+import { supersedeLoads } from '../lanes/supersede.ts';
 import { findAudience, lockAudience } from './lock-audience.ts';
 
 type Deps = { readonly db: Database; readonly boss: PgBoss };
@@ -40,7 +41,7 @@ export async function appendToAudience(
     // The lane before the audience: whoever locks both does it in this order.
     return submitJob(boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
       const { generation } = await lockAudience(tx, scope, audienceId);
-      await supersedeLoads(tx, { audienceId, generation, filePath });
+      await supersedeLoads(tx, { id: jobId, audienceId, generation }, [filePath]);
       await insertLoad(tx, { jobId, partnerId, audienceId, generation, filePath });
       await tx
         .updateTable('audience')
@@ -50,17 +51,6 @@ export async function appendToAudience(
       return true;
     });
   });
-}
-
-/** Of each path the newest load is shown, whatever becomes of it. */
-async function supersedeLoads(tx: Tx, load: Omit<NewLoad, 'jobId' | 'partnerId'>): Promise<void> {
-  await tx
-    .updateTable('audience_load')
-    .set({ superseded: true })
-    .where('audience_id', '=', load.audienceId)
-    .where('generation', '=', load.generation)
-    .where('file_path', '=', load.filePath)
-    .execute();
 }
 
 type NewLoad = {

@@ -4,7 +4,7 @@ import type { AudienceState } from '../../../ports/composition-store.ts';
 import type { Database } from '../connect.ts';
 
 /** Any number, as long as no other lock has the same. */
-const compositions = 7_340_023;
+const compositions = 7_340_024;
 
 /**
  * A lock of the session, not of a transaction: a report takes minutes, and a transaction may not be idle for that long.

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { AudienceScope } from '../../../domain/audience.ts';
 import type { AudienceState } from '../../../ports/composition-store.ts';
+import { inScope } from '../audiences/in-scope.ts';
 import type { Database } from '../connect.ts';
 
 export async function selectAudienceState(
@@ -12,8 +12,7 @@ export async function selectAudienceState(
     .selectFrom('audience')
     .select(['id', 'partner_id', 'generation', 'last_load_id'])
     .where('warehouse_segment_id', '=', warehouseSegmentId)
-    .where('partner_id', '=', scope.partnerId)
-    .where(sql<boolean>`customer_id IS NOT DISTINCT FROM ${scope.customerId}::bigint`)
+    .where(inScope(scope))
     .executeTakeFirst();
   if (!row) return null;
   return {

@@ -5,6 +5,7 @@ import type { BatchClaim, FileOutcome } from '../../../ports/file-store.ts';
 import { rejectedRows } from '../../../ports/load-stage.ts';
 import type { Database, Tx } from '../connect.ts';
 import { sendLaneToken } from '../dispatch.ts';
+import { runningJob } from '../lanes/running-job.ts';
 import { sendBatchesOut } from '../lanes/send-batches-out.ts';
 
 type Judged = Exclude<FileOutcome, { is: 'alone' }>;
@@ -22,7 +23,8 @@ export async function commitBatch(
 ): Promise<boolean> {
   const { jobId, partnerId } = claim.load;
   return db.transaction().execute(async (tx) => {
-    if (!(await lockRunningJob(tx, jobId)) || !(await isStillOurs(tx, claim))) return false;
+    const job = await runningJob(tx, jobId).forUpdate().executeTakeFirst();
+    if (!job || !(await isStillOurs(tx, claim))) return false;
     const judged = outcomes.filter((outcome) => outcome.is !== 'alone');
     await updateFiles(tx, judged);
     await insertRejects(tx, judged);
@@ -44,19 +46,6 @@ export async function commitBatch(
 
 function totalRows({ counts }: Judged): number {
   return counts.accepted + rejectedRows(counts);
-}
-
-/** Whether the job still goes on; nobody changes that until the transaction ends. */
-async function lockRunningJob(tx: Tx, jobId: number): Promise<boolean> {
-  const job = await tx
-    .selectFrom('job')
-    .select('id')
-    .where('id', '=', jobId)
-    .where('status', '=', jobStatus.running)
-    .where('cancelled', '=', false)
-    .forUpdate()
-    .executeTakeFirst();
-  return job !== undefined;
 }
 
 async function isStillOurs(tx: Tx, { load, files }: BatchClaim): Promise<boolean> {

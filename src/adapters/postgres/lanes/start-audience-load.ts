@@ -14,7 +14,12 @@ export async function startAudienceLoad(
     const started = await markStarted(tx, job.id);
     if (!started) return 0;
     await supersedeFiles(tx, job, batches.flat());
-    await supersedeLoads(tx, job, batches.flat());
+    // Its own path was superseded when it was asked for; a file that was missing before is there now.
+    await supersedeLoads(
+      tx,
+      job,
+      batches.flat().map(({ key }) => key.slice(job.prefix.length)),
+    );
     const audience = { id: job.audienceId, generation: job.generation };
     return insertFiles(tx, { jobId: job.id, partnerId: job.partnerId, audience }, batches);
   });

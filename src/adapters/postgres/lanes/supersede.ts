@@ -19,26 +19,24 @@ export async function supersedeFiles(tx: Tx, job: AudienceJob, files: readonly F
   `.execute(tx);
 }
 
-/** Earlier jobs that found nothing at the path of this one, or at a path where it has found a file. */
-export async function supersedeLoads(tx: Tx, job: AudienceJob, files: readonly FileToLoad[]): Promise<void> {
-  const found = files.map(({ key }) => key.slice(job.prefix.length));
+/** What earlier jobs were asked for at these paths is no longer shown. */
+export async function supersedeLoads(
+  tx: Tx,
+  job: { readonly id: number; readonly audienceId: number; readonly generation: number },
+  paths: readonly string[],
+): Promise<void> {
   await tx
     .updateTable('audience_load')
     .set({ superseded: true })
     .where('audience_id', '=', job.audienceId)
     .where('generation', '=', job.generation)
-    .where('file_path', '=', sql<string>`ANY(${[job.source.filePath, ...found]}::text[])`)
+    .where('file_path', '=', sql<string>`ANY(${paths}::text[])`)
     .where('job_id', '<', job.id)
     .execute();
 }
 
-/** The same for a job that could not start: its path is the entry now. */
+/** A file of the path of a job that could not start: the job is the entry now. */
 export async function supersedeByFailed(tx: Tx, jobId: number): Promise<void> {
-  await sql`
-    UPDATE audience_load l SET superseded = true FROM audience_load own
-    WHERE own.job_id = ${jobId} AND l.audience_id = own.audience_id AND l.generation = own.generation
-      AND l.file_path = own.file_path AND l.job_id < own.job_id AND NOT l.superseded
-  `.execute(tx);
   await sql`
     UPDATE job_file f SET superseded = true FROM audience_load own JOIN partner p ON p.id = own.partner_id
     WHERE own.job_id = ${jobId} AND f.audience_id = own.audience_id AND f.generation = own.generation
