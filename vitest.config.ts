@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+/** They measure times, or kill the servers that all use. */
+const alone = ['test/fault/{takeover,real-servers}.test.ts'];
+
 // oxlint-disable-next-line import/no-default-export -- vitest asks for it
 export default defineConfig({
   test: {
@@ -21,8 +24,72 @@ export default defineConfig({
         },
       },
       {
+        test: {
+          // Time and processor time are measured here: one at a time.
+          name: 'measured',
+          include: ['test/measured/**/*.test.ts'],
+          globalSetup: 'test/support/global-setup.ts',
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
+          name: 'fault',
+          include: ['test/fault/**/*.test.ts'],
+          exclude: alone,
+          globalSetup: 'test/support/global-setup.ts',
+          testTimeout: 300_000,
+          hookTimeout: 180_000,
+          maxWorkers: 2,
+          provide: { mostFailpoints: 12 },
+        },
+      },
+      {
+        test: {
+          name: 'fault-alone',
+          include: alone,
+          globalSetup: 'test/support/global-setup.ts',
+          testTimeout: 300_000,
+          hookTimeout: 180_000,
+          maxWorkers: 1,
+          provide: { kills: 20 },
+        },
+      },
+      {
+        test: {
+          name: 'fault-all',
+          include: ['test/fault/{failpoints,takeover}.test.ts'],
+          globalSetup: 'test/support/global-setup.ts',
+          testTimeout: 900_000,
+          hookTimeout: 180_000,
+          maxWorkers: 1,
+          provide: { mostFailpoints: 1_000, kills: 50 },
+        },
+      },
+      {
+        test: {
+          name: 'planted',
+          include: ['test/planted/**/*.test.ts'],
+          globalSetup: 'test/support/global-setup.ts',
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          maxWorkers: 1,
+        },
+      },
+      {
         test: { name: 'gates', include: ['test/gates/**/*.test.ts'], testTimeout: 120_000 },
       },
     ],
   },
 });
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** At how many of the points between two effects a worker is killed: some minutes of CI, or all. */
+    mostFailpoints: number;
+    /** How often a worker is killed to see how soon another goes on. */
+    kills: number;
+  }
+}

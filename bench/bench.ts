@@ -1,18 +1,29 @@
-/** Inlet and its yardstick, one after the other in the same run, in seconds. */
+/** Inlet and its yardstick, one after the other in the same run. */
 export type Pair = { readonly inlet: number; readonly yardstick: number };
+
+export type Point = { readonly x: number; readonly y: number };
+export type Series = { readonly name: string; readonly points: readonly Point[] };
 
 type Outcome = {
   readonly pairs: readonly Pair[];
   readonly rows: number;
   /** Other figures that belong to the run. */
   readonly notes?: readonly string[];
+  /** What `npm run bench:plots` draws. */
+  readonly series?: readonly Series[];
+  /** With a goal in words: whether it is reached. */
+  readonly isReached?: boolean;
 };
 
 export type Bench = {
   readonly title: string;
-  /** What `inlet` and `yardstick` are, and what the ratio should be. */
+  /** What `inlet` and `yardstick` are. */
   readonly compares: string;
-  readonly goal: string;
+  /** The ratio is Inlet ÷ yardstick. Where more is better it is the other way round: how many times faster Inlet is. */
+  readonly better?: 'lower' | 'higher';
+  readonly unit?: 'seconds' | 'mebibytes';
+  /** Of the ratio; in words where the ratio does not say it. */
+  readonly goal?: number | string;
   readonly run: (say: (text: string) => void) => Promise<Outcome>;
 };
 
@@ -20,21 +31,36 @@ export type Summary = {
   /** The median of the ratios, and the smallest and the largest. */
   readonly ratio: number;
   readonly spread: readonly [number, number];
-  readonly inlet_seconds: number;
-  readonly yardstick_seconds: number;
+  /** Medians, in the unit of the bench. */
+  readonly inlet: number;
+  readonly yardstick: number;
+  readonly goal: string | null;
+  readonly reached: boolean | null;
 };
 
-export function summarize(pairs: readonly Pair[]): Summary {
-  const ratios = pairs.map(({ inlet, yardstick }) => inlet / yardstick).toSorted((a, b) => a - b);
+export function summarize(bench: Bench, { pairs, isReached }: Outcome): Summary {
+  const isHigherBetter = bench.better === 'higher';
+  const ratios = pairs
+    .map(({ inlet, yardstick }) => (isHigherBetter ? yardstick / inlet : inlet / yardstick))
+    .toSorted((a, b) => a - b);
   return {
     ratio: round(median(ratios)),
     spread: [round(ratios[0] ?? 0), round(ratios.at(-1) ?? 0)],
-    inlet_seconds: round(median(pairs.map(({ inlet }) => inlet))),
-    yardstick_seconds: round(median(pairs.map(({ yardstick }) => yardstick))),
+    inlet: round(median(pairs.map(({ inlet }) => inlet))),
+    yardstick: round(median(pairs.map(({ yardstick }) => yardstick))),
+    ...judge(bench, median(ratios), isReached),
   };
 }
 
-function median(values: readonly number[]): number {
+function judge({ goal, better }: Bench, ratio: number, isReached = false): Pick<Summary, 'goal' | 'reached'> {
+  if (goal === undefined) return { goal: null, reached: null };
+  if (typeof goal === 'string') return { goal, reached: isReached };
+  return better === 'higher'
+    ? { goal: `≥ ${goal}`, reached: ratio >= goal }
+    : { goal: `≤ ${goal}`, reached: ratio <= goal };
+}
+
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   const upper = sorted[middle] ?? 0;
@@ -45,18 +71,19 @@ function round(value: number): number {
   return Math.round(value * 1000) / 1000;
 }
 
-/** Runs both alternately, the first of each as a warm-up that does not count. */
+type Side = (round: number) => Promise<number>;
+
+/** Runs both alternately. Round 0 is a warm-up that does not count. */
 export async function alternate(
   times: number,
   say: (text: string) => void,
-  run: { readonly inlet: (round: number) => Promise<number>; readonly yardstick: (round: number) => Promise<number> },
+  run: { readonly inlet: Side; readonly yardstick: Side },
 ): Promise<Pair[]> {
   const pairs: Pair[] = [];
   for (let time = 0; time <= times; time++) {
     const pair = { inlet: await run.inlet(time), yardstick: await run.yardstick(time) };
-    say(
-      `${time === 0 ? 'warm-up' : `${time}/${times}`}: inlet ${round(pair.inlet)} s, yardstick ${round(pair.yardstick)} s`,
-    );
+    const name = time === 0 ? 'warm-up' : `${time}/${times}`;
+    say(`${name}: inlet ${round(pair.inlet)}, yardstick ${round(pair.yardstick)}`);
     if (time > 0) pairs.push(pair);
   }
   return pairs;

@@ -1,37 +1,71 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Bench, Summary } from './bench.ts';
+import { z } from 'zod';
+import type { Bench, Series, Summary } from './bench.ts';
 
-const file = new URL('RESULTS.md', import.meta.url);
+const page = new URL('RESULTS.md', import.meta.url);
+const data = new URL('results.json', import.meta.url);
 const heading = `# Results
 
-Written by \`npm run bench -- <name>\`; a newer run of the same benchmark replaces the older one. Ratios are medians of pairs
-that ran alternately in one run, with the smallest and the largest; they can be compared between machines, seconds cannot.
-A commit with a \`+\` had changes that were not committed.
+Written by \`npm run bench -- <name>\`; a newer run of the same benchmark replaces the older one, and all are kept in
+results.json. Ratios are medians of pairs that ran alternately in one run, with the smallest and the largest; they can be
+compared between machines, seconds cannot. A commit with a \`+\` had changes that were not committed.
 `;
 
-type Result = Summary & {
+export type Result = Summary & {
   readonly bench: string;
   readonly rows: number;
   readonly commit: string;
-  readonly notes: readonly string[];
 };
 
-export function writeResult(bench: Bench, result: Result): void {
-  const sections = existsSync(file)
-    ? readFileSync(file, 'utf8')
+type Details = { readonly notes: readonly string[]; readonly series: readonly Series[] };
+
+/** The result as one flat record: what the last line printed shows, and what is kept. */
+export function recordOf(bench: Bench, { inlet, yardstick, ...result }: Result): Record<string, unknown> {
+  const unit = bench.unit ?? 'seconds';
+  return { ...result, [`inlet_${unit}`]: inlet, [`yardstick_${unit}`]: yardstick };
+}
+
+export function writeResult(bench: Bench, result: Result, details: Details): void {
+  const date = new Date().toISOString().slice(0, 10);
+  const sections = existsSync(page)
+    ? readFileSync(page, 'utf8')
         .split(/^(?=## )/m)
         .slice(1)
     : [];
   const others = sections.filter((section) => !section.startsWith(`## ${result.bench}\n`));
+  const all = [...others.map((section) => section.trimEnd() + '\n'), sectionOf(bench, result, details.notes, date)];
+  writeFileSync(page, [heading, ...all.toSorted()].join('\n'));
+  const { notes, series } = details;
+  const record = { ...recordOf(bench, result), date, notes, ...(series.length > 0 ? { series } : {}) };
+  // One result a line, and the older lines as they are: a diff shows what was added.
+  const before = existsSync(data) ? readFileSync(data, 'utf8').replace(/\n\]\n$/, ',') : '[';
+  writeFileSync(data, `${before}\n${JSON.stringify(record)}\n]\n`);
+}
+
+function sectionOf(bench: Bench, result: Result, notes: readonly string[], date: string): string {
   const [least, most] = result.spread;
-  const lines = [
+  const unit = bench.unit === 'mebibytes' ? 'MiB' : 's';
+  const verdict = result.reached === true ? 'reached' : 'not reached';
+  const goal = result.goal === null ? 'no goal' : `goal: ${result.goal}, ${verdict}`;
+  return [
     `## ${result.bench}\n`,
     `${bench.title}. ${bench.compares}\n`,
-    `- ratio **${result.ratio}** (${least} to ${most}); goal: ${bench.goal}`,
-    `- inlet ${result.inlet_seconds} s, yardstick ${result.yardstick_seconds} s, ${result.rows.toLocaleString('en')} rows`,
-    ...result.notes.map((note) => `- ${note}`),
-    `- ${new Date().toISOString().slice(0, 10)}, commit ${result.commit}\n`,
-  ];
-  const all = [...others.map((section) => section.trimEnd() + '\n'), lines.join('\n')].toSorted();
-  writeFileSync(file, [heading, ...all].join('\n'));
+    `- ratio **${result.ratio}** (${least} to ${most}); ${goal}`,
+    `- inlet ${result.inlet} ${unit}, yardstick ${result.yardstick} ${unit}, ${result.rows.toLocaleString('en')} rows`,
+    ...notes.map((note) => `- ${note}`),
+    `- ${date}, commit ${result.commit}\n`,
+  ].join('\n');
+}
+
+const point = z.object({ x: z.number(), y: z.number() });
+const kept = z.looseObject({
+  bench: z.string(),
+  rows: z.number(),
+  yardstick_seconds: z.number().optional(),
+  series: z.array(z.object({ name: z.string(), points: z.array(point) })).optional(),
+});
+
+/** All results so far, oldest first. */
+export function readResults(): z.infer<typeof kept>[] {
+  return existsSync(data) ? z.array(kept).parse(JSON.parse(readFileSync(data, 'utf8'))) : [];
 }

@@ -1,16 +1,45 @@
 import { execFileSync } from 'node:child_process';
+import { bench as appendTo50m } from './benches/append-to-50m.ts';
 import { bench as clear } from './benches/clear.ts';
+import { bench as getObject } from './benches/get-object.ts';
+import { bench as growth } from './benches/growth.ts';
+import { bench as import10m5col } from './benches/import-10m-5col.ts';
+import { bench as latency } from './benches/latency.ts';
+import { bench as load10mCsv } from './benches/load-10m-csv.ts';
+import { bench as load10mGz } from './benches/load-10m-gz.ts';
+import { bench as manyAudiences } from './benches/many-audiences.ts';
 import { bench as matchedDevices } from './benches/matched-devices.ts';
+import { bench as memory } from './benches/memory.ts';
+import { bench as nodeWay } from './benches/node-way.ts';
+import { bench as postgresWay } from './benches/postgres-way.ts';
+import { bench as published10mGz } from './benches/published-10m-gz.ts';
 import { bench as smallFiles } from './benches/small-files.ts';
+import { bench as twoShards } from './benches/two-shards.ts';
+import { bench as workerCpu } from './benches/worker-cpu.ts';
 import { summarize, type Bench } from './bench.ts';
-import { writeResult } from './results.ts';
+import { recordOf, writeResult } from './results.ts';
+import { isFullSize } from './scale.ts';
 
 // npm run bench -- <name>: runs one benchmark on the servers of `npm run stack:up` and notes the result.
 
 const benches: ReadonlyMap<string, Bench> = new Map([
+  ['append-to-50m', appendTo50m],
   ['clear', clear],
+  ['get-object', getObject],
+  ['growth', growth],
+  ['import-10m-5col', import10m5col],
+  ['latency', latency],
+  ['load-10m-csv', load10mCsv],
+  ['load-10m-gz', load10mGz],
+  ['many-audiences', manyAudiences],
   ['matched-devices', matchedDevices],
+  ['memory', memory],
+  ['node-way', nodeWay],
+  ['postgres-way', postgresWay],
+  ['published-10m-gz', published10mGz],
   ['small-files', smallFiles],
+  ['two-shards', twoShards],
+  ['worker-cpu', workerCpu],
 ]);
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -28,7 +57,9 @@ if (!bench) {
 }
 const commit =
   git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', 'src', 'migrations') === '' ? '' : '+');
-const { pairs, rows, notes = [] } = await bench.run(say);
-const result = { bench: name, ...summarize(pairs), rows, commit };
-writeResult(bench, { ...result, notes });
-process.stdout.write(`${JSON.stringify(result)}\n`);
+const outcome = await bench.run(say);
+const { rows, notes = [], series = [] } = outcome;
+const result = { bench: name, ...summarize(bench, outcome), rows, commit };
+for (const note of notes) say(note);
+if (isFullSize) writeResult(bench, result, { notes, series });
+process.stdout.write(`${JSON.stringify(recordOf(bench, result))}\n`);

@@ -7,6 +7,7 @@ import { configSchema } from '../src/entry/config.ts';
 import { createLogger } from '../src/entry/logging.ts';
 import { migrate } from '../src/entry/migrate.ts';
 import { keepOrPickPort } from '../stack/ports.ts';
+import { processArguments } from '../stack/process-arguments.ts';
 import { complain, messageOf, say, secondsSince } from '../stack/say.ts';
 import { writeDemoSession, type DemoSession } from './demo-session.ts';
 import { devEnvironment } from './environment.ts';
@@ -60,7 +61,7 @@ async function createDatabase(environment: Readonly<Record<string, string>>): Pr
 
 function startProcess(entry: 'api' | 'worker', environment: Readonly<Record<string, string>>): void {
   const output = openSync(`.dev/${entry}.log`, 'w');
-  const child = spawn(process.execPath, [`src/entry/${entry}.ts`], {
+  const child = spawn(process.execPath, processArguments(entry), {
     env: { ...environment },
     stdio: ['ignore', output, output],
     detached: true, // Ctrl-C reaches this process only, which then asks the others to stop, once

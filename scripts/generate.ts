@@ -1,11 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { configurationPage } from './pages/configuration-page.ts';
 import { errorsPage } from './pages/errors-page.ts';
+import { metricsPage } from './pages/metrics-page.ts';
 
 /** Writes the pages that are made from the code. With --check it writes nothing and fails when one is stale. */
 const pages = [
   { path: 'docs/errors.md', make: errorsPage },
   { path: 'docs/configuration.md', make: configurationPage },
+  { path: 'docs/metrics.md', make: metricsPage },
 ];
 const checkOnly = process.argv.includes('--check');
 

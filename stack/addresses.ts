@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readIfThere, writeSecretFile } from './files.ts';
 import { cloneDirectory } from './paths.ts';
 
-const stackAddressesSchema = z.object({
+export const stackAddressesSchema = z.object({
   directory: z.string(),
   postgres: z.object({ url: z.url() }),
   clickhouse: z.object({

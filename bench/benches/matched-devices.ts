@@ -2,15 +2,18 @@ import { clickhouseAudienceWarehouse } from '../../src/adapters/clickhouse/audie
 import { closeEngine } from '../../src/adapters/clickhouse/connect.ts';
 import { connectTestEngine } from '../../test/support/test-engine.ts';
 import { alternate, secondsOf, type Bench } from '../bench.ts';
-import { deviceSql, withService } from '../service.ts';
+import { deviceSql } from '../files.ts';
+import { scaled } from '../scale.ts';
+import { withService, type Running } from '../service.ts';
 
-const members = 10_000_000;
-const known = 50_000_000;
+const members = scaled(10_000_000);
+const known = scaled(50_000_000);
 
 export const bench: Bench = {
   title: 'Counting the unique and the matched devices of an audience of 10 million against 50 million known devices',
-  compares: 'Inlet: both counts as the worker asks for them. Yardstick: the bare `full_sorting_merge` join by hand.',
-  goal: '≤ 1.3 for the matched devices alone',
+  compares:
+    'Inlet: both counts as the worker asks for them. Yardstick: the bare `full_sorting_merge` join by hand, for the matched devices only.',
+  goal: 1.3,
   run: async (say) =>
     withService('one', async ({ stores, engine }) => {
       say(`making ${known.toLocaleString('en')} known devices and ${members.toLocaleString('en')} members …`);
@@ -18,7 +21,7 @@ export const bench: Bench = {
         engine.command({
           query: `INSERT INTO ${table} SELECT ${values} FROM numbers(${count}) SETTINGS optimize_on_insert = 0`,
         });
-      await insert('known_devices_local', deviceSql('number + 5000000'), known);
+      await insert('known_devices_local', deviceSql(`number + ${members / 2}`), known);
       await insert('audience_devices_local', `1, 1, 0, ${deviceSql('number')}, '', 1`, members);
       // Another audience of the same partner, which must not be read.
       await insert('audience_devices_local', `1, 2, 0, ${deviceSql('number')}, '', 1`, members / 2);
@@ -29,26 +32,23 @@ export const bench: Bench = {
       const pairs = await alternate(5, say, {
         inlet: () =>
           secondsOf(async () => {
-            const counts = await warehouse.countDevices({ id: 1, partnerId: 1, audienceId: 1, generation: 0 });
+            const audience = { id: 1, partnerId: 1, audienceId: 1, generation: 0 };
+            const counts = await warehouse.countDevices(audience, members);
             if (counts.unique !== members || counts.matched !== members / 2) throw new Error(JSON.stringify(counts));
           }),
         yardstick: () => secondsOf(async () => (await engine.query({ query: bare, format: 'JSON' })).json()),
       });
       await closeEngine(own);
-      const figures = await ownFigures(engine, stores.database);
-      return { pairs, rows: members, notes: figures };
+      return { pairs, rows: members, notes: await ownFigures(engine, stores.database) };
     }),
 };
 
-/** What the engine says of the two statements that Inlet sends. */
-async function ownFigures(
-  engine: Parameters<Parameters<typeof withService>[1]>[0]['engine'],
-  database: string,
-): Promise<string[]> {
+/** What the engine says of the statements. */
+async function ownFigures(engine: Running['engine'], database: string): Promise<string[]> {
   await engine.command({ query: 'SYSTEM FLUSH LOGS' });
   const result = await engine.query({
     query: `
-      SELECT if(position(query, 'ANY INNER JOIN') > 0, if(position(query, 'AS member') > 0, 'matched', 'bare join'), 'unique') AS what,
+      SELECT if(position(query, 'ANY INNER JOIN') > 0, 'bare join', 'a range of both counts') AS what,
         round(median(query_duration_ms) / 1000, 2) AS seconds, round(max(memory_usage) / 1048576) AS mebibytes
       FROM system.query_log
       WHERE type = 'QueryFinish' AND query_kind = 'Select' AND current_database = {database: String}
@@ -58,9 +58,5 @@ async function ownFigures(
     format: 'JSONEachRow',
   });
   const rows = await result.json<{ what: string; seconds: number; mebibytes: number }>();
-  const secondsOfWhat = (name: string): number => rows.find(({ what }) => what === name)?.seconds ?? 0;
-  return [
-    `matched devices alone ÷ bare join: ${(secondsOfWhat('matched') / secondsOfWhat('bare join')).toFixed(2)}`,
-    ...rows.map(({ what, seconds, mebibytes }) => `${what}: ${seconds} s, peak ${mebibytes} MiB`),
-  ];
+  return rows.map(({ what, seconds, mebibytes }) => `${what}: ${seconds} s, peak ${mebibytes} MiB`);
 }

@@ -11,17 +11,17 @@ ENGINE = Distributed('{cluster}', '{database}', 'audience_devices_local', cityHa
 
 CREATE TABLE {database}.audience_devices_local
 (
-    `partner_id` UInt64 CODEC(ZSTD(1)),
-    `audience_id` UInt64 CODEC(ZSTD(1)),
-    `generation` UInt32 CODEC(ZSTD(1)),
-    `device` UUID CODEC(ZSTD(1)),
-    `event` String CODEC(ZSTD(1)),
-    `file_id` UInt64 CODEC(ZSTD(1))
+    `partner_id` UInt64 CODEC(LZ4),
+    `audience_id` UInt64 CODEC(LZ4),
+    `generation` UInt32 CODEC(LZ4),
+    `device` UUID CODEC(LZ4),
+    `event` String CODEC(LZ4),
+    `file_id` UInt64 CODEC(LZ4)
 )
 ENGINE = ReplacingMergeTree
 PARTITION BY partner_id
 ORDER BY (partner_id, audience_id, generation, device, event)
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, merge_selector_base = 8;
 
 CREATE TABLE {database}.device_attributes
 (
@@ -37,12 +37,12 @@ ENGINE = Distributed('{cluster}', '{database}', 'device_attributes_local', cityH
 
 CREATE TABLE {database}.device_attributes_local
 (
-    `partner_id` UInt64 CODEC(ZSTD(1)),
-    `attribute_id` UInt64 CODEC(ZSTD(1)),
-    `device` UUID CODEC(ZSTD(1)),
-    `id_type` UInt8 CODEC(ZSTD(1)),
-    `country` LowCardinality(String) CODEC(ZSTD(1)),
-    `version` UInt64 CODEC(ZSTD(1)),
+    `partner_id` UInt64 CODEC(LZ4),
+    `attribute_id` UInt64 CODEC(LZ4),
+    `device` UUID CODEC(LZ4),
+    `id_type` UInt8 CODEC(LZ4),
+    `country` LowCardinality(String) CODEC(LZ4),
+    `version` UInt64 CODEC(LZ4),
     `is_deleted` UInt8 CODEC(ZSTD(1))
 )
 ENGINE = ReplacingMergeTree(version, is_deleted)
@@ -250,7 +250,7 @@ ENGINE = Distributed('{cluster}', '{database}', 'known_devices_local', cityHash6
 
 CREATE TABLE {database}.known_devices_local
 (
-    `device` UUID CODEC(ZSTD(1))
+    `device` UUID CODEC(LZ4)
 )
 ENGINE = ReplacingMergeTree
 ORDER BY device

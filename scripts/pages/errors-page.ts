@@ -6,7 +6,9 @@ import { generatedNotice } from './generated-notice.ts';
 export function errorsPage(): string {
   const entries: [string, CatalogueEntry][] = Object.entries(failureCatalogue);
   const answers = entries.filter(([, entry]) => entry.status !== undefined);
-  const records = entries.filter(([, entry]) => entry.status === undefined);
+  const others = entries.filter(([, entry]) => entry.status === undefined);
+  const records = others.filter(([, entry]) => !entry.isOfCommand);
+  const refusals = others.filter(([, entry]) => entry.isOfCommand);
   return [
     '# Errors',
     '',
@@ -23,6 +25,11 @@ export function errorsPage(): string {
     'They stand on the record (status 3), never in an HTTP answer.',
     '',
     ...records.flatMap(section),
+    "## Refusals of an operator's command",
+    '',
+    'They stand on standard error, and the command ends with 1.',
+    '',
+    ...refusals.flatMap(section),
     '## Refused rows',
     '',
     'A row ends with the first reason that applies, in this order. `row` is the line number in the file, from 1.',

@@ -11,12 +11,12 @@ describe('files that are loaded together', () => {
     expect(batches).toEqual([files(10, 20, mebibyte), files(mebibyte + 1), files(3 * mebibyte)]);
   });
 
-  it('are at most 250, and at most 16 MiB', () => {
+  it('are at most 250, and at most 64 MiB', () => {
     expect(intoBatches(files(...Array.from({ length: 501 }, () => 1))).map(({ length }) => length)).toEqual([
       250, 250, 1,
     ]);
-    expect(intoBatches(files(...Array.from({ length: 20 }, () => mebibyte))).map(({ length }) => length)).toEqual([
-      16, 4,
+    expect(intoBatches(files(...Array.from({ length: 68 }, () => mebibyte))).map(({ length }) => length)).toEqual([
+      64, 4,
     ]);
   });
 
@@ -29,7 +29,7 @@ describe('files that are loaded together', () => {
         for (const batch of batches) {
           expect(batch.map(({ place }) => place)).toEqual(batch.map(({ place }) => place).toSorted((a, b) => a - b));
           expect(batch.length === 1 || batch.every(({ size }) => size <= mebibyte)).toBe(true);
-          expect(batch.reduce((sum, { size }) => sum + size, 0) <= 16 * mebibyte || batch.length === 1).toBe(true);
+          expect(batch.reduce((sum, { size }) => sum + size, 0) <= 64 * mebibyte || batch.length === 1).toBe(true);
         }
       }),
     );

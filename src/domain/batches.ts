@@ -2,7 +2,7 @@
 const smallFileBytes = 1024 * 1024;
 
 /** How large a batch of them may become. Several can then be staged at a time, and one bad batch is not all of it. */
-const batchBytes = 16 * 1024 * 1024;
+const batchBytes = 64 * 1024 * 1024;
 const batchFiles = 250;
 
 /** Which files are loaded together: large ones alone, small ones with their neighbours. */

@@ -6,8 +6,10 @@ export type CatalogueEntry = {
   readonly cause: string;
   readonly remedy: string;
   readonly fault: Fault;
-  /** The HTTP status of an answer with this code; absent for codes that only appear on a record. */
+  /** The HTTP status of an answer with this code; absent for codes that never appear in one. */
   readonly status?: number;
+  /** Why an operator's command was refused: in no answer and on no record. */
+  readonly isOfCommand?: true;
 };
 
 /** Every failure that Inlet can report, once. `docs/errors.md` is generated from this table. */
@@ -243,6 +245,27 @@ export const failureCatalogue = {
     cause: 'The file could not be loaded after several attempts, for reasons on our side.',
     remedy: 'Import the file again. If it stays, tell the operator the import log id.',
     fault: 'operator',
+  },
+  job_cancelled: {
+    title: 'The job was cancelled',
+    cause:
+      'The operator ended the job. Files that were not read to their end by then are not loaded; with `mode: "replace"` none is.',
+    remedy: 'Ask the operator why. Then ask for the same again; or the operator does, with `inlet jobs retry <id>`.',
+    fault: 'partner',
+  },
+  job_not_cancellable: {
+    title: 'The job cannot be cancelled any more',
+    cause: 'It has ended, it deletes and has begun to, or each of its files is loaded or about to be.',
+    remedy: 'Look at it with `inlet jobs show <id>`. What it loads can be removed afterwards: by a delete, or a clear.',
+    fault: 'operator',
+    isOfCommand: true,
+  },
+  job_not_retryable: {
+    title: 'The job cannot be asked for again by an operator',
+    cause: 'It has not failed; or what it needs is gone; or only its partner can say whether it is still wanted.',
+    remedy: 'Look at it with `inlet jobs show <id>`. The partner can always send its request again.',
+    fault: 'operator',
+    isOfCommand: true,
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

@@ -1,3 +1,4 @@
+import { advertisingIdPattern, hashedIdPattern, zeroIdPattern } from './advertising-id.ts';
 import type { RejectReason } from './reject-reason.ts';
 import type { ColumnName, RowLayout } from './row-layout.ts';
 import { keySeparator, type Condition, type RowCheck } from './row-rule.ts';
@@ -75,6 +76,10 @@ function attributesOf(keys: readonly string[], { attributeIdByKey }: LineContext
   return [...new Set(keys.map((key) => attributeIdByKey.get(key) ?? 0))];
 }
 
+const isZeroId = new RegExp(zeroIdPattern);
+const isHashedId = new RegExp(hashedIdPattern);
+const isAdvertisingId = new RegExp(advertisingIdPattern);
+
 function applies(condition: Condition, line: Line, context: LineContext): boolean {
   switch (condition.is) {
     case 'line_longer_than':
@@ -85,10 +90,12 @@ function applies(condition: Condition, line: Line, context: LineContext): boolea
       return line.fields.length !== condition.count;
     case 'empty':
       return column(line, condition.column, context) === '';
-    case 'matching':
-      return new RegExp(condition.pattern).test(column(line, condition.column, context));
-    case 'not_matching':
-      return !new RegExp(condition.pattern).test(column(line, condition.column, context));
+    case 'zero_id':
+      return isZeroId.test(column(line, 'id', context));
+    case 'hashed_id':
+      return isHashedId.test(column(line, 'id', context));
+    case 'invalid_id':
+      return !isAdvertisingId.test(column(line, 'id', context));
     case 'not_one_of':
       return !condition.values.includes(column(line, condition.column, context));
     case 'longer_than':

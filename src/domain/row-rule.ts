@@ -1,4 +1,3 @@
-import { advertisingIdPattern, hashedIdPattern, zeroIdPattern } from './advertising-id.ts';
 import type { RejectReason } from './reject-reason.ts';
 import type { ColumnName, RowLayout } from './row-layout.ts';
 import { countryValues, idTypeValues, operationValues } from './row-values.ts';
@@ -13,8 +12,7 @@ export type Condition =
   | { readonly is: 'line_not_utf8' }
   | { readonly is: 'column_count_not'; readonly count: number }
   | { readonly is: 'empty'; readonly column: ColumnName }
-  | { readonly is: 'matching'; readonly column: ColumnName; readonly pattern: string }
-  | { readonly is: 'not_matching'; readonly column: ColumnName; readonly pattern: string }
+  | { readonly is: 'zero_id' | 'hashed_id' | 'invalid_id' }
   | { readonly is: 'not_one_of'; readonly column: ColumnName; readonly values: readonly string[] }
   | { readonly is: 'longer_than'; readonly column: ColumnName; readonly characters: number }
   | { readonly is: 'unknown_key'; readonly column: ColumnName };
@@ -34,9 +32,9 @@ export function rowRule(layout: RowLayout, maxLineBytes: number): readonly RowCh
     { reason: 'invalid_utf8', when: { is: 'line_not_utf8' } },
     { reason: 'wrong_column_count', when: { is: 'column_count_not', count: layout.columns.length } },
     { reason: 'empty_id', when: { is: 'empty', column: 'id' } },
-    { reason: 'zero_id', when: { is: 'matching', column: 'id', pattern: zeroIdPattern } },
-    { reason: 'hashed_id', when: { is: 'matching', column: 'id', pattern: hashedIdPattern } },
-    { reason: 'invalid_id', when: { is: 'not_matching', column: 'id', pattern: advertisingIdPattern } },
+    { reason: 'zero_id', when: { is: 'zero_id' } },
+    { reason: 'hashed_id', when: { is: 'hashed_id' } },
+    { reason: 'invalid_id', when: { is: 'invalid_id' } },
     { reason: 'invalid_id_type', when: { is: 'not_one_of', column: 'id_type', values: idTypeValues } },
     { reason: 'invalid_country', when: { is: 'not_one_of', column: 'country', values: countryValues } },
     { reason: 'invalid_operation', when: { is: 'not_one_of', column: 'operation', values: operationValues } },

@@ -33,23 +33,35 @@ export function sniffLayout(head: Uint8Array, shapes: Shapes): RowLayout {
   if (utf16Marks.some((mark) => hexOf(head.subarray(0, 2)) === mark)) {
     throw new Failure('wrong_encoding', 'The file begins with the byte-order mark of UTF-16.');
   }
-  const lines = new TextDecoder('utf-8')
-    .decode(head.subarray(0, bytesLookedAt)) // also strips a UTF-8 byte-order mark
-    .split('\n')
-    .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
-  const firstIndex = lines.findIndex((line) => line !== '');
-  const first = lines[firstIndex];
-  if (first === undefined) return { delimiter: ',', columns: shapes[0] ?? [], headerRow: null };
-  const shape = lines
-    .slice(firstIndex, firstIndex + linesLookedAt)
-    .map((line) => shapeOf(line, shapes))
-    .find((found) => found !== null);
-  if (!shape) {
-    const counts = shapes.map(({ length }) => numberWords[length] ?? String(length)).join(' or ');
-    throw new Failure('wrong_shape', `None of the first lines has ${counts} columns, separated by commas or tabs.`);
+  let row = 0;
+  let first: { readonly line: string; readonly row: number } | null = null;
+  for (const line of linesOf(head.subarray(0, bytesLookedAt))) {
+    row += 1;
+    if (first === null && line !== '') first = { line, row };
+    if (first === null) continue;
+    const shape = shapeOf(line, shapes);
+    if (shape) return { ...shape, headerRow: isHeader(first.line, shape.delimiter) ? first.row : null };
+    if (row - first.row + 1 === linesLookedAt) break;
   }
-  const headerName = (splitLine(first, shape.delimiter)[0] ?? '').trim().toLowerCase();
-  return { ...shape, headerRow: headerNames.has(headerName) ? firstIndex + 1 : null };
+  if (first === null) return { delimiter: ',', columns: shapes[0] ?? [], headerRow: null };
+  const counts = shapes.map(({ length }) => numberWords[length] ?? String(length)).join(' or ');
+  throw new Failure('wrong_shape', `None of the first lines has ${counts} columns, separated by commas or tabs.`);
+}
+
+const newline = 0x0a;
+
+/** One after the other: of most files the first is enough. A byte-order mark of UTF-8 at the beginning is left out. */
+function* linesOf(bytes: Uint8Array): Generator<string> {
+  for (let start = 0, end = 0; end < bytes.length; start = end + 1) {
+    const found = bytes.indexOf(newline, start);
+    end = found < 0 ? bytes.length : found;
+    const line = new TextDecoder('utf-8', { ignoreBOM: start > 0 }).decode(bytes.subarray(start, end));
+    yield line.endsWith('\r') ? line.slice(0, -1) : line;
+  }
+}
+
+function isHeader(line: string, delimiter: Delimiter): boolean {
+  return headerNames.has((splitLine(line, delimiter)[0] ?? '').trim().toLowerCase());
 }
 
 const numberWords: Readonly<Record<number, string>> = { 2: 'two', 5: 'five' };

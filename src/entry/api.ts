@@ -12,4 +12,5 @@ stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
   [{ name: 'finish requests', run: () => api.close() }],
   [{ name: 'close connections', run: () => deps.close() }],
 ]);
+await deps.observation.serve();
 await api.listen({ host: config.INLET_API_HOST, port: config.INLET_API_PORT });

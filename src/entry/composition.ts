@@ -8,6 +8,7 @@ import type { Log } from '../ports/log.ts';
 import { compositionComputer } from '../usecases/compute-composition.ts';
 import type { CompositionDeps } from '../usecases/get-composition.ts';
 import { protectionOf, type Config } from './config.ts';
+import type { Observation } from './observation/observe.ts';
 
 /** A request may take 30 s; the caller gets an answer well before. */
 const patienceMs = 20_000;
@@ -17,11 +18,13 @@ export function wireComposition(parts: {
   readonly db: Database;
   readonly engine: Engine;
   readonly log: Log;
+  readonly observed: Observation['ofPort'];
 }): CompositionDeps {
   const { config, log } = parts;
   const key = reportKey(config.INLET_REPORT_KEY, config.INLET_SEALING_KEYS);
-  const compositions = postgresCompositionStore(parts.db);
-  const profiler = clickhouseAudienceProfiler(parts.engine, key.fingerprintKey);
+  const compositions = parts.observed('postgres', 'compositions', postgresCompositionStore(parts.db));
+  const counter = clickhouseAudienceProfiler(parts.engine, key.fingerprintKey);
+  const profiler = parts.observed('clickhouse', 'profiler', counter);
   const protection = protectionOf(config);
   return {
     compositions,

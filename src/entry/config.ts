@@ -29,6 +29,9 @@ export const configSchema = z.object({
   INLET_POSTGRES_URL: address(['postgres:', 'postgresql:']).describe(
     'Address of PostgreSQL with user and password: the control plane.',
   ),
+  INLET_POSTGRES_CONNECTIONS: count(10).describe(
+    'Most connections of one process to PostgreSQL for its own tables. Beside them an api has one for the queue; a worker has up to four, one that waits to be woken and one that shows what it is at.',
+  ),
   INLET_CLICKHOUSE_URLS: z
     .string()
     .transform((list) => list.split(',').map((url) => url.trim()))
@@ -36,6 +39,15 @@ export const configSchema = z.object({
     .describe('HTTP addresses of ClickHouse with user and password, one per shard, separated by commas.'),
   INLET_CLICKHOUSE_DATABASE: z.string().default('inlet').describe('Database of the data plane, on every shard.'),
   INLET_CLICKHOUSE_CLUSTER: z.string().describe('Name of the cluster in `remote_servers` that holds these shards.'),
+  INLET_CLICKHOUSE_BACKUP_DISK: z
+    .string()
+    .regex(/^[A-Za-z0-9_]+$/)
+    .default('backups')
+    .describe('Disk of every ClickHouse server on which `inlet backup` saves its rows. See backup.md.'),
+  INLET_POSTGRES_TOOLS: z
+    .string()
+    .default('/usr/bin')
+    .describe('Folder of `pg_dump` and `pg_restore`, at least as new as the server. Needed by backups only.'),
   INLET_S3_ENDPOINT: z.url().optional().describe('Address of the object storage; leave it out for AWS.'),
   INLET_S3_REGION: z.string().default('us-east-1').describe('Region of the shared bucket.'),
   INLET_S3_BUCKET: z.string().min(3).describe('The shared bucket into which partners upload.'),
@@ -65,11 +77,39 @@ export const configSchema = z.object({
     .max(65_535)
     .default(8080)
     .describe('Port of the api; 0 takes a free one.'),
+  INLET_METRICS_PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .optional()
+    .describe(
+      'Port of `/metrics`, for api and worker each; 0 takes a free one. Without it nothing is measured. See observability.md.',
+    ),
+  INLET_METRICS_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe('Address on which `/metrics` is served. It asks for no key: only Prometheus should reach it.'),
+  INLET_OTLP_URL: address(['http:', 'https:'])
+    .optional()
+    .describe(
+      'Address of an OpenTelemetry collector (OTLP over HTTP, JSON); `/v1/traces` is added. Without it nothing is traced.',
+    ),
   INLET_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('What is written to the log.'),
   INLET_WORKER_LANES: count(4).describe('Lanes that one worker process moves at a time.'),
   INLET_WORKER_FILES: count(4).describe('Files that one worker process loads at a time.'),
   INLET_FILES_OUT_PER_LANE: count(16).describe('Files of one partner that may be loading at a time, over all workers.'),
+  INLET_ROOM_BYTES: count(8 * 1024 * 1024).describe(
+    'Loads from this size on (a large file, or a batch of small ones) are staged in tables of their own, which makes publishing them a matter of milliseconds.',
+  ),
   INLET_SHUTDOWN_GRACE_SECONDS: count(30).describe('How long a process that was told to stop may finish its work.'),
+  INLET_PURGE_SECONDS: count(10).describe(
+    'How often a worker looks whether rows of cleared audiences are to be removed from the engine.',
+  ),
+  INLET_FAILPOINT: z
+    .string()
+    .optional()
+    .describe('For tests of crashes only: the point between two effects at which the process kills itself.'),
   INLET_MAX_LINE_BYTES: count(defaultLimits.maxLineBytes).describe(
     'Longest line of a file; longer ones are rejected rows.',
   ),

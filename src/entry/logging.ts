@@ -1,11 +1,13 @@
 import { pino, type Logger } from 'pino';
 import { pathOf } from '../adapters/http/path-of.ts';
+import { fieldsOfScope } from './observation/scope.ts';
 
 /** One JSON object per line. Headers and bodies of requests are never logged; secrets cannot be (domain/secret.ts). */
 export function createLogger(options: { name: string; level: string }): Logger {
   return pino({
     name: options.name,
     level: options.level,
+    mixin: fieldsOfScope,
     serializers: {
       req: (request: { id: string; method: string; url: string }) => ({
         id: request.id,

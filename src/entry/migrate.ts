@@ -4,21 +4,23 @@ import { migrateEngine } from '../adapters/clickhouse/migrate.ts';
 import { migratePostgres, underMigrationLock } from '../adapters/postgres/migrate.ts';
 import type { Config } from './config.ts';
 
-const folder = (store: string): string => fileURLToPath(new URL(`../../migrations/${store}`, import.meta.url));
+export function migrationFolder(store: 'postgres' | 'clickhouse'): string {
+  return fileURLToPath(new URL(`../../migrations/${store}`, import.meta.url));
+}
 
 /** Both stores under one lock; gives the names of what was run. */
 export async function migrate(config: Config, log: Logger): Promise<string[]> {
   return underMigrationLock(config.INLET_POSTGRES_URL, async (client) => {
     const control = await migratePostgres(client, {
       url: config.INLET_POSTGRES_URL,
-      folder: folder('postgres'),
+      folder: migrationFolder('postgres'),
       log,
     });
     const data = await migrateEngine({
       urls: config.INLET_CLICKHOUSE_URLS,
       database: config.INLET_CLICKHOUSE_DATABASE,
       cluster: config.INLET_CLICKHOUSE_CLUSTER,
-      folder: folder('clickhouse'),
+      folder: migrationFolder('clickhouse'),
     });
     return [...control.map((name) => `postgres/${name}`), ...data.map((name) => `clickhouse/${name}`)];
   });

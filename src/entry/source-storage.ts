@@ -14,18 +14,20 @@ export function sourceStorage(deps: {
   readonly sealer: Sealer;
   readonly shared: ObjectStore;
   readonly partnerEndpoint: string | null;
+  readonly observed: (name: 'sharedBucket' | 'partnerBucket', objects: ObjectStore) => ObjectStore;
 }): SourceStorage {
+  const shared = deps.observed('sharedBucket', deps.shared);
   return {
     withObjects: async (source, run) => {
-      if (source.pathType === pathType.sharedBucket) return run(deps.shared);
+      if (source.pathType === pathType.sharedBucket) return run(shared);
       const credentials = await openCredentials(deps.db, deps.sealer, source);
       if (!credentials) throw new Failure('credentials_required', 'The job has no credentials any more.');
       const { bucket } = parsePartnerPath(source.filePath);
-      const objects = partnerObjectStore({ bucket, credentials, endpoint: deps.partnerEndpoint });
+      const { close, ...objects } = partnerObjectStore({ bucket, credentials, endpoint: deps.partnerEndpoint });
       try {
-        return await run(objects);
+        return await run(deps.observed('partnerBucket', objects));
       } finally {
-        objects.close();
+        close();
       }
     },
   };

@@ -1,7 +1,7 @@
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
-import { closeEngine, connectEngine, onEveryShard } from '../adapters/clickhouse/connect.ts';
+import { closeEngine, connectEngine, onEveryShard, type Engine, type Shard } from '../adapters/clickhouse/connect.ts';
 import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-warehouse.ts';
 import { clickhouseLoadStage } from '../adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
@@ -13,6 +13,7 @@ import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
 import { postgresFileStore } from '../adapters/postgres/file-store.ts';
 import { postgresImportLogStore } from '../adapters/postgres/import-log-store.ts';
 import { postgresLaneStore } from '../adapters/postgres/lane-store.ts';
+import { postgresOperations } from '../adapters/postgres/operations.ts';
 import { postgresPartnerStore } from '../adapters/postgres/partner-store.ts';
 import { startBoss, type BossRole } from '../adapters/postgres/queues.ts';
 import { connectS3 } from '../adapters/s3/connect.ts';
@@ -21,27 +22,53 @@ import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { randomKeys } from '../adapters/vault/random-keys.ts';
 import { wireComposition } from './composition.ts';
 import { limitsOf, type Config } from './config.ts';
+import { failpoints } from './failpoints.ts';
+import { observe } from './observation/observe.ts';
 import { sourceStorage } from './source-storage.ts';
 
 /** Connects the adapters: what api, worker and command line have in common. */
 export async function wire(config: Config, role: { name: string; boss: BossRole }, log: Logger) {
-  const db = connectPostgres({ url: config.INLET_POSTGRES_URL, name: role.name, maxConnections: 10, log });
-  const engine = connectEngine({
+  const db = connectPostgres({
+    url: config.INLET_POSTGRES_URL,
+    name: role.name,
+    maxConnections: config.INLET_POSTGRES_CONNECTIONS,
+    // Somebody waits for an answer; a lane can wait longer.
+    statementMs: role.boss === 'work' ? 30_000 : 10_000,
+    log,
+  });
+  const observation = await observe(config, role.name, log);
+  const { ofPort, ofShard: withFailpoints } = failpoints(config.INLET_FAILPOINT, log);
+  const { ofPort: observed } = observation;
+  const connected = connectEngine({
     urls: config.INLET_CLICKHOUSE_URLS,
     database: config.INLET_CLICKHOUSE_DATABASE,
     cluster: config.INLET_CLICKHOUSE_CLUSTER,
     name: role.name,
   });
+  const ofShard = (shard: Shard, index: number): Shard => withFailpoints(observation.ofShard(shard, index));
+  const [firstShard, ...otherShards] = connected.shards;
+  const shards: Engine['shards'] = [
+    ofShard(firstShard, 0),
+    ...otherShards.map((shard, index) => ofShard(shard, index + 1)),
+  ];
+  const engine: Engine = { ...connected, shards };
   const s3 = connectS3({
     endpoint: config.INLET_S3_ENDPOINT ?? null,
     region: config.INLET_S3_REGION,
     accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
     secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
   });
-  const boss = await startBoss({ url: config.INLET_POSTGRES_URL, role: role.boss, name: role.name, log });
+  const boss = await startBoss({
+    url: config.INLET_POSTGRES_URL,
+    role: role.boss,
+    name: role.name,
+    maxConnections: config.INLET_POSTGRES_CONNECTIONS,
+    log,
+  });
   const sealer = aesGcmSealer(config.INLET_SEALING_KEYS);
   const shared = s3ObjectStore(s3, config.INLET_S3_BUCKET);
-  const composition = wireComposition({ config, db, engine, log });
+  const files = postgresFileStore(db, boss, config.INLET_FILES_OUT_PER_LANE);
+  const composition = wireComposition({ config, db, engine, log, observed });
   const dependencies: Dependency[] = [
     { name: 'postgres', check: async () => void (await sql`SELECT 1`.execute(db)) },
     {
@@ -56,26 +83,44 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
     },
   ];
   return {
+    db,
+    ofPort,
+    observation,
+    trace: observation.trace,
+    noteRetry: observation.noteRetry,
+    ofRequests: observation.ofRequests,
     boss,
     s3,
     dependencies,
     limits: limitsOf(config),
     apiKeys: randomKeys('apiKey'),
     userTokens: randomKeys('userToken'),
-    partners: postgresPartnerStore(db),
-    customers: postgresCustomerStore(db),
-    attributes: postgresAttributeStore(db),
-    importLogs: postgresImportLogStore(db, boss, sealer),
-    lanes: postgresLaneStore(db, boss),
-    files: postgresFileStore(db, boss, config.INLET_FILES_OUT_PER_LANE),
-    sources: sourceStorage({ db, sealer, shared, partnerEndpoint: config.INLET_PARTNER_S3_ENDPOINT ?? null }),
-    audiences: postgresAudienceStore(db, boss),
-    stage: clickhouseLoadStage(engine),
-    warehouse: clickhouseWarehouse(engine),
-    audienceWarehouse: clickhouseAudienceWarehouse(engine),
+    partners: observed('postgres', 'partners', postgresPartnerStore(db)),
+    customers: observed('postgres', 'customers', postgresCustomerStore(db)),
+    attributes: observed('postgres', 'attributes', postgresAttributeStore(db)),
+    importLogs: observed('postgres', 'importLogs', ofPort('importLogs', postgresImportLogStore(db, boss, sealer))),
+    lanes: observed('postgres', 'lanes', observation.ofLanes(ofPort('lanes', postgresLaneStore(db, boss)))),
+    files: observed('postgres', 'files', observation.ofFiles(ofPort('files', files))),
+    sources: sourceStorage({
+      db,
+      sealer,
+      shared,
+      partnerEndpoint: config.INLET_PARTNER_S3_ENDPOINT ?? null,
+      observed: (name, objects) => observed('storage', name, objects),
+    }),
+    audiences: observed('postgres', 'audiences', ofPort('audiences', postgresAudienceStore(db, boss))),
+    stage: observed('clickhouse', 'stage', ofPort('stage', clickhouseLoadStage(engine, config.INLET_ROOM_BYTES))),
+    warehouse: observed('clickhouse', 'warehouse', ofPort('warehouse', clickhouseWarehouse(engine))),
+    audienceWarehouse: observed(
+      'clickhouse',
+      'audienceWarehouse',
+      ofPort('audienceWarehouse', clickhouseAudienceWarehouse(engine)),
+    ),
+    operations: ofPort('operations', postgresOperations(db, boss)),
     composition,
     close: async (): Promise<void> => {
       composition.computer.stop();
+      await observation.close();
       await boss.stop({ graceful: false });
       await db.destroy();
       await closeEngine(engine);

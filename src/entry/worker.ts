@@ -1,6 +1,8 @@
-import { startWork } from '../adapters/postgres/work.ts';
+import { sendLostTokens } from '../adapters/postgres/lost-tokens.ts';
+import { startPresence } from '../adapters/postgres/presence.ts';
+import { startWork, type WorkHandlers } from '../adapters/postgres/work.ts';
 import { giveUpBatch, loadBatch } from '../usecases/load-batch.ts';
-import { purgeEverySeconds, purgeGenerations } from '../usecases/purge-generations.ts';
+import { purgeGenerations } from '../usecases/purge-generations.ts';
 import { runLane } from '../usecases/run-lane.ts';
 import { dropOrphanedStages, orphansEverySeconds, wakeEverySeconds, wakeLanes } from '../usecases/sweep.ts';
 import { readConfig } from './config.ts';
@@ -13,30 +15,42 @@ const config = readConfig();
 const log = createLogger({ name: 'inlet-worker', level: config.INLET_LOG_LEVEL });
 const wired = await wire(config, { name: 'inlet-worker', boss: 'work' }, log);
 const deps = { ...wired, log, filesOutPerLane: config.INLET_FILES_OUT_PER_LANE, stepsPerTurn: 10 };
+const presence = startPresence({ url: config.INLET_POSTGRES_URL, log });
+const handBack = new AbortController();
+const lookForLostMilliseconds = 500;
 const sweepers = [
+  repeat(lookForLostMilliseconds, () => sendLostTokens(deps, presence), log),
   repeat(wakeEverySeconds * 1000, () => wakeLanes(deps), log),
   repeat(orphansEverySeconds * 1000, () => dropOrphanedStages(deps), log),
-  repeat(purgeEverySeconds * 1000, (signal) => purgeGenerations(deps, signal), log),
+  repeat(config.INLET_PURGE_SECONDS * 1000, (signal) => purgeGenerations(deps, signal), log),
 ];
+await deps.observation.serve();
 await startWork(
-  deps.boss,
-  {
-    runLane: (token, signal) => runLane(deps, token, signal),
-    loadBatch: (batchId, signal) => loadBatch(deps, batchId, signal),
-    giveUpBatch: (batchId) => giveUpBatch(deps, batchId),
-  },
+  { ...deps, presence, handBack: handBack.signal },
+  deps.ofPort(
+    'work',
+    deps.observation.ofWork({
+      runLane: (token, signal) => runLane(deps, token, signal),
+      loadBatch: (batchId, signal) => loadBatch(deps, batchId, signal),
+      giveUpBatch: (batchId) => giveUpBatch(deps, batchId),
+    } satisfies WorkHandlers),
+  ),
   { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES },
-  log,
 );
-const finishMilliseconds = Math.max(1, config.INLET_SHUTDOWN_GRACE_SECONDS - 5) * 1000;
+// What takes longer than most of the grace is handed to another worker, with time left to say so.
+const finishMilliseconds = Math.max(1, config.INLET_SHUTDOWN_GRACE_SECONDS - 10) * 1000;
+const handBackMilliseconds = 5_000;
+const finish = async (): Promise<void> => {
+  const late = setTimeout(() => handBack.abort(), finishMilliseconds);
+  await deps.boss.stop({ graceful: true, timeout: finishMilliseconds + handBackMilliseconds, close: false });
+  clearTimeout(late);
+};
 stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
-  sweepers.map((sweeper) => ({ name: 'stop sweeping', run: () => sweeper.stop() })),
   [
-    {
-      name: 'finish lanes and files',
-      run: () => deps.boss.stop({ graceful: true, timeout: finishMilliseconds, close: false }),
-    },
+    ...sweepers.map((sweeper) => ({ name: 'stop sweeping', run: () => sweeper.stop() })),
+    { name: 'finish lanes and files', run: finish },
   ],
+  [{ name: 'leave', run: () => presence.close() }],
   [{ name: 'close connections', run: () => deps.close() }],
 ]);
 log.info({ lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES }, 'working');

@@ -34,9 +34,9 @@ export interface AudienceStore {
     scope: AudienceScope,
     audience: NewAudienceLoad & { readonly name: string },
   ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }>;
-  /** False when there is no such audience in the scope; the same below. */
-  append(scope: AudienceScope, audienceId: number, load: NewAudienceLoad): Promise<boolean>;
-  /** A new generation: counts and files begin empty, open jobs of the audience are cancelled. */
+  /** Gives the id of the job; null when there is no such audience in the scope. */
+  append(scope: AudienceScope, audienceId: number, load: NewAudienceLoad): Promise<number | null>;
+  /** A new generation: counts and files begin empty, open jobs of the audience are cancelled. False as null above. */
   clear(scope: AudienceScope, audienceId: number): Promise<boolean>;
   find(scope: AudienceScope, audienceId: number): Promise<Audience | null>;
   /** Newest first, those before the given id. */
@@ -56,13 +56,13 @@ export interface AudienceStore {
     page: { readonly afterId: number; readonly limit: number },
   ): Promise<readonly FailedLoad[]>;
   /**
-   * Takes the dead generations of one partner whose time to be looked at has come; none while somebody else has some.
+   * Takes dead generations whose time to be looked at has come, of whatever partners; none while somebody else has some.
    * Whoever takes them and is not heard of for two minutes is believed dead.
    */
   takeDue(limit: number): Promise<readonly DeadGeneration[]>;
-  keepPurging(partnerId: number): Promise<void>;
-  /** Gives them back. The partner's next purge comes after a pause that is long beside these seconds. */
-  endPurge(partnerId: number, seconds: number): Promise<void>;
+  keepPurging(partnerIds: readonly number[]): Promise<void>;
+  /** Gives them back. The partners' next purge comes after a pause that is long beside these seconds. */
+  endPurge(partnerIds: readonly number[], seconds: number): Promise<void>;
   /** Dead generations, newest first, for the operator. */
   listDead(limit: number): Promise<readonly DeadGeneration[]>;
   /** So many rows of it were removed; it is looked at once more later, and then it is done. */

@@ -28,13 +28,7 @@ export type BatchClaim = {
  * `alone`: it has to be loaded in a batch of its own.
  */
 export type FileOutcome =
-  | {
-      readonly is: 'staged';
-      readonly fileId: number;
-      readonly counts: LoadCounts;
-      /** Distinct devices; counted for audiences only. */
-      readonly devices: number;
-    }
+  | { readonly is: 'staged'; readonly fileId: number; readonly counts: LoadCounts }
   | { readonly is: 'failed'; readonly fileId: number; readonly counts: LoadCounts; readonly failure: Failure }
   | { readonly is: 'alone'; readonly fileId: number };
 

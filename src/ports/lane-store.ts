@@ -1,6 +1,7 @@
 import type { Failure } from '../domain/failure.ts';
 import type { ImportLogError, ImportMode, KeyType } from '../domain/import-log.ts';
 import type { PartnerId } from '../domain/partner.ts';
+import type { DeviceCounts } from './audience-warehouse.ts';
 import type { Load } from './load-stage.ts';
 import type { JobSource } from './source-storage.ts';
 
@@ -37,6 +38,10 @@ export type LaneJob = ImportJob | AudienceJob | DeleteJob;
 export type StagedLoad = {
   readonly load: Load;
   readonly fileIds: readonly number[];
+  /** Good rows of these files. */
+  readonly rows: number;
+  /** Of an audience: the distinct devices of each file are written down. */
+  readonly isCounted: boolean;
   /** How often it was taken to be published. Only the last who took it may commit. */
   readonly publishAttempt: number;
 };
@@ -46,13 +51,30 @@ export function isTakenOver({ publishAttempt }: StagedLoad): boolean {
   return publishAttempt > 1;
 }
 
+/** What an audience has without the loads that wait, as it was last counted. */
+export type CountsBefore = DeviceCounts & {
+  /** The state of the device warehouse now, or some moments ago; it grows with what imports bring. */
+  readonly knownVersion: number;
+  /** Whether the matched devices were counted with that state. */
+  readonly isMatchedCurrent: boolean;
+};
+
+/** Counts to be written, and the state of the warehouse that they were counted with, at least. */
+export type CountsAfter = DeviceCounts & { readonly knownVersion: number };
+
 /**
  * What the lane has to do now. `settle`: publish what is staged, while other files are being staged. `clean`: remove
  * what a cancelled job had staged. `rest`: nothing until a file or a new job wakes it; the token is given back.
  */
 export type LaneStep =
   | { readonly do: 'prepare' | 'finish'; readonly job: LaneJob }
-  | { readonly do: 'settle'; readonly job: ImportJob | AudienceJob; readonly loads: readonly StagedLoad[] }
+  | { readonly do: 'settle'; readonly job: ImportJob; readonly loads: readonly StagedLoad[] }
+  | {
+      readonly do: 'settle';
+      readonly job: AudienceJob;
+      readonly loads: readonly StagedLoad[];
+      readonly before: CountsBefore;
+    }
   | { readonly do: 'clean'; readonly jobId: number; readonly loadIds: readonly number[] }
   | { readonly do: 'rest' };
 
@@ -66,6 +88,10 @@ export type FileToLoad = {
 
 export type JobSummary = {
   readonly loadIds: readonly number[];
+  /** Of files that the operator cancelled: somebody may still be staging them. */
+  readonly cancelledLoadIds: readonly number[];
+  readonly cancelledFiles: number;
+  /** Those included. */
   readonly failedFiles: number;
   readonly loadedFiles: number;
   /** At most as many as stand on a record. */
@@ -83,14 +109,12 @@ export interface LaneStore {
   startAudienceLoad(job: AudienceJob, batches: readonly (readonly FileToLoad[])[]): Promise<number>;
   /** Fixes how much a delete removes, once: afterwards it can no longer be counted. */
   startDelete(jobId: number, found: { readonly rows: number; readonly devices: number }): Promise<void>;
+  /** Writes down the distinct devices of staged files, by file id: once the stage is gone they cannot be counted. */
+  noteUploaded(jobId: number, devices: ReadonlyMap<number, number>): Promise<void>;
   /** The files of these loads are loaded. False, and nothing written, when another holder took one of them since. */
   settleImport(jobId: number, loads: readonly StagedLoad[]): Promise<boolean>;
   /** The same, with the counts that they make true. Also false when the audience was cleared meanwhile. */
-  settleAudience(
-    job: AudienceJob,
-    loads: readonly StagedLoad[],
-    devices: { readonly unique: number; readonly matched: number },
-  ): Promise<boolean>;
+  settleAudience(job: AudienceJob, loads: readonly StagedLoad[], counts: CountsAfter): Promise<boolean>;
   /** Whether the job still goes on: it may have been cancelled. */
   isRunning(jobId: number): Promise<boolean>;
   markCleaned(jobId: number): Promise<void>;

@@ -5,7 +5,12 @@ import type { RowLayout } from '../domain/row-layout.ts';
 
 /** Where the rows of a load go when it is published. */
 export type LoadTarget =
-  | { readonly kind: 'attributes'; readonly versions: JobVersions }
+  | {
+      readonly kind: 'attributes';
+      readonly versions: JobVersions;
+      /** Published with the other loads of its job, all at once. */
+      readonly isReplacing: boolean;
+    }
   | { readonly kind: 'audience'; readonly audienceId: number; readonly generation: number };
 
 /** One attempt to load one batch of files. Every attempt has a load id of its own. */
@@ -14,6 +19,8 @@ export type Load = {
   readonly jobId: number;
   readonly partnerId: number;
   readonly target: LoadTarget;
+  /** Of its files, as they are stored. */
+  readonly bytes: number;
 };
 
 type FileToStage = { readonly fileId: number; readonly layout: RowLayout };
@@ -54,8 +61,8 @@ export type RejectPage = {
 export interface LoadStage {
   /** Pushes the bytes into the engine, which judges every line. */
   stage(load: Load, file: StreamedFile, maxLineBytes: number, signal: AbortSignal): Promise<void>;
-  /** The same for many small files at once. */
-  stageTogether(load: Load, files: readonly WholeFile[], maxLineBytes: number, signal: AbortSignal): Promise<void>;
+  /** The same for many small files at once, as they come. */
+  stageTogether(load: Load, files: AsyncIterable<WholeFile>, maxLineBytes: number, signal: AbortSignal): Promise<void>;
   /** How far the engine is with a load that is being staged. */
   readSoFar(load: Load): Promise<{
     readonly rows: number;

@@ -1,3 +1,4 @@
+import { failureOfJob } from '../domain/job-outcome.ts';
 import { versionsOfJob } from '../domain/device-version.ts';
 import { Failure } from '../domain/failure.ts';
 import { errorOfJob, importLogErrorLimit, importMode, type ImportLogError } from '../domain/import-log.ts';
@@ -16,6 +17,7 @@ export type FinishImportDeps = {
 /** Swaps a replacing job in, counts the devices of the whole job, writes the result and clears what was kept for it. */
 export async function finishImport(deps: FinishImportDeps, job: ImportJob): Promise<void> {
   const summary = await deps.lanes.summarizeJob(job.id);
+  for (const loadId of summary.cancelledLoadIds) await deps.stage.dropLoad(loadId);
   const failure = failureOf(summary, job);
   const isReplace = job.mode === importMode.replace;
   // All or nothing: with a failed file nothing of a replacing job is kept.
@@ -51,8 +53,8 @@ function errorsOf(
   return [errorOfJob(failure, failedFiles), ...errors].slice(0, importLogErrorLimit);
 }
 
-function failureOf({ failedFiles, loadedFiles }: JobSummary, { mode }: ImportJob): Failure | null {
-  if (failedFiles === 0) return null;
-  const consequence = mode === importMode.replace ? ' Nothing was replaced.' : '';
-  return new Failure('file_failed', `${failedFiles} of ${failedFiles + loadedFiles} files failed.${consequence}`);
+function failureOf(summary: JobSummary, { mode }: ImportJob): Failure | null {
+  const failure = failureOfJob(summary);
+  if (!failure || mode === importMode.merge) return failure;
+  return new Failure(failure.code, `${failure.detail} Nothing was replaced.`);
 }

@@ -1,9 +1,10 @@
 import { intoBatches } from '../domain/batches.ts';
+import { failureOfJob } from '../domain/job-outcome.ts';
 import { expectGzipByName } from '../domain/compression.ts';
-import { Failure } from '../domain/failure.ts';
 import type { Limits } from '../domain/limits.ts';
 import { keyInPrefix } from '../domain/source-path.ts';
 import type { AudienceJob, LaneStore } from '../ports/lane-store.ts';
+import type { LoadStage } from '../ports/load-stage.ts';
 import type { Log } from '../ports/log.ts';
 import type { SourceStorage } from '../ports/source-storage.ts';
 import { listSourceFiles } from './list-source-files.ts';
@@ -11,6 +12,7 @@ import { listSourceFiles } from './list-source-files.ts';
 export type LoadAudienceDeps = {
   readonly lanes: LaneStore;
   readonly sources: SourceStorage;
+  readonly stage: LoadStage;
   readonly limits: Limits;
   readonly log: Log;
 };
@@ -32,11 +34,9 @@ export async function prepareAudienceLoad(deps: LoadAudienceDeps, job: AudienceJ
 
 /** The counts stand already: each group of files brought its own. */
 export async function finishAudienceLoad(deps: LoadAudienceDeps, job: AudienceJob): Promise<void> {
-  const { failedFiles, loadedFiles } = await deps.lanes.summarizeJob(job.id);
-  const failure =
-    failedFiles === 0
-      ? null
-      : new Failure('file_failed', `${failedFiles} of ${failedFiles + loadedFiles} files failed.`);
+  const summary = await deps.lanes.summarizeJob(job.id);
+  for (const loadId of summary.cancelledLoadIds) await deps.stage.dropLoad(loadId);
+  const failure = failureOfJob(summary);
   await deps.lanes.finishAudienceLoad(job.id, failure);
   deps.log.info({ jobId: job.id, audienceId: job.audienceId, code: failure?.code }, 'audience load finished');
 }

@@ -1,11 +1,11 @@
 import { Failure } from '../domain/failure.ts';
 import { failureOfRows } from '../domain/file-outcome.ts';
-import type { AudienceWarehouse } from '../ports/audience-warehouse.ts';
 import type { BatchClaim, FileOutcome } from '../ports/file-store.ts';
 import { noRows, rejectedRows } from '../ports/load-stage.ts';
+import type { Trace } from '../ports/trace.ts';
 import { stageBatch, type StageBatchDeps, type StageResult } from './stage-batch.ts';
 
-export type LoadBatchDeps = StageBatchDeps & { readonly audienceWarehouse: AudienceWarehouse };
+type LoadBatchDeps = StageBatchDeps & { readonly trace: Trace };
 
 /**
  * Loads a batch of files as far as a file can go by itself: stage, count, decide. Each file is whole or not at all, and
@@ -17,23 +17,40 @@ export type LoadBatchDeps = StageBatchDeps & { readonly audienceWarehouse: Audie
 export async function loadBatch(deps: LoadBatchDeps, batchId: number, signal: AbortSignal): Promise<void> {
   const claim = await deps.files.claim(batchId);
   if (!claim) return;
+  const { partnerId, jobId, loadId } = claim.load;
+  const ids = { partnerId, jobId, batchId, loadId };
+  const isNext = await deps.trace.span('load batch', ids, () => loadClaimed(deps, claim, signal));
+  if (isNext) await loadBatch(deps, batchId, signal);
+}
+
+/** True when the batch is to be loaded once more, with what is left of it. */
+async function loadClaimed(deps: LoadBatchDeps, claim: BatchClaim, signal: AbortSignal): Promise<boolean> {
+  const { batchId } = claim;
   const { loadId, jobId } = claim.load;
   if (claim.previousLoadId !== null) await deps.stage.dropLoad(claim.previousLoadId);
   const outcomes = await stageOrDrop(deps, claim, signal);
-  if (!outcomes) return deps.log.info({ batchId, jobId, loadId }, 'a load that nobody wants any more was stopped');
+  if (!outcomes) {
+    deps.log.info({ batchId, jobId, loadId }, 'a load that nobody wants any more was stopped');
+    return false;
+  }
   const hasStaged = outcomes.some(({ is }) => is === 'staged');
   // From here on only a stage that nobody will publish may be dropped: an error of `commit` may come after its effect.
   const committed = await deps.files.commit(claim, outcomes);
   if (!committed || !hasStaged) await deps.stage.dropLoad(loadId);
-  const failed = outcomes.flatMap((outcome) => (outcome.is === 'failed' ? [outcome.failure.code] : []));
+  const failed = outcomes.flatMap((outcome) =>
+    outcome.is === 'failed' ? [{ fileId: outcome.fileId, code: outcome.failure.code }] : [],
+  );
   deps.log.info({ batchId, jobId, loadId, files: claim.files.length, failed, committed }, 'batch staged');
   // The file that gave the batch its id, and must be loaded alone, has the token that we hold: no other can be sent.
-  const isNext = outcomes.some(({ is, fileId }) => is === 'alone' && fileId === batchId);
-  if (committed && isNext) await loadBatch(deps, batchId, signal);
+  return committed && outcomes.some(({ is, fileId }) => is === 'alone' && fileId === batchId);
 }
 
 /** Null when it failed because the claim was lost or the job cancelled: nothing is to be tried again then. */
-async function stageOrDrop(deps: LoadBatchDeps, claim: BatchClaim, signal: AbortSignal): Promise<FileOutcome[] | null> {
+async function stageOrDrop(
+  deps: StageBatchDeps,
+  claim: BatchClaim,
+  signal: AbortSignal,
+): Promise<FileOutcome[] | null> {
   try {
     return await judge(deps, claim, await stageBatch(deps, claim, signal));
   } catch (error) {
@@ -44,21 +61,17 @@ async function stageOrDrop(deps: LoadBatchDeps, claim: BatchClaim, signal: Abort
 }
 
 /** What the engine counted decides over the files that could be read. */
-async function judge(deps: LoadBatchDeps, claim: BatchClaim, read: readonly StageResult[]): Promise<FileOutcome[]> {
+async function judge(deps: StageBatchDeps, claim: BatchClaim, read: readonly StageResult[]): Promise<FileOutcome[]> {
   if (!read.some(({ is }) => is === 'staged')) return read.flatMap(unread);
   const { load, badRowShare } = claim;
   const counted = await deps.stage.countRows(load.loadId);
-  const devices =
-    load.target.kind === 'audience'
-      ? await deps.audienceWarehouse.countUploaded(load.loadId)
-      : new Map<number, number>();
   return read.flatMap((result): FileOutcome[] => {
     if (result.is !== 'staged') return unread(result);
     const { fileId } = result;
     const counts = counted.get(fileId) ?? noRows;
     const failure = failureOfRows({ accepted: counts.accepted, rejected: rejectedRows(counts) }, badRowShare);
     if (failure) return [{ is: 'failed', fileId, counts, failure }];
-    return [{ is: 'staged', fileId, counts, devices: devices.get(fileId) ?? 0 }];
+    return [{ is: 'staged', fileId, counts }];
   });
 }
 
@@ -72,7 +85,7 @@ function unread(result: StageResult): FileOutcome[] {
  * Ends a batch whose attempts are used up, so that its job can end and the lane goes on. A load that was found good is
  * not given up: there is nothing left to claim then.
  */
-export async function giveUpBatch(deps: LoadBatchDeps, batchId: number): Promise<void> {
+export async function giveUpBatch(deps: StageBatchDeps, batchId: number): Promise<void> {
   const claim = await deps.files.claim(batchId);
   if (!claim) return;
   if (claim.previousLoadId !== null) await deps.stage.dropLoad(claim.previousLoadId);

@@ -8,9 +8,6 @@ type Deps = {
   readonly log: Log;
 };
 
-/** How often each worker looks whether there is something to do and nobody at it. */
-export const purgeEverySeconds = 10;
-
 /** Dead generations removed together. */
 const generationsAtATime = 100;
 
@@ -18,41 +15,36 @@ const generationsAtATime = 100;
 const keepEvery = 30_000;
 
 /**
- * Removes what clears left in the engine, in the background: all dead generations of one partner with one rewriting of
- * the parts that hold them, in the whole fleet one partner at a time, and each partner only a small part of the time.
+ * Removes what clears left in the engine, in the background: dead generations of many partners with one rewriting of the
+ * parts that hold them, in the whole fleet one at a time, and each partner only a small part of the time.
  * Nobody waits for it: nothing reads these rows. A worker that stops does not wait either; the engine goes on alone.
  */
 export async function purgeGenerations(deps: Deps, signal: AbortSignal): Promise<void> {
   const due = await deps.audiences.takeDue(generationsAtATime);
-  const partnerId = due[0]?.partnerId;
-  if (partnerId === undefined) return;
+  if (due.length === 0) return;
+  const partnerIds = [...new Set(due.map(({ partnerId }) => partnerId))];
   const start = performance.now();
   const keeping = setInterval(() => {
     deps.audiences
-      .keepPurging(partnerId)
-      .catch((error: unknown) => deps.log.warn({ partnerId, err: error }, 'a purge could not say that it goes on'));
+      .keepPurging(partnerIds)
+      .catch((error: unknown) => deps.log.warn({ partnerIds, err: error }, 'a purge could not say that it goes on'));
   }, keepEvery);
   try {
-    await purge(deps, partnerId, due, signal);
+    await purge(deps, due, signal);
   } finally {
     clearInterval(keeping);
-    await deps.audiences.endPurge(partnerId, (performance.now() - start) / 1000);
+    await deps.audiences.endPurge(partnerIds, (performance.now() - start) / 1000);
   }
 }
 
-async function purge(
-  deps: Deps,
-  partnerId: number,
-  due: readonly DeadGeneration[],
-  signal: AbortSignal,
-): Promise<void> {
+async function purge(deps: Deps, due: readonly DeadGeneration[], signal: AbortSignal): Promise<void> {
   const counted = [];
   for (const generation of due) {
     counted.push({ generation, rows: await deps.audienceWarehouse.countDead(generation) });
   }
   const toPurge = counted.flatMap(({ generation, rows }) => (rows > 0 ? [generation] : []));
-  if (toPurge.length > 0) await deps.audienceWarehouse.purge(partnerId, toPurge, signal);
+  if (toPurge.length > 0) await deps.audienceWarehouse.purge(toPurge, signal);
   for (const { generation, rows } of counted) await deps.audiences.notePurge(generation, rows);
   const rows = counted.reduce((sum, { rows: some }) => sum + some, 0);
-  if (rows > 0) deps.log.info({ partnerId, generations: toPurge.length, rows }, 'dead generations purged');
+  if (rows > 0) deps.log.info({ generations: toPurge.length, rows }, 'dead generations purged');
 }

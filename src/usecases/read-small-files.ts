@@ -11,32 +11,15 @@ const readsAtATime = 16;
 
 /** A file that unpacks to more is loaded alone. Together with the above it bounds what a worker holds. */
 const maxUnpackedBytes = 8 * 1024 * 1024;
-const groupBytes = 32 * 1024 * 1024;
 
-/** Files that can be pushed together, and what became of the others. */
-type Group = { readonly files: WholeFile[]; readonly unread: StageResult[] };
-
-/** Reads small files, several at a time, in groups of a bounded size. */
-export async function* readSmallFiles(
+/** Reads small files in their order, several at a time: each whole, or what became of it. */
+export function readSmallFiles(
   objects: ObjectStore,
   files: readonly ClaimedFile[],
   shapes: Shapes,
   signal: AbortSignal,
-): AsyncGenerator<Group> {
-  let group: Group = { files: [], unread: [] };
-  let bytes = 0;
-  for await (const result of inOrder(files, (file) => readFile(objects, file, shapes, signal))) {
-    if ('is' in result) group.unread.push(result);
-    else {
-      group.files.push(result);
-      bytes += result.content.length;
-    }
-    if (bytes < groupBytes) continue;
-    yield group;
-    group = { files: [], unread: [] };
-    bytes = 0;
-  }
-  yield group;
+): AsyncGenerator<WholeFile | StageResult> {
+  return inOrder(files, (file) => readFile(objects, file, shapes, signal));
 }
 
 async function readFile(

@@ -1,5 +1,6 @@
 import { Failure } from '../domain/failure.ts';
 import type { LaneJob, LaneStep, LaneStore, LaneToken } from '../ports/lane-store.ts';
+import type { Trace } from '../ports/trace.ts';
 import { finishDelete, prepareDelete, type DeleteDeps } from './delete-attribute-data.ts';
 import { finishImport, type FinishImportDeps } from './finish-import.ts';
 import { finishAudienceLoad, prepareAudienceLoad, type LoadAudienceDeps } from './load-audience.ts';
@@ -10,7 +11,12 @@ export type RunLaneDeps = PrepareImportDeps &
   FinishImportDeps &
   SettleDeps &
   LoadAudienceDeps &
-  DeleteDeps & { readonly lanes: LaneStore; readonly filesOutPerLane: number; readonly stepsPerTurn: number };
+  DeleteDeps & {
+    readonly lanes: LaneStore;
+    readonly trace: Trace;
+    readonly filesOutPerLane: number;
+    readonly stepsPerTurn: number;
+  };
 
 /**
  * Moves a partner's lane as far as it goes without waiting: prepare the oldest open job, send its files out, settle
@@ -21,14 +27,15 @@ export async function runLane(deps: RunLaneDeps, token: LaneToken, signal: Abort
   for (let count = 0; count < deps.stepsPerTurn && !signal.aborted; count++) {
     const step = await deps.lanes.nextStep(token, deps.filesOutPerLane);
     if (step.do === 'rest') return;
-    await takeStep(deps, step);
+    const jobId = step.do === 'clean' ? step.jobId : step.job.id;
+    await deps.trace.span(`lane ${step.do}`, { partnerId: token.partnerId, jobId }, () => takeStep(deps, step));
   }
   await deps.lanes.yieldLane(token);
 }
 
 async function takeStep(deps: RunLaneDeps, step: Exclude<LaneStep, { do: 'rest' }>): Promise<void> {
   if (step.do === 'clean') return clean(deps, step.jobId, step.loadIds);
-  if (step.do === 'settle') return settleLoads(deps, step.job, step.loads);
+  if (step.do === 'settle') return settleLoads(deps, step);
   return step.do === 'prepare' ? prepare(deps, step.job) : finish(deps, step.job);
 }
 

@@ -1,9 +1,18 @@
 import { importMode } from '../domain/import-log.ts';
 import type { AudienceWarehouse } from '../ports/audience-warehouse.ts';
-import { isTakenOver, type AudienceJob, type ImportJob, type LaneStore, type StagedLoad } from '../ports/lane-store.ts';
+import {
+  isTakenOver,
+  type AudienceJob,
+  type CountsBefore,
+  type ImportJob,
+  type LaneStep,
+  type LaneStore,
+  type StagedLoad,
+} from '../ports/lane-store.ts';
 import type { LoadStage } from '../ports/load-stage.ts';
 import type { Log } from '../ports/log.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
+import { publishAndCount } from './count-audience.ts';
 import { lookWhile } from './look-while.ts';
 
 export type SettleDeps = {
@@ -14,21 +23,20 @@ export type SettleDeps = {
   readonly log: Log;
 };
 
+type SettleStep = Extract<LaneStep, { readonly do: 'settle' }>;
+
 /**
  * Brings loads that were found good to their end; may be repeated from any point by another holder of the lane. The
  * stage goes after publishing and before the commit: when the lane moves on, nothing of these loads can still be on
  * its way into the warehouse, where a later delete might just have been. Whoever finds a stage gone has nothing left to
  * publish, because it was dropped only when all was there.
  */
-export async function settleLoads(
-  deps: SettleDeps,
-  job: ImportJob | AudienceJob,
-  loads: readonly StagedLoad[],
-): Promise<void> {
+export async function settleLoads(deps: SettleDeps, step: SettleStep): Promise<void> {
+  const { job, loads } = step;
   const committed =
-    job.kind === 'audience'
-      ? await whileWanted(deps, job, loads, () => settleAudience(deps, job, loads))
-      : await settleImport(deps, job, loads);
+    'before' in step
+      ? await whileWanted(deps, step.job, loads, () => settleAudience(deps, step.job, loads, step.before))
+      : await settleImport(deps, step.job, loads);
   const loadIds = loads.map(({ load }) => load.loadId);
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, loadIds, committed }, 'loads settled');
 }
@@ -42,12 +50,15 @@ async function settleImport(deps: SettleDeps, job: ImportJob, loads: readonly St
   return deps.lanes.settleImport(job.id, loads);
 }
 
-/** Counted after everything is published: only the holder of the lane publishes, so the count is that of these files. */
-async function settleAudience(deps: SettleDeps, job: AudienceJob, loads: readonly StagedLoad[]): Promise<boolean> {
-  for (const { load, fileIds } of loads) await deps.audienceWarehouse.publish(load, fileIds);
-  const devices = await deps.audienceWarehouse.countDevices(job);
+async function settleAudience(
+  deps: SettleDeps,
+  job: AudienceJob,
+  loads: readonly StagedLoad[],
+  before: CountsBefore,
+): Promise<boolean> {
+  const counts = await publishAndCount(deps, job, loads, before);
   await dropStages(deps.stage, loads);
-  return deps.lanes.settleAudience(job, loads, devices);
+  return deps.lanes.settleAudience(job, loads, { ...counts, knownVersion: before.knownVersion });
 }
 
 /** After a takeover the one before may still be publishing the same rows. */

@@ -4,7 +4,7 @@ import type { Limits } from '../domain/limits.ts';
 import { audienceShapes, marketplaceShapes } from '../domain/row-layout.ts';
 import { sniffLayout } from '../domain/sniff-layout.ts';
 import type { BatchClaim, ClaimedFile, FileStore } from '../ports/file-store.ts';
-import type { LoadStage } from '../ports/load-stage.ts';
+import type { LoadStage, WholeFile } from '../ports/load-stage.ts';
 import type { Log } from '../ports/log.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
 import type { SourceStorage } from '../ports/source-storage.ts';
@@ -55,7 +55,8 @@ async function stageOne(
     try {
       requireSameCompression(expectGzip, opened.isGzip);
       requireSize(object.size, opened.isGzip ? deps.limits.maxGzipFileBytes : deps.limits.maxPlainFileBytes);
-      const source = { fileId, body: opened.body, isGzip: opened.isGzip, layout: sniffLayout(opened.head, shapes) };
+      const { body, isGzip } = opened;
+      const source = { fileId, body, isGzip, layout: sniffLayout(opened.head, shapes) };
       await watchLoad(deps, claim, opened.bytesRead, (stop) =>
         deps.stage.stage(claim.load, source, deps.limits.maxLineBytes, AbortSignal.any([signal, stop])),
       );
@@ -69,7 +70,7 @@ async function stageOne(
   }
 }
 
-/** Small files: read whole, and pushed together in a few statements. */
+/** Small files: each read whole, and pushed together as they come. */
 async function stageMany(
   deps: StageBatchDeps,
   objects: ObjectStore,
@@ -80,12 +81,13 @@ async function stageMany(
   const results: StageResult[] = [];
   await watchLoad(deps, claim, null, async (stop) => {
     const either = AbortSignal.any([signal, stop]);
-    for await (const group of readSmallFiles(objects, claim.files, shapes, either)) {
-      results.push(...group.unread);
-      if (group.files.length === 0) continue;
-      await deps.stage.stageTogether(claim.load, group.files, deps.limits.maxLineBytes, either);
-      results.push(...group.files.map(({ fileId }) => ({ is: 'staged', fileId }) as const));
-    }
+    const wholeFiles = async function* (): AsyncGenerator<WholeFile> {
+      for await (const read of readSmallFiles(objects, claim.files, shapes, either)) {
+        results.push('is' in read ? read : { is: 'staged', fileId: read.fileId });
+        if (!('is' in read)) yield read;
+      }
+    };
+    await deps.stage.stageTogether(claim.load, wholeFiles(), deps.limits.maxLineBytes, either);
   });
   return results;
 }

@@ -19,14 +19,17 @@ export async function createAudience(
   return deps.audiences.create(scope, { name: request.name, filePath, maxOpenJobs: deps.limits.maxOpenJobs });
 }
 
+/** Gives the id of the job that loads them. */
 export async function appendAudienceFiles(
   deps: WriteAudienceDeps,
   { partner, scope }: Caller,
   audienceId: number,
   filePath: string,
-): Promise<void> {
+): Promise<number> {
   const load = { filePath: relativePath(partner, filePath), maxOpenJobs: deps.limits.maxOpenJobs };
-  if (!(await deps.audiences.append(scope, audienceId, load))) throw noSuchAudience(audienceId);
+  const jobId = await deps.audiences.append(scope, audienceId, load);
+  if (jobId === null) throw noSuchAudience(audienceId);
+  return jobId;
 }
 
 export async function clearAudience(deps: WriteAudienceDeps, scope: AudienceScope, audienceId: number): Promise<void> {

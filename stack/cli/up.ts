@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { removeAddresses, writeAddresses, type StackAddresses } from '../addresses.ts';
-import { s3Endpoint } from '../ceph/config.ts';
+import { addressesOf } from '../addresses-of.ts';
+import { removeAddresses, writeAddresses } from '../addresses.ts';
 import { ensureCeph } from '../ceph/lifecycle.ts';
-import { clickhouseUser } from '../clickhouse/config.ts';
-import { ensureClickhouse, shardNumbers, shardPid, shardPorts } from '../clickhouse/lifecycle.ts';
+import { ensureClickhouse, shardNumbers, shardPorts } from '../clickhouse/lifecycle.ts';
 import { withLock } from '../lock.ts';
 import { stackDirectory } from '../paths.ts';
-import { postgresUrl } from '../postgres/config.ts';
 import { ensurePostgres } from '../postgres/lifecycle.ts';
 import { complain, messageOf, say, sayServer, secondsSince } from '../say.ts';
 import { readOrMakeState, type State } from '../state.ts';
@@ -19,35 +17,6 @@ const needed = [
   '/usr/bin/radosgw',
   '/usr/lib/postgresql/15/bin/initdb',
 ];
-
-function addressesOf(state: State): StackAddresses {
-  const { secrets } = state;
-  return {
-    directory: stackDirectory,
-    postgres: { url: postgresUrl(state) },
-    clickhouse: {
-      shards: shardNumbers(state).map((shard) => {
-        const { http, tcp } = shardPorts(state, shard);
-        return {
-          httpUrl: `http://${clickhouseUser}:${secrets.clickhouse}@127.0.0.1:${String(http)}`,
-          httpPort: http,
-          tcpPort: tcp,
-          pid: shardPid(shard) ?? 0,
-        };
-      }),
-      clusters: { one: 'inlet_one', ...(state.shardCount === 2 ? { two: 'inlet_two' } : {}) },
-    },
-    sealingKey: secrets.sealing,
-    s3: {
-      endpoint: s3Endpoint(state),
-      region: 'us-east-1',
-      providerAccessKeyId: secrets.providerAccessKeyId,
-      providerSecretAccessKey: secrets.providerSecretAccessKey,
-      adminAccessKeyId: secrets.adminAccessKeyId,
-      adminSecretAccessKey: secrets.adminSecretAccessKey,
-    },
-  };
-}
 
 async function startAll(state: State): Promise<void> {
   const start = performance.now();

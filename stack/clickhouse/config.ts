@@ -13,6 +13,10 @@ export function shardDirectory(shard: Shard): string {
   return join(stackDirectory, `clickhouse-${String(shard)}`);
 }
 
+function shardBackups(shard: Shard): string {
+  return join(shardDirectory(shard), 'backups');
+}
+
 export function shardConfigFile(directory: string, name: 'config.xml' | 'users.xml' | 'server.json'): string {
   return join(directory, 'conf', name);
 }
@@ -56,6 +60,11 @@ export function shardConfigFiles(state: State, shard: Shard): ConfigFiles {
     <table>query_log</table>
     <flush_interval_milliseconds>1000</flush_interval_milliseconds>
   </query_log>
+  <!-- Where \`inlet backup\` writes. -->
+  <storage_configuration><disks>
+    <backups><type>local</type><path>${shardBackups(shard)}/</path></backups>
+  </disks></storage_configuration>
+  <backups><allowed_disk>backups</allowed_disk></backups>
   <remote_servers>${clustersXml(state)}
   </remote_servers>
 </clickhouse>

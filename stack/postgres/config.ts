@@ -20,7 +20,7 @@ export function postgresConfigFiles(state: State): ConfigFiles {
   const settings = `listen_addresses = '127.0.0.1'
 port = ${String(state.ports.postgres)}
 unix_socket_directories = '${postgresDirectory}'
-max_connections = 300
+max_connections = 400
 shared_buffers = 256MB
 password_encryption = scram-sha-256
 timezone = 'UTC'

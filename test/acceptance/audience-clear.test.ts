@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packedRows, rows } from '../support/audience-rows.ts';
+import { rows } from '../support/audience-rows.ts';
 import { selectOnShards } from '../support/below-the-api.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';
@@ -15,17 +15,9 @@ describe('clearing an audience', () => {
     market = await startAudiences('audience-clear');
     await market.partner.upload('small.csv', rows(0, 10));
     await market.partner.upload('bad.csv', 'nonsense,\n');
-    for (const n of [1, 2]) await market.partner.upload(`large/${n}.csv.gz`, await packedRows(2_000_000));
   });
   afterAll(() => market.stop());
 
-  const running = (): Promise<string[]> =>
-    selectOnShards(
-      market.stores,
-      "SELECT query_id FROM system.processes WHERE current_database = currentDatabase() AND startsWith(initial_query_id, 'inlet-load-')",
-    );
-  const staged = (): Promise<string[]> =>
-    selectOnShards(market.stores, 'SELECT load_id, count() FROM staged_members_local GROUP BY load_id');
   const put = (audienceId: number, init: RequestInit): Promise<Response> =>
     market.audiences.request(`${audiencePath}/${audienceId}`, { method: 'PUT', ...init });
 
@@ -65,35 +57,6 @@ describe('clearing an audience', () => {
     const answer = await put(audienceId, init);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/problem+json']);
     expect(await market.audiences.get(audienceId)).toMatchObject({ status: 2, unique_devices: 10 });
-  });
-
-  it('stops a load that is under way, and what waits behind it, and loads what is appended after the call', async () => {
-    const { audienceId } = await market.audiences.create('Under way', 'large/');
-    await market.audiences.append(audienceId, 'small.csv');
-    const other = await market.audiences.create('Behind', 'small.csv');
-    await waitUntil('rows are staged', async () => (await running()).length > 0 && (await staged()).length > 0);
-    const details = await market.audiences.get(audienceId);
-    expect(details.status).toBe(1);
-    expect(details.file.map(({ s3_path, status }) => [s3_path.slice(market.partner.prefix.length), status])).toEqual([
-      ['large/1.csv.gz', 1],
-      ['large/2.csv.gz', expect.any(Number)],
-      ['small.csv', 0],
-    ]);
-    await market.audiences.clear(audienceId);
-    const cleared = performance.now();
-    expect(await market.audiences.get(audienceId)).toMatchObject(empty);
-    await waitUntil('no statement of the load runs', async () => (await running()).length === 0, 5);
-    await waitUntil('nothing is staged', async () => (await staged()).length === 0, 5);
-    const seconds = (performance.now() - cleared) / 1000;
-    process.stdout.write(
-      `audience-clear: a load of 2 files of 2 million rows was gone after ${seconds.toFixed(2)} s\n`,
-    );
-    expect(seconds).toBeLessThan(2);
-    await market.audiences.append(audienceId, 'small.csv');
-    expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 10, file: [{}] });
-    // Whoever waited behind it in the same lane goes on.
-    expect(await market.audiences.settled(other.audienceId)).toMatchObject({ status: 2, unique_devices: 10 });
-    expect(await staged()).toEqual([]);
   });
 
   it('removes the rows of the dead generation from the engine soon after, and no others', async () => {

@@ -6,8 +6,8 @@ import { defaultLimits } from '../../src/domain/limits.ts';
 import type { AudienceWarehouse } from '../../src/ports/audience-warehouse.ts';
 import type { Load, LoadStage } from '../../src/ports/load-stage.ts';
 import { device } from '../support/device-id.ts';
-import { topologies } from '../support/environment.ts';
-import { memberLoad, streamedFile, wholeFile } from '../support/staging.ts';
+import { asTheyCome, memberLoad, streamedFile, wholeFile } from '../support/staging.ts';
+import { placesOnTopologies } from '../support/stage-places.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 
@@ -17,99 +17,145 @@ const partnerId = 7;
 const rows = (from: number, to: number, event = ''): string =>
   Array.from({ length: to - from }, (_, n) => `${device(from + n)},${event}\n`).join('');
 
-describe.each(topologies)('the audience warehouse on %s shard(s)', (topology) => {
-  let stores: TestStores;
-  let engine: Engine;
-  let stage: LoadStage;
-  let audiences: AudienceWarehouse;
-  let nextId = 1;
+describe.each(placesOnTopologies)(
+  'the audience warehouse on $topology shard(s), staged in $place',
+  ({ topology, roomBytes }) => {
+    let stores: TestStores;
+    let engine: Engine;
+    let stage: LoadStage;
+    let audiences: AudienceWarehouse;
+    let nextId = 1;
 
-  const newLoad = (audienceId: number, generation = 0): Load =>
-    memberLoad(nextId++, { jobId: 1, partnerId, audienceId, generation });
-  const of = (audienceId: number, generation = 0) => ({ id: 1, partnerId, audienceId, generation });
-  /** One file into an audience, from bytes to members. */
-  const bring = async (load: Load, text: string): Promise<void> => {
-    await stage.stage(load, streamedFile(load, load.loadId, text), maxLineBytes, signal);
-    await audiences.publish(load, [load.loadId]);
-  };
+    const newLoad = (audienceId: number, generation = 0): Load =>
+      memberLoad(nextId++, { jobId: 1, partnerId, audienceId, generation });
+    const of = (audienceId: number, generation = 0) => ({ id: 1, partnerId, audienceId, generation });
+    const bothCounts = (job: ReturnType<typeof of>, about = 100) => audiences.countDevices(job, about);
+    /** One file into an audience, from bytes to members. */
+    const bring = async (load: Load, text: string): Promise<void> => {
+      await stage.stage(load, streamedFile(load, load.loadId, text), maxLineBytes, signal);
+      await audiences.publish(load, [load.loadId]);
+    };
 
-  beforeAll(async () => {
-    stores = await createStores(topology);
-    engine = connectTestEngine(stores);
-    stage = clickhouseLoadStage(engine);
-    audiences = clickhouseAudienceWarehouse(engine);
-    const values = Array.from({ length: 100 }, (_, n) => ({ device: device(n) }));
-    // Twice, in parts that are not merged: each is known once.
-    for (let time = 0; time < 2; time++) {
-      await engine.shards[0].insert({ table: 'known_devices', values, format: 'JSONEachRow' });
-    }
-  });
-  afterAll(async () => {
-    await closeEngine(engine);
-    await stores.drop();
-  });
+    beforeAll(async () => {
+      stores = await createStores(topology);
+      engine = connectTestEngine(stores);
+      stage = clickhouseLoadStage(engine, roomBytes);
+      audiences = clickhouseAudienceWarehouse(engine);
+      const values = Array.from({ length: 100 }, (_, n) => ({ device: device(n) }));
+      // Twice, in parts that are not merged: each is known once.
+      for (let time = 0; time < 2; time++) {
+        await engine.shards[0].insert({ table: 'known_devices', values, format: 'JSONEachRow' });
+      }
+    });
+    afterAll(async () => {
+      await closeEngine(engine);
+      await stores.drop();
+    });
 
-  it('counts rows and distinct devices of each file of a load', async () => {
-    const load = newLoad(1);
-    const files = [
-      wholeFile(load, 11, `id,event\n${rows(0, 20)}${rows(0, 5, 'click')}${rows(0, 5, 'click')}`),
-      wholeFile(load, 12, `${rows(10, 30)}nonsense,\n`),
-      wholeFile(load, 13, rows(0, 3).replaceAll(',', '\t').slice(0, -1)),
-    ];
-    await stage.stageTogether(load, files, maxLineBytes, signal);
-    expect(await stage.countRows(load.loadId)).toEqual(
-      new Map([
-        [11, { accepted: 30, rejects: [] }],
-        [12, { accepted: 20, rejects: [{ reason: 'invalid_id', rows: 1, firstRow: 21 }] }],
-        [13, { accepted: 3, rejects: [] }],
-      ]),
-    );
-    expect(await audiences.countUploaded(load.loadId)).toEqual(
-      new Map([
-        [11, 20],
-        [12, 20],
-        [13, 3],
-      ]),
-    );
-  });
+    it('counts rows and distinct devices of each file of a load', async () => {
+      const load = newLoad(1);
+      const files = [
+        wholeFile(load, 11, `id,event\n${rows(0, 20)}${rows(0, 5, 'click')}${rows(0, 5, 'click')}`),
+        wholeFile(load, 12, `${rows(10, 30)}nonsense,\n`),
+        wholeFile(load, 13, rows(0, 3).replaceAll(',', '\t').slice(0, -1)),
+      ];
+      await stage.stageTogether(load, asTheyCome(files), maxLineBytes, signal);
+      expect(await stage.countRows(load.loadId)).toEqual(
+        new Map([
+          [11, { accepted: 30, rejects: [] }],
+          [12, { accepted: 20, rejects: [{ reason: 'invalid_id', rows: 1, firstRow: 21 }] }],
+          [13, { accepted: 3, rejects: [] }],
+        ]),
+      );
+      expect(await audiences.countUploaded(load, [12])).toEqual(new Map([[12, 20]]));
+      expect(await audiences.countUploaded(load, [11, 12, 13])).toEqual(
+        new Map([
+          [11, 20],
+          [12, 20],
+          [13, 3],
+        ]),
+      );
+    });
 
-  it('publishes the files that are named, and nothing twice', async () => {
-    const load = newLoad(2);
-    const files = [wholeFile(load, 21, rows(90, 110)), wholeFile(load, 22, rows(500, 600))];
-    await stage.stageTogether(load, files, maxLineBytes, signal);
-    await audiences.publish(load, [21]);
-    await audiences.publish(load, [21]);
-    expect(await audiences.countDevices(of(2))).toEqual({ unique: 20, matched: 10 });
-  });
+    it('publishes the files that are named, and nothing twice', async () => {
+      const load = newLoad(2);
+      const files = [wholeFile(load, 21, rows(90, 110)), wholeFile(load, 22, rows(500, 600))];
+      await stage.stageTogether(load, asTheyCome(files), maxLineBytes, signal);
+      await audiences.publish(load, [21]);
+      await audiences.publish(load, [21]);
+      expect(await bothCounts(of(2))).toEqual({ unique: 20, matched: 10 });
+    });
 
-  it('counts a device once, whatever its events and files, and only in its own audience and generation', async () => {
-    await bring(newLoad(3), `${rows(0, 50)}${rows(0, 50, 'click')}`);
-    await bring(newLoad(3), rows(25, 125, 'view'));
-    await bring(newLoad(3, 1), rows(1000, 1007));
-    await bring(newLoad(4), rows(2000, 2100));
-    expect(await audiences.countDevices(of(3))).toEqual({ unique: 125, matched: 100 });
-    expect(await audiences.countDevices(of(3, 1))).toEqual({ unique: 7, matched: 0 });
-    expect(await audiences.countDevices(of(5))).toEqual({ unique: 0, matched: 0 });
-  });
+    it('counts a device once, whatever its events and files, and only in its own audience and generation', async () => {
+      await bring(newLoad(3), `${rows(0, 50)}${rows(0, 50, 'click')}`);
+      await bring(newLoad(3), rows(25, 125, 'view'));
+      await bring(newLoad(3, 1), rows(1000, 1007));
+      await bring(newLoad(4), rows(2000, 2100));
+      expect(await bothCounts(of(3))).toEqual({ unique: 125, matched: 100 });
+      expect(await bothCounts(of(3, 1))).toEqual({ unique: 7, matched: 0 });
+      expect(await bothCounts(of(5))).toEqual({ unique: 0, matched: 0 });
+    });
 
-  it('looks few devices up among many known ones, with the same result', async () => {
-    await onEveryShard(engine, (shard) =>
-      shard.command({
-        query: `INSERT INTO known_devices_local SELECT reinterpretAsUUID(sipHash128(number)) FROM numbers(400000)`,
-      }),
-    );
-    await bring(newLoad(6), rows(98, 102));
-    expect(await audiences.countDevices(of(6))).toEqual({ unique: 4, matched: 2 });
-    expect(await audiences.countDevices(of(3))).toEqual({ unique: 125, matched: 100 });
-  });
+    it('looks few devices up among many known ones and counts very many in ranges, with the same result', async () => {
+      await onEveryShard(engine, (shard) =>
+        shard.command({
+          query: `INSERT INTO known_devices_local SELECT reinterpretAsUUID(sipHash128(number)) FROM numbers(400000)`,
+        }),
+      );
+      await bring(newLoad(6), rows(98, 102));
+      for (const about of [4, 100, 2_000_000]) {
+        expect(await bothCounts(of(6), about)).toEqual({ unique: 4, matched: 2 });
+        expect(await bothCounts(of(3), about)).toEqual({ unique: 125, matched: 100 });
+      }
+      // In every range, twice, half of them known.
+      await onEveryShard(engine, async (shard) => {
+        const query = `INSERT INTO audience_devices_local SELECT ${partnerId}, 10, 0, reinterpretAsUUID(sipHash128(number)), '', 1
+          FROM numbers(395000, 10000)`;
+        await shard.command({ query });
+        await shard.command({ query });
+      });
+      const shards = engine.shards.length;
+      for (const about of [10_000, 2_000_000]) {
+        expect(await bothCounts(of(10), about)).toEqual({ unique: 10_000 * shards, matched: 5_000 * shards });
+      }
+    });
 
-  it('purges dead generations and nothing else', async () => {
-    await bring(newLoad(8, 0), rows(0, 10));
-    await bring(newLoad(8, 1), rows(0, 20));
-    await bring(newLoad(8, 2), rows(0, 30));
-    await bring(newLoad(9, 0), rows(0, 40));
-    await audiences.purge(partnerId, [of(8, 0), of(8, 1), of(9, 5)], signal);
-    const left = [of(8, 0), of(8, 1), of(8, 2), of(9, 0)].map((generation) => audiences.countDead(generation));
-    expect(await Promise.all(left)).toEqual([0, 0, 30, 40]);
-  });
-});
+    it('purges dead generations of several partners at once and nothing else', async () => {
+      await bring(newLoad(8, 0), rows(0, 10));
+      await bring(newLoad(8, 1), rows(0, 20));
+      await bring(newLoad(8, 2), rows(0, 30));
+      await bring(newLoad(9, 0), rows(0, 40));
+      const ofOther = (generation: number) => ({ ...of(8, generation), partnerId: partnerId + 1 });
+      for (const generation of [0, 1]) {
+        await bring(memberLoad(nextId++, { jobId: 1, ...ofOther(generation) }), rows(0, 50));
+      }
+      await audiences.purge([of(8, 0), ofOther(1), of(8, 1), of(9, 5)], signal);
+      const looked = [of(8, 0), of(8, 1), of(8, 2), of(9, 0), ofOther(0), ofOther(1)];
+      const left = looked.map((generation) => audiences.countDead(generation));
+      expect(await Promise.all(left)).toEqual([0, 0, 30, 40, 50, 0]);
+    });
+
+    it('counts what staged files would add to an audience, each device once', async () => {
+      await bring(newLoad(7), rows(0, 50));
+      const inRoom = newLoad(7);
+      await stage.stage(inRoom, streamedFile(inRoom, 71, rows(40, 60) + rows(40, 60, 'click')), maxLineBytes, signal);
+      const together = newLoad(7);
+      const files = [wholeFile(together, 72, rows(55, 65)), wholeFile(together, 73, rows(300, 310))];
+      await stage.stageTogether(together, asTheyCome(files), maxLineBytes, signal);
+      const added = (...loads: { load: Load; fileIds: number[] }[]) => audiences.countNewDevices(of(7), loads);
+      expect(await added({ load: inRoom, fileIds: [71] })).toEqual({ unique: 10, matched: 10 });
+      // File 73 was not found good.
+      expect(await added({ load: inRoom, fileIds: [71] }, { load: together, fileIds: [72] })).toEqual({
+        unique: 15,
+        matched: 15,
+      });
+      expect(await added({ load: together, fileIds: [72, 73] })).toEqual({ unique: 20, matched: 10 });
+      expect(await audiences.countNewDevices(of(8), [{ load: inRoom, fileIds: [71] }])).toEqual({
+        unique: 20,
+        matched: 20,
+      });
+      expect(await bothCounts(of(7))).toEqual({ unique: 50, matched: 50 });
+      await stage.dropStages([inRoom.loadId, together.loadId]);
+    });
+  },
+);

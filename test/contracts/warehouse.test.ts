@@ -7,8 +7,8 @@ import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts'
 import { defaultLimits } from '../../src/domain/limits.ts';
 import type { Load, LoadStage, StreamedFile } from '../../src/ports/load-stage.ts';
 import type { Warehouse } from '../../src/ports/warehouse.ts';
-import { topologies } from '../support/environment.ts';
 import { attributeLoad, streamedFile } from '../support/staging.ts';
+import { placesOnTopologies } from '../support/stage-places.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { device } from '../support/device-id.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
@@ -16,121 +16,128 @@ import { connectTestEngine } from '../support/test-engine.ts';
 const { signal } = new AbortController();
 const { maxLineBytes } = defaultLimits;
 
-describe.each(topologies)('the warehouse on %s shard(s)', (topology) => {
-  let stores: TestStores;
-  let engine: Engine;
-  let warehouse: Warehouse;
-  let stage: LoadStage;
-  let nextId = 1;
+describe.each(placesOnTopologies)(
+  'the warehouse on $topology shard(s), staged in $place',
+  ({ topology, roomBytes }) => {
+    let stores: TestStores;
+    let engine: Engine;
+    let warehouse: Warehouse;
+    let stage: LoadStage;
+    let nextId = 1;
 
-  const newLoad = (jobId: number): Load => attributeLoad(nextId++, { id: jobId, partnerId: 7 });
-  /** A load of one file, which has the id of the load. */
-  const stageText = (load: Load, text: string): Promise<void> =>
-    stage.stage(load, streamedFile(load, load.loadId, text), maxLineBytes, signal);
-  const countsOf = async ({ loadId }: Load): Promise<unknown> => (await stage.countRows(loadId)).get(loadId);
-  const select = async (query: string): Promise<string[]> => {
-    const result = await engine.shards[0].query({ query, format: 'TabSeparated' });
-    return (await result.text()).split('\n').filter((line) => line !== '');
-  };
-
-  beforeAll(async () => {
-    stores = await createStores(topology);
-    engine = connectTestEngine(stores);
-    warehouse = clickhouseWarehouse(engine);
-    stage = clickhouseLoadStage(engine);
-    const keys = [
-      { key: 'sport', attributeId: 11 },
-      { key: 'news', attributeId: 12 },
-    ];
-    // As after a takeover: a second time changes nothing.
-    await warehouse.writeJobKeys(1, keys);
-    await warehouse.writeJobKeys(1, keys);
-  });
-
-  afterAll(async () => {
-    await closeEngine(engine);
-    await stores.drop();
-  });
-
-  it('stages, counts, publishes and drops a load', async () => {
-    const load = newLoad(1);
-    await stageText(load, `id,keys\n${device(1)},sport|news\n\nnonsense,sport\n${device(2)},golf\n`);
-    expect(await countsOf(load)).toEqual({
-      accepted: 1,
-      rejects: [
-        { reason: 'invalid_id', rows: 1, firstRow: 4 },
-        { reason: 'unknown_key', rows: 1, firstRow: 5 },
-      ],
-    });
-    const rejects = await stage.listRejects({
-      fileIds: [load.loadId],
-      loadIds: [load.loadId],
-      after: { fileId: 0, row: 0 },
-      limit: 10,
-    });
-    expect(rejects.map(({ reason, row, text }) => ({ reason, row, text }))).toEqual([
-      { reason: 'invalid_id', row: 4, text: Buffer.from('nonsense,sport') },
-      { reason: 'unknown_key', row: 5, text: Buffer.from(`${device(2)},golf`) },
-    ]);
-    expect(await select('SELECT count() FROM device_attributes')).toEqual(['0']);
-    await warehouse.publish(load);
-    await warehouse.publish(load);
-    expect(await select('SELECT attribute_id, device FROM device_attributes FINAL ORDER BY 1')).toEqual([
-      `11\t${device(1)}`,
-      `12\t${device(1)}`,
-    ]);
-    expect((await stage.listStaged()).loadIds).toContain(load.loadId);
-    await stage.dropLoad(load.loadId);
-    expect((await stage.listStaged()).loadIds).not.toContain(load.loadId);
-  });
-
-  it('publishes nothing for a load whose stage was dropped', async () => {
-    const load = newLoad(1);
-    await stageText(load, `${device(77)},sport\n`);
-    await stage.dropLoad(load.loadId);
-    await warehouse.publish(load);
-    expect(await select(`SELECT count() FROM device_attributes WHERE device = '${device(77)}'`)).toEqual(['0']);
-  });
-
-  it('counts the devices of a job once over its files, and only those of committed loads', async () => {
-    const [first, second, abandoned] = [newLoad(1), newLoad(1), newLoad(1)];
-    const lines = (from: number, to: number): string =>
-      Array.from({ length: to - from }, (_, n) => `${device(from + n)},sport`).join('\n');
-    await stageText(first, lines(100, 160));
-    await stageText(second, lines(140, 200));
-    await stageText(abandoned, lines(500, 600));
-    const loads = [first.loadId, second.loadId];
-    expect(await warehouse.publishDevices(1, loads)).toBe(100);
-    expect(await warehouse.publishDevices(1, loads)).toBe(100);
-    expect(await select(`SELECT count() FROM known_devices FINAL WHERE device >= '${device(100)}'`)).toEqual(['100']);
-    await warehouse.dropJob(1);
-    expect((await stage.listStaged()).jobIds).toEqual([]);
-  });
-
-  it('reads gzip as it is, also in several members, and tells a damaged one', async () => {
-    await warehouse.writeJobKeys(2, [{ key: 'sport', attributeId: 11 }]);
-    const whole = Buffer.concat([gzipSync(`${device(1)},sport\n`), gzipSync(`${device(2)},sport\n`)]);
-    const stageGzip = (load: Load, bytes: Buffer): Promise<void> => {
-      const file: StreamedFile = { ...streamedFile(load, load.loadId, ''), body: Readable.from([bytes]), isGzip: true };
-      return stage.stage(load, file, maxLineBytes, signal);
+    const newLoad = (jobId: number): Load => attributeLoad(nextId++, { id: jobId, partnerId: 7 });
+    /** A load of one file, which has the id of the load. */
+    const stageText = (load: Load, text: string): Promise<void> =>
+      stage.stage(load, streamedFile(load, load.loadId, text), maxLineBytes, signal);
+    const countsOf = async ({ loadId }: Load): Promise<unknown> => (await stage.countRows(loadId)).get(loadId);
+    const select = async (query: string): Promise<string[]> => {
+      const result = await engine.shards[0].query({ query, format: 'TabSeparated' });
+      return (await result.text()).split('\n').filter((line) => line !== '');
     };
-    const good = newLoad(2);
-    await stageGzip(good, whole);
-    expect(await countsOf(good)).toEqual({ accepted: 2, rejects: [] });
-    await expect(stageGzip(newLoad(2), whole.subarray(0, -12))).rejects.toMatchObject({
-      code: 'corrupt_gzip',
-    });
-    const damaged = Buffer.from(whole);
-    damaged.fill(0x55, 12, 30);
-    await expect(stageGzip(newLoad(2), damaged)).rejects.toMatchObject({ code: 'corrupt_gzip' });
-  });
 
-  it('rejects every row when the partner has no attributes', async () => {
-    const load = newLoad(3);
-    await stageText(load, `${device(1)},sport\n`);
-    expect(await countsOf(load)).toEqual({
-      accepted: 0,
-      rejects: [{ reason: 'unknown_key', rows: 1, firstRow: 1 }],
+    beforeAll(async () => {
+      stores = await createStores(topology);
+      engine = connectTestEngine(stores);
+      warehouse = clickhouseWarehouse(engine);
+      stage = clickhouseLoadStage(engine, roomBytes);
+      const keys = [
+        { key: 'sport', attributeId: 11 },
+        { key: 'news', attributeId: 12 },
+      ];
+      // As after a takeover: a second time changes nothing.
+      await warehouse.writeJobKeys(1, keys);
+      await warehouse.writeJobKeys(1, keys);
     });
-  });
-});
+
+    afterAll(async () => {
+      await closeEngine(engine);
+      await stores.drop();
+    });
+
+    it('stages, counts, publishes and drops a load', async () => {
+      const load = newLoad(1);
+      await stageText(load, `id,keys\n${device(1)},sport|news\n\nnonsense,sport\n${device(2)},golf\n`);
+      expect(await countsOf(load)).toEqual({
+        accepted: 1,
+        rejects: [
+          { reason: 'invalid_id', rows: 1, firstRow: 4 },
+          { reason: 'unknown_key', rows: 1, firstRow: 5 },
+        ],
+      });
+      const rejects = await stage.listRejects({
+        fileIds: [load.loadId],
+        loadIds: [load.loadId],
+        after: { fileId: 0, row: 0 },
+        limit: 10,
+      });
+      expect(rejects.map(({ reason, row, text }) => ({ reason, row, text }))).toEqual([
+        { reason: 'invalid_id', row: 4, text: Buffer.from('nonsense,sport') },
+        { reason: 'unknown_key', row: 5, text: Buffer.from(`${device(2)},golf`) },
+      ]);
+      expect(await select('SELECT count() FROM device_attributes')).toEqual(['0']);
+      await warehouse.publish(load);
+      await warehouse.publish(load);
+      expect(await select('SELECT attribute_id, device FROM device_attributes FINAL ORDER BY 1')).toEqual([
+        `11\t${device(1)}`,
+        `12\t${device(1)}`,
+      ]);
+      expect((await stage.listStaged()).loadIds).toContain(load.loadId);
+      await stage.dropLoad(load.loadId);
+      expect((await stage.listStaged()).loadIds).not.toContain(load.loadId);
+    });
+
+    it('publishes nothing for a load whose stage was dropped', async () => {
+      const load = newLoad(1);
+      await stageText(load, `${device(77)},sport\n`);
+      await stage.dropLoad(load.loadId);
+      await warehouse.publish(load);
+      expect(await select(`SELECT count() FROM device_attributes WHERE device = '${device(77)}'`)).toEqual(['0']);
+    });
+
+    it('counts the devices of a job once over its files, and only those of committed loads', async () => {
+      const [first, second, abandoned] = [newLoad(1), newLoad(1), newLoad(1)];
+      const lines = (from: number, to: number): string =>
+        Array.from({ length: to - from }, (_, n) => `${device(from + n)},sport`).join('\n');
+      await stageText(first, lines(100, 160));
+      await stageText(second, lines(140, 200));
+      await stageText(abandoned, lines(500, 600));
+      const loads = [first.loadId, second.loadId];
+      expect(await warehouse.publishDevices(1, loads)).toBe(100);
+      expect(await warehouse.publishDevices(1, loads)).toBe(100);
+      expect(await select(`SELECT count() FROM known_devices FINAL WHERE device >= '${device(100)}'`)).toEqual(['100']);
+      await warehouse.dropJob(1);
+      expect((await stage.listStaged()).jobIds).toEqual([]);
+    });
+
+    it('reads gzip as it is, also in several members, and tells a damaged one', async () => {
+      await warehouse.writeJobKeys(2, [{ key: 'sport', attributeId: 11 }]);
+      const whole = Buffer.concat([gzipSync(`${device(1)},sport\n`), gzipSync(`${device(2)},sport\n`)]);
+      const stageGzip = (load: Load, bytes: Buffer): Promise<void> => {
+        const file: StreamedFile = {
+          ...streamedFile(load, load.loadId, ''),
+          body: Readable.from([bytes]),
+          isGzip: true,
+        };
+        return stage.stage(load, file, maxLineBytes, signal);
+      };
+      const good = newLoad(2);
+      await stageGzip(good, whole);
+      expect(await countsOf(good)).toEqual({ accepted: 2, rejects: [] });
+      await expect(stageGzip(newLoad(2), whole.subarray(0, -12))).rejects.toMatchObject({
+        code: 'corrupt_gzip',
+      });
+      const damaged = Buffer.from(whole);
+      damaged.fill(0x55, 12, 30);
+      await expect(stageGzip(newLoad(2), damaged)).rejects.toMatchObject({ code: 'corrupt_gzip' });
+    });
+
+    it('rejects every row when the partner has no attributes', async () => {
+      const load = newLoad(3);
+      await stageText(load, `${device(1)},sport\n`);
+      expect(await countsOf(load)).toEqual({
+        accepted: 0,
+        rejects: [{ reason: 'unknown_key', rows: 1, firstRow: 1 }],
+      });
+    });
+  },
+);

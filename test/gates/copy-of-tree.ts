@@ -21,6 +21,7 @@ export function pathInTree(path: string): string {
 type Outcome = { readonly passed: boolean; readonly output: string };
 
 export type CopyOfTree = {
+  readonly folder: string;
   readonly write: (path: string, text: string) => void;
   readonly remove: (path: string) => void;
   /** Runs a script of package.json in the copy. */
@@ -34,6 +35,7 @@ export function copyTree(): CopyOfTree {
   for (const path of filesOfTree()) cpSync(join(root, path), join(folder, path));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return {
+    folder,
     write: (path, text) => {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);

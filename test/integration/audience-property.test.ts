@@ -2,9 +2,6 @@ import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import * as fc from 'fast-check';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { prefixOfPartner } from '../../src/domain/partner.ts';
-import { createLogger } from '../../src/entry/logging.ts';
-import { wire } from '../../src/entry/wiring.ts';
 import { createCustomer } from '../../src/usecases/manage-customers.ts';
 import { createUserToken } from '../../src/usecases/manage-user-tokens.ts';
 import { purgeGenerations } from '../../src/usecases/purge-generations.ts';
@@ -27,18 +24,21 @@ import {
   type Change,
   type Round,
 } from '../support/audience-scripts.ts';
-import { commandOnShards, selectOnShards } from '../support/below-the-api.ts';
+import { makeKnown, selectOnShards } from '../support/below-the-api.ts';
 import { topologies } from '../support/environment.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { startService, type Service } from '../support/running-service.ts';
 import { silentLog } from '../support/silent-log.ts';
+import { places, stagedLoads } from '../support/stage-places.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';
 
 // Two partners and three customers at once, over HTTP, with real processes, against a small model. The sweeps that mend
 // lost wake-ups and drop left-over stages are off: whatever they would mend is a mistake here.
 
-const runCount = 150;
+/** On each topology: some minutes of CI. For a long look, 150 and more. */
+const runCount = 50;
 const runsAtATime = 8;
 /** To repeat what failed, put the seed of the message here. */
 const seed = Date.now() % 2 ** 31;
@@ -49,24 +49,22 @@ const customersOf: readonly (readonly (string | null)[])[] = [[null, 'A', 'B'], 
 describe.each(topologies)('audiences after any interleaving, on a cluster of size %s', (topology) => {
   let stores: TestStores;
   let service: Service;
-  let deps: Awaited<ReturnType<typeof wire>>;
-  let serial = 0;
+  let deps: Wired;
 
   beforeAll(async () => {
     stores = await createStores(topology);
-    deps = await wire(stores.config, { name: 'test', boss: 'send' }, createLogger({ name: 'test', level: 'silent' }));
-    await commandOnShards(
-      stores,
-      `INSERT INTO known_devices SETTINGS distributed_foreground_insert = 1
-       VALUES ${Array.from(knownDevices, (id) => `('${id}')`).join(', ')}`,
-    );
+    deps = await wireUp(stores);
+    await makeKnown(stores, knownDevices);
     await withDatabase(stores, (client) =>
       client.query(
         `INSERT INTO sweep (name, ran_at) SELECT name, now() + interval '1 day'
          FROM unnest(ARRAY['wake lanes', 'drop orphaned stages', 'purge generations']) AS name`,
       ),
     );
-    service = await startService(stores.environment, `audience-property-${topology}`);
+    const [shared, room] = places;
+    const { roomBytes } = topology === 'one' ? shared : room;
+    const environment = { ...stores.environment, INLET_ROOM_BYTES: String(roomBytes) };
+    service = await startService(environment, `audience-property-${topology}`);
   });
   afterAll(async () => {
     await service.stop();
@@ -75,16 +73,11 @@ describe.each(topologies)('audiences after any interleaving, on a cluster of siz
   });
 
   const newCaller = async (customers: readonly (string | null)[]): Promise<Caller> => {
-    serial += 1;
-    const name = `m-${process.pid}-${Date.now().toString(36)}-${serial}`;
-    const prefix = prefixOfPartner(name);
-    const { key, hash } = deps.apiKeys.issue();
-    const { id } = await deps.partners.create({ name, prefix, keyHash: hash });
-    rememberSecrets(key.reveal());
+    const { id, name, prefix, apiKey } = await newBarePartner(deps);
     const scopes: Scope[] = [];
     for (const customer of customers) {
       const userToken = customer === null ? undefined : await newUserToken(name, customer);
-      scopes.push({ api: audienceClient(service.url, key.reveal(), userToken), audiences: [] });
+      scopes.push({ api: audienceClient(service.url, apiKey, userToken), audiences: [] });
     }
     return { id, prefix, scopes };
   };
@@ -192,11 +185,11 @@ describe.each(topologies)('audiences after any interleaving, on a cluster of siz
     expect(await count('SELECT count(*) FROM job WHERE cancelled AND cleaned_at IS NULL')).toBe(0);
     expect(await count('SELECT count(*) FROM job WHERE cancelled')).toBeGreaterThan(0);
     expect(await deps.stage.listStaged()).toEqual({ loadIds: [], jobIds: [] });
-    expect(await selectOnShards(stores, 'SELECT DISTINCT load_id FROM staged_members_local')).toEqual([]);
+    expect(await stagedLoads(stores)).toEqual([]);
   });
 
   // Of some partners: a purge writes a new name for every part of the table, whoever's it is.
-  it('leave no row of a generation that was cleared, after the second look', { timeout: 900_000 }, async () => {
+  it('leave no row of a generation that was cleared, after the second look', { timeout: 300_000 }, async () => {
     const partners = await withDatabase(stores, async (client) => {
       await client.query(`UPDATE dead_generation SET check_at = 'infinity'`);
       const { rows } = await client.query<{ partner_id: string }>(

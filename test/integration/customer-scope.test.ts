@@ -5,35 +5,26 @@ import { addAuthentication } from '../../src/adapters/http/authentication.ts';
 import { addCustomerScope, scopeOf } from '../../src/adapters/http/customer-scope.ts';
 import { addProblemAnswers } from '../../src/adapters/http/problem-answers.ts';
 import type { Api } from '../../src/adapters/http/server.ts';
-import { createLogger } from '../../src/entry/logging.ts';
-import { wire } from '../../src/entry/wiring.ts';
 import { createCustomer } from '../../src/usecases/manage-customers.ts';
 import { createUserToken, revokeUserToken } from '../../src/usecases/manage-user-tokens.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
-
-type Caller = { readonly id: number; readonly name: string; readonly apiKey: string };
+import { newBarePartner, wireUp, type BarePartner, type Wired } from '../support/wired.ts';
 
 describe('the scope of a call', () => {
   let stores: TestStores;
-  let deps: Awaited<ReturnType<typeof wire>>;
+  let deps: Wired;
   let api: Api;
-  let mine: Caller;
-  let theirs: Caller;
+  let mine: BarePartner;
+  let theirs: BarePartner;
 
-  const newPartner = async (name: string): Promise<Caller> => {
-    const { key, hash } = deps.apiKeys.issue();
-    const { id } = await deps.partners.create({ name, prefix: `${name}/`, keyHash: hash });
-    rememberSecrets(key.reveal());
-    return { id, name, apiKey: key.reveal() };
-  };
-  const newToken = async ({ name }: Caller): Promise<{ id: number; customerId: number; token: string }> => {
+  const newToken = async ({ name }: BarePartner): Promise<{ id: number; customerId: number; token: string }> => {
     const customer = await createCustomer(deps, name, `Customer ${Math.random()}`);
     const { id, token } = await createUserToken(deps, name, customer.name);
     rememberSecrets(token.reveal());
     return { id, customerId: customer.id, token: token.reveal() };
   };
-  const call = (caller: Caller, userToken?: string): Promise<LightMyRequestResponse> =>
+  const call = (caller: BarePartner, userToken?: string): Promise<LightMyRequestResponse> =>
     api.inject({
       url: '/scope',
       headers: {
@@ -56,7 +47,7 @@ describe('the scope of a call', () => {
 
   beforeAll(async () => {
     stores = await createStores('one');
-    deps = await wire(stores.config, { name: 'test', boss: 'send' }, createLogger({ name: 'test', level: 'silent' }));
+    deps = await wireUp(stores);
     api = Fastify();
     addProblemAnswers(api);
     api.register(async (authenticated: Api) => {
@@ -68,7 +59,7 @@ describe('the scope of a call', () => {
       });
     });
     await api.ready();
-    [mine, theirs] = [await newPartner('mine'), await newPartner('theirs')];
+    [mine, theirs] = [await newBarePartner(deps), await newBarePartner(deps)];
   });
   afterAll(async () => {
     await api.close();

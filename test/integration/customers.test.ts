@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
+import { runInlet } from '../support/run-inlet.ts';
 import { tablesThatHold } from '../support/search-stores.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 
@@ -20,7 +21,6 @@ const shownSchema = z.strictObject({
   customer: z.string(),
   user_token: z.string(),
 });
-const endedSchema = z.object({ code: z.literal(1), stdout: z.literal(''), stderr: z.string() });
 
 // A command takes about a second, so the order matters here: each test looks at what the ones before it made.
 describe('the operator', () => {
@@ -40,8 +40,9 @@ describe('the operator', () => {
 
   /** The code with which a command ends that says nothing on standard output. */
   const refusal = async (...parameters: string[]): Promise<string | undefined> => {
-    const ended: unknown = await mine.operate(...parameters).catch((error: unknown) => error);
-    return /^(\w+): /.exec(endedSchema.parse(ended).stderr)?.[1];
+    const { code, out, said } = await runInlet(stores.environment, parameters);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    return /^(\w+): /.exec(said)?.[1];
   };
 
   it('makes customers, whose names are trimmed, and lists those of one partner', async () => {

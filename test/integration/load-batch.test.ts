@@ -8,12 +8,14 @@ import { wire } from '../../src/entry/wiring.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { FileOutcome } from '../../src/ports/file-store.ts';
 import { isTakenOver, type LaneStep } from '../../src/ports/lane-store.ts';
+import type { ObjectStore } from '../../src/ports/object-store.ts';
 import { giveUpBatch, loadBatch } from '../../src/usecases/load-batch.ts';
 import { prepareImport } from '../../src/usecases/prepare-import.ts';
 import { settleLoads } from '../../src/usecases/settle-loads.ts';
 import { stageBatch } from '../../src/usecases/stage-batch.ts';
-import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
+import { attributesOf } from '../support/below-the-api.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
+import { places, stagedLoads } from '../support/stage-places.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { device } from '../support/device-id.ts';
 
@@ -21,7 +23,7 @@ import { device } from '../support/device-id.ts';
 
 const signal = new AbortController().signal;
 
-describe('an attempt to load a file', () => {
+describe.each(places)('an attempt to load a file, staged in $place', ({ roomBytes }) => {
   let stores: TestStores;
   let partner: TestPartner;
   let deps: Awaited<ReturnType<typeof wire>> & { log: Log };
@@ -32,7 +34,10 @@ describe('an attempt to load a file', () => {
   beforeAll(async () => {
     stores = await createStores('two');
     const log = createLogger({ name: 'test', level: 'silent' });
-    deps = { ...(await wire(stores.config, { name: 'test', boss: 'send' }, log)), log };
+    deps = {
+      ...(await wire({ ...stores.config, INLET_ROOM_BYTES: roomBytes }, { name: 'test', boss: 'send' }, log)),
+      log,
+    };
   });
   afterAll(async () => {
     await deps.close();
@@ -65,8 +70,7 @@ describe('an attempt to load a file', () => {
     const step = await nextStep();
     if (step.do !== 'prepare' || step.job.kind !== 'import') throw new Error(`the lane wants to ${step.do}`);
     await prepareImport(deps, step.job);
-    fileId =
-      (await deps.importLogs.listFiles(partner.id, jobId, { afterId: 0, limit: 1, onlyWithErrors: false }))[0]?.id ?? 0;
+    fileId = (await file())?.id ?? 0;
   };
 
   const nextStep = (): Promise<LaneStep> =>
@@ -78,20 +82,18 @@ describe('an attempt to load a file', () => {
   };
   /** As a holder of the lane does it. */
   const settle = async (holder: typeof deps = deps): Promise<void> => {
-    const { job, loads } = await takeStaged();
-    await settleLoads(holder, job, loads);
+    await settleLoads(holder, await takeStaged());
   };
   const claim = async () => {
     const claimed = await deps.files.claim(fileId);
     if (!claimed) throw new Error('nothing to claim');
     return claimed;
   };
-  const good = (): FileOutcome => ({ is: 'staged', fileId, counts: { accepted: 2, rejects: [] }, devices: 0 });
-  const file = async () =>
-    (await deps.importLogs.listFiles(partner.id, jobId, { afterId: 0, limit: 1, onlyWithErrors: false }))[0];
+  const good = (): FileOutcome => ({ is: 'staged', fileId, counts: { accepted: 2, rejects: [] } });
+  const listed = () => deps.importLogs.listFiles(partner.id, jobId, { afterId: 0, limit: 9, onlyWithErrors: false });
+  const file = async () => (await listed())[0];
   const visible = async (): Promise<number> => (await attributesOf(stores, partner.id)).length;
-  const staged = (): Promise<string[]> =>
-    selectOnShards(stores, 'SELECT DISTINCT load_id FROM staged_attributes_local');
+  const staged = (): Promise<string[]> => stagedLoads(stores);
 
   it('loads the file and leaves no stage', async () => {
     await loadBatch(deps, fileId, signal);
@@ -103,22 +105,47 @@ describe('an attempt to load a file', () => {
     expect(await staged()).toEqual([]);
   });
 
-  it('of several files goes on with the first of them, when that one must be loaded alone', async () => {
+  const finishFirstJob = async (): Promise<void> => {
     await loadBatch(deps, fileId, signal);
     await settle();
     await deps.lanes.finishImport(jobId, { uniqueDevices: 2, failure: null, errors: [] });
+  };
+  const statusAndRows = async () => (await listed()).map(({ status, totalRows }) => [status, totalRows]);
+
+  it('of several files goes on with the first of them, when that one must be loaded alone', async () => {
+    await finishFirstJob();
     await partner.upload('pair/a.csv.gz', gzipSync(`${device(1)},sport\n`.repeat(220_000)));
     await partner.upload('pair/b.csv.gz', gzipSync('nonsense,sport\n'));
     await prepare('pair/', true);
     // One token for both: while it is held no other can be sent for the first, whose id it has.
     await loadBatch(deps, fileId, signal);
-    const files = await deps.importLogs.listFiles(partner.id, jobId, { afterId: 0, limit: 9, onlyWithErrors: false });
-    expect(files.map(({ status, totalRows }) => [status, totalRows])).toEqual([
+    expect(await statusAndRows()).toEqual([
       [1, 220_000],
       [3, 1],
     ]);
     await settle();
     expect(await file()).toMatchObject({ status: 2, failure: null });
+  });
+
+  it('of several files whose storage goes away in the middle is tried again, and nothing is doubled', async () => {
+    await finishFirstJob();
+    for (const [n, name] of ['a', 'b'].entries())
+      await partner.upload(`broken/${name}.csv`, `${device(11 + n)},sport\n`);
+    await prepare('broken/', false);
+    const readButB =
+      (objects: ObjectStore): ObjectStore['read'] =>
+      (object, ...rest) =>
+        object.key.endsWith('b.csv') ? Promise.reject(new Error('the storage is away')) : objects.read(object, ...rest);
+    const sources: typeof deps.sources = {
+      withObjects: (source, run) =>
+        deps.sources.withObjects(source, (objects) => run({ ...objects, read: readButB(objects) })),
+    };
+    await expect(loadBatch({ ...deps, sources }, fileId, signal)).rejects.toThrow('the storage is away');
+    await loadBatch(deps, fileId, signal);
+    await settle();
+    expect((await listed()).map(({ status }) => status)).toEqual([2, 2]);
+    expect(await visible()).toBe(4);
+    expect(await staged()).toEqual([]);
   });
 
   it('that died while it staged is begun anew, and its stage is gone', async () => {
@@ -202,8 +229,8 @@ describe('an attempt to load a file', () => {
     const first = await takeStaged();
     const second = await takeStaged();
     expect([first, second].map(({ loads }) => loads.map(isTakenOver))).toEqual([[false], [true]]);
-    await settleLoads(deps, second.job, second.loads);
-    await settleLoads(deps, first.job, first.loads);
+    await settleLoads(deps, second);
+    await settleLoads(deps, first);
     expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
     expect(await visible()).toBe(2);
     expect(await staged()).toEqual([]);
@@ -213,9 +240,9 @@ describe('an attempt to load a file', () => {
     await loadBatch(deps, fileId, signal);
     const first = await takeStaged();
     const second = await takeStaged();
-    await settleLoads(deps, first.job, first.loads);
+    await settleLoads(deps, first);
     expect(await file()).toMatchObject({ status: 1 });
-    await settleLoads(deps, second.job, second.loads);
+    await settleLoads(deps, second);
     expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
     expect(await visible()).toBe(2);
     expect(await staged()).toEqual([]);
@@ -243,14 +270,12 @@ describe('an attempt to load a file', () => {
   });
 
   it('of several files is taken apart before any of them is given up', async () => {
-    await loadBatch(deps, fileId, signal);
-    await settle();
-    await deps.lanes.finishImport(jobId, { uniqueDevices: 2, failure: null, errors: [] });
+    await finishFirstJob();
     for (const name of ['a', 'b']) await partner.upload(`two/${name}.csv`, `${device(1)},sport\n`);
     await prepare('two/', false);
     expect((await claim()).files).toHaveLength(2);
     await giveUpBatch(deps, fileId);
-    const files = await deps.importLogs.listFiles(partner.id, jobId, { afterId: 0, limit: 9, onlyWithErrors: false });
+    const files = await listed();
     expect(files.map(({ status }) => status)).toEqual([0, 0]);
     const claims = await Promise.all(files.map(({ id }) => deps.files.claim(id)));
     expect(claims.map((claimed) => claimed?.files.map((one) => one.fileId))).toEqual(files.map(({ id }) => [id]));

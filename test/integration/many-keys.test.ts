@@ -41,7 +41,7 @@ describe.each([
     const keys = attributeIds.join('|');
     const bytes = Buffer.from(Array.from({ length: rows }, () => `${randomUUID()},${keys}\n`).join(''));
     const load = attributeLoad(1, { id: 1, partnerId: 1 });
-    const stage = clickhouseLoadStage(engine);
+    const stage = clickhouseLoadStage(engine, stores.config.INLET_ROOM_BYTES);
     const { signal } = new AbortController();
     await stage.stage(load, streamedFile(load, 1, bytes), defaultLimits.maxLineBytes, signal);
     expect(await stage.countRows(1)).toEqual(new Map([[1, { accepted: rows, rejects: [] }]]));

@@ -1,19 +1,18 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
-import { createLogger } from '../../src/entry/logging.ts';
 import { storageProvisioner } from '../../src/entry/storage.ts';
-import { wire } from '../../src/entry/wiring.ts';
 import { provisionPartner } from '../../src/usecases/provision-partner.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
+import { wireUp, type Wired } from '../support/wired.ts';
 
 describe('two operators who provision the same partner at once', () => {
   let stores: TestStores;
-  let deps: Awaited<ReturnType<typeof wire>>;
+  let deps: Wired;
 
   beforeAll(async () => {
     stores = await createStores('one');
-    deps = await wire(stores.config, { name: 'test', boss: 'send' }, createLogger({ name: 'test', level: 'silent' }));
+    deps = await wireUp(stores);
   });
   afterAll(async () => {
     await deps.close();

@@ -8,7 +8,7 @@ import { judgeLine, type LineContext } from '../../src/domain/judge-line.ts';
 import { fiveColumns, memberColumns, twoColumns, type RowLayout } from '../../src/domain/row-layout.ts';
 import { rowRule } from '../../src/domain/row-rule.ts';
 import { knownKeys, lineOf, maxLineBytes } from '../support/arbitrary-lines.ts';
-import { attributeLoad, memberLoad } from '../support/staging.ts';
+import { asTheyCome, attributeLoad, memberLoad } from '../support/staging.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 
@@ -75,12 +75,12 @@ describe('the row rule', () => {
       ? memberLoad(nextLoad++, { jobId: 1, partnerId: 1, audienceId: 1, generation: 0 })
       : attributeLoad(nextLoad++, { id: 1, partnerId: 1 });
     const content = Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')]));
-    const stage = clickhouseLoadStage(engine);
+    const stage = clickhouseLoadStage(engine, stores.config.INLET_ROOM_BYTES);
     const { signal } = new AbortController();
     if (arrival === 'lines') {
       const file = { fileId: 1, body: Readable.from([content]), isGzip: false, layout };
       await stage.stage(load, file, maxLineBytes, signal);
-    } else await stage.stageTogether(load, [{ fileId: 1, content, layout }], maxLineBytes, signal);
+    } else await stage.stageTogether(load, asTheyCome([{ fileId: 1, content, layout }]), maxLineBytes, signal);
     const result = await engine.shards[0].query({
       query: `SELECT ${columns} FROM verdicts WHERE load_id = ${load.loadId} ORDER BY row`,
       format: 'JSONEachRow',

@@ -9,8 +9,10 @@ import { prepareAudienceLoad } from '../../src/usecases/load-audience.ts';
 import { runLane } from '../../src/usecases/run-lane.ts';
 import { settleLoads } from '../../src/usecases/settle-loads.ts';
 import { rows } from '../support/audience-rows.ts';
-import { selectOnShards } from '../support/below-the-api.ts';
+import { commandOnShards } from '../support/below-the-api.ts';
+import { device } from '../support/device-id.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
+import { places, stagedLoads } from '../support/stage-places.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 
 // What a clear or a second holder of the lane does to loads that are being settled: the use cases on the real stores,
@@ -18,7 +20,7 @@ import { createStores, withDatabase, type TestStores } from '../support/stores.t
 
 const { signal } = new AbortController();
 
-describe('settling the loads of an audience', () => {
+describe.each(places)('settling the loads of an audience, staged in $place', ({ roomBytes }) => {
   let stores: TestStores;
   let partner: TestPartner;
   let deps: Awaited<ReturnType<typeof wire>> & { log: Log; filesOutPerLane: number; stepsPerTurn: number };
@@ -27,7 +29,7 @@ describe('settling the loads of an audience', () => {
   beforeAll(async () => {
     stores = await createStores('two');
     const log = createLogger({ name: 'test', level: 'silent' });
-    const wired = await wire(stores.config, { name: 'test', boss: 'send' }, log);
+    const wired = await wire({ ...stores.config, INLET_ROOM_BYTES: roomBytes }, { name: 'test', boss: 'send' }, log);
     deps = { ...wired, log, filesOutPerLane: 16, stepsPerTurn: 10 };
   });
   afterAll(async () => {
@@ -44,13 +46,10 @@ describe('settling the loads of an audience', () => {
   };
   const scope = () => ({ partnerId: partner.id, customerId: null });
   const audience = () => deps.audiences.find(scope(), audienceId);
-  const staged = (): Promise<string[]> => selectOnShards(stores, 'SELECT DISTINCT load_id FROM staged_members_local');
+  const staged = (): Promise<string[]> => stagedLoads(stores);
 
-  /** An audience of one file that is staged and waits for the lane. */
-  beforeEach(async () => {
-    partner = await createPartner(stores.environment);
-    await partner.upload('a.csv', rows(0, 10));
-    ({ audienceId } = await deps.audiences.create(scope(), { name: 'a', filePath: 'a.csv', maxOpenJobs: 9 }));
+  /** Takes the job whose turn it is as far as its file can go by itself: staged, waiting for the lane. */
+  const stageNext = async (): Promise<void> => {
     const step = await nextStep();
     if (step.do !== 'prepare' || step.job.kind !== 'audience') throw new Error(`the lane wants to ${step.do}`);
     await prepareAudienceLoad(deps, step.job);
@@ -58,29 +57,61 @@ describe('settling the loads of an audience', () => {
       client.query<{ id: string }>('SELECT id FROM job_file WHERE job_id = $1', [step.job.id]),
     );
     await loadBatch(deps, Number(files.rows[0]?.id), signal);
+  };
+  /** Devices of these numbers become known, as an import would bring them. */
+  const makeKnown = async (from: number, to: number): Promise<void> => {
+    const values = Array.from({ length: to - from }, (_, n) => `('${device(partner.id * 1000 + from + n)}')`);
+    await commandOnShards(
+      stores,
+      `INSERT INTO known_devices SETTINGS distributed_foreground_insert = 1 VALUES ${values.join(', ')}`,
+    );
+    await withDatabase(stores, (client) => client.query(`SELECT nextval('known_devices_version')`));
+  };
+  const ownRows = (from: number, to: number): string => rows(partner.id * 1000 + from, partner.id * 1000 + to);
+  const append = async (filePath: string, content: string): Promise<void> => {
+    await partner.upload(filePath, content);
+    await deps.audiences.append(scope(), audienceId, { filePath, maxOpenJobs: 9 });
+    await runLane({ ...deps, stepsPerTurn: 1 }, token(), signal);
+    await stageNext();
+  };
+
+  /** An audience of one file that is staged and waits for the lane. */
+  beforeEach(async () => {
+    partner = await createPartner(stores.environment);
+    await partner.upload('a.csv', ownRows(0, 10));
+    ({ audienceId } = await deps.audiences.create(scope(), { name: 'a', filePath: 'a.csv', maxOpenJobs: 9 }));
+    await stageNext();
   });
 
   it('writes files and counts together', async () => {
     expect(await audience()).toMatchObject({ status: 1, uniqueDevices: 0 });
-    const { job, loads } = await takeStaged();
-    await settleLoads(deps, job, loads);
+    const step = await takeStaged();
+    await settleLoads(deps, step);
     expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 10, uniqueDevices: 10 });
     expect(await staged()).toEqual([]);
+  });
+
+  it('counts an audience whose file had been counted before', async () => {
+    await withDatabase(stores, (client) =>
+      client.query('UPDATE job_file SET uploaded_devices = 10 WHERE audience_id = $1', [audienceId]),
+    );
+    await settleLoads(deps, await takeStaged());
+    expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 10, uniqueDevices: 10 });
   });
 
   it('is left to the holder of the lane who took them last', async () => {
     const first = await takeStaged();
     const second = await takeStaged();
-    await settleLoads(deps, first.job, first.loads);
+    await settleLoads(deps, first);
     expect(await audience()).toMatchObject({ status: 1, uniqueDevices: 0 });
-    await settleLoads(deps, second.job, second.loads);
+    await settleLoads(deps, second);
     expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 10, uniqueDevices: 10 });
   });
 
   it('after a clear changes nothing, and the lane cleans up', async () => {
-    const { job, loads } = await takeStaged();
+    const step = await takeStaged();
     expect(await deps.audiences.clear(scope(), audienceId)).toBe(true);
-    await settleLoads(deps, job, loads);
+    await settleLoads(deps, step);
     expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 0, uniqueDevices: 0 });
     await runLane(deps, token(), signal);
     expect(await staged()).toEqual([]);
@@ -88,7 +119,7 @@ describe('settling the loads of an audience', () => {
   });
 
   it('is stopped by a clear that comes while it goes on', async () => {
-    const { job, loads } = await takeStaged();
+    const step = await takeStaged();
     let stop = (): void => undefined;
     const slow = {
       ...deps.audienceWarehouse,
@@ -99,10 +130,45 @@ describe('settling the loads of an audience', () => {
         }),
     };
     const warehouse = { ...deps.warehouse, stopJob: async () => stop() };
-    const settling = settleLoads({ ...deps, audienceWarehouse: slow, warehouse }, job, loads);
+    const settling = settleLoads({ ...deps, audienceWarehouse: slow, warehouse }, step);
     await deps.audiences.clear(scope(), audienceId);
     await settling;
     expect(await audience()).toMatchObject({ status: 2, uniqueDevices: 0 });
     expect(await staged()).toEqual([]);
+  });
+
+  describe('of a small file', () => {
+    const countsNothingAnew = () => ({
+      ...deps.audienceWarehouse,
+      countDevices: () => Promise.reject(new Error('counted anew')),
+    });
+
+    it('adds what the file brings', async () => {
+      await makeKnown(5, 11);
+      await settleLoads(deps, await takeStaged());
+      expect(await audience()).toMatchObject({ uniqueDevices: 10, matchedDevices: 5 });
+      await append('b.csv', ownRows(9, 11));
+      await settleLoads({ ...deps, audienceWarehouse: countsNothingAnew() }, await takeStaged());
+      expect(await audience()).toMatchObject({ uploadedDevices: 12, uniqueDevices: 11, matchedDevices: 6 });
+      expect(await staged()).toEqual([]);
+    });
+
+    it('sees what has become known since of the devices that were there', async () => {
+      await settleLoads(deps, await takeStaged());
+      await makeKnown(0, 3);
+      await append('b.csv', ownRows(10, 12));
+      await settleLoads(deps, await takeStaged());
+      expect(await audience()).toMatchObject({ uniqueDevices: 12, matchedDevices: 3 });
+    });
+
+    it('counts right when another holder of the lane had published it', async () => {
+      await makeKnown(0, 20);
+      await settleLoads(deps, await takeStaged());
+      await append('b.csv', ownRows(10, 12));
+      const first = await takeStaged();
+      for (const { load, fileIds } of first.loads) await deps.audienceWarehouse.publish(load, fileIds);
+      await settleLoads(deps, await takeStaged());
+      expect(await audience()).toMatchObject({ uploadedDevices: 12, uniqueDevices: 12, matchedDevices: 12 });
+    });
   });
 });

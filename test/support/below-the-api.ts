@@ -19,6 +19,15 @@ export async function commandOnShards(stores: TestStores, query: string): Promis
   await onShards(stores, (client) => client.command({ query }));
 }
 
+/** As if an import had brought these devices. */
+export async function makeKnown(stores: TestStores, devices: ReadonlySet<string>): Promise<void> {
+  const values = Array.from(devices, (id) => `('${id}')`).join(', ');
+  await commandOnShards(
+    stores,
+    `INSERT INTO known_devices SETTINGS distributed_foreground_insert = 1 VALUES ${values}`,
+  );
+}
+
 async function onShards<T>(stores: TestStores, run: (client: ClickHouseClient) => Promise<T>): Promise<T[]> {
   return Promise.all(
     stores.config.INLET_CLICKHOUSE_URLS.map(async (url) => {

@@ -1,20 +1,18 @@
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
-import { rmSync } from 'node:fs';
 import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/migrate.ts';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { testBucket } from './environment.ts';
 import { forgetSecrets, rememberSecrets } from './known-secrets.ts';
-import { logDirectory } from './log-directory.ts';
+import { keepRecentLogs } from './log-directory.ts';
 import { silentLog } from './silent-log.ts';
 import { templateDatabase, withServer } from './stores.ts';
 
 /** Once per run: the bucket, and the PostgreSQL template with all migrations in it. */
 export async function setup(): Promise<void> {
   const { postgres, clickhouse, s3 } = readAddresses();
-  rmSync(logDirectory, { recursive: true, force: true });
-  forgetSecrets();
+  if (!keepRecentLogs()) forgetSecrets();
   rememberSecrets(
     new URL(postgres.url).password,
     ...clickhouse.shards.map(({ httpUrl }) => new URL(httpUrl).password),

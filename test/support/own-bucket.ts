@@ -16,6 +16,14 @@ export type OwnBucket = {
 
 const userSchema = z.object({ keys: z.array(z.object({ access_key: z.string(), secret_key: z.string() })).min(1) });
 
+let shared: Promise<OwnBucket> | undefined;
+
+/** One for all who need any, made when the first asks. */
+export function sharedOwnBucket(): Promise<OwnBucket> {
+  shared ??= createOwnBucket();
+  return shared;
+}
+
 /** A storage user of its own with a bucket of its own: what stands for a partner-owned bucket. */
 export async function createOwnBucket(): Promise<OwnBucket> {
   const { s3: storage } = readAddresses();

@@ -1,13 +1,10 @@
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { z } from 'zod';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { rememberSecrets } from './known-secrets.ts';
-
-const run = promisify(execFile);
+import { inletOutput } from './run-inlet.ts';
 
 const issuedSchema = z.object({
   partner_id: z.int(),
@@ -40,17 +37,15 @@ type TestCustomer = { readonly id: number; readonly userToken: string; readonly 
 
 let serial = 0;
 
-/** Runs the operator's command line as an operator does. */
-async function inlet(environment: Readonly<Record<string, string>>, ...parameters: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, ['bin/inlet', ...parameters], { env: { ...environment } });
-  return stdout;
-}
-
-/** A new partner with everything that provisioning gives it. */
-export async function createPartner(environment: Readonly<Record<string, string>>): Promise<TestPartner> {
+/** A new partner with everything that provisioning gives it. `folder`: of another release than this one. */
+export async function createPartner(
+  environment: Readonly<Record<string, string>>,
+  folder?: string,
+): Promise<TestPartner> {
   serial += 1;
+  const operate = (...parameters: string[]): Promise<string> => inletOutput(environment, parameters, folder);
   const name = `p-${process.pid}-${Date.now().toString(36)}-${serial}`;
-  const issued = issuedSchema.parse(JSON.parse(await inlet(environment, 'partner', 'create', name)));
+  const issued = issuedSchema.parse(JSON.parse(await operate('partner', 'create', name)));
   const { storage } = issued;
   rememberSecrets(issued.api_key, storage.secret_access_key);
   const { endpoint, region } = readAddresses().s3;
@@ -70,26 +65,22 @@ export async function createPartner(environment: Readonly<Record<string, string>
     upload: async (path, body) => {
       await s3.send(new PutObjectCommand({ Bucket: storage.bucket, Key: storage.prefix + path, Body: body }));
     },
-    operate: (...parameters) => inlet(environment, ...parameters),
+    operate,
     createAttribute: async (attribute, ...foreignKeys) => {
       const keys = foreignKeys.flatMap((key) => ['--foreign-key', key]);
-      const made = await inlet(environment, 'attribute', 'create', '--partner', name, '--name', attribute, ...keys);
+      const made = await operate('attribute', 'create', '--partner', name, '--name', attribute, ...keys);
       return z.object({ attribute_id: z.int() }).parse(JSON.parse(made)).attribute_id;
     },
-    createCustomer: (customer) => createCustomer(environment, name, customer),
+    createCustomer: (customer) => createCustomer(operate, name, customer),
   };
 }
 
 const issuedTokenSchema = z.object({ token_id: z.int(), customer_id: z.int(), user_token: z.string() });
 
 /** A customer with a user token. */
-async function createCustomer(
-  environment: Readonly<Record<string, string>>,
-  partner: string,
-  name: string,
-): Promise<TestCustomer> {
-  await inlet(environment, 'customer', 'create', '--partner', partner, '--name', name);
-  const made = await inlet(environment, 'user-token', 'create', '--partner', partner, '--customer', name);
+async function createCustomer(operate: TestPartner['operate'], partner: string, name: string): Promise<TestCustomer> {
+  await operate('customer', 'create', '--partner', partner, '--name', name);
+  const made = await operate('user-token', 'create', '--partner', partner, '--customer', name);
   const issued = issuedTokenSchema.parse(JSON.parse(made));
   rememberSecrets(issued.user_token);
   return { id: issued.customer_id, userToken: issued.user_token, tokenId: issued.token_id };

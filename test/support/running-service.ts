@@ -4,8 +4,9 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { logDirectory } from './log-directory.ts';
 import { waitUntil } from './wait-until.ts';
+import { processArguments } from '../../stack/process-arguments.ts';
 
-type ServiceProcess = { readonly child: ChildProcess; readonly logFile: string };
+export type ServiceProcess = { readonly child: ChildProcess; readonly logFile: string };
 export type Service = {
   readonly url: string;
   readonly api: ChildProcess;
@@ -17,21 +18,9 @@ let serial = 0;
 
 /** Starts the api and a worker as real processes; their logs are kept for the test that looks for secrets. */
 export async function startService(environment: Readonly<Record<string, string>>, label: string): Promise<Service> {
-  const api = startProcess('api', environment, label);
-  const worker = startProcess('worker', environment, label);
-  let url = '';
-  await waitUntil(`the api and the worker are ready (see ${logDirectory})`, async () => {
-    requireAlive(api);
-    requireAlive(worker);
-    url = /Server listening at (http:\/\/127\.0\.0\.1:\d+)/.exec(readFileSync(api.logFile, 'utf8'))?.[1] ?? '';
-    return (
-      url !== '' &&
-      readFileSync(worker.logFile, 'utf8').includes('"working"') &&
-      (await fetch(`${url}/health/ready`)).ok
-    );
-  });
+  const [api, worker] = await Promise.all([startApi(environment, label), startWorker(environment, label)]);
   return {
-    url,
+    url: api.url,
     api: api.child,
     worker: worker.child,
     stop: async () => {
@@ -40,19 +29,51 @@ export async function startService(environment: Readonly<Record<string, string>>
   };
 }
 
+/** `folder`: another tree than this one, of another release. */
+export async function startApi(
+  environment: Readonly<Record<string, string>>,
+  label: string,
+  tree?: string,
+): Promise<ServiceProcess & { readonly url: string }> {
+  const api = startProcess('api', environment, label, tree);
+  let url = '';
+  await waitUntil(`the api is ready (see ${api.logFile})`, async () => {
+    requireAlive(api);
+    url = /Server listening at (http:\/\/127\.0\.0\.1:\d+)/.exec(readFileSync(api.logFile, 'utf8'))?.[1] ?? '';
+    return url !== '' && (await fetch(`${url}/health/ready`)).ok;
+  });
+  return { ...api, url };
+}
+
+export async function startWorker(
+  environment: Readonly<Record<string, string>>,
+  label: string,
+  tree?: string,
+): Promise<ServiceProcess> {
+  const worker = startProcess('worker', environment, label, tree);
+  await waitUntil(`the worker is ready (see ${worker.logFile})`, async () => {
+    requireAlive(worker);
+    return Promise.resolve(readFileSync(worker.logFile, 'utf8').includes('"working"'));
+  });
+  return worker;
+}
+
+/** From this tree, or from another one. */
 export function startProcess(
   entry: 'api' | 'worker',
   environment: Readonly<Record<string, string>>,
   label: string,
+  tree?: string,
 ): ServiceProcess {
   mkdirSync(logDirectory, { recursive: true });
   serial += 1;
   const logFile = join(logDirectory, `${label}-${entry}-${process.pid}-${serial}.log`);
   const output = openSync(logFile, 'w');
-  const child = spawn(process.execPath, [`src/entry/${entry}.ts`], {
+  const child = spawn(process.execPath, processArguments(entry), {
     // Only what the process needs: nothing of the developer's own environment.
     env: { PATH: '/usr/bin:/bin', INLET_LOG_LEVEL: 'debug', ...environment },
     stdio: ['ignore', output, output],
+    cwd: tree,
   });
   closeSync(output);
   return { child, logFile };
@@ -66,5 +87,6 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
 }
 
 function requireAlive({ child, logFile }: ServiceProcess): void {
-  if (child.exitCode !== null) throw new Error(`a process ended early with code ${child.exitCode}; see ${logFile}`);
+  if (child.exitCode !== null || child.signalCode !== null)
+    throw new Error(`a process ended early with code ${child.exitCode}; see ${logFile}`);
 }

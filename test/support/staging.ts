@@ -6,9 +6,18 @@ import type { Load, StreamedFile, WholeFile } from '../../src/ports/load-stage.t
 
 // What a worker would hand to the engine, made from text.
 
-export function attributeLoad(loadId: number, job: { id: number; partnerId: number; seq?: number }): Load {
+export function attributeLoad(
+  loadId: number,
+  job: { id: number; partnerId: number; seq?: number; isReplacing?: boolean },
+): Load {
   const versions = versionsOfJob(job.seq ?? job.id);
-  return { loadId, jobId: job.id, partnerId: job.partnerId, target: { kind: 'attributes', versions } };
+  return {
+    loadId,
+    jobId: job.id,
+    partnerId: job.partnerId,
+    bytes: 1000,
+    target: { kind: 'attributes', versions, isReplacing: job.isReplacing ?? false },
+  };
 }
 
 export function memberLoad(
@@ -16,12 +25,17 @@ export function memberLoad(
   of: { jobId: number; partnerId: number; audienceId: number; generation: number },
 ): Load {
   const { jobId, partnerId, audienceId, generation } = of;
-  return { loadId, jobId, partnerId, target: { kind: 'audience', audienceId, generation } };
+  return { loadId, jobId, partnerId, bytes: 1000, target: { kind: 'audience', audienceId, generation } };
 }
 
 export function streamedFile(load: Load, fileId: number, content: string | Buffer): StreamedFile {
   const bytes = Buffer.from(content);
-  return { fileId, body: Readable.from([bytes]), isGzip: false, layout: sniffLayout(bytes, shapesOf(load)) };
+  return {
+    fileId,
+    body: Readable.from([bytes]),
+    isGzip: false,
+    layout: sniffLayout(bytes, shapesOf(load)),
+  };
 }
 
 export function wholeFile(load: Load, fileId: number, text: string): WholeFile {
@@ -31,4 +45,9 @@ export function wholeFile(load: Load, fileId: number, text: string): WholeFile {
 
 function shapesOf({ target }: Load): typeof audienceShapes {
   return target.kind === 'audience' ? audienceShapes : marketplaceShapes;
+}
+
+/** Files as a batch brings them: one after the other. */
+export async function* asTheyCome(files: readonly WholeFile[]): AsyncGenerator<WholeFile> {
+  for (const file of files) yield await Promise.resolve(file);
 }

@@ -20,17 +20,24 @@ let serial = 0;
 
 /** Fresh stores for one test file: a PostgreSQL database from the template and an engine database on every shard. */
 export async function createStores(topology: Topology): Promise<TestStores> {
-  serial += 1;
-  const database = `t_${process.pid}_${Date.now().toString(36)}_${serial}`;
-  await withServer((client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${templateDatabase}`));
-  const environment = environmentFor({ database, topology });
-  const config = configFor(environment);
+  const stores = await createEmptyStores(topology, templateDatabase);
+  const { config, database } = stores;
   await migrateEngine({
     urls: config.INLET_CLICKHOUSE_URLS,
     database,
     cluster: config.INLET_CLICKHOUSE_CLUSTER,
     folder: 'migrations/clickhouse',
   });
+  return stores;
+}
+
+/** Without any migration, for a test that runs them itself. */
+export async function createEmptyStores(topology: Topology, template = 'template1'): Promise<TestStores> {
+  serial += 1;
+  const database = `t_${process.pid}_${Date.now().toString(36)}_${serial}`;
+  await withServer((client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${template}`));
+  const environment = environmentFor({ database, topology });
+  const config = configFor(environment);
   return { environment, config, database, drop: () => dropStores(config, database) };
 }
 
@@ -54,6 +61,8 @@ export async function withDatabase<T>(stores: TestStores, run: (client: Client) 
 
 async function withClient<T>(connectionString: string, run: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString });
+  // Servers are killed in tests. A broken connection is told by the statement that needed it, and must not end the test run.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     return await run(client);

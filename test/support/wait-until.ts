@@ -1,7 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Waits for a condition, looking often, for at most two minutes. An error counts as "not yet". */
-export async function waitUntil(what: string, condition: () => Promise<boolean>, seconds = 120): Promise<void> {
+export async function waitUntil(
+  what: string,
+  condition: () => Promise<boolean>,
+  seconds = 120,
+  everyMilliseconds = 50,
+): Promise<void> {
   const end = Date.now() + seconds * 1000;
   let last: unknown;
   while (Date.now() < end) {
@@ -10,7 +15,7 @@ export async function waitUntil(what: string, condition: () => Promise<boolean>,
     } catch (error) {
       last = error;
     }
-    await pause(50);
+    await pause(everyMilliseconds);
   }
   throw new Error(`waited ${seconds} s in vain until ${what}`, { cause: last });
 }

@@ -1,5 +1,6 @@
 import type { AttributeRows } from '../../ports/warehouse.ts';
 import { onEveryShard, type Engine } from './connect.ts';
+import { mutate } from './mutate.ts';
 
 const condition = `partner_id = {partner: UInt64} AND attribute_id IN ({attributes: Array(UInt64)})
   AND version <= {version: UInt64}`;
@@ -30,17 +31,15 @@ export async function countAttributeRows(
 }
 
 /**
- * A mutation, not a lightweight delete: the parts are written anew without the rows, and the statement returns when
- * that is done. Only the partner's own partition is touched. The version guards later imports against a process that
- * wakes up late.
+ * A mutation, not a lightweight delete: the parts are written anew without the rows before this returns. Only the
+ * partner's own partition is touched. The version guards later imports against a process that wakes up late.
  */
 export async function deleteAttributeRows(engine: Engine, rows: AttributeRows): Promise<void> {
   if (!Number.isSafeInteger(rows.partnerId)) throw new TypeError(`${rows.partnerId} is no partition`);
   await onEveryShard(engine, (shard) =>
-    shard.command({
+    mutate(shard, 'device_attributes_local', {
       query: `ALTER TABLE device_attributes_local DELETE IN PARTITION ID '${rows.partnerId}' WHERE ${condition}`,
       query_params: parametersOf(rows),
-      clickhouse_settings: { mutations_sync: '2' },
     }),
   );
 }

@@ -1,4 +1,5 @@
 import { ClickHouseLogLevel, createClient, type ClickHouseClient, type ClickHouseSettings } from '@clickhouse/client';
+import { endStalled } from './end-stalled.ts';
 import type { Secret } from '../../domain/secret.ts';
 
 export type Shard = ClickHouseClient;
@@ -19,19 +20,22 @@ export function connectEngine(options: {
   cluster: string;
   name: string;
 }): Engine {
-  const [first, ...others] = options.urls.map((url) =>
-    createClient({
-      url: url.reveal(),
-      database: options.database,
-      application: options.name,
-      // A load runs as long as its bytes flow; other statements give up earlier by `max_execution_time`, in seconds.
-      request_timeout: 6 * 3600 * 1000,
-      max_open_connections: 64,
-      log: { level: ClickHouseLogLevel.OFF }, // it throws what it logs, and we log what is thrown
-      clickhouse_settings: settings,
-      keep_alive: { enabled: true, idle_socket_ttl: 1_500 },
-    }),
-  );
+  const [first, ...others] = options.urls.map((url) => {
+    const client = (connections: number): Shard =>
+      createClient({
+        url: url.reveal(),
+        database: options.database,
+        application: options.name,
+        // A load runs as long as its bytes flow; other statements give up earlier by `max_execution_time`, in seconds.
+        // A server that does not answer at all is noticed by `endStalled`.
+        request_timeout: 6 * 3600 * 1000,
+        max_open_connections: connections,
+        log: { level: ClickHouseLogLevel.OFF }, // it throws what it logs, and we log what is thrown
+        clickhouse_settings: settings,
+        keep_alive: { enabled: true, idle_socket_ttl: 1_500 },
+      });
+    return endStalled(client(64), client(1));
+  });
   if (!first) throw new Error('The engine needs the address of at least one shard.');
   return { shards: [first, ...others], database: options.database, cluster: options.cluster };
 }

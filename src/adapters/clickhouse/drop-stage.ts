@@ -1,5 +1,6 @@
 import { onEveryShard, type Engine } from './connect.ts';
 import { jobQueryPrefix, loadQueryPrefix } from './query-ids.ts';
+import { closeRooms, listRooms } from './rooms/close-rooms.ts';
 
 /** Partitioned by load and by job. A load has rows in one of the former; dropping what is not there costs nothing. */
 const loadTables = ['staged_attributes_local', 'staged_members_local'];
@@ -7,15 +8,20 @@ const jobTables = ['staged_devices_local', 'job_keys_local'];
 
 /** Removes the stages of loads that ended as they should: nothing of them can still be running. */
 export async function dropStages(engine: Engine, loadIds: readonly number[]): Promise<void> {
+  await Promise.all([dropShared(engine, loadIds), closeRooms(engine, loadIds)]);
+}
+
+async function dropShared(engine: Engine, loadIds: readonly number[]): Promise<void> {
   await Promise.all(loadTables.map((table) => dropPartitions(engine, table, loadIds)));
 }
 
 /**
  * Removes what an attempt left that may still be running. First the stage, so that a publish which begins now finds
  * nothing; then whatever runs is stopped (ending the request does not end an insert); then what it wrote meanwhile.
+ * Closing a room waits for what still uses it, and nothing can begin in it afterwards.
  */
 export async function dropLoad(engine: Engine, loadId: number): Promise<void> {
-  await dropStages(engine, [loadId]);
+  await dropShared(engine, [loadId]);
   await stopStatements(engine, loadQueryPrefix(loadId));
   await dropStages(engine, [loadId]);
 }
@@ -44,7 +50,12 @@ async function dropPartitions(engine: Engine, table: string, ids: readonly numbe
   if (wrong !== undefined) throw new TypeError(`${wrong} is no partition`);
   for (let start = 0; start < ids.length; start += partitionsAtATime) {
     const drops = ids.slice(start, start + partitionsAtATime).map((id) => `DROP PARTITION ID '${id}'`);
-    await onEveryShard(engine, (shard) => shard.command({ query: `ALTER TABLE ${table} ${drops.join(', ')}` }));
+    await onEveryShard(engine, (shard) =>
+      shard.command({
+        query: `ALTER TABLE ${table} ${drops.join(', ')}`,
+        clickhouse_settings: { max_partition_size_to_drop: '0' },
+      }),
+    );
   }
 }
 
@@ -69,5 +80,6 @@ export async function listStaged(engine: Engine): Promise<{ loadIds: number[]; j
         .map(({ partition_id }) => Number(partition_id)),
     ),
   ];
-  return { loadIds: ids(loadTables), jobIds: ids(jobTables) };
+  const rooms = await listRooms(engine);
+  return { loadIds: [...new Set([...ids(loadTables), ...rooms])], jobIds: ids(jobTables) };
 }

@@ -4,10 +4,12 @@ import { dropLoad, dropStages, listStaged } from './drop-stage.ts';
 import { countRows, listRejects, readSoFar } from './load-results.ts';
 import { stageLoad, stageTogether } from './stage-load.ts';
 
-export function clickhouseLoadStage(engine: Engine): LoadStage {
+/** `roomBytes`: loads from this size on are staged in tables of their own. */
+export function clickhouseLoadStage(engine: Engine, roomBytes: number): LoadStage {
   return {
-    stage: (load, file, maxLineBytes, signal) => stageLoad(engine, load, file, maxLineBytes, signal),
-    stageTogether: (load, files, maxLineBytes, signal) => stageTogether(engine, load, files, maxLineBytes, signal),
+    stage: (load, file, maxLineBytes, signal) => stageLoad(engine, load, file, { maxLineBytes, roomBytes }, signal),
+    stageTogether: (load, files, maxLineBytes, signal) =>
+      stageTogether(engine, load, files, { maxLineBytes, roomBytes }, signal),
     readSoFar: (load) => readSoFar(engine, load),
     countRows: (loadId) => countRows(engine, loadId),
     listRejects: (page) => listRejects(engine, page),

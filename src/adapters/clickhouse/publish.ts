@@ -1,22 +1,25 @@
 import type { JobVersions } from '../../domain/device-version.ts';
 import type { Load } from '../../ports/load-stage.ts';
 import { onEveryShard, type Engine } from './connect.ts';
+import { selectNumber, sumOverShards } from './count.ts';
 import { jobQueryPrefix, loadQueryPrefix, newQueryId } from './query-ids.ts';
+import { hasRoom, publishRoom } from './rooms/publish-room.ts';
 
 const columns = 'partner_id, attribute_id, device, id_type, country, version, is_deleted';
 
 /** From stage to warehouse, on each shard for itself. The warehouse is a set: repeating it changes nothing. */
 export async function publishLoad(engine: Engine, load: Load): Promise<void> {
-  await onEveryShard(engine, (shard) =>
-    shard.command({
+  await onEveryShard(engine, async (shard) => {
+    if (await hasRoom(shard, load.loadId)) return publishRoom(shard, load);
+    await shard.command({
       query: `
         INSERT INTO device_attributes_local (${columns})
         SELECT ${columns} FROM staged_attributes_local WHERE load_id = {load: UInt64}`,
       query_id: newQueryId(loadQueryPrefix(load.loadId), 'publish'),
       query_params: { load: load.loadId },
       clickhouse_settings: { optimize_on_insert: 0 },
-    }),
-  );
+    });
+  });
 }
 
 /**
@@ -53,28 +56,21 @@ export async function replaceAttributes(
 }
 
 /**
- * The devices of a job, each once, over all loads that were committed. Read in the order of the table, so that it
- * takes little memory; each device is on one shard, so the total is a sum.
+ * The devices of a job, each once, over all loads that were committed. Read in the order of the table, where the same
+ * devices are neighbours, so that it takes little memory; each device is on one shard, so the total is a sum.
  */
 export async function publishDevices(engine: Engine, jobId: number, loadIds: readonly number[]): Promise<number> {
   if (loadIds.length === 0) return 0;
-  const devices = (which: string): string => `
-    SELECT device FROM staged_devices_local
-    WHERE job_id = {job: UInt64} AND load_id IN ({loads: Array(UInt64)})${which} GROUP BY device`;
-  const parameters = {
-    query_params: { job: jobId, loads: loadIds },
-    clickhouse_settings: { optimize_aggregation_in_order: 1 },
-  } as const;
-  const counts = await onEveryShard(engine, async (shard) => {
-    const query = `INSERT INTO known_devices_local (device) ${devices(' AND is_add')}`;
-    await shard.command({ query, ...parameters });
-    const result = await shard.query({
-      query: `SELECT toString(count()) AS devices FROM (${devices('')})`,
-      format: 'JSONEachRow',
-      ...parameters,
-    });
-    const [row] = await result.json<{ devices: string }>();
-    return Number(row?.devices ?? 0);
+  const ofJob = 'FROM staged_devices_local WHERE job_id = {job: UInt64} AND load_id IN ({loads: Array(UInt64)})';
+  const query_params = { job: jobId, loads: loadIds };
+  return sumOverShards(engine, async (shard) => {
+    const countOf = (query: string): Promise<number> => selectNumber(shard, { query, query_params });
+    const query = `INSERT INTO known_devices_local (device) SELECT device ${ofJob} AND is_add ORDER BY device LIMIT 1 BY device`;
+    const { summary } = await shard.command({ query, query_params });
+    // What was written is what is to be counted, unless there are devices that are only deleted from.
+    const deletes = await countOf(`SELECT toString(count()) AS number ${ofJob} AND NOT is_add`);
+    if (summary && deletes === 0) return Number(summary.written_rows);
+    const devices = `SELECT device ${ofJob} ORDER BY device LIMIT 1 BY device`;
+    return countOf(`SELECT toString(count()) AS number FROM (${devices})`);
   });
-  return counts.reduce((sum, count) => sum + count, 0);
 }

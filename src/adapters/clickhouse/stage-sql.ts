@@ -1,28 +1,29 @@
 import type { RowLayout } from '../../domain/row-layout.ts';
-import { rowRule } from '../../domain/row-rule.ts';
 import type { LoadTarget } from '../../ports/load-stage.ts';
-import { isDataRowSql, judgedLineSql } from './row-rule-sql.ts';
-
-/** What a line may have beside its own bytes, a byte-order mark and a carriage return, and one byte too many. */
-const longestMarks = 5;
+import { isDataRowSql, judgedLineSql, rawSql } from './row-rule-sql.ts';
+import { reasonSql } from './verdicts.ts';
 
 /** How the bytes come: the lines of one file, or many small files, each with the number of its header line. */
 export type Arrival = 'lines' | 'files';
 
 /**
- * The statement that takes the bytes of a load. Row numbers are given before blank lines are left out, so that they are
- * line numbers of the file. Of a line that is too long only so much is judged that it still is: with all of it, a line
- * of 60 MB of delimiters takes a gigabyte.
+ * The statement that takes the bytes of a load, into the stage that all loads share or into a room of its own. Row
+ * numbers are given before blank lines are left out, so that they are line numbers of the file.
  */
-export function stageSql(kind: LoadTarget['kind'], arrival: Arrival, layout: RowLayout, maxLineBytes: number): string {
-  const { into, scope, values } = destinations[kind];
-  return `${into}
+export function stageSql(
+  kind: LoadTarget['kind'],
+  arrival: Arrival,
+  layout: RowLayout,
+  maxLineBytes: number,
+  room: string | null = null,
+): string {
+  const { keys, shared, own } = destinations[kind];
+  return `INSERT INTO ${room === null ? shared.into : `${room} ${own.into}`}
 WITH
-  ${scope}${judgedLineSql(layout, rowRule(layout, maxLineBytes))}
-SELECT ${values}
+  ${keys}${judgedLineSql(layout, maxLineBytes)}
+SELECT ${room === null ? shared.values : own.values}
 FROM (
-  SELECT file_id, header_row, row, length(bytes) + 1 AS size,
-    substring(bytes, 1, ${maxLineBytes + longestMarks}) AS raw
+  SELECT file_id, header_row, row, length(bytes) + 1 AS size, ${rawSql(maxLineBytes)} AS raw
   FROM (${arrivals[arrival].lines})
 )
 WHERE ${isDataRowSql}
@@ -46,14 +47,17 @@ const arrivals: Readonly<Record<Arrival, { readonly lines: string; readonly form
   },
 };
 
+/** What the rows of a load have in common stands in the views of its room, but in each row of the shared stage. */
+type Destination = { readonly into: string; readonly values: string };
+
+/** Nobody looks at a good line again. */
+const badLine = `if(verdict = 0, '', line)`;
+
 const destinations: Readonly<
-  Record<LoadTarget['kind'], { readonly into: string; readonly scope: string; readonly values: string }>
+  Record<LoadTarget['kind'], { readonly keys: string; readonly shared: Destination; readonly own: Destination }>
 > = {
   attributes: {
-    into: `INSERT INTO judged_lines
-    (partner_id, job_id, load_id, file_id, version, row, bytes, reason, device, id_type, country, is_deleted,
-     attribute_ids, line)`,
-    scope: `(
+    keys: `(
     SELECT (groupArray(key), groupArray(meaning)) FROM (
       SELECT key, min(attribute_id) AS meaning FROM job_keys WHERE job_id = {job: UInt64} GROUP BY key
     )
@@ -61,13 +65,28 @@ const destinations: Readonly<
   job_keys.1 AS keys,
   job_keys.2 AS attribute_ids,
   `,
-    values: `{partner: UInt64}, {job: UInt64}, {load: UInt64}, file_id,
+    shared: {
+      into: `judged_lines
+    (partner_id, job_id, load_id, file_id, version, row, bytes, reason, device, id_type, country, is_deleted,
+     attribute_ids, line)`,
+      values: `{partner: UInt64}, {job: UInt64}, {load: UInt64}, file_id,
   if(is_delete, {version_of_deletes: UInt64}, {version_of_adds: UInt64}),
-  row, size, reason, device, id_type, country, is_delete, row_attribute_ids, line`,
+  row, size, ${reasonSql('verdict')}, device, id_type, country, is_delete, row_attribute_ids, line`,
+    },
+    own: {
+      into: '(file_id, row, bytes, verdict, device, id_type, country, is_deleted, attribute_ids, line)',
+      values: `file_id, row, size, verdict, device, id_type, country, is_delete, row_attribute_ids, ${badLine}`,
+    },
   },
   audience: {
-    into: `INSERT INTO judged_members (load_id, file_id, row, bytes, reason, device, event, line)`,
-    scope: '',
-    values: `{load: UInt64}, file_id, row, size, reason, device, event, line`,
+    keys: '',
+    shared: {
+      into: 'judged_members (load_id, file_id, row, bytes, reason, device, event, line)',
+      values: `{load: UInt64}, file_id, row, size, ${reasonSql('verdict')}, device, event, line`,
+    },
+    own: {
+      into: '(file_id, row, bytes, verdict, device, event, line)',
+      values: `file_id, row, size, verdict, device, event, ${badLine}`,
+    },
   },
 };

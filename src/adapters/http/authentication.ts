@@ -14,8 +14,13 @@ export function addAuthentication(api: Api, deps: { partners: PartnerStore; apiK
   });
 }
 
+/** Undefined when the request was refused, or needs no key. */
+export function findPartnerOf(request: FastifyRequest): Partner | undefined {
+  return partners.get(request);
+}
+
 export function partnerOf(request: FastifyRequest): Partner {
-  const partner = partners.get(request);
+  const partner = findPartnerOf(request);
   if (!partner) throw new Error('the operation is registered outside of the authenticated scope');
   return partner;
 }

@@ -3,6 +3,7 @@ import type { Problem } from '@inlet/contract/problem';
 import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { Failure, type FieldError } from '../../domain/failure.ts';
 import type { FailureCode } from '../../domain/failure-catalogue.ts';
+import { howAway } from '../away.ts';
 import { pathOf } from './path-of.ts';
 import type { Api } from './server.ts';
 
@@ -66,18 +67,8 @@ const codeByStatus: Readonly<Record<number, FailureCode>> = {
   415: 'unsupported_media_type',
 };
 
-/** Something behind us is away: the network says so, */
-const awayCodes = new Set(
-  'ECONNREFUSED ECONNRESET ETIMEDOUT EPIPE ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH'.split(' '),
-);
-/** PostgreSQL: shutting down, starting, out of connections, cancelled by its time limit. ClickHouse: a shard is away. */
-for (const code of ['57P01', '57P02', '57P03', '53300', '57014', '202', '209', '210', '279']) awayCodes.add(code);
-
-/** What pg and the engine's client say without a code when a connection ends or nobody answers. */
-const awayMessages = /timeout exceeded when trying to connect|Connection terminated|^Timeout error/;
-
 function codeOf(error: FastifyError): FailureCode {
-  if (awayCodes.has(error.code) || awayMessages.test(error.message)) return 'unavailable';
+  if (howAway(error)) return 'unavailable';
   return codeByStatus[error.statusCode ?? 500] ?? 'internal';
 }
 

@@ -47,6 +47,8 @@ export type ApiDeps = {
   readonly composition: CompositionDeps;
   readonly limits: Limits;
   readonly dependencies: readonly Dependency[];
+  /** Adds hooks that come before all others. */
+  readonly ofRequests: (api: Api) => void;
 };
 
 /** A delete of a thousand keys of 200 characters fits, in whatever alphabet. */
@@ -65,6 +67,7 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
   api.removeContentTypeParser('text/plain');
   api.setValidatorCompiler(validatorCompiler);
   api.setSerializerCompiler(serializerCompiler);
+  deps.ofRequests(api);
   api.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });

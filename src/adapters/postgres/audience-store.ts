@@ -39,8 +39,8 @@ export function postgresAudienceStore(db: Database, boss: PgBoss): AudienceStore
     },
     takeDue: (limit) => takeDue(db, limit),
     listDead: (limit) => selectDead(db, limit),
-    keepPurging: (partnerId) => keepPurging(db, partnerId),
-    endPurge: (partnerId, seconds) => endPurge(db, partnerId, seconds),
+    keepPurging: (partnerIds) => keepPurging(db, partnerIds),
+    endPurge: (partnerIds, seconds) => endPurge(db, partnerIds, seconds),
     notePurge: (generation, rows) => notePurge(db, generation, rows),
   };
 }

@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
-import { Pool, TypeOverrides, types } from 'pg';
+import { Client, Pool, TypeOverrides, types, type PoolClient } from 'pg';
 import type { Secret } from '../../domain/secret.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Tables } from './tables.ts';
@@ -17,17 +17,71 @@ function parseInt8(text: string): number {
 const typeOverrides = new TypeOverrides();
 typeOverrides.setTypeParser(types.builtins.INT8, parseInt8);
 
-export function connectPostgres(options: { url: Secret; name: string; maxConnections: number; log: Log }): Database {
+type ConnectOptions = {
+  readonly url: Secret;
+  readonly name: string;
+  readonly maxConnections: number;
+  /** How long a statement may take. */
+  readonly statementMs?: number;
+  readonly log: Log;
+};
+
+/** A server that stands still does not look at its own clock: a little later we look at ours. */
+const graceMs = 2_000;
+
+/** For every pool of connections: one whose server stands still must not be waited for for ever. */
+export function patience(statementMs: number) {
+  return {
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: statementMs,
+    query_timeout: statementMs + graceMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
+  };
+}
+
+export const usualStatementMs = 30_000;
+
+export function connectPostgres({ statementMs = usualStatementMs, ...options }: ConnectOptions): Database {
   const pool = new Pool({
     connectionString: options.url.reveal(),
     application_name: options.name,
     max: options.maxConnections,
-    connectionTimeoutMillis: 5_000,
-    statement_timeout: 30_000,
+    ...patience(statementMs),
     idle_in_transaction_session_timeout: 30_000,
     types: typeOverrides,
   });
-  // Without a listener an idle connection that PostgreSQL closes would end the process.
-  pool.on('error', (error) => options.log.warn({ error: error.message }, 'postgres connection lost'));
+  outliveConnections(pool, options.log);
+  pool.on('connect', closeAfterTimeout);
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+}
+
+/**
+ * A connection that breaks while nobody waits for an answer on it would end the process if nobody listened. The pool listens
+ * to those that are not in use; one that breaks between two statements of a transaction needs a listener of its own.
+ */
+export function outliveConnections(pool: Pool, log: Log): void {
+  pool.on('connect', (client) => {
+    client.on('error', (error) => log.warn({ error: error.message }, 'postgres connection lost'));
+  });
+  pool.on('error', () => undefined);
+}
+
+/**
+ * pg gives a query up after its time and keeps the connection, on which the answer may still come: it is closed, so that
+ * the pool does not give it to the next one.
+ */
+function closeAfterTimeout(client: PoolClient): void {
+  if (!(client instanceof Client)) throw new TypeError('the pool made no client');
+  const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+  const closing = (...given: unknown[]): unknown => {
+    const answer = query(...given);
+    if (answer instanceof Promise) {
+      answer.catch((error: unknown) => {
+        if (error instanceof Error && error.message === 'Query read timeout') void client.end().catch(() => undefined);
+      });
+    }
+    return answer;
+  };
+  Object.assign(client, { query: closing });
 }

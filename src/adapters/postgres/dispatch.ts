@@ -7,8 +7,14 @@ export const fileQueue = 'file';
 /** Where pg-boss puts a file token that used up its retries. */
 export const lostFileQueue = 'file-lost';
 
-export type LanePayload = { readonly partnerId: number };
-export type FilePayload = { readonly fileId: number };
+/** Why a token is worked on once more: see docs/decisions/0026. `handed_back`: its worker was told to stop. */
+export const retryCauses = ['away', 'broke', 'lost', 'failed', 'handed_back'] as const;
+export type NoteRetry = (queue: string, cause: (typeof retryCauses)[number]) => void;
+
+/** How often a token has waited for a server that is away, how often a connection broke, and a worker was lost with it. */
+export type Fate = { readonly waits?: number; readonly breaks?: number; readonly lost?: number };
+export type LanePayload = Fate & { readonly partnerId: number };
+export type FilePayload = Fate & { readonly fileId: number };
 
 /**
  * Tokens are sent and settled in the transaction that changes our own rows. The queues are `exclusive`: one token per

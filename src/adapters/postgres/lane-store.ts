@@ -6,6 +6,7 @@ import type { Database } from './connect.ts';
 import { completeLaneToken, sendLaneToken } from './dispatch.ts';
 import { endJob } from './lanes/end-job.ts';
 import { nextStep } from './lanes/next-step.ts';
+import { noteUploaded } from './lanes/note-uploaded.ts';
 import { runningJob } from './lanes/running-job.ts';
 import { settleAudience, settleImport } from './lanes/settle.ts';
 import { startAudienceLoad } from './lanes/start-audience-load.ts';
@@ -27,7 +28,8 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
     startAudienceLoad: (job, batches) => startAudienceLoad(db, job, batches),
     startDelete: (jobId, found) => startDelete(db, jobId, found),
     settleImport: (jobId, loads) => settleImport(db, jobId, loads),
-    settleAudience: (job, loads, devices) => settleAudience(db, job, loads, devices),
+    noteUploaded: (jobId, devices) => noteUploaded(db, jobId, devices),
+    settleAudience: (job, loads, counts) => settleAudience(db, job, loads, counts),
     isRunning: async (jobId) => (await runningJob(db, jobId).executeTakeFirst()) !== undefined,
     markCleaned: async (jobId) => {
       await db

@@ -4,8 +4,8 @@ import type { Log } from '../../ports/log.ts';
 import { pendingMigrations, readMigrationFiles, type MigrationFile } from '../migration-files.ts';
 import { createQueues, startBoss } from './queues.ts';
 
-/** Any number that nobody else uses in this database. */
-const migrationLock = 7_340_021;
+/** Any number that nobody else uses in this database. A backup holds it too. */
+export const migrationLock = 7_340_021;
 
 /**
  * Holds the lock under which both stores are migrated, for as long as `run` takes: two deployments at once wait for

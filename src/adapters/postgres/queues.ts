@@ -1,6 +1,7 @@
 import { PgBoss, type Queue } from 'pg-boss';
 import type { Secret } from '../../domain/secret.ts';
 import type { Log } from '../../ports/log.ts';
+import { patience, usualStatementMs } from './connect.ts';
 import { fileQueue, laneQueue, lostFileQueue } from './dispatch.ts';
 
 const day = 24 * 3600;
@@ -26,7 +27,7 @@ const queues: readonly Queue[] = [
     notify: true,
     heartbeatSeconds: 10,
     expireInSeconds: 6 * 3600,
-    retryLimit: 4,
+    retryLimit: 6,
     retryDelay: 1,
     retryBackoff: true,
     retryDelayMax: 60,
@@ -51,13 +52,21 @@ const queues: readonly Queue[] = [
 
 export type BossRole = 'migrate' | 'send' | 'work';
 
-export async function startBoss(options: { url: Secret; role: BossRole; name: string; log: Log }): Promise<PgBoss> {
+/** A worker's slots ask for tokens one after the other: more than these are not used. */
+const mostConnections = 4;
+
+export async function startBoss(options: {
+  url: Secret;
+  role: BossRole;
+  name: string;
+  maxConnections?: number;
+  log: Log;
+}): Promise<PgBoss> {
   const isWorker = options.role === 'work';
   const boss = new PgBoss({
     connectionString: options.url.reveal(),
     application_name: `${options.name}-queue`,
-    max: isWorker ? 4 : 1,
-    connectionTimeoutMillis: 5_000,
+    max: isWorker ? Math.min(mostConnections, options.maxConnections ?? mostConnections) : 1,
     migrate: options.role === 'migrate',
     createSchema: options.role === 'migrate',
     schedule: false,
@@ -66,6 +75,8 @@ export async function startBoss(options: { url: Secret; role: BossRole; name: st
     superviseIntervalSeconds: 2,
     monitorIntervalSeconds: 2,
     useListenNotify: isWorker,
+    // Handed on to pg.
+    ...patience(usualStatementMs),
   });
   boss.on('error', (error) => options.log.warn({ error: error.message }, 'queue error'));
   boss.on('warning', (warning) => options.log.warn({ warning: warning.message }, 'queue warning'));

@@ -114,6 +114,7 @@ type AudienceTable = {
   uploaded_devices: Generated<number>;
   unique_devices: Generated<number>;
   matched_devices: Generated<number>;
+  matched_version: Generated<number>;
   last_load_id: number | null;
   created_at: Timestamp;
   updated_at: Timestamp;

@@ -1,12 +1,34 @@
 import type { Job, PgBoss, WorkOptions } from 'pg-boss';
 import type { LaneToken } from '../../ports/lane-store.ts';
 import type { Log } from '../../ports/log.ts';
-import { fileQueue, laneQueue, lostFileQueue, type FilePayload, type LanePayload } from './dispatch.ts';
+import { howAway } from '../away.ts';
+import type { Database } from './connect.ts';
+import {
+  fileQueue,
+  laneQueue,
+  lostFileQueue,
+  type Fate,
+  type FilePayload,
+  type LanePayload,
+  type NoteRetry,
+} from './dispatch.ts';
+import { nameOfHolding, sendAgain, type Holding } from './lost-tokens.ts';
+import type { Presence } from './presence.ts';
 
 export type WorkHandlers = {
   readonly runLane: (token: LaneToken, signal: AbortSignal) => Promise<void>;
   readonly loadBatch: (batchId: number, signal: AbortSignal) => Promise<void>;
   readonly giveUpBatch: (batchId: number) => Promise<void>;
+};
+
+type Shop = {
+  readonly boss: PgBoss;
+  readonly db: Database;
+  readonly presence: Presence;
+  readonly log: Log;
+  readonly noteRetry: NoteRetry;
+  /** When it is aborted, what runs is stopped and given to other workers. */
+  readonly handBack: AbortSignal;
 };
 
 /** NOTIFY wakes a slot at once; looking every two seconds finds what became due by itself (a retry). */
@@ -18,42 +40,100 @@ const options = {
 } as const satisfies WorkOptions;
 
 export async function startWork(
-  boss: PgBoss,
+  shop: Shop,
   handlers: WorkHandlers,
   slots: { lanes: number; files: number },
-  log: Log,
 ): Promise<void> {
   await Promise.all([
-    ...slotsOf<LanePayload>(boss, laneQueue, slots.lanes, log, ({ id, retryCount, data, signal }) =>
-      handlers.runLane({ partnerId: data.partnerId, id, retryCount }, signal),
-    ),
-    ...slotsOf<FilePayload>(boss, fileQueue, slots.files, log, ({ data, signal }) =>
-      handlers.loadBatch(data.fileId, signal),
-    ),
-    ...slotsOf<FilePayload>(boss, lostFileQueue, 1, log, ({ data }) => handlers.giveUpBatch(data.fileId)),
+    ...slotsOf<LanePayload>(shop, slots.lanes, {
+      queue: laneQueue,
+      keyOf: ({ partnerId }) => String(partnerId),
+      handle: ({ id, retryCount, data }, signal) =>
+        handlers.runLane({ partnerId: data.partnerId, id, retryCount }, signal),
+    }),
+    ...slotsOf<FilePayload>(shop, slots.files, {
+      queue: fileQueue,
+      keyOf: ({ fileId }) => String(fileId),
+      handle: ({ data: { fileId, lost = 0 } }, signal) =>
+        lost > mostLost ? handlers.giveUpBatch(fileId) : handlers.loadBatch(fileId, signal),
+    }),
+    ...slotsOf<FilePayload>(shop, 1, {
+      queue: lostFileQueue,
+      keyOf: () => null,
+      handle: ({ data }) => handlers.giveUpBatch(data.fileId),
+    }),
   ]);
 }
 
+type Work<Payload> = {
+  readonly queue: string;
+  readonly keyOf: (data: Payload) => string | null;
+  readonly handle: (job: Job<Payload>, signal: AbortSignal) => Promise<void>;
+};
+
+/** pg-boss says that a token is done a moment after its handler has ended. */
+const settleMs = 2_000;
+
 /** One pg-boss worker per slot. After each token a slot looks again at once instead of waiting for its next poll. */
-function slotsOf<Payload>(
-  boss: PgBoss,
-  queue: string,
-  count: number,
-  log: Log,
-  handle: (job: Job<Payload>) => Promise<void>,
-): Promise<void>[] {
+function slotsOf<Payload extends Fate>(shop: Shop, count: number, work: Work<Payload>): Promise<void>[] {
+  const { boss, db, presence, handBack, log, noteRetry } = shop;
   return Array.from({ length: count }, async () => {
     let slot = '';
-    slot = await boss.work<Payload>(queue, options, async ([job]) => {
+    slot = await boss.work<Payload>(work.queue, options, async ([job]) => {
       if (!job) return;
+      const { id, retryCount, data } = job;
+      const holding: Holding = { queue: work.queue, id, retryCount, singletonKey: work.keyOf(data), data };
+      const name = nameOfHolding(job);
+      // At once, not when the handler has ended: whoever takes it over makes this one powerless.
+      const giveBack = (): void => {
+        noteRetry(work.queue, 'handed_back');
+        sendAgain(db, boss, holding).then(
+          () => log.info({ queue: work.queue, data }, 'handed back: this worker is being stopped'),
+          (error: unknown) => log.warn({ err: error }, 'could not be handed back'),
+        );
+      };
+      presence.hold(name);
+      handBack.addEventListener('abort', giveBack, { once: true });
       try {
-        await handle(job);
+        await work.handle(job, AbortSignal.any([job.signal, handBack]));
       } catch (error) {
-        log.warn({ queue, data: job.data, retryCount: job.retryCount, err: error }, 'attempt failed');
-        throw error;
+        if (!(await passOn(shop, holding, error))) throw error;
       } finally {
+        handBack.removeEventListener('abort', giveBack);
+        setTimeout(() => presence.release(name), settleMs).unref();
         boss.notifyWorker(slot);
       }
     });
   });
+}
+
+/** A file that takes its worker down with it must not do so for ever. */
+const mostLost = 20;
+
+/** So long a server may be away: about a day. */
+const mostWaits = 8_640;
+/** A connection that breaks each time may be broken by what is asked. */
+const mostBreaks = 20;
+const longestWaitSeconds = 10;
+
+/**
+ * What no attempt is to blame for uses up none: a worker that is being stopped has handed its token over; while a server
+ * is away the token waits, each time longer. Everything else is pg-boss's: counted, and tried again.
+ */
+async function passOn(shop: Shop, holding: Holding, error: unknown): Promise<boolean> {
+  const { db, boss, log, handBack, noteRetry } = shop;
+  if (handBack.aborted) return true;
+  const { waits = 0, breaks = 0 } = holding.data;
+  const how = howAway(error);
+  const about = { queue: holding.queue, data: holding.data, retryCount: holding.retryCount, err: error };
+  if (how === null || waits >= mostWaits || breaks >= mostBreaks) {
+    log.warn(about, 'attempt failed');
+    noteRetry(holding.queue, 'failed');
+    return false;
+  }
+  const seconds = Math.ceil(Math.min(longestWaitSeconds, 2 ** waits) * (0.5 + Math.random() / 2));
+  log.warn({ ...about, seconds }, how === 'away' ? 'a server is away: waiting' : 'a connection broke: waiting');
+  noteRetry(holding.queue, how);
+  const data = { ...holding.data, waits: waits + 1, ...(how === 'broke' ? { breaks: breaks + 1 } : {}) };
+  return sendAgain(db, boss, { ...holding, data }, seconds);
 }

@@ -6,9 +6,9 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { Failure } from '../../domain/failure.ts';
 import type { ObjectStore, OpenedObject, StoredObject } from '../../ports/object-store.ts';
+import { bytesOf } from './bytes-of.ts';
 import { beginsLikeGzip, lookAhead, unpackHead } from './object-head.ts';
 import { quickGet } from './quick-get.ts';
 import { unpackWhole } from './unpack-whole.ts';
@@ -64,7 +64,7 @@ async function readObject(
   signal: AbortSignal,
 ): Promise<{ isGzip: boolean; content: Uint8Array } | null> {
   const bytes =
-    (await quickGet(client, bucket, object, signal)) ?? (await buffer(await getBody(client, bucket, object, signal)));
+    (await quickGet(client, bucket, object, signal)) ?? (await bytesOf(await getBody(client, bucket, object, signal)));
   const isGzip = beginsLikeGzip(bytes);
   const content = isGzip ? await unpackWhole(bytes, maxBytes) : bytes.length <= maxBytes ? bytes : null;
   return content && { isGzip, content };

@@ -2,14 +2,17 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { createHash, createHmac } from 'node:crypto';
 import { Agent, get as getHttp, type IncomingMessage } from 'node:http';
 import { Agent as SecureAgent, get as getHttps } from 'node:https';
-import { buffer } from 'node:stream/consumers';
 import type { StoredObject } from '../../ports/object-store.ts';
 import { encodeRfc3986 } from '../rfc3986.ts';
+import { bytesOf } from './bytes-of.ts';
 
 // The SDK takes two milliseconds of CPU for a GET, whatever its size; with a thousand small files that is most of the
 // load. Here is the one request that is made so often, with AWS Signature 4 and nothing else.
 
-const limits = { keepAlive: true, maxSockets: 64, timeout: 60_000 };
+const limits = { keepAlive: true, maxSockets: 64 };
+
+/** A small object that takes longer stands still. */
+const longestMs = 60_000;
 const [agent, secureAgent] = [new Agent(limits), new SecureAgent(limits)];
 
 /**
@@ -31,9 +34,10 @@ export async function quickGet(
   const [send, pool] = protocol === 'https:' ? [getHttps, secureAgent] : [getHttp, agent];
   try {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      send({ protocol, hostname, port, path, headers, agent: pool, signal }, resolve).once('error', reject);
+      const either = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
+      send({ protocol, hostname, port, path, headers, agent: pool, signal: either }, resolve).once('error', reject);
     });
-    const bytes = await buffer(answer);
+    const bytes = await bytesOf(answer);
     return answer.statusCode === 200 && bytes.length === object.size ? bytes : null;
   } catch (error) {
     signal.throwIfAborted();
@@ -46,10 +50,7 @@ const unsigned = 'UNSIGNED-PAYLOAD';
 const signedHeaders = 'host;x-amz-content-sha256;x-amz-date';
 
 async function signature(client: S3Client, host: string, path: string): Promise<Record<string, string>> {
-  const [{ accessKeyId, secretAccessKey }, region] = await Promise.all([
-    client.config.credentials(),
-    client.config.region(),
-  ]);
+  const [credentials, region] = await Promise.all([client.config.credentials(), client.config.region()]);
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d{3}/g, '');
   const day = time.slice(0, 8);
   const scope = `${day}/${region}/s3/aws4_request`;
@@ -65,13 +66,26 @@ async function signature(client: S3Client, host: string, path: string): Promise<
     unsigned,
   ];
   const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(request.join('\n')).digest('hex')];
-  const key = ['s3', 'aws4_request'].reduce(hmac, hmac(hmac(`AWS4${secretAccessKey}`, day), region));
+  const key = signingKey(credentials, day, region);
   return {
     host,
     'x-amz-content-sha256': unsigned,
     'x-amz-date': time,
-    authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${hmac(key, text.join('\n')).toString('hex')}`,
+    authorization: `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${hmac(key, text.join('\n')).toString('hex')}`,
   };
+}
+
+const keys = new WeakMap<object, { readonly of: string; readonly key: Buffer }>();
+
+/** The same for a day; four of the five sums of a signature are for this. */
+function signingKey(credentials: { readonly secretAccessKey: string }, day: string, region: string): Buffer {
+  const of = `${day}/${region}`;
+  const known = keys.get(credentials);
+  if (known?.of === of) return known.key;
+  const start = hmac(hmac(`AWS4${credentials.secretAccessKey}`, day), region);
+  const key = ['s3', 'aws4_request'].reduce(hmac, start);
+  keys.set(credentials, { of, key });
+  return key;
 }
 
 function hmac(key: string | Buffer, text: string): Buffer {

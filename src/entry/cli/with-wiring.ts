@@ -8,7 +8,8 @@ type Wiring = Awaited<ReturnType<typeof wire>> & { readonly config: Config };
 export async function withWiring<T>(run: (deps: Wiring) => Promise<T>): Promise<T> {
   const config = readConfig();
   const deps = await wire(
-    config,
+    // A command is over before anybody could look at it.
+    { ...config, INLET_METRICS_PORT: undefined, INLET_OTLP_URL: undefined },
     { name: 'inlet-cli', boss: 'send' },
     createLogger({ name: 'inlet-cli', level: 'error' }),
   );

@@ -1,38 +1,11 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
-import type { Generation } from '../../../ports/audience-warehouse.ts';
+import type { CountedJob, DeviceCounts } from '../../../ports/audience-warehouse.ts';
 import { onEveryShard, type Engine, type Shard } from '../connect.ts';
+import { selectNumber } from '../count.ts';
 import { jobQueryPrefix, newQueryId } from '../query-ids.ts';
+import { selectCounts, sumCounts } from './device-counts.ts';
+import { isInRange, rangesOfDevices, type DeviceRange } from './device-ranges.ts';
 import { generationParameters, isOfGeneration } from './generation-sql.ts';
-
-type Counted = Generation & { readonly id: number };
-
-/**
- * Distinct devices of an audience, and how many of them an import has brought. Both are counted in the order in which
- * the rows stand, so that memory does not grow with them; each device is on one shard, so the totals are sums.
- */
-export async function countDevices(engine: Engine, of: Counted): Promise<{ unique: number; matched: number }> {
-  const counts = await onEveryShard(engine, async (shard) => {
-    const unique = await countUnique(shard, of);
-    return { unique, matched: unique === 0 ? 0 : await countMatched(shard, of, unique) };
-  });
-  return counts.reduce((sum, count) => ({ unique: sum.unique + count.unique, matched: sum.matched + count.matched }));
-}
-
-async function countUnique(shard: Shard, of: Counted): Promise<number> {
-  return countOne(
-    shard,
-    of,
-    `SELECT toString(count()) AS devices
-     FROM (SELECT device FROM audience_devices_local WHERE ${isOfGeneration} GROUP BY device)`,
-  );
-}
-
-/** Small blocks: every part is a stream with blocks of its own, and they are what the merge keeps in memory. */
-const settings: ClickHouseSettings = {
-  join_algorithm: 'full_sorting_merge',
-  optimize_aggregation_in_order: 1,
-  max_block_size: '16384',
-};
 
 /** Rows of a granule: what is read of the known devices to find one of them. */
 const granule = 8192;
@@ -40,39 +13,61 @@ const granule = 8192;
 /** A set of so many devices takes some tens of megabytes. */
 const largestSet = 500_000;
 
+/** Fewer devices are counted faster than they are divided. */
+const worthDividing = 1_000_000;
+
 /**
- * Few devices are looked up; many are merged with all that are known. The merge names the two tables themselves, not a
- * query of them: only so are both read in order. ANY counts a device once, however often it stands on either side.
+ * Small blocks: every part is a stream with blocks of its own, and they are what the merge keeps in memory, which so does
+ * not grow with the devices.
  */
-async function countMatched(shard: Shard, of: Counted, unique: number): Promise<number> {
-  const known = await countOne(
-    shard,
-    of,
-    `SELECT toString(sum(rows)) AS devices FROM system.parts
-     WHERE active AND database = currentDatabase() AND table = 'known_devices_local'`,
-  );
-  const isCheaperToLookUp = unique <= largestSet && unique * granule < known;
-  return countOne(
-    shard,
-    of,
-    isCheaperToLookUp
-      ? `SELECT toString(count()) AS devices FROM (
-           SELECT device FROM known_devices_local
-           WHERE device IN (SELECT device FROM audience_devices_local WHERE ${isOfGeneration}) GROUP BY device
-         )`
-      : `SELECT toString(count()) AS devices FROM audience_devices_local AS member
-         ANY INNER JOIN known_devices_local AS known ON known.device = member.device WHERE ${isOfGeneration}`,
-  );
+const settings: ClickHouseSettings = { join_algorithm: 'full_sorting_merge', max_block_size: '16384' };
+
+/** Each device is on one shard, so the totals are sums. */
+export async function countDevices(engine: Engine, of: CountedJob, about: number): Promise<DeviceCounts> {
+  return sumCounts(await onEveryShard(engine, (shard) => countOnShard(shard, of, about / engine.shards.length)));
 }
 
-async function countOne(shard: Shard, of: Counted, query: string): Promise<number> {
-  const result = await shard.query({
+/** Few devices are looked up among the known ones; many are merged with all of them, a range on each processor. */
+async function countOnShard(shard: Shard, of: CountedJob, about: number): Promise<DeviceCounts> {
+  const known = await selectNumber(shard, {
+    query: `SELECT toString(sum(rows)) AS number FROM system.parts
+     WHERE active AND database = currentDatabase() AND table = 'known_devices_local'`,
+  });
+  if (about <= largestSet && about * granule < known) return select(shard, of, lookedUp);
+  const ranges = about < worthDividing ? [{}] : await rangesOfDevices(shard);
+  return sumCounts(await Promise.all(ranges.map((range) => select(shard, of, merged(range), range))));
+}
+
+const lookedUp = `
+  SELECT
+    (SELECT count() FROM (
+      SELECT device FROM audience_devices_local WHERE ${isOfGeneration} ORDER BY device LIMIT 1 BY device
+    )) AS unique,
+    (SELECT count() FROM (
+      SELECT device FROM known_devices_local
+      WHERE device IN (SELECT device FROM audience_devices_local WHERE ${isOfGeneration}) GROUP BY device
+    )) AS matched`;
+
+/**
+ * One pass over both tables, in the order in which their rows stand. The left side comes sorted and without doubles, and
+ * ANY takes one of the right, so every row is a device.
+ */
+function merged(range: DeviceRange): string {
+  return `
+  SELECT count() AS unique, countIf(known.device = member.device) AS matched
+  FROM (
+    SELECT device FROM audience_devices_local WHERE ${isOfGeneration} AND ${isInRange(range)}
+    ORDER BY device LIMIT 1 BY device
+  ) AS member
+  ANY LEFT JOIN (SELECT device FROM known_devices_local WHERE ${isInRange(range)}) AS known
+    ON known.device = member.device`;
+}
+
+function select(shard: Shard, of: CountedJob, query: string, range: DeviceRange = {}): Promise<DeviceCounts> {
+  return selectCounts(shard, {
     query,
-    query_params: generationParameters(of),
+    query_params: { ...generationParameters(of), ...range },
     query_id: newQueryId(jobQueryPrefix(of.id), 'count'),
-    format: 'JSONEachRow',
     clickhouse_settings: settings,
   });
-  const [row] = await result.json<{ devices: string }>();
-  return Number(row?.devices ?? 0);
 }

@@ -9,7 +9,9 @@ const { path, params, body } = operations.appendFiles;
 export function addAppendFiles(api: Api, deps: WriteAudienceDeps, at: (path: string) => string): void {
   api.patch(at(path), { schema: { params, body } }, async (request, reply) => {
     const caller = { partner: partnerOf(request), scope: scopeOf(request) };
-    await appendAudienceFiles(deps, caller, request.params.audience_id, request.body.file_path);
+    const audienceId = request.params.audience_id;
+    await appendAudienceFiles(deps, caller, audienceId, request.body.file_path);
+    request.log.info({ audienceId }, 'audience load accepted');
     return reply.code(204).send();
   });
 }

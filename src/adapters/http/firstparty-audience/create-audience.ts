@@ -11,6 +11,7 @@ export function addCreateAudience(api: Api, deps: WriteAudienceDeps, at: (path: 
     const { name, file_path: filePath } = request.body;
     const caller = { partner: partnerOf(request), scope: scopeOf(request) };
     const { audienceId, warehouseSegmentId } = await createAudience(deps, caller, { name, filePath });
+    request.log.info({ audienceId }, 'audience load accepted');
     reply.code(201).header('location', `${at(path)}/${audienceId}`);
     return { audience_id: audienceId, default_warehouse_segment_id: warehouseSegmentId };
   });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { DeadGeneration } from '../../../ports/audience-store.ts';
 import type { Generation } from '../../../ports/audience-warehouse.ts';
 import type { Database } from '../connect.ts';
+import { mayBegin } from '../pause.ts';
 
 /** By then whoever was late has written what it had, into a generation that nobody reads. */
 const lookAgainAfter = sql<Date>`dead_at + interval '1 hour'`;
@@ -17,6 +18,8 @@ const purging = 7_340_023;
 
 export async function takeDue(db: Database, limit: number): Promise<DeadGeneration[]> {
   return db.transaction().execute(async (tx) => {
+    // What dies from now on, a backup that is being taken still has alive.
+    if (!(await mayBegin(tx))) return [];
     await sql`SELECT pg_advisory_xact_lock(${purging})`.execute(tx);
     const { rows } = await sql<DeadRow>`
       WITH due AS (
@@ -29,35 +32,34 @@ export async function takeDue(db: Database, limit: number): Promise<DeadGenerati
       UPDATE dead_generation d SET purging_until = ${lease}
       FROM due
       WHERE d.audience_id = due.audience_id AND d.generation = due.generation
-        AND d.partner_id = (SELECT partner_id FROM due LIMIT 1)
       RETURNING d.*
     `.execute(tx);
     return rows.map(toDeadGeneration);
   });
 }
 
-export async function keepPurging(db: Database, partnerId: number): Promise<void> {
+export async function keepPurging(db: Database, partnerIds: readonly number[]): Promise<void> {
   await db
     .updateTable('dead_generation')
     .set({ purging_until: lease })
-    .where('partner_id', '=', partnerId)
+    .where('partner_id', 'in', partnerIds)
     .where('purged_at', 'is', null)
     .where('purging_until', 'is not', null)
     .execute();
 }
 
 /** Ends a purge, however it went. */
-export async function endPurge(db: Database, partnerId: number, seconds: number): Promise<void> {
+export async function endPurge(db: Database, partnerIds: readonly number[], seconds: number): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await tx
       .updateTable('partner')
       .set({ purge_after: sql<Date>`now() + make_interval(secs => ${seconds * pausePerPurge})` })
-      .where('id', '=', partnerId)
+      .where('id', 'in', partnerIds)
       .execute();
     await tx
       .updateTable('dead_generation')
       .set({ purging_until: null })
-      .where('partner_id', '=', partnerId)
+      .where('partner_id', 'in', partnerIds)
       .where('purging_until', 'is not', null)
       .execute();
   });

@@ -34,10 +34,10 @@ export async function appendToAudience(
   scope: AudienceScope,
   audienceId: number,
   { filePath, maxOpenJobs }: NewAudienceLoad,
-): Promise<boolean> {
+): Promise<number | null> {
   const { partnerId } = scope;
   return db.transaction().execute(async (tx) => {
-    if (!(await findAudience(tx, scope, audienceId))) return false;
+    if (!(await findAudience(tx, scope, audienceId))) return null;
     // The lane before the audience: whoever locks both does it in this order.
     return submitJob(boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
       const { generation } = await lockAudience(tx, scope, audienceId);
@@ -48,7 +48,7 @@ export async function appendToAudience(
         .set({ updated_at: sql`now()` })
         .where('id', '=', audienceId)
         .execute();
-      return true;
+      return jobId;
     });
   });
 }

@@ -42,7 +42,10 @@ export async function claimBatch(db: Database, batchId: number): Promise<BatchCl
     batchId,
     attempt: first.attempt,
     source: toSource(first),
-    load: toLoad(first),
+    load: toLoad(
+      first,
+      rows.reduce((sum, { size }) => sum + size, 0),
+    ),
     files: rows
       .toSorted((a, b) => a.id - b.id)
       .map(({ id, key, etag, size, gzip }) => ({ fileId: id, object: { key, etag, size }, expectGzip: gzip })),

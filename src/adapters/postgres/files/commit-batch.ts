@@ -72,7 +72,6 @@ async function updateFiles(tx: Tx, outcomes: readonly Judged[]): Promise<void> {
         rows_read = greatest(f.rows_read, o.total),
         bytes_read = f.size,
         accepted_rows = CASE WHEN o.code IS NULL THEN o.accepted ELSE 0 END,
-        uploaded_devices = o.devices,
         failure_code = o.code,
         failure_detail = o.detail,
         updated_at = now()
@@ -80,10 +79,9 @@ async function updateFiles(tx: Tx, outcomes: readonly Judged[]): Promise<void> {
       ${outcomes.map(({ fileId }) => fileId)}::bigint[],
       ${outcomes.map(totalRows)}::bigint[],
       ${outcomes.map(({ counts }) => counts.accepted)}::bigint[],
-      ${outcomes.map((outcome) => (outcome.is === 'staged' ? outcome.devices : 0))}::bigint[],
       ${failures.map((failure) => failure?.code ?? null)}::text[],
       ${failures.map((failure) => failure?.detail ?? null)}::text[]
-    ) AS o (id, total, accepted, devices, code, detail)
+    ) AS o (id, total, accepted, code, detail)
     WHERE f.id = o.id
   `.execute(tx);
 }

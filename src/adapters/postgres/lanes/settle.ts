@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { jobStatus } from '../../../domain/job.ts';
-import type { AudienceJob, StagedLoad } from '../../../ports/lane-store.ts';
+import type { AudienceJob, CountsAfter, StagedLoad } from '../../../ports/lane-store.ts';
 import type { Database, Tx } from '../connect.ts';
 
 export async function settleImport(db: Database, jobId: number, loads: readonly StagedLoad[]): Promise<boolean> {
@@ -15,7 +15,7 @@ export async function settleAudience(
   db: Database,
   job: AudienceJob,
   loads: readonly StagedLoad[],
-  devices: { readonly unique: number; readonly matched: number },
+  counts: CountsAfter,
 ): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
     const audience = await tx
@@ -33,8 +33,9 @@ export async function settleAudience(
       .updateTable('audience')
       .set({
         uploaded_devices: sql`uploaded_devices + ${uploaded}`,
-        unique_devices: devices.unique,
-        matched_devices: devices.matched,
+        unique_devices: counts.unique,
+        matched_devices: counts.matched,
+        matched_version: counts.knownVersion,
         // A new number each time, not the load's own: loads settle in any order.
         last_load_id: sql`nextval('load_id')`,
         updated_at: sql`now()`,

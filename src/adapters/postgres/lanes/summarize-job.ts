@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { importLogErrorLimit, type ImportLogError } from '../../../domain/import-log.ts';
+import { cancelledCode } from '../../../domain/job-outcome.ts';
 import { jobStatus } from '../../../domain/job.ts';
 import { columnOfReason, isRejectReason, rejectReasons } from '../../../domain/reject-reason.ts';
 import { failureCatalogue, isFailureCode } from '../../../domain/failure-catalogue.ts';
@@ -9,17 +10,24 @@ import type { Database } from '../connect.ts';
 export async function summarizeJob(db: Database, jobId: number): Promise<JobSummary> {
   const files = await db
     .selectFrom('job_file')
-    .select(['load_id', 'status'])
+    .select(['load_id', 'status', 'failure_code'])
     .where('job_id', '=', jobId)
     .where('status', 'in', [jobStatus.done, jobStatus.failed])
     .execute();
   const loaded = files.filter(({ status }) => status === jobStatus.done);
+  const cancelled = files.filter(({ failure_code }) => failure_code === cancelledCode);
   return {
-    loadIds: [...new Set(loaded.flatMap(({ load_id }) => load_id ?? []))],
+    loadIds: loadIdsOf(loaded),
+    cancelledLoadIds: loadIdsOf(cancelled),
+    cancelledFiles: cancelled.length,
     failedFiles: files.length - loaded.length,
     loadedFiles: loaded.length,
     errors: await selectErrors(db, jobId),
   };
+}
+
+function loadIdsOf(files: readonly { readonly load_id: number | null }[]): number[] {
+  return [...new Set(files.flatMap(({ load_id }) => load_id ?? []))];
 }
 
 /** Failed files first, then refused rows by file and reason, as many as a record holds. */

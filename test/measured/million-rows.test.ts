@@ -5,7 +5,7 @@ import { makeMillionRows } from '../support/million-rows.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
 import { startService, type Service } from '../support/running-service.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
-import { apiClient } from './api-client.ts';
+import { apiClient } from '../acceptance/api-client.ts';
 
 describe.each(topologies)('a gzipped file of a million rows, one in a hundred bad, on %s shard(s)', (topology) => {
   let stores: TestStores;

@@ -1,0 +1,54 @@
+import { median, type Bench, type Pair, type Point } from '../bench.ts';
+import { putFile, removeFiles } from '../files.ts';
+import { secondsToLoad } from '../load.ts';
+import { scaled } from '../scale.ts';
+import { withService } from '../service.ts';
+import { forgetMembers, makeKnownDevices } from '../warehouse.ts';
+
+const million = scaled(1_000_000);
+const small = 10 * million;
+const middle = 50 * million;
+const large = 100 * million;
+
+const pathOf = (rows: number): string => `${rows}.csv.gz`;
+
+export const bench: Bench = {
+  title: 'Rows per second of a load of 100 million rows, against one of 10 million',
+  compares:
+    'Both are Inlet, one gzipped file, to status 2, with 20 million known devices; inlet and yardstick are seconds per million rows. Gzipped, because the development storage has room for 4 GiB. Two pairs, as the large load takes long.',
+  better: 'higher',
+  goal: 0.9,
+  run: async (say) =>
+    withService('one', async (running) => {
+      say('making the known devices and the files …');
+      await makeKnownDevices(running, { from: 0, count: 20 * million });
+      const put = (rows: number): Promise<void> => putFile(running, pathOf(rows), { from: 0, count: rows });
+      const rates: Point[] = [];
+      const secondsPerMillion = async (rows: number): Promise<number> => {
+        await forgetMembers(running);
+        const seconds = await secondsToLoad(running.audiences, pathOf(rows), { unique: rows });
+        say(`${rows.toLocaleString('en')} rows: ${seconds.toFixed(2)} s`);
+        rates.push({ x: rows, y: Math.round(rows / seconds) });
+        return (seconds / rows) * 1_000_000;
+      };
+      await put(million);
+      await secondsToLoad(running.audiences, pathOf(million), { unique: million }); // the warm-up
+      await secondsPerMillion(million);
+      await put(middle);
+      await secondsPerMillion(middle);
+      // There would not be room for it and the others twice over.
+      await removeFiles(running.stores, running.partner.prefix + pathOf(middle));
+      await put(small);
+      await put(large);
+      const pairs: Pair[] = [];
+      for (let time = 0; time < 2; time++) {
+        pairs.push({ inlet: await secondsPerMillion(large), yardstick: await secondsPerMillion(small) });
+      }
+      const points = Array.from(
+        Map.groupBy(rates, ({ x }) => x),
+        ([x, some]) => ({ x, y: Math.round(median(some.map(({ y }) => y))) }),
+      ).toSorted((a, b) => a.x - b.x);
+      const notes = points.map(({ x, y }) => `${x.toLocaleString('en')} rows: ${y.toLocaleString('en')} rows a second`);
+      return { pairs, rows: large, notes, series: [{ name: 'Inlet', points }] };
+    }),
+};

@@ -1,0 +1,42 @@
+import type { AudienceClient } from '../../test/acceptance/audience-client.ts';
+import { secondsOf, type Bench } from '../bench.ts';
+import { loaded, secondsToLoad } from '../load.ts';
+import { otherPartners } from '../other-partners.ts';
+import { scaled } from '../scale.ts';
+import { withService } from '../service.ts';
+import { prepareTenMillion, tenMillion } from '../ten-million.ts';
+import { forgetMembers } from '../warehouse.ts';
+
+const path = 'members.csv.gz';
+const partnerCount = 10;
+const audiencesOfPartner = scaled(100);
+const rowsOfAudience = 100_000;
+const rows = partnerCount * audiencesOfPartner * rowsOfAudience;
+
+export const bench: Bench = {
+  title: 'Rows per second of 1,000 audiences of 100,000 rows each, against those of one load of 10 million',
+  compares:
+    'Both are Inlet, to status 2; inlet and yardstick are seconds per million rows. The audiences belong to 10 partners, because those of one partner are loaded one after the other. One pair.',
+  better: 'higher',
+  run: async (say) =>
+    withService('one', async (running) => {
+      say('making the partners, the known devices and the files …');
+      await prepareTenMillion(running, path);
+      const clients = await otherPartners(running, partnerCount, path, rowsOfAudience);
+      await secondsToLoad(running.audiences, path, tenMillion); // the warm-up
+      await forgetMembers(running);
+      const many = await secondsOf(() => Promise.all(clients.map(loadAll)));
+      await forgetMembers(running);
+      const one = await secondsToLoad(running.audiences, path, tenMillion);
+      say(`all of the small ones ${many.toFixed(2)} s, the large one ${one.toFixed(2)} s`);
+      const pairs = [{ inlet: (many / rows) * 1_000_000, yardstick: (one / tenMillion.rows) * 1_000_000 }];
+      return { pairs, rows };
+    }),
+};
+
+/** Asks for all audiences, then waits for each. */
+async function loadAll(client: AudienceClient): Promise<void> {
+  const ids: number[] = [];
+  for (let n = 0; n < audiencesOfPartner; n++) ids.push((await client.create(`audience ${n}`, path)).audienceId);
+  for (const id of ids) await loaded(client, id, { unique: rowsOfAudience });
+}

@@ -1,0 +1,44 @@
+import { alternate, type Bench } from '../bench.ts';
+import { putFile } from '../files.ts';
+import { loaded, secondsToAppend } from '../load.ts';
+import { scaled } from '../scale.ts';
+import { withService } from '../service.ts';
+import { engineIsQuiet, forgetMembers } from '../warehouse.ts';
+import { withPostgresWay } from '../yardsticks/postgres-way.ts';
+
+const rows = scaled(5_000_000);
+const alreadyThere = Math.floor(rows / 2);
+const after = rows * 2 - alreadyThere;
+const base = 'base.csv.gz';
+const added = 'added.csv.gz';
+
+export const bench: Bench = {
+  title: 'Appending 5 million rows to an audience of 5 million, half of them there already, against PostgreSQL',
+  compares:
+    'Inlet: PATCH with a gzipped file, to status 2. Yardstick: `COPY` of the unpacked file from the disk of the server into an unlogged table, then `INSERT … ON CONFLICT DO NOTHING` into a table with a unique index on audience, device and event. The ratio says how many times faster Inlet is.',
+  better: 'higher',
+  goal: 10,
+  run: async (say) =>
+    withService('one', async (running) => {
+      const { audiences } = running;
+      say('making the files …');
+      await putFile(running, base, { from: 0, count: rows });
+      await putFile(running, added, { from: rows - alreadyThere, count: rows });
+      return withPostgresWay(running, { base, added }, after, async (postgres) => {
+        const pairs = await alternate(5, say, {
+          inlet: async () => {
+            await forgetMembers(running);
+            const { audienceId } = await audiences.create('base', base);
+            await loaded(audiences, audienceId, { unique: rows });
+            await engineIsQuiet(running);
+            return secondsToAppend(audiences, audienceId, added, { unique: after });
+          },
+          yardstick: async () => {
+            await postgres.prepare();
+            return postgres.append();
+          },
+        });
+        return { pairs, rows };
+      });
+    }),
+};

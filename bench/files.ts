@@ -1,0 +1,75 @@
+import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { connectS3 } from '../src/adapters/s3/connect.ts';
+import type { TestPartner } from '../test/support/partners.ts';
+import type { TestStores } from '../test/support/stores.ts';
+import type { Running } from './service.ts';
+
+/** The device of a number, in SQL and everywhere the same. */
+export const deviceSql = (number: string): string => `reinterpretAsUUID(sipHash128(${number}))`;
+
+/** The line of an audience's file: a device without an event. */
+const memberLine = `concat(toString(${deviceSql('number')}), ',')`;
+
+export type Numbers = { readonly from: number; readonly count: number };
+
+/** An object of the partner, as arguments for the engine's `s3()`; the engine takes the compression from the name. */
+export function objectOf({ stores }: Pick<Running, 'stores'>, partner: TestPartner, path: string) {
+  const { INLET_S3_ENDPOINT, INLET_S3_ACCESS_KEY_ID, INLET_S3_SECRET_ACCESS_KEY } = stores.config;
+  return {
+    arguments: '{object_url: String}, {object_key: String}, {object_secret: String}',
+    parameters: {
+      object_url: `${INLET_S3_ENDPOINT}/${partner.bucket}/${partner.prefix}${path}`,
+      object_key: INLET_S3_ACCESS_KEY_ID,
+      object_secret: INLET_S3_SECRET_ACCESS_KEY.reveal(),
+    },
+  };
+}
+
+/** Made by the engine and written straight to the storage: Node does not see the rows. */
+export async function putFile(
+  running: Running,
+  path: string,
+  { from, count }: Numbers,
+  { line = memberLine, partner = running.partner }: { readonly line?: string; readonly partner?: TestPartner } = {},
+): Promise<void> {
+  const object = objectOf(running, partner, path);
+  await running.engine.command({
+    query: `INSERT INTO FUNCTION s3(${object.arguments}, 'TSVRaw', 'line String')
+      SELECT ${line} FROM numbers(${from}, ${count}) SETTINGS output_format_compression_level = 6`,
+    query_params: object.parameters,
+  });
+}
+
+/** The first numbers in equal files under a prefix, several files at a time. */
+export async function putFiles(
+  running: Running,
+  prefix: string,
+  suffix: '.csv' | '.csv.gz',
+  { files, rowsOfFile }: { readonly files: number; readonly rowsOfFile: number },
+): Promise<void> {
+  const numbers = Array.from({ length: files }, (_, n) => n).values();
+  const put = async (): Promise<void> => {
+    for (const n of numbers) {
+      const path = `${prefix}${String(n).padStart(4, '0')}${suffix}`;
+      await putFile(running, path, { from: n * rowsOfFile, count: rowsOfFile });
+    }
+  };
+  await Promise.all([put(), put(), put(), put()]);
+}
+
+/** The development storage keeps its objects in memory, 4 GiB of it. */
+export async function removeFiles({ config }: TestStores, prefix: string): Promise<void> {
+  const s3 = connectS3({
+    endpoint: config.INLET_S3_ENDPOINT ?? null,
+    region: config.INLET_S3_REGION,
+    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
+    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
+  });
+  const Bucket = config.INLET_S3_BUCKET;
+  for (;;) {
+    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: prefix }));
+    if (Contents.length === 0) break;
+    await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: Contents.map(({ Key }) => ({ Key })) } }));
+  }
+  s3.destroy();
+}

@@ -1,0 +1,49 @@
+import type { AudienceClient, AudienceDetails } from '../test/acceptance/audience-client.ts';
+import { waitUntil } from '../test/support/wait-until.ts';
+import { secondsOf } from './bench.ts';
+
+/** What a load must end with; a fast load of something else is no result. */
+export type Expected = { readonly unique: number; readonly matched?: number };
+
+const longestSeconds = 3600;
+
+/** From the request for a new audience to status 2 on its record. */
+export async function secondsToLoad(audiences: AudienceClient, path: string, expected: Expected): Promise<number> {
+  return secondsOf(async () => {
+    const { audienceId } = await audiences.create(path, path);
+    await loaded(audiences, audienceId, expected);
+  });
+}
+
+export async function secondsToAppend(
+  audiences: AudienceClient,
+  audienceId: number,
+  path: string,
+  expected: Expected,
+): Promise<number> {
+  return secondsOf(async () => {
+    await audiences.append(audienceId, path);
+    await loaded(audiences, audienceId, expected);
+  });
+}
+
+/**
+ * Looks at the list, five times a second, and reads the whole record at the end: the record of 1,000 files costs the api,
+ * PostgreSQL and this process some tens of milliseconds each time, which is taken from the load.
+ */
+export async function loaded(
+  audiences: AudienceClient,
+  audienceId: number,
+  { unique, matched }: Expected,
+): Promise<AudienceDetails> {
+  const isSettled = async (): Promise<boolean> => {
+    const listed = (await audiences.list('?limit=1')).find(({ audience_id }) => audience_id === audienceId);
+    return (listed ?? (await audiences.get(audienceId))).status >= 2;
+  };
+  await waitUntil(`audience ${audienceId} is settled`, isSettled, longestSeconds, 200);
+  const details = await audiences.get(audienceId);
+  const { status, unique_devices, matched_devices } = details;
+  const isRight = status === 2 && unique_devices === unique && matched_devices === (matched ?? matched_devices);
+  if (!isRight) throw new Error(`status ${status}, ${unique_devices} unique devices, ${matched_devices} matched`);
+  return details;
+}

@@ -1,0 +1,71 @@
+import { sql } from 'kysely';
+import type { JobKind, JobStatus } from '../../../domain/job.ts';
+import type { LaneState } from '../../../ports/operations.ts';
+import type { Database } from '../connect.ts';
+import { fileQueue, laneQueue } from '../dispatch.ts';
+
+type LaneRow = {
+  partner_id: number;
+  partner: string;
+  open_jobs: number;
+  job_id: number;
+  kind: JobKind;
+  status: JobStatus;
+  created_at: Date;
+  open_files: number;
+  loading_files: number;
+  ended_files: number;
+  state: 'created' | 'retry' | 'active' | null;
+  is_due: boolean;
+  start_after: Date | null;
+  waiting_files: number;
+  file_tokens: number;
+};
+
+export async function listLanes(db: Database, limit: number): Promise<LaneState[]> {
+  const { rows } = await sql<LaneRow>`
+    WITH lane AS (
+      SELECT partner_id, count(*) AS open_jobs, min(seq) AS seq FROM job WHERE status IN (0, 1) GROUP BY partner_id
+    ), oldest AS (
+      SELECT lane.open_jobs, j.* FROM lane JOIN job j ON j.partner_id = lane.partner_id AND j.seq = lane.seq
+      ORDER BY j.created_at LIMIT ${limit}
+    )
+    SELECT o.partner_id, p.name AS partner, o.open_jobs, o.id AS job_id, o.kind, o.status, o.created_at,
+      f.open_files, f.loading_files, f.ended_files, f.file_tokens,
+      t.state, t.start_after, coalesce(t.start_after <= now(), true) AS is_due, f.waiting_files
+    FROM oldest o
+    JOIN partner p ON p.id = o.partner_id
+    LEFT JOIN pgboss.job t ON t.name = ${laneQueue} AND t.singleton_key = o.partner_id::text
+      AND t.policy = 'exclusive' AND t.state <= 'active'
+    CROSS JOIN LATERAL (
+      SELECT count(*) FILTER (WHERE file.status IN (0, 1)) AS open_files,
+        count(*) FILTER (WHERE file.status = 1 AND NOT file.staged) AS loading_files,
+        count(*) FILTER (WHERE file.status > 1) AS ended_files,
+        count(token.id) AS file_tokens,
+        count(*) FILTER (WHERE token.state < 'active' AND token.start_after > now()) AS waiting_files
+      FROM job_file file
+      LEFT JOIN pgboss.job token
+        ON token.name = ${fileQueue} AND token.singleton_key = file.batch_id::text
+          AND token.policy = 'exclusive' AND token.state <= 'active'
+      WHERE file.job_id = o.id
+    ) f
+    ORDER BY o.created_at
+  `.execute(db);
+  return rows.map((row) => ({
+    partnerId: row.partner_id,
+    partner: row.partner,
+    openJobs: row.open_jobs,
+    oldestJob: { id: row.job_id, kind: row.kind, status: row.status, since: row.created_at },
+    files: { open: row.open_files, loading: row.loading_files, ended: row.ended_files },
+    is: whatItIs(row),
+    dueAt: row.is_due ? null : row.start_after,
+  }));
+}
+
+function whatItIs({ state, is_due, waiting_files, file_tokens }: LaneRow): LaneState['is'] {
+  if (state === 'active') return 'moving';
+  if (!is_due || (state === null && file_tokens > 0 && waiting_files === file_tokens))
+    return 'waiting to be tried again';
+  if (state !== null) return 'waiting for a worker';
+  return file_tokens > 0 ? 'waiting for its files' : 'without a token';
+}

@@ -1,0 +1,35 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { backup } from '../backup/backup.ts';
+import { restore } from '../backup/restore.ts';
+import { readConfig } from '../config.ts';
+import { say } from './output.ts';
+import { withWiring } from './with-wiring.ts';
+
+export function addBackupCommands(program: Command): void {
+  program
+    .command('backup')
+    .argument('<folder>', 'a new folder, of which the last part is the name of the backup')
+    .description('save both stores as they are at one moment, while Inlet goes on; see docs/backup.md')
+    .option('--patience <seconds>', 'how long a lane may take to come to rest', toSeconds, 300)
+    .action((folder: string, { patience }: { patience: number }) =>
+      withWiring(async (deps) => {
+        const pausedSeconds = await backup(deps, folder, patience);
+        say(
+          `saved in ${folder} and on the disk of every shard; the lanes stood still for ${pausedSeconds.toFixed(1)} s`,
+        );
+      }),
+    );
+  program
+    .command('restore')
+    .argument('<folder>', 'the folder of a backup')
+    .description('bring a backup into an empty PostgreSQL database and a new database of the engine')
+    .action(async (folder: string) => {
+      const { takenAt } = await restore(readConfig(), folder);
+      say(`restored as it was at ${takenAt}; everything that was asked for later is lost. Run \`inlet doctor\`.`);
+    });
+}
+
+function toSeconds(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 on.');
+  return Number(text);
+}

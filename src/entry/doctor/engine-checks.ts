@@ -1,0 +1,92 @@
+import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
+import type { Config } from '../config.ts';
+import type { Check } from './examine.ts';
+import { schemaCheck } from './schema-check.ts';
+
+const leastFreeShare = 0.1;
+const stuckMinutes = 30;
+
+export function engineChecks(config: Config): Check[] {
+  return config.INLET_CLICKHOUSE_URLS.flatMap((url, index) => {
+    const shard = `ClickHouse, shard ${index + 1}`;
+    const ask = async <T>(run: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
+      const client = createClient({
+        url: url.reveal(),
+        application: 'inlet-doctor',
+        request_timeout: 4_000,
+        log: { level: ClickHouseLogLevel.OFF },
+      });
+      try {
+        return await run(client);
+      } finally {
+        await client.close();
+      }
+    };
+    const select = <Row>(query: string): Promise<Row[]> =>
+      ask(async (client) =>
+        (
+          await client.query({
+            query,
+            query_params: { database: config.INLET_CLICKHOUSE_DATABASE, cluster: config.INLET_CLICKHOUSE_CLUSTER },
+            format: 'JSONEachRow',
+          })
+        ).json<Row>(),
+      );
+    return [
+      {
+        name: shard,
+        remedy: 'Start this server, or mend its address in INLET_CLICKHOUSE_URLS. Loads need every shard; they wait.',
+        look: async () => {
+          const [row] = await select<{ version: string; shards: string }>(
+            `SELECT version() AS version,
+               (SELECT toString(uniq(shard_num)) FROM system.clusters WHERE cluster = {cluster: String}) AS shards`,
+          );
+          const expected = config.INLET_CLICKHOUSE_URLS.length;
+          if (Number(row?.shards) !== expected) {
+            throw new Error(
+              `its cluster "${config.INLET_CLICKHOUSE_CLUSTER}" has ${row?.shards} shards, and the configuration ${expected}`,
+            );
+          }
+          return `${row?.version}, a cluster of ${expected}`;
+        },
+      },
+      schemaCheck(`shard ${index + 1}`, 'clickhouse', () =>
+        select('SELECT name, checksum FROM {database: Identifier}.schema_migration'),
+      ),
+      {
+        name: `Disk of shard ${index + 1}`,
+        remedy: 'Make room or add a disk: a merge needs as much room as it reads. Loads wait while there is none.',
+        look: async () => {
+          const disks = await select<{ name: string; free: string; total: string }>(
+            'SELECT name, toString(free_space) AS free, toString(total_space) AS total FROM system.disks',
+          );
+          const full = disks.find(({ free, total }) => Number(free) < leastFreeShare * Number(total));
+          if (full)
+            throw new Error(`disk ${full.name} has ${gigabytes(full.free)} of ${gigabytes(full.total)} GB free`);
+          return disks
+            .map(({ name, free, total }) => `${name}: ${gigabytes(free)} of ${gigabytes(total)} GB free`)
+            .join(', ');
+        },
+      },
+      {
+        name: `Mutations of shard ${index + 1}`,
+        remedy: 'Look into system.mutations for the reason; KILL MUTATION and let the delete or purge begin again.',
+        look: async () => {
+          const [row] = await select<{ open: string; stuck: string; reason: string }>(
+            `SELECT toString(count()) AS open, toString(countIf(create_time < now() - INTERVAL ${stuckMinutes} MINUTE)) AS stuck,
+               any(latest_fail_reason) AS reason
+             FROM system.mutations WHERE database = {database: String} AND NOT is_done`,
+          );
+          if (Number(row?.stuck) > 0) {
+            throw new Error(`${row?.stuck} have not ended after ${stuckMinutes} minutes. ${row?.reason}`);
+          }
+          return `${row?.open} running`;
+        },
+      },
+    ];
+  });
+}
+
+function gigabytes(bytes: string): string {
+  return (Number(bytes) / 1e9).toFixed(1);
+}

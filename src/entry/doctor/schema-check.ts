@@ -1,0 +1,24 @@
+import { pendingMigrations, readMigrationFiles } from '../../adapters/migration-files.ts';
+import { migrationFolder } from '../migrate.ts';
+import type { Check } from './examine.ts';
+
+/** A migration that a server says it has run. */
+export type Done = { readonly name: string; readonly checksum: string };
+
+export function schemaCheck(
+  server: string,
+  kind: Parameters<typeof migrationFolder>[0],
+  listDone: () => Promise<Done[]>,
+): Check {
+  return {
+    name: `Schema of ${server}`,
+    remedy: 'Run `inlet migrate`.',
+    look: async () => {
+      const done = new Map((await listDone()).map(({ name, checksum }) => [name, checksum]));
+      const files = await readMigrationFiles(migrationFolder(kind));
+      const pending = pendingMigrations(files, done);
+      if (pending.length > 0) throw new Error(`not run yet: ${pending.map(({ name }) => name).join(', ')}`);
+      return `${files.length} migrations, all run`;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { WhatWaits } from '../../adapters/postgres/what-waits.ts';
+import type { Log } from '../../ports/log.ts';
+import { createMeters } from './meters.ts';
+import { serveMetrics } from './metrics-server.ts';
+import { sharedLook } from './shared-look.ts';
+
+const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const state: WhatWaits = {
+  workers: 3,
+  openJobs: 6,
+  oldestSeconds: 50,
+  pendingJobs: 3,
+  oldestPendingSeconds: 40,
+  runningJobs: 2,
+  oldestRunningSeconds: 50,
+  oldestCleaningSeconds: 7,
+  lanesOpen: 2,
+  lanesActive: 1,
+  lanesWithoutToken: 0,
+  silentSeconds: 4,
+  filesInFlight: 9,
+  readyTokens: 5,
+  waitingTokens: 8,
+};
+
+describe('the metrics server', () => {
+  const closing: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+  });
+  const serve = async (read: () => Promise<WhatWaits>): Promise<(path: string) => Promise<Response>> => {
+    const server = await serveMetrics({
+      host: '127.0.0.1',
+      port: 0,
+      meters: createMeters(),
+      waits: { read, close: () => Promise.resolve() },
+      withinMs: 100,
+      log: silent,
+    });
+    closing.push(server.close);
+    return (path) => fetch(`http://127.0.0.1:${server.port}${path}`);
+  };
+
+  it('shows what the process counts and the state of the service', async () => {
+    const ask = await serve(() => Promise.resolve(state));
+    const answer = await ask('/metrics');
+    const text = await answer.text();
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      'text/plain; version=0.0.4; charset=utf-8',
+    ]);
+    expect(text).toContain('\ninlet_scrape_failed 0\n');
+    expect(text).toContain('\ninlet_workers 3\n');
+    expect(text).toContain('inlet_open_jobs{state="pending"} 3\n');
+    expect(text).toContain('inlet_open_jobs{state="cleaning"} 1\n');
+    expect(text).toContain('inlet_oldest_open_job_seconds{state="running"} 50\n');
+    expect((await ask('/')).status).toBe(404);
+  });
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('connect ECONNREFUSED'))],
+    ['does not answer', () => new Promise<WhatWaits>(() => undefined)],
+  ])('answers without the state when PostgreSQL %s', async (_how, read) => {
+    const ask = await serve(read);
+    const text = await (await ask('/metrics')).text();
+    expect(text).toContain('\ninlet_scrape_failed 1\n');
+    expect(text).toContain('inlet_retries_total{queue="lane",cause="away"} 0\n');
+    expect(text).not.toContain('inlet_workers');
+  });
+
+  it('looks once for all that ask at the same time, and again later', async () => {
+    let looks = 0;
+    const look = sharedLook(() => Promise.resolve((looks += 1)), 100, silent);
+    expect(await Promise.all([look(), look(), look()])).toEqual([1, 1, 1]);
+    expect(await look()).toBe(2);
+  });
+});

@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const run = promisify(execFile);
+
+/** Prints which packages are loaded with a module. */
+const script = (module: string): string => `
+  import { registerHooks } from 'node:module';
+  const packages = new Set();
+  registerHooks({
+    load: (url, context, next) => {
+      const name = /node_modules\\/(@[^/]+\\/[^/]+)/.exec(url)?.[1];
+      if (name) packages.add(name);
+      return next(url, context);
+    },
+  });
+  await import('./src/entry/${module}');
+  process.stdout.write(JSON.stringify([...packages]));
+`;
+
+const load = async (module: string): Promise<string> =>
+  (await run(process.execPath, ['--input-type=module', '--eval', script(module)])).stdout;
+
+it('loads nothing for metrics or traces until they are asked for', { timeout: 60_000 }, async () => {
+  const packages = await load('wiring.ts');
+  expect(packages).toContain('@clickhouse/client');
+  expect(packages).not.toContain('opentelemetry');
+  expect(packages).not.toContain('prometheus');
+  expect(await load('observation/tracing.ts')).toContain('@opentelemetry/sdk-trace');
+});

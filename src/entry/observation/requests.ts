@@ -1,0 +1,33 @@
+import type { FastifyRequest } from 'fastify';
+import type { Span } from '@opentelemetry/api';
+import { findPartnerOf } from '../../adapters/http/authentication.ts';
+import { operationOf } from '../../adapters/http/operation-of.ts';
+import type { Api } from '../../adapters/http/server.ts';
+import type { Meters } from './meters.ts';
+import { runInScope } from './scope.ts';
+import { attributesOf, type Tracing } from './traced.ts';
+
+/** Gives each request its id in the log, is timed by operation and status, and has a span where traces are kept. */
+export function observeRequests(api: Api, meters: Meters | null, tracing: Tracing | null): void {
+  const spans = new WeakMap<FastifyRequest, Span>();
+  api.addHook('onRequest', (request, _reply, done) => {
+    const ids = { requestId: request.id };
+    const operation = operationOf(request);
+    // Health is asked for every few seconds, and is no part of anything.
+    const span = tracing && operation !== 'health' ? tracing.start(operation, attributesOf(ids), null) : null;
+    if (span) spans.set(request, span);
+    runInScope({ ids, span }, done);
+  });
+  api.addHook('onResponse', (request, reply, done) => {
+    const operation = operationOf(request);
+    meters?.requests.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
+    const span = spans.get(request);
+    if (span) {
+      const partner = findPartnerOf(request);
+      if (partner) span.setAttribute('inlet.partnerId', partner.id);
+      span.setAttribute('http.response.status_code', reply.statusCode);
+      span.end();
+    }
+    done();
+  });
+}

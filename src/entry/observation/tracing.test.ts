@@ -1,0 +1,71 @@
+import { describe, expect, it, vi } from 'vitest';
+import { Failure } from '../../domain/failure.ts';
+import { Secret } from '../../domain/secret.ts';
+import type { Log } from '../../ports/log.ts';
+import { currentScope, fieldsOfScope } from './scope.ts';
+import { traceWork, tracePort, type Tracing } from './traced.ts';
+import { failSpan, startSpans } from './tracing.ts';
+
+describe('spans', () => {
+  it('that nobody takes are told of, and do not keep a process from stopping', { timeout: 30_000 }, async () => {
+    const warn = vi.fn<Log['warn']>();
+    const log: Log = { info: () => undefined, warn, error: () => undefined };
+    const spans = startSpans({ url: new Secret('http://user:hunter2@127.0.0.1:9'), service: 'test', log });
+    spans.start('one', {}, null).end();
+    await spans.close();
+    expect(warn).toHaveBeenCalled();
+    expect(JSON.stringify(warn.mock.calls)).not.toContain('hunter2');
+  });
+});
+
+/** Keeps what is said of spans, in the order in which they end. */
+function recorder(): { tracing: Tracing; ended: string[] } {
+  const ended: string[] = [];
+  const names = new Map<unknown, string>();
+  const spans = startSpans({ url: new Secret('http://127.0.0.1:9'), service: 'test', log: silent });
+  return {
+    ended,
+    tracing: {
+      start: (name, attributes, parent) => {
+        const span = spans.start(name, attributes, parent);
+        names.set(span, name);
+        const under = parent ? ` in ${names.get(parent)}` : '';
+        vi.spyOn(span, 'end').mockImplementation(() => void ended.push(`${name}${under}`));
+        return span;
+      },
+      fail: (span, error) => {
+        failSpan(span, error);
+        ended.push(`${names.get(span)} failed`);
+      },
+      close: () => Promise.resolve(),
+    },
+  };
+}
+const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe('traced work', () => {
+  it('has its ids in the log, with those of the work around it, and none afterwards', async () => {
+    const trace = traceWork(null);
+    const seen = await trace.span('outer', { partnerId: 7 }, () =>
+      trace.span('inner', { jobId: 5 }, () => Promise.resolve(fieldsOfScope())),
+    );
+    expect(seen).toEqual({ partnerId: 7, jobId: 5 });
+    expect(currentScope()).toBeUndefined();
+  });
+
+  it('has a span, and one inside for each call; a call outside of any work has none', async () => {
+    const { tracing, ended } = recorder();
+    const port = tracePort(tracing, 'stage', { drop: () => Promise.resolve('dropped') });
+    expect(await port.drop()).toBe('dropped');
+    expect(ended).toEqual([]);
+    await traceWork(tracing).span('load batch', { batchId: 1 }, () => port.drop());
+    expect(ended).toEqual(['stage.drop in load batch', 'load batch']);
+  });
+
+  it('that fails has a failed span, and fails as before', async () => {
+    const { tracing, ended } = recorder();
+    const failing = traceWork(tracing).span('lane finish', {}, () => Promise.reject(new Failure('no_files', 'x')));
+    await expect(failing).rejects.toThrow('no_files');
+    expect(ended).toEqual(['lane finish failed', 'lane finish']);
+  });
+});

@@ -1,0 +1,91 @@
+import type { AudienceScope } from '../domain/audience.ts';
+import type { JobKind, JobStatus } from '../domain/job.ts';
+import type { Partner } from '../domain/partner.ts';
+import type { NewImport } from './import-log-store.ts';
+
+/** A partner's lane that has something to do, as an operator wants to see it. */
+export type LaneState = {
+  readonly partnerId: number;
+  readonly partner: string;
+  readonly openJobs: number;
+  readonly oldestJob: { readonly id: number; readonly kind: JobKind; readonly status: JobStatus; readonly since: Date };
+  readonly files: { readonly open: number; readonly loading: number; readonly ended: number };
+  /** Whether somebody is at it: a worker moves it, it waits for a worker or a time, or it waits for its files. */
+  readonly is:
+    | 'moving'
+    | 'waiting for a worker'
+    | 'waiting to be tried again'
+    | 'waiting for its files'
+    | 'without a token';
+  /** When it is tried again. */
+  readonly dueAt: Date | null;
+};
+
+export type JobState = {
+  readonly id: number;
+  readonly partner: string;
+  readonly seq: number;
+  readonly kind: JobKind;
+  readonly status: JobStatus;
+  readonly isCancelled: boolean;
+  readonly path: string;
+  readonly failure: { readonly code: string; readonly detail: string } | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+};
+
+export type FileState = {
+  readonly id: number;
+  readonly path: string;
+  readonly bytes: number;
+  readonly status: JobStatus;
+  readonly isStaged: boolean;
+  readonly attempts: number;
+  readonly rows: number;
+  readonly acceptedRows: number;
+  readonly failure: { readonly code: string; readonly detail: string } | null;
+};
+
+/**
+ * What became of the wish to cancel a job. `never started`: it has no files and will have none; it ends as soon as the
+ * jobs ahead of it have. `stopped`: files that were not staged have failed, and the lane ends the job; those that were go
+ * on. The rest are refusals: it had ended, a delete had begun, no file was left to cancel.
+ */
+export type Cancellation =
+  | { readonly is: 'never started'; readonly hasEnded: boolean; readonly jobsAhead: number }
+  | { readonly is: 'stopped'; readonly cancelledFiles: number; readonly otherFiles: number }
+  | { readonly is: 'ended before'; readonly status: JobStatus }
+  | { readonly is: 'deleting' }
+  | { readonly is: 'loaded' };
+
+/** What a partner asked for, as far as it is kept. */
+export type AskedFor =
+  | { readonly kind: 'import'; readonly request: Omit<NewImport, 'credentials'> }
+  | {
+      readonly kind: 'audience';
+      readonly audienceId: number;
+      readonly scope: AudienceScope;
+      readonly filePath: string;
+      /** Since the job was asked for. */
+      readonly isCleared: boolean;
+    }
+  | { readonly kind: 'delete' };
+
+export type JobRequest = { readonly status: JobStatus; readonly partner: Partner; readonly asked: AskedFor };
+
+/** Over all partners: for operators only, never behind the API. */
+export interface Operations {
+  /** The one whose oldest job waits longest comes first. */
+  listLanes(limit: number): Promise<readonly LaneState[]>;
+  /** Newest first. */
+  listJobs(filter: {
+    partner: string | null;
+    statuses: readonly JobStatus[];
+    limit: number;
+  }): Promise<readonly JobState[]>;
+  findJob(jobId: number, fileLimit: number): Promise<{ job: JobState; files: readonly FileState[] } | null>;
+  findRequest(jobId: number): Promise<JobRequest | null>;
+  /** Null when there is no such job. May be repeated: what is cancelled already is told in the same way. */
+  cancelJob(jobId: number): Promise<Cancellation | null>;
+}

@@ -1,0 +1,110 @@
+import { appendFiles, emptyAudience, type ModelAudience, type ModelFiles } from '../support/audience-model.ts';
+import { withDatabase, type TestStores } from '../support/stores.ts';
+import { applyJob, type ModelState } from '../support/warehouse-model.ts';
+import { deletion, endOf, nonsense, type Asked, type Expected } from '../fault/fault-partner.ts';
+import type { PartnerRecord, Request } from './record.ts';
+
+// What must be true at the end, from a partner's record. The stores are asked only which of the unanswered requests were
+// carried out; whatever they hold beyond that is wrong.
+
+type JobRow = {
+  id: number;
+  kind: 'import' | 'delete' | 'audience';
+  folder: string;
+  keys: string[] | null;
+  audience_id: number | null;
+  audience: string | null;
+  generation: number | null;
+  current: number | null;
+};
+
+export async function expectedOf(
+  stores: TestStores,
+  record: PartnerRecord,
+): Promise<{ expected: Expected; wrong: string[] }> {
+  const jobs = await withDatabase(stores, async (client) => {
+    const { rows } = await client.query<JobRow>(
+      `SELECT j.id::int, j.kind, coalesce(l.file_path, a.file_path, '') AS folder, l.keys, a.audience_id::int,
+         audience.name AS audience, a.generation, audience.generation AS current
+       FROM job j LEFT JOIN import_log l ON l.job_id = j.id LEFT JOIN audience_load a ON a.job_id = j.id
+         LEFT JOIN audience ON audience.id = a.audience_id
+       WHERE j.partner_id = $1 ORDER BY j.seq`,
+      [record.partnerId],
+    );
+    return rows;
+  });
+  const { requestOf, wrong } = match(record, jobs);
+  const asked: Asked[] = [];
+  const pairs: ModelState = new Set();
+  const audiences = new Map<number, ModelAudience>();
+  for (const job of jobs) {
+    const request = requestOf.get(job.id);
+    if (!request) continue;
+    const { what } = request;
+    if (what.kind === 'delete') {
+      asked.push({ kind: 'import', id: job.id, ...deletion });
+      applyJob(pairs, what);
+    } else if (what.kind === 'merge' || what.kind === 'replace') {
+      const { isNonsense, files } = what;
+      asked.push({ kind: 'import', id: job.id, ...(isNonsense ? nonsense : endOf(files)) });
+      if (!isNonsense) applyJob(pairs, { kind: what.kind, files });
+    } else if ('audience' in what && 'files' in what && job.audience_id !== null) {
+      asked.push({ kind: 'audience', id: job.audience_id });
+      const model = audiences.get(job.audience_id) ?? emptyAudience();
+      audiences.set(job.audience_id, model);
+      const files: ModelFiles = new Map(what.files.map((file, n) => [`${request.folder}${n}.csv`, file]));
+      if (job.generation === job.current) appendFiles(model, files, request.folder);
+    }
+  }
+  wrong.push(...generationsOf(record, jobs, requestOf));
+  return { expected: { id: record.partnerId, asked, pairs, audiences }, wrong };
+}
+
+/** Which request each job is of. Every answered one has one, in their order; an unanswered one at most one. */
+function match(record: PartnerRecord, jobs: readonly JobRow[]): { requestOf: Map<number, Request>; wrong: string[] } {
+  const wrong: string[] = [];
+  const requestOf = new Map<number, Request>();
+  const name = `partner ${record.partnerId}`;
+  const ofJobs = record.requests.filter(({ what }) => what.kind !== 'clear');
+  for (const job of jobs) {
+    const found = ofJobs.find((request) => isOf(request, job) && ![...requestOf.values()].includes(request));
+    if (found) requestOf.set(job.id, found);
+    else wrong.push(`${name}, job ${job.id} (${job.kind} ${job.folder}): nobody asked for it, or not so often`);
+  }
+  const matched = [...requestOf.values()];
+  const answered = ofJobs.filter(({ answer }) => answer !== null);
+  for (const request of answered) {
+    if (!matched.includes(request))
+      wrong.push(`${name}: ${request.what.kind} ${request.folder} was accepted and is lost`);
+  }
+  const order = matched.filter(({ answer }) => answer !== null);
+  if (order.some((request, n) => request !== answered[n])) wrong.push(`${name}: jobs in another order than accepted`);
+  return { requestOf, wrong };
+}
+
+function isOf({ folder, what, answer }: Request, job: JobRow): boolean {
+  if (answer !== null && answer.jobId !== null) return answer.jobId === job.id && folder === job.folder;
+  if (what.kind === 'delete') return job.kind === 'delete' && String(what.attributes) === String(job.keys);
+  return folder === job.folder && job.kind === ('audience' in what ? 'audience' : 'import');
+}
+
+/** What was appended before the last clear is of an older generation, what came after it is of the present one. */
+function generationsOf(
+  record: PartnerRecord,
+  jobs: readonly JobRow[],
+  requestOf: ReadonlyMap<number, Request>,
+): string[] {
+  return jobs.flatMap((job) => {
+    const request = requestOf.get(job.id);
+    if (!request || !('audience' in request.what)) return [];
+    const { audience } = request.what;
+    const clears = record.requests.filter(
+      ({ what, answer }) => what.kind === 'clear' && what.audience === audience && answer,
+    );
+    const last = clears.at(-1);
+    const isCleared = last !== undefined && record.requests.indexOf(request) < record.requests.indexOf(last);
+    return isCleared === (job.generation !== job.current)
+      ? []
+      : [`partner ${record.partnerId}, job ${job.id}: ${isCleared ? 'outlived a clear' : 'was cleared by nobody'}`];
+  });
+}

@@ -1,0 +1,89 @@
+import { parseArgs } from 'node:util';
+import { startHouse } from '../fault/house.ts';
+import { askForAFew } from '../fault/one-of-each.ts';
+import type { FaultPartner } from '../fault/fault-partner.ts';
+import { setup } from '../support/global-setup.ts';
+import { withDatabase, withServer } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { atOnce } from './at-once.ts';
+import { say } from './say.ts';
+
+// Many worker processes and many lanes of tiny files: nothing is lost or done twice, and what PostgreSQL has to bear.
+
+const { values } = parseArgs({
+  options: {
+    workers: { type: 'string', default: '50' },
+    lanes: { type: 'string', default: '500' },
+    rounds: { type: 'string', default: '3' },
+  },
+});
+const [workers, lanes, rounds] = [values.workers, values.lanes, values.rounds].map(Number);
+if (!workers || !lanes || !rounds) throw new Error('npm run many-workers -- [--workers] [--lanes] [--rounds]');
+
+await setup();
+const settings = {
+  INLET_POSTGRES_CONNECTIONS: '2',
+  INLET_WORKER_LANES: String(Math.ceil(lanes / workers)),
+  INLET_WORKER_FILES: '2',
+};
+const house = await startHouse('many-workers', { topology: 'one', workers: 0, settings });
+const partners: FaultPartner[] = [];
+for (let n = 0; n < lanes; n++) partners.push(await house.newPartner());
+await atOnce(partners, 16, async (partner) => {
+  for (let round = 0; round < rounds; round++) await askForAFew(partner, round);
+});
+const jobs = partners.flatMap(({ asked }) => asked).length;
+say(`${jobs} jobs of ${lanes} partners are queued`);
+await atOnce(
+  Array.from({ length: workers }, (_, n) => n),
+  4,
+  () => house.addWorker(),
+);
+say(`${workers} workers have started`);
+
+const start = Date.now();
+const most = { connections: 0, lanes: 0 };
+const transactions = (): Promise<number> =>
+  withServer(async (client) => {
+    const { rows } = await client.query<{ done: string }>(
+      'SELECT xact_commit + xact_rollback AS done FROM pg_stat_database WHERE datname = $1',
+      [house.stores.database],
+    );
+    return Number(rows[0]?.done);
+  });
+const before = await transactions();
+await waitUntil(
+  'nothing is open',
+  () =>
+    withDatabase(house.stores, async (client) => {
+      const { rows } = await client.query<{ connections: number; lanes: number; open: number }>(
+        `SELECT (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections,
+           (SELECT count(*)::int FROM pgboss.job WHERE name = 'lane' AND state = 'active') AS lanes,
+           (SELECT count(*)::int FROM job WHERE status < 2) AS open`,
+      );
+      most.connections = Math.max(most.connections, rows[0]?.connections ?? 0);
+      most.lanes = Math.max(most.lanes, rows[0]?.lanes ?? 0);
+      return rows[0]?.open === 0;
+    }),
+  3_600,
+  250,
+);
+const seconds = (Date.now() - start) / 1000;
+const transactionsPerSecond = Math.round(((await transactions()) - before) / seconds);
+const wrong = await house.auditAtEnd(partners, 300);
+for (const line of wrong.slice(0, 20)) say(`WRONG: ${line}`);
+say(
+  JSON.stringify({
+    workers,
+    partners: lanes,
+    jobs,
+    seconds,
+    jobsPerSecond: Math.round(jobs / seconds),
+    transactionsPerSecond,
+    mostConnections: most.connections,
+    mostLanesActive: most.lanes,
+    wrong: wrong.length,
+  }),
+);
+await house.stop();
+process.exit(wrong.length === 0 ? 0 : 1);

@@ -1,0 +1,163 @@
+import type { TestStores } from '../support/stores.ts';
+import { withDatabase } from '../support/stores.ts';
+import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
+import { devicesOf } from '../support/audience-model.ts';
+import { stagedLoads } from '../support/stage-places.ts';
+import type { Expected, ImportEnd } from './fault-partner.ts';
+import { knownMembers } from './known-devices.ts';
+
+// Looks into both stores when all is quiet, and says what is not as the partners' own records have it. One sentence for each
+// thing that is wrong; none when all is well.
+
+type JobRow = {
+  id: string;
+  seq: string;
+  kind: string;
+  status: number;
+  cancelled: boolean;
+  finished_at: Date | null;
+  cleaned_at: Date | null;
+  rows: string | null;
+  unique: string | null;
+  /** Of each file, in the order of their names. */
+  rows_of_files: number[] | null;
+};
+
+export async function audit(stores: TestStores, partners: readonly Expected[]): Promise<string[]> {
+  const found = [];
+  for (const partner of partners) {
+    found.push(
+      ...(await auditJobs(stores, partner)),
+      ...(await auditPairs(stores, partner)),
+      ...(await auditAudiences(stores, partner)),
+    );
+  }
+  return [...found, ...(await auditLeftovers(stores))];
+}
+
+async function auditJobs(stores: TestStores, { id, asked }: Expected): Promise<string[]> {
+  const jobs = await select<JobRow>(
+    stores,
+    `SELECT j.*, l.total_rows AS rows, l.unique_devices AS "unique",
+       (SELECT array_agg(total_rows::int ORDER BY key) FROM job_file WHERE job_id = j.id) AS rows_of_files
+     FROM job j LEFT JOIN import_log l ON l.job_id = j.id
+     WHERE j.partner_id = $1 ORDER BY seq`,
+    [id],
+  );
+  const wrong = jobs.length === asked.length ? [] : [`partner ${id}: ${asked.length} jobs asked, ${jobs.length} there`];
+  const imports = asked.filter(({ kind }) => kind === 'import');
+  const order = jobs.filter(({ kind }) => kind !== 'audience').map((job) => Number(job.id));
+  if (String(order) !== String(imports.map((one) => one.id))) wrong.push(`partner ${id}: imports in another order`);
+  let last = 0;
+  for (const job of jobs) {
+    const name = `partner ${id}, job ${job.id} (${job.kind}, seq ${job.seq})`;
+    if (job.status < 2 || !job.finished_at) wrong.push(`${name}: not ended, status ${job.status}`);
+    if (job.cancelled && !job.cleaned_at) wrong.push(`${name}: cancelled and not cleaned`);
+    if (job.cancelled && job.kind !== 'audience') wrong.push(`${name}: nobody cancelled it`);
+    if (job.kind === 'audience' && !job.cancelled && job.status !== 2)
+      wrong.push(`${name}: status ${job.status}, not 2`);
+    if (job.cancelled || !job.finished_at) continue;
+    if (job.finished_at.getTime() < last) wrong.push(`${name}: ended before one that was asked for earlier`);
+    last = job.finished_at.getTime();
+    const expected = imports.find((one) => one.id === Number(job.id));
+    if (expected?.kind !== 'import') continue;
+    if (expected.status !== job.status) wrong.push(`${name}: status ${job.status}, not ${expected.status}`);
+    wrong.push(...auditRecord(name, job, expected));
+  }
+  return wrong;
+}
+
+function auditRecord(name: string, job: JobRow, { rows, unique }: ImportEnd): string[] {
+  const wrong: string[] = [];
+  if (rows !== null) {
+    const total = rows.reduce((sum, one) => sum + one, 0);
+    if (Number(job.rows) !== total) wrong.push(`${name}: ${job.rows} rows, not ${total}`);
+    const ofFiles = job.rows_of_files ?? [];
+    if (String(ofFiles) !== String(rows)) wrong.push(`${name}: files of ${ofFiles.join()} rows, not ${rows.join()}`);
+  }
+  if (unique !== null && Number(job.unique) !== unique) wrong.push(`${name}: ${job.unique} devices, not ${unique}`);
+  return wrong;
+}
+
+async function auditPairs(stores: TestStores, { id, pairs }: Expected): Promise<string[]> {
+  const there = new Set(await attributesOf(stores, id));
+  return differences(`partner ${id}, attribute and device`, there, pairs);
+}
+
+type AudienceRow = { id: string; generation: string; uploaded: string; unique: string; matched: string };
+
+async function auditAudiences(stores: TestStores, { id, audiences }: Expected): Promise<string[]> {
+  const rows = await select<AudienceRow>(
+    stores,
+    `SELECT id, generation, uploaded_devices AS uploaded, unique_devices AS "unique", matched_devices AS matched
+     FROM audience WHERE partner_id = $1`,
+    [id],
+  );
+  const wrong =
+    rows.length === audiences.size ? [] : [`partner ${id}: ${rows.length} audiences, not ${audiences.size}`];
+  for (const row of rows) {
+    const name = `partner ${id}, audience ${row.id}`;
+    const model = audiences.get(Number(row.id));
+    if (!model) {
+      wrong.push(`${name}: nobody asked for it`);
+      continue;
+    }
+    const members = await selectOnShards(
+      stores,
+      `SELECT concat(toString(device), ' ', event) FROM audience_devices_local FINAL
+       WHERE partner_id = ${id} AND audience_id = ${row.id} AND generation = ${row.generation}`,
+    );
+    wrong.push(...differences(`${name}, member`, new Set(members), model.members));
+    if (members.length !== new Set(members).size) wrong.push(`${name}: a member is on two shards`);
+    const devices = devicesOf(model);
+    const matched = devices.intersection(knownMembers).size;
+    const counts = { uploaded: model.uploaded, unique: devices.size, matched };
+    for (const what of ['uploaded', 'unique', 'matched'] as const) {
+      if (Number(row[what]) !== counts[what]) wrong.push(`${name}: ${what} ${row[what]}, not ${counts[what]}`);
+    }
+    const dead = await selectOnShards(
+      stores,
+      `SELECT DISTINCT generation FROM audience_devices_local WHERE audience_id = ${row.id} AND generation != ${row.generation}`,
+    );
+    if (dead.length > 0) wrong.push(`${name}: rows of generations that were cleared: ${dead.join()}`);
+  }
+  return wrong;
+}
+
+/** When all is quiet, nobody works on anything and nothing waits anywhere. */
+async function auditLeftovers(stores: TestStores): Promise<string[]> {
+  const wrong: string[] = [];
+  const tokens = await select<{ name: string; singleton_key: string; state: string }>(
+    stores,
+    `SELECT name, singleton_key, state FROM pgboss.job WHERE state < 'completed'`,
+    [],
+  );
+  for (const token of tokens) wrong.push(`a token is left: ${token.name} ${token.singleton_key}, ${token.state}`);
+  const files = await select<{ id: string }>(
+    stores,
+    'SELECT f.id FROM job_file f JOIN job j ON j.id = f.job_id WHERE f.status < 2 AND NOT j.cancelled',
+    [],
+  );
+  for (const file of files) wrong.push(`file ${file.id} is open`);
+  const credentials = await select<{ job_id: string }>(stores, 'SELECT job_id FROM job_credential', []);
+  for (const { job_id } of credentials) wrong.push(`credentials of job ${job_id} are left`);
+  for (const load of await stagedLoads(stores)) wrong.push(`load ${load} is staged`);
+  const ofJobs = await selectOnShards(
+    stores,
+    `SELECT DISTINCT concat(table, ' ', partition_id) FROM system.parts WHERE database = currentDatabase() AND active
+       AND rows > 0 AND table IN ('staged_devices_local', 'job_keys_local')`,
+  );
+  for (const left of ofJobs) wrong.push(`left of a job: ${left}`);
+  return wrong;
+}
+
+function differences(what: string, there: ReadonlySet<string>, expected: ReadonlySet<string>): string[] {
+  return [
+    ...Array.from(expected.difference(there), (missing) => `${what} ${missing}: missing`),
+    ...Array.from(there.difference(expected), (extra) => `${what} ${extra}: nobody asked for it`),
+  ];
+}
+
+async function select<Row extends object>(stores: TestStores, query: string, values: unknown[]): Promise<Row[]> {
+  return withDatabase(stores, async (client) => (await client.query<Row>(query, values)).rows);
+}

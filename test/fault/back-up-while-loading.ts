@@ -1,0 +1,80 @@
+import { pauseLock } from '../../src/adapters/postgres/pause.ts';
+import { inletOutput } from '../support/run-inlet.ts';
+import { withDatabase, type TestStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { askUntilSilent, withHistory, type RememberingPartner } from './history.ts';
+import { startHouse, type House } from './house.ts';
+import { rows } from './one-of-each.ts';
+
+/**
+ * Partners that ask for everything, over and over, and two of which we know what is staged for them at the moment of the
+ * cut: one in a room, one in the shared stage. Gives all of them, when the processes and their stores are gone.
+ */
+export async function backUpWhileLoading(
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<readonly RememberingPartner[]> {
+  const house = await startHouse('backup', { topology: 'two', workers: 2, settings });
+  try {
+    const newPartner = async (): Promise<RememberingPartner> => withHistory(await house.newPartner());
+    const busy = [await newPartner(), await newPartner()];
+    const waiting = [await newPartner(), await newPartner()] as const;
+    const asking = Promise.all(busy.map(askUntilSilent));
+    asking.catch(() => undefined); // it is waited for below
+    // More than once everything: so much is published, replaced, deleted and cleared already.
+    await haveAsked(busy, [21, 21]);
+    await whileTheyAreStaged(house, waiting, async (letGo) => {
+      const said = inletOutput(house.stores.environment, ['backup', folder]);
+      await waitUntil('the backup waits for its pause', () => isAwaited(house.stores));
+      await letGo();
+      process.stdout.write(`backup: ${await said}`);
+    });
+    for (const partner of waiting) await partner.importNothing();
+    const asked = busy.map((partner) => partner.asked.length);
+    await haveAsked(busy, asked);
+    for (const partner of busy) partner.fallSilent();
+    await asking;
+    return [...busy, ...waiting];
+  } finally {
+    await house.stop();
+  }
+}
+
+async function haveAsked(partners: readonly RememberingPartner[], more: readonly number[]): Promise<void> {
+  await waitUntil('every partner has asked for more', async () =>
+    Promise.resolve(partners.every(({ asked }, n) => asked.length > (more[n] ?? 0))),
+  );
+}
+
+/** The test pauses the lanes as a backup does: a file that is being loaded now gets staged, and no further. */
+async function whileTheyAreStaged(
+  { stores, proxies }: House,
+  [one, other]: readonly [RememberingPartner, RememberingPartner],
+  act: (letGo: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const bothAre = (what: 'status = 1' | 'staged'): Promise<void> =>
+    waitUntil(`two files are so: ${what}`, () =>
+      withDatabase(stores, async (client) => {
+        const query = `SELECT id FROM job_file WHERE partner_id = ANY($1) AND ${what}`;
+        return (await client.query(query, [[one.id, other.id]])).rows.length === 2;
+      }),
+    );
+  proxies.storage.make({ is: 'slow', bytesPerSecond: 2_000 });
+  await one.importFiles('merge', [rows(100, 400, [one.attributes[0]])]);
+  await other.importFiles('replace', [rows(100, 400, [other.attributes[0]])]);
+  await bothAre('status = 1');
+  await withDatabase(stores, async (client) => {
+    await client.query('SELECT pg_advisory_lock($1)', [pauseLock]);
+    proxies.storage.make({ is: 'none' });
+    await bothAre('staged');
+    await act(async () => void (await client.query('SELECT pg_advisory_unlock($1)', [pauseLock])));
+  });
+}
+
+async function isAwaited(stores: TestStores): Promise<boolean> {
+  return withDatabase(stores, async (client) => {
+    const query = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = $1
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    return (await client.query(query, [pauseLock])).rows.length > 0;
+  });
+}

@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inletOutput } from '../support/run-inlet.ts';
+import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
+import { withDatabase } from '../support/stores.ts';
+import { stagedLoads } from '../support/stage-places.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { audit } from './auditor.ts';
+import { backUpWhileLoading } from './back-up-while-loading.ts';
+import { startFreshServers, type FreshServers } from './fresh-servers.ts';
+import type { RememberingPartner } from './history.ts';
+import { askForOneOfEach, roomBytes } from './one-of-each.ts';
+
+// The commands of docs/backup.md, word for word: a backup while partners ask for more and workers load it, and a restore
+// into servers that have never seen anything.
+
+const settings = { INLET_ROOM_BYTES: String(roomBytes), INLET_PURGE_SECONDS: '1' };
+
+describe('a backup that is taken under load', () => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'inlet-backup-')), `test-${process.pid}`);
+  const lost: number[] = [];
+  const processes: ServiceProcess[] = [];
+  let partners: readonly RememberingPartner[];
+  let fresh: FreshServers;
+  let url = '';
+
+  beforeAll(async () => {
+    partners = await backUpWhileLoading(folder, settings);
+    fresh = await startFreshServers();
+    fresh.bringBackup(basename(folder));
+    await inletOutput(fresh.stores.environment, ['restore', folder]);
+    for (const partner of partners) {
+      lost.push(...(await partner.rewind(fresh.stores)).flatMap(({ kind, id }) => (kind === 'import' ? id : [])));
+    }
+  }, 300_000);
+  afterAll(async () => {
+    await Promise.all(processes.map(({ child }) => stopProcess(child)));
+    await fresh.stores.drop();
+    rmSync(join(folder, '..'), { recursive: true, force: true });
+  });
+
+  it('was taken in the middle: of jobs, of loads in both places, and of what partners asked for', async () => {
+    const jobs = await withDatabase(fresh.stores, async (client) => {
+      const { rows } = await client.query<{ is: 'open' | 'ended'; count: number }>(
+        `SELECT CASE WHEN status < 2 THEN 'open' ELSE 'ended' END AS is, count(*)::int AS count FROM job GROUP BY 1`,
+      );
+      return new Map(rows.map(({ is, count }) => [is, count]));
+    });
+    process.stdout.write(`backup: ${jobs.get('ended')} jobs ended, ${jobs.get('open')} open, ${lost.length} lost\n`);
+    expect(jobs.get('ended')).toBeGreaterThan(0);
+    expect(jobs.get('open')).toBeGreaterThan(0);
+    expect(lost.length).toBeGreaterThan(0);
+    const staged = await stagedLoads(fresh.stores);
+    expect(staged.some((load) => load.startsWith('room_'))).toBe(true);
+    expect(staged.some((load) => !load.startsWith('room_'))).toBe(true);
+  });
+
+  it('is gone on from: what was accepted before it ends, and both stores are as the partners have it', async () => {
+    const environment = { ...fresh.stores.environment, ...settings };
+    const api = await startApi(environment, 'restored');
+    url = api.url;
+    processes.push(api, await startWorker(environment, 'restored'), await startWorker(environment, 'restored'));
+    // A purge that was under way in the backup is believed to be so for two minutes.
+    await withDatabase(fresh.stores, (client) => client.query('UPDATE dead_generation SET purging_until = NULL'));
+    expect(await whatIsWrong()).toEqual([]);
+    expect(await inletOutput(fresh.stores.environment, ['doctor'])).not.toContain('WRONG');
+  });
+
+  it('knows nothing of what was accepted after it, and gives none of its ids to anything else', async () => {
+    const [partner] = partners;
+    if (!partner) throw new Error('there is no partner');
+    for (const importId of lost) expect(await partner.through(url).isThere(importId)).toBe(false);
+    const before = partner.asked.length;
+    await askForOneOfEach(partner.through(url));
+    const ids = partner.asked.slice(before).map(({ id }) => id);
+    expect(ids.length).toBeGreaterThan(20);
+    expect(Math.min(...ids)).toBeGreaterThan(Math.max(...lost));
+    expect(await whatIsWrong()).toEqual([]);
+  });
+
+  it('is not restored over anything', async () => {
+    await expect(inletOutput(fresh.stores.environment, ['restore', folder])).rejects.toThrow('not empty');
+  });
+
+  const whatIsWrong = async (): Promise<string[]> => {
+    let wrong: string[] = [];
+    const isWell = async (): Promise<boolean> => {
+      wrong = await audit(fresh.stores, partners);
+      return wrong.length === 0;
+    };
+    await waitUntil('the auditor finds nothing', isWell, 120, 500).catch(() => undefined);
+    return wrong;
+  };
+});

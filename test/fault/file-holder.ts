@@ -1,0 +1,40 @@
+import { fileQueue } from '../../src/adapters/postgres/dispatch.ts';
+import { lockOfToken, shownLock } from '../../src/adapters/postgres/presence.ts';
+import type { ServiceProcess } from '../support/running-service.ts';
+import { withDatabase, type TestStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+/** Which attempt is at the only file of a job; 0 when none is. */
+export async function attemptAt(stores: TestStores, jobId: number): Promise<number> {
+  return withDatabase(stores, async (client) => {
+    const query = 'SELECT attempt FROM job_file WHERE status = 1 AND job_id = $1';
+    return (await client.query<{ attempt: number }>(query, [jobId])).rows[0]?.attempt ?? 0;
+  });
+}
+
+/** The worker that has the only file of a job, as everybody can see. */
+export async function holderOf(
+  stores: TestStores,
+  jobId: number,
+  workers: Iterable<ServiceProcess>,
+): Promise<ServiceProcess> {
+  let found: ServiceProcess | undefined;
+  await waitUntil('a worker holds the file', async () => {
+    const pids = await withDatabase(stores, async (client) => {
+      const { rows: held } = await client.query<{ pid: number }>(
+        `SELECT split_part(a.application_name, ' ', 2)::int AS pid
+         FROM pgboss.job j JOIN pg_locks l ON l.locktype = 'advisory' AND l.mode = 'ShareLock'
+           AND ${shownLock} = ${lockOfToken("j.id::text || ':' || j.retry_count")}
+         JOIN pg_stat_activity a ON a.pid = l.pid
+         WHERE j.name = '${fileQueue}' AND j.state = 'active'
+           AND j.singleton_key = (SELECT batch_id::text FROM job_file WHERE job_id = $1)`,
+        [jobId],
+      );
+      return held.map(({ pid }) => pid);
+    });
+    found = [...workers].find(({ child }) => pids.includes(child.pid ?? 0));
+    return found !== undefined && (await attemptAt(stores, jobId)) > 0;
+  });
+  if (!found) throw new Error('nobody holds the file');
+  return found;
+}

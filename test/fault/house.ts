@@ -1,0 +1,119 @@
+import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { wireUp, type Wired } from '../support/wired.ts';
+import type { Topology } from '../../stack/service-environment.ts';
+import { audit } from './auditor.ts';
+import { newFaultPartner, type FaultPartner } from './fault-partner.ts';
+import { insertKnownMembers } from './known-devices.ts';
+import { startProxy, type Proxy } from './proxy.ts';
+
+type ApiProcess = ServiceProcess & { readonly url: string };
+
+/** Api and workers as real processes, with a proxy between them and every server. */
+export type House = {
+  readonly stores: TestStores;
+  readonly url: string;
+  readonly apis: Set<ApiProcess>;
+  readonly workers: Set<ServiceProcess>;
+  readonly proxies: { readonly postgres: Proxy; readonly engine: readonly Proxy[]; readonly storage: Proxy };
+  readonly deps: Wired;
+  readonly addWorker: (settings?: Readonly<Record<string, string>>) => Promise<ServiceProcess>;
+  readonly addApi: () => Promise<ApiProcess>;
+  readonly newPartner: () => Promise<FaultPartner>;
+  /** What the auditor says when all is quiet; empty when all is well. */
+  readonly auditAtEnd: (partners: readonly FaultPartner[], seconds?: number) => Promise<string[]>;
+  readonly diedByThemselves: () => string[];
+  readonly stop: () => Promise<void>;
+};
+
+export async function startHouse(
+  label: string,
+  options: {
+    topology: Topology;
+    workers: number;
+    settings?: Readonly<Record<string, string>>;
+    /** Where its processes come from, if not from here. */
+    tree?: string;
+    /** On which servers it stands, if not on those of the stack. */
+    stores?: TestStores;
+  },
+): Promise<House> {
+  const stores = options.stores ?? (await createStores(options.topology));
+  await insertKnownMembers(stores);
+  const proxied = async (address: string): Promise<{ proxy: Proxy; address: string }> => {
+    const url = new URL(address);
+    const proxy = await startProxy({ host: url.hostname, port: Number(url.port) });
+    url.host = `127.0.0.1:${proxy.port}`;
+    return { proxy, address: url.href.replace(/\/$/, '') };
+  };
+  const {
+    INLET_POSTGRES_URL: database = '',
+    INLET_CLICKHOUSE_URLS: shards = '',
+    INLET_S3_ENDPOINT: bucket = '',
+  } = stores.environment;
+  const postgres = await proxied(database);
+  const engine = await Promise.all(shards.split(',').map(proxied));
+  const storage = await proxied(bucket);
+  const environment = {
+    ...stores.environment,
+    INLET_POSTGRES_URL: postgres.address,
+    INLET_CLICKHOUSE_URLS: engine.map(({ address }) => address).join(','),
+    INLET_S3_ENDPOINT: storage.address,
+    INLET_PARTNER_S3_ENDPOINT: storage.address,
+    ...options.settings,
+  };
+  // The test itself sees the servers as they are.
+  const deps = await wireUp(stores);
+  const apis = new Set<ApiProcess>();
+  const addApi = async (): Promise<ApiProcess> => {
+    const api = await startApi(environment, label, options.tree);
+    apis.add(api);
+    return api;
+  };
+  const { url } = await addApi();
+  const workers = new Set<ServiceProcess>();
+  const addWorker = async (settings: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> => {
+    const worker = await startWorker({ ...environment, ...settings }, label, options.tree);
+    workers.add(worker);
+    return worker;
+  };
+  for (let n = 0; n < options.workers; n++) await addWorker();
+  const diedByThemselves = (): string[] => [...apis, ...workers].flatMap(diedByItself);
+  const proxies = { postgres: postgres.proxy, engine: engine.map(({ proxy }) => proxy), storage: storage.proxy };
+  return {
+    stores,
+    deps,
+    url,
+    apis,
+    workers,
+    proxies,
+    addWorker,
+    addApi,
+    newPartner: () => newFaultPartner(deps, stores, url),
+    diedByThemselves,
+    auditAtEnd: async (partners, seconds = 60) => {
+      let wrong: string[] = [];
+      const isWell = async (): Promise<boolean> => {
+        wrong = [...(await audit(stores, partners)), ...diedByThemselves()];
+        return wrong.length === 0;
+      };
+      await waitUntil('the auditor finds nothing', isWell, seconds, 250).catch(() => undefined);
+      return wrong;
+    },
+    stop: async () => {
+      for (const proxy of [proxies.postgres, ...proxies.engine, proxies.storage]) proxy.make({ is: 'none' });
+      await Promise.all([...apis, ...workers].map(({ child }) => stopProcess(child)));
+      for (const proxy of [proxies.postgres, ...proxies.engine, proxies.storage]) await proxy.close();
+      await deps.close();
+      await stores.drop();
+    },
+  };
+}
+
+/** One that is killed has no exit code; one that is stopped ends with 0. */
+function diedByItself({ child, logFile }: ServiceProcess): string[] {
+  return (child.exitCode ?? 0) === 0
+    ? []
+    : [`a process has died by itself with code ${child.exitCode}: see ${logFile}`];
+}

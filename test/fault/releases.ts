@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { filesOfTree, pathInTree } from '../gates/copy-of-tree.ts';
+
+// Trees of other releases, to run processes of. Their packages are those that are installed here.
+
+/** What this tree is deployed over: the commit before. Here and nowhere else. */
+const previousRelease = 'HEAD~1';
+
+export type Release = { readonly folder: string; readonly remove: () => void };
+
+/** Null where the history is not there: a shallow clone, or no clone at all. */
+export function findPreviousRelease(): string | null {
+  try {
+    return git('rev-parse', '--verify', '--quiet', `${previousRelease}^{commit}`).toString().trim();
+  } catch {
+    return null;
+  }
+}
+
+export function releaseOfCommit(commit: string): Release {
+  const release = newRelease();
+  execFileSync('tar', ['-x', '-C', release.folder], { input: git('archive', commit) });
+  addPackages(release.folder);
+  return release;
+}
+
+/** This tree as it is now, and something more. */
+export function nextRelease(files: ReadonlyMap<string, string>): Release {
+  const release = newRelease();
+  for (const path of filesOfTree()) cpSync(pathInTree(path), join(release.folder, path));
+  for (const [path, text] of files) writeFileSync(join(release.folder, path), text);
+  addPackages(release.folder);
+  return release;
+}
+
+function git(...parameters: string[]): Buffer {
+  return execFileSync('git', parameters, { stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 2 ** 30 });
+}
+
+function newRelease(): Release {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-release-'));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** The packages of the tree itself are its own, not those of this one. */
+function addPackages(folder: string): void {
+  const packages = join(folder, 'node_modules');
+  mkdirSync(join(packages, '@inlet'), { recursive: true });
+  for (const name of readdirSync('node_modules')) {
+    if (name !== '@inlet') symlinkSync(join(process.cwd(), 'node_modules', name), join(packages, name));
+  }
+  for (const name of readdirSync(join(folder, 'packages'))) {
+    symlinkSync(join(folder, 'packages', name), join(packages, '@inlet', name));
+  }
+}

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { inletOutput } from '../support/run-inlet.ts';
+import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
+import { createEmptyStores, type TestStores } from '../support/stores.ts';
+import { newFaultPartnerOf } from './fault-partner.ts';
+import { withHistory, type RememberingPartner } from './history.ts';
+import { insertKnownMembers } from './known-devices.ts';
+import { roomBytes } from './one-of-each.ts';
+import { startProxy, type Proxy } from './proxy.ts';
+
+/** With it a worker finishes what it can within two seconds, and hands the rest on. */
+export const graceSeconds = 12;
+
+/** Processes of several releases on the same stores. */
+export type RollingHouse = {
+  readonly stores: TestStores;
+  readonly storage: Proxy;
+  readonly workers: Set<ServiceProcess>;
+  readonly migrate: (release: string) => Promise<string>;
+  readonly addApi: (release: string) => Promise<string>;
+  readonly addWorker: (release: string) => Promise<ServiceProcess>;
+  /** As a deployment does it. Gives the seconds until its process was gone, and how it ended. */
+  readonly terminate: (worker: ServiceProcess) => Promise<{ seconds: number; code: number | null }>;
+  readonly newPartner: (release: string, url: string) => Promise<RememberingPartner>;
+  readonly stop: () => Promise<void>;
+};
+
+export async function startRollingHouse(firstRelease: string): Promise<RollingHouse> {
+  const stores = await createEmptyStores('two');
+  const storageUrl = new URL(stores.environment['INLET_S3_ENDPOINT'] ?? '');
+  const storage = await startProxy({ host: storageUrl.hostname, port: Number(storageUrl.port) });
+  const environment = {
+    ...stores.environment,
+    INLET_S3_ENDPOINT: `http://127.0.0.1:${storage.port}`,
+    INLET_ROOM_BYTES: String(roomBytes),
+    INLET_PURGE_SECONDS: '1',
+    INLET_SHUTDOWN_GRACE_SECONDS: String(graceSeconds),
+  };
+  const apis: ServiceProcess[] = [];
+  const workers = new Set<ServiceProcess>();
+  const migrate = (release: string): Promise<string> => inletOutput(stores.environment, ['migrate'], release);
+  await migrate(firstRelease);
+  await insertKnownMembers(stores);
+  return {
+    stores,
+    storage,
+    workers,
+    migrate,
+    addApi: async (release) => {
+      const api = await startApi(environment, 'rolling', release);
+      apis.push(api);
+      return api.url;
+    },
+    addWorker: async (release) => {
+      const worker = await startWorker(environment, 'rolling', release);
+      workers.add(worker);
+      return worker;
+    },
+    terminate: async (worker) => {
+      workers.delete(worker);
+      const start = performance.now();
+      const gone = once(worker.child, 'exit');
+      worker.child.kill('SIGTERM');
+      await gone;
+      return { seconds: (performance.now() - start) / 1000, code: worker.child.exitCode };
+    },
+    newPartner: async (release, url) => withHistory(await newFaultPartnerOf(release, stores.environment, url)),
+    stop: async () => {
+      await Promise.all([...apis, ...workers].map(({ child }) => stopProcess(child)));
+      await storage.close();
+      await stores.drop();
+    },
+  };
+}
+
+/** How many loads a worker has brought to their end, by its own log. */
+export function loadsSettledBy({ logFile }: ServiceProcess): number {
+  return readFileSync(logFile, 'utf8').split('"committed":true,"msg":"loads settled"').length - 1;
+}

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { device } from '../support/device-id.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { attemptAt, holderOf } from './file-holder.ts';
+import { startHouse } from './house.ts';
+
+// How long it takes until what a worker was at runs elsewhere, when it is killed or stands still. Each time a new file, which
+// comes so slowly that it is under way for as long as it takes.
+
+/** A worker that has just come does not look yet: with so many, one always does. */
+const workerCount = 4;
+
+export type Takeovers = {
+  /** Seconds from the end of the worker that has the file until another has it. */
+  readonly takeOver: (how: 'SIGKILL' | 'SIGSTOP') => Promise<number>;
+  /** What the auditor says. */
+  readonly audit: () => Promise<string[]>;
+  readonly stop: () => Promise<void>;
+};
+
+export async function startTakeovers(): Promise<Takeovers> {
+  const house = await startHouse('takeover', {
+    topology: 'one',
+    workers: workerCount,
+    settings: { INLET_WORKER_FILES: '1', INLET_WORKER_LANES: '1' },
+  });
+  const { stores, workers } = house;
+  const partner = await house.newPartner();
+  const rows = Array.from({ length: 30_000 }, (_, n) => ({
+    device: device(n),
+    isDelete: false,
+    attributes: [partner.attributes[0]],
+  }));
+
+  return {
+    takeOver: async (how) => {
+      house.proxies.storage.make({ is: 'slow', bytesPerSecond: 2_000 });
+      const importId = await partner.importFiles('merge', [rows]);
+      const victim = await holderOf(stores, importId, workers);
+      const before = await attemptAt(stores, importId);
+      const start = performance.now();
+      victim.child.kill(how);
+      await waitUntil('another worker has the file', async () => (await attemptAt(stores, importId)) > before, 60, 10);
+      const seconds = (performance.now() - start) / 1000;
+      workers.delete(victim);
+      if (how === 'SIGSTOP') {
+        const gone = once(victim.child, 'exit');
+        victim.child.kill('SIGKILL');
+        await gone;
+      }
+      house.proxies.storage.make({ is: 'none' });
+      await partner.waitForImport(importId);
+      await house.addWorker();
+      return seconds;
+    },
+    audit: () => house.auditAtEnd([partner]),
+    stop: house.stop,
+  };
+}

@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { pathInTree } from './copy-of-tree.ts';
+
+const folder = pathInTree('deploy/observability');
+const rules = readFileSync(join(folder, 'alerts.yml'), 'utf8');
+const alerts = [...rules.matchAll(/- alert: (\w+)/g)].flatMap(([, name]) => name ?? []);
+
+/** True when promtool is content. */
+function promtool(directory: string, ...parameters: string[]): boolean {
+  try {
+    execFileSync('/usr/bin/promtool', parameters, { cwd: directory, stdio: 'pipe' });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'status' in error && error.status === 1) return false;
+    throw error;
+  }
+}
+
+describe('the alert rules', () => {
+  const copy = mkdtempSync(join(tmpdir(), 'inlet-alerts-'));
+  afterAll(() => rmSync(copy, { recursive: true }));
+
+  it('are rules, and do what their tests say', () => {
+    expect(alerts.length).toBeGreaterThan(10);
+    expect(promtool(folder, 'check', 'rules', 'alerts.yml')).toBe(true);
+    expect(promtool(folder, 'test', 'rules', 'alerts.test.yml')).toBe(true);
+  });
+
+  it.each(alerts)('would be missed if %s never fired', (name) => {
+    const silenced = rules.replace(
+      new RegExp(`(- alert: ${name}\\n(?:\\s+#.*\\n)?\\s+expr:)[\\s\\S]*?\\n(\\s+(?:for|labels):)`),
+      '$1 vector(0) > 1\n$2',
+    );
+    expect(silenced).not.toBe(rules);
+    writeFileSync(join(copy, 'alerts.yml'), silenced);
+    writeFileSync(join(copy, 'alerts.test.yml'), readFileSync(join(folder, 'alerts.test.yml')));
+    expect(promtool(copy, 'check', 'rules', 'alerts.yml')).toBe(true);
+    expect(promtool(copy, 'test', 'rules', 'alerts.test.yml')).toBe(false);
+  });
+
+  it('have a line each in the README that says what comes next', () => {
+    const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+    const explained = [...readme.matchAll(/^\| `(Inlet\w+)`/gm)].flatMap(([, name]) => name ?? []);
+    expect(explained.toSorted()).toEqual(alerts.toSorted());
+  });
+});

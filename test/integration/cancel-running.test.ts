@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cancelJob } from '../../src/usecases/cancel-job.ts';
+import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
+import { audienceClient, type AudienceClient } from '../acceptance/audience-client.ts';
+import { startProxy, type Proxy } from '../fault/proxy.ts';
+import { rows } from '../support/audience-rows.ts';
+import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
+import { device } from '../support/device-id.ts';
+import { leftovers } from '../support/leftovers.ts';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { runInlet, type Ran } from '../support/run-inlet.ts';
+import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { wireUp, type Wired } from '../support/wired.ts';
+
+// The storage is slow, and then stands still: what runs at a cancel would never end by itself.
+
+describe('inlet jobs cancel, while a worker loads', () => {
+  let stores: TestStores;
+  let partner: TestPartner;
+  let deps: Wired;
+  let storage: Proxy;
+  let processes: ServiceProcess[];
+  let api: ApiClient;
+  let audiences: AudienceClient;
+  let sport: number;
+
+  beforeAll(async () => {
+    stores = await createStores('two');
+    deps = await wireUp(stores);
+    const address = new URL(stores.environment['INLET_S3_ENDPOINT'] ?? '');
+    storage = await startProxy({ host: address.hostname, port: Number(address.port) });
+    const environment = { ...stores.environment, INLET_S3_ENDPOINT: `http://127.0.0.1:${storage.port}` };
+    partner = await createPartner(stores.environment);
+    const server = await startApi(stores.environment, 'cancel-running');
+    processes = [server, await startWorker(environment, 'cancel-running')];
+    api = apiClient(server.url, partner.apiKey);
+    audiences = audienceClient(server.url, partner.apiKey);
+    sport = await partner.createAttribute('sport');
+    // More than a batch of small files takes: it flows, and takes ten seconds.
+    const slow = Array.from({ length: 60_000 }, (_, n) => `${device(n)},${sport}\n`).join('');
+    await partner.upload('slow.csv', slow);
+    await partner.upload('both/slow.csv', slow);
+    await partner.upload('both/quick.csv', `${device(70_000)},${sport}\n${device(70_001)},${sport}\n`);
+    await partner.upload('quick.csv', `${device(80_000)},${sport}\n`);
+    await partner.upload('members/slow.csv', rows(0, 60_000));
+    await partner.upload('members/quick.csv', rows(0, 3));
+  });
+  afterAll(async () => {
+    for (const { child } of processes) await stopProcess(child);
+    await storage.close();
+    await deps.close();
+    await stores.drop();
+  });
+  beforeEach(() => storage.make({ is: 'slow', bytesPerSecond: 300_000 }));
+
+  const inlet = (...parameters: string[]): Promise<Ran> => runInlet(stores.environment, parameters);
+  const show = async (id: number) => (await deps.operations.findJob(id, 0))?.job;
+  const running = (): Promise<string[]> =>
+    selectOnShards(
+      stores,
+      "SELECT query_id FROM system.processes WHERE current_database = currentDatabase() AND startsWith(initial_query_id, 'inlet-load-')",
+    );
+  const untilItRuns = async (): Promise<void> => {
+    await waitUntil('the file is being loaded', async () => (await running()).length > 0);
+    storage.make({ is: 'stalled' });
+  };
+  const untilItIsStopped = async (): Promise<void> => {
+    const start = performance.now();
+    await waitUntil('no statement of the load runs', async () => (await running()).length === 0, 5);
+    process.stdout.write(`cancel: stopped after ${((performance.now() - start) / 1000).toFixed(2)} s\n`);
+  };
+  const jobOfAudience = async (): Promise<number> => {
+    const [job] = await deps.operations.listJobs({ partner: partner.name, statuses: [0, 1, 2, 3], limit: 1 });
+    return job?.id ?? 0;
+  };
+
+  it('stops what runs within seconds, in order, and the lane goes on', async () => {
+    const first = await api.queue({ file_path: 'slow.csv', key_type: 0 });
+    const second = await api.queue({ file_path: 'quick.csv', key_type: 0 });
+    const third = await api.queue({ file_path: 'quick.csv', key_type: 0 });
+    await untilItRuns();
+    const waiting = await inlet('jobs', 'cancel', String(second));
+    expect(JSON.parse(waiting.out)).toEqual({ id: second, is: 'never started', hasEnded: false, jobsAhead: 1 });
+    expect(waiting.said).toContain('ends when its turn has come');
+    expect(await show(second)).toMatchObject({ status: 0, isCancelled: true });
+    const stopped = await inlet('jobs', 'cancel', String(first));
+    const answer = { id: first, is: 'stopped', cancelledFiles: 1, otherFiles: 0 };
+    expect([stopped.code, JSON.parse(stopped.out)]).toEqual([0, answer]);
+    await untilItIsStopped();
+    const { errors } = await api.waitForEnd(first, 10);
+    expect(errors).toMatchObject([{ code: 'job_cancelled', file: 'slow.csv', row: null, count: 1 }]);
+    expect(await (await api.request(`/v1/marketplace/import/${first}/errors`)).json()).toMatchObject([
+      { code: 'job_cancelled', file: 'slow.csv' },
+    ]);
+    expect(await api.waitForEnd(second, 10)).toMatchObject({ status: 3, errors: [{ code: 'job_cancelled' }] });
+    const [one, two] = [await show(first), await show(second)];
+    expect([one?.isCancelled, two?.isCancelled]).toEqual([true, true]);
+    expect(Number(one?.finishedAt)).toBeLessThanOrEqual(Number(two?.finishedAt));
+    storage.make({ is: 'none' });
+    expect(await api.waitForEnd(third)).toMatchObject({ status: 2 });
+    expect(await attributesOf(stores, partner.id)).toEqual([`${sport} ${device(80_000)}`]);
+    const again = await inlet('jobs', 'cancel', String(third));
+    expect([again.code, again.said]).toEqual([1, expect.stringContaining(`Job ${third} is done.`)]);
+    expect(await leftovers(deps, stores)).toEqual([]);
+  });
+
+  it.each([
+    ['merge', 3],
+    ['replace', 1],
+  ])('leaves what was loaded before, unless the job replaces: %s', async (mode, visible) => {
+    const id = await api.queue({ file_path: 'both/', key_type: 0, compressed: false, mode });
+    await waitUntil('the quick file is loaded', async () => {
+      const files = await deps.importLogs.listFiles(partner.id, id, { afterId: 0, limit: 9, onlyWithErrors: false });
+      return files.some(({ status }) => status === 2);
+    });
+    await untilItRuns();
+    expect(await cancelJob(deps, id)).toEqual({ is: 'stopped', cancelledFiles: 1, otherFiles: 1 });
+    await untilItIsStopped();
+    const log = await api.waitForEnd(id, 10);
+    expect(log).toMatchObject({
+      status: 3,
+      errors: [
+        { code: 'job_cancelled', file: null },
+        { code: 'job_cancelled', file: 'both/slow.csv' },
+      ],
+    });
+    const [{ message } = { message: '' }] = log.errors ?? [];
+    expect(message).toContain('1 of 2 files were left out.');
+    expect(message.includes('Nothing was replaced.')).toBe(mode === 'replace');
+    expect(await attributesOf(stores, partner.id)).toHaveLength(visible);
+    expect(await leftovers(deps, stores)).toEqual([]);
+    storage.make({ is: 'none' });
+    const body = JSON.stringify({ key_type: 0, keys: [String(sport)] });
+    await api.request('/v1/marketplace/import', { method: 'DELETE', body });
+    expect(await api.waitForEnd(await api.queue({ file_path: 'quick.csv', key_type: 0 }))).toMatchObject({ status: 2 });
+  });
+
+  it('shows on the audience which file was left out, and what is appended afterwards is loaded', async () => {
+    const { audienceId } = await audiences.create('Slow', 'members/slow.csv');
+    await untilItRuns();
+    expect(await cancelJob(deps, await jobOfAudience())).toMatchObject({ is: 'stopped', cancelledFiles: 1 });
+    await untilItIsStopped();
+    const path = `${partner.prefix}members/slow.csv`;
+    const failed = await audiences.settled(audienceId, 10);
+    expect(failed).toMatchObject({ status: 3, unique_devices: 0, file: [{ s3_path: path, status: 3 }] });
+    expect(await audiences.errors(audienceId)).toMatchObject([{ code: 'job_cancelled', file: path }]);
+    storage.make({ is: 'none' });
+    await audiences.append(audienceId, 'members/quick.csv');
+    await waitUntil('it is loaded', async () => (await audiences.get(audienceId)).unique_devices === 3);
+    expect(await leftovers(deps, stores)).toEqual([]);
+  });
+});

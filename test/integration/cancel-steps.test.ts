@@ -1,0 +1,174 @@
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { importMode, keyType, pathType, type ImportMode } from '../../src/domain/import-log.ts';
+import type { LaneStep } from '../../src/ports/lane-store.ts';
+import { finishImport } from '../../src/usecases/finish-import.ts';
+import { loadBatch } from '../../src/usecases/load-batch.ts';
+import { prepareImport } from '../../src/usecases/prepare-import.ts';
+import { settleLoads } from '../../src/usecases/settle-loads.ts';
+import { stageBatch } from '../../src/usecases/stage-batch.ts';
+import { attributesOf } from '../support/below-the-api.ts';
+import { device } from '../support/device-id.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { stagedLoads } from '../support/stage-places.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { newBarePartner, wireUp, type BarePartner, type Wired } from '../support/wired.ts';
+
+// A cancel between any two steps of a load: the use cases on the real stores, without a worker process.
+
+const signal = new AbortController().signal;
+
+describe('cancelling a job', () => {
+  let stores: TestStores;
+  let partner: BarePartner;
+  let wired: Wired;
+  const deps = () => ({ ...wired, log: silentLog });
+
+  beforeAll(async () => {
+    stores = await createStores('two');
+    wired = await wireUp(stores);
+  });
+  afterAll(async () => {
+    await wired.close();
+    await stores.drop();
+  });
+  beforeEach(async () => {
+    partner = await newBarePartner(wired);
+    await wired.attributes.create(partner.id, { name: 'sport', foreignKeys: ['sport'] });
+    const object = { Bucket: stores.config.INLET_S3_BUCKET, Key: `${partner.prefix}a.csv` };
+    await wired.s3.send(new PutObjectCommand({ ...object, Body: `${device(1)},sport\n${device(2)},sport\n` }));
+  });
+
+  const submit = (mode: ImportMode = importMode.merge): Promise<number> => {
+    const request = { filePath: 'a.csv', pathType: pathType.sharedBucket, keyType: keyType.foreignKey, mode };
+    return wired.importLogs.submitImport(partner.id, { ...request, compressed: null, credentials: null }, 100);
+  };
+  const nextStep = (): Promise<LaneStep> =>
+    wired.lanes.nextStep({ partnerId: partner.id, id: randomUUID(), retryCount: 0 }, 16);
+  const jobFor = async (what: 'prepare' | 'finish') => {
+    const step = await nextStep();
+    if (step.do !== what || step.job.kind !== 'import') throw new Error(`the lane wants to ${step.do}`);
+    return step.job;
+  };
+  const settle = async (): Promise<void> => {
+    const step = await nextStep();
+    if (step.do !== 'settle') throw new Error(`the lane wants to ${step.do}`);
+    await settleLoads(deps(), step);
+  };
+  const finish = async (): Promise<void> => finishImport(deps(), await jobFor('finish'));
+  /** A job whose file is listed, and not loaded yet. */
+  const prepare = async (mode?: ImportMode): Promise<{ jobId: number; fileId: number }> => {
+    const jobId = await submit(mode);
+    await prepareImport(deps(), await jobFor('prepare'));
+    const [file] = await wired.importLogs.listFiles(partner.id, jobId, { afterId: 0, limit: 9, onlyWithErrors: false });
+    return { jobId, fileId: file?.id ?? 0 };
+  };
+  const cancel = (jobId: number) => wired.operations.cancelJob(jobId);
+  const record = (jobId: number) => wired.importLogs.find(partner.id, jobId);
+  const visible = async (): Promise<number> => (await attributesOf(stores, partner.id)).length;
+  const ofOneFile = [{ code: 'job_cancelled', file: 'a.csv', row: null }];
+  const ofTheJob = [{ code: 'job_cancelled', file: null, row: null }];
+
+  it('while its files are being listed ends it, and no file is written', async () => {
+    const jobId = await submit();
+    const job = await jobFor('prepare');
+    expect(await cancel(jobId)).toEqual({ is: 'never started', hasEnded: true, jobsAhead: 0 });
+    await prepareImport(deps(), job);
+    expect(await record(jobId)).toMatchObject({ status: 3, errors: ofTheJob });
+    expect((await wired.operations.findJob(jobId, 9))?.files).toEqual([]);
+    expect(await nextStep()).toEqual({ do: 'rest' });
+  });
+
+  it('that waits ends it when its turn has come, and the one before it as if nothing had been', async () => {
+    const first = await prepare();
+    const second = await submit();
+    const third = await submit();
+    expect(await cancel(second)).toEqual({ is: 'never started', hasEnded: false, jobsAhead: 1 });
+    expect(await cancel(second)).toEqual({ is: 'never started', hasEnded: false, jobsAhead: 1 });
+    expect(await record(second)).toMatchObject({ status: 0, errors: null });
+    await loadBatch(deps(), first.fileId, signal);
+    await settle();
+    await finish();
+    expect(await record(first.jobId)).toMatchObject({ status: 2 });
+    expect((await jobFor('prepare')).id).toBe(third);
+    expect(await record(second)).toMatchObject({ status: 3, errors: ofTheJob });
+    expect(await cancel(second)).toEqual({ is: 'ended before', status: 3 });
+  });
+
+  it('makes whoever is loading its file powerless', async () => {
+    const { jobId, fileId } = await prepare();
+    const claim = await wired.files.claim(fileId);
+    if (!claim) throw new Error('nothing to claim');
+    await stageBatch(deps(), claim, signal);
+    expect(await cancel(jobId)).toEqual({ is: 'stopped', cancelledFiles: 1, otherFiles: 0 });
+    expect(await cancel(jobId)).toEqual({ is: 'stopped', cancelledFiles: 1, otherFiles: 0 });
+    expect(await wired.files.noteProgress(claim, { bytes: 1, rows: 1 })).toBe(false);
+    const good = { is: 'staged', fileId, counts: { accepted: 2, rejects: [] } } as const;
+    expect(await wired.files.commit(claim, [good])).toBe(false);
+    expect(await wired.files.claim(fileId)).toBe(null);
+    expect(await stagedLoads(stores)).not.toEqual([]);
+    // As if the loader were dead: the lane removes what it had staged.
+    await finish();
+    expect(await stagedLoads(stores)).toEqual([]);
+    expect(await record(jobId)).toMatchObject({ status: 3, totalRows: 0n, uniqueDevices: 0n, errors: ofOneFile });
+    expect(await visible()).toBe(0);
+    expect(await nextStep()).toEqual({ do: 'rest' });
+  });
+
+  it('stops a load that has just been staged: it ends as if it had not been', async () => {
+    const { jobId, fileId } = await prepare();
+    const { stage } = wired;
+    const countRows: typeof stage.countRows = async (loadId) => {
+      await cancel(jobId);
+      return stage.countRows(loadId);
+    };
+    await loadBatch({ ...deps(), stage: { ...stage, countRows } }, fileId, signal);
+    expect(await stagedLoads(stores)).toEqual([]);
+    await finish();
+    expect(await record(jobId)).toMatchObject({ status: 3, errors: ofOneFile });
+    expect(await visible()).toBe(0);
+  });
+
+  it.each([importMode.merge, importMode.replace])('is refused when every file is staged: %s goes on', async (mode) => {
+    const { jobId, fileId } = await prepare(mode);
+    await loadBatch(deps(), fileId, signal);
+    expect(await cancel(jobId)).toEqual({ is: 'loaded' });
+    await settle();
+    expect(await cancel(jobId)).toEqual({ is: 'loaded' });
+    await finish();
+    expect(await cancel(jobId)).toEqual({ is: 'ended before', status: 2 });
+    expect(await record(jobId)).toMatchObject({ status: 2, totalRows: 2n, errors: null });
+    expect(await visible()).toBe(2);
+  });
+
+  it('that a worker of the version before has started all the same loads nothing', async () => {
+    const { jobId, fileId } = await prepare();
+    await withDatabase(stores, (client) =>
+      client.query('UPDATE job SET cancelled = true, cleaned_at = now() WHERE id = $1', [jobId]),
+    );
+    await loadBatch(deps(), fileId, signal);
+    await finish();
+    expect(await record(jobId)).toMatchObject({ status: 3, errors: ofOneFile });
+    expect(await visible()).toBe(0);
+  });
+
+  it('that deletes is refused from when it has begun', async () => {
+    const attributes = await wired.attributes.list(partner.id, { retired: false });
+    const attributeIds = attributes.map(({ id }) => id);
+    const ask = () => wired.importLogs.submitDelete(partner.id, { keyType: 1, keys: ['sport'], attributeIds }, 100);
+    const waiting = await ask();
+    expect((await nextStep()).do).toBe('prepare');
+    expect(await cancel(waiting)).toEqual({ is: 'never started', hasEnded: true, jobsAhead: 0 });
+    await wired.lanes.startDelete(waiting, { rows: 1, devices: 1 });
+    expect(await record(waiting)).toMatchObject({ status: 3, totalRows: 0n, errors: ofTheJob });
+    const begun = await ask();
+    await wired.lanes.startDelete(begun, { rows: 0, devices: 0 });
+    expect(await cancel(begun)).toEqual({ is: 'deleting' });
+    expect(await record(begun)).toMatchObject({ status: 1 });
+  });
+
+  it('that nobody knows says so', async () => {
+    expect(await cancel(999_999)).toBe(null);
+  });
+});

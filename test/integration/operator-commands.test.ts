@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
+import { device } from '../support/device-id.ts';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { runInlet } from '../support/run-inlet.ts';
+import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const findingsSchema = z.array(
+  z.object({ name: z.string(), isWell: z.boolean(), said: z.string(), remedy: z.string(), milliseconds: z.number() }),
+);
+const lanesSchema = z.array(z.object({ partner: z.string(), openJobs: z.int(), is: z.string() }));
+const jobSchema = z.object({
+  id: z.int(),
+  partner: z.string(),
+  kind: z.string(),
+  status: z.int(),
+  path: z.string(),
+  failure: z.object({ code: z.string(), detail: z.string() }).nullable(),
+});
+const shownJobSchema = jobSchema.extend({
+  files: z.array(z.object({ path: z.string(), status: z.int(), attempts: z.int(), acceptedRows: z.int() })),
+});
+
+describe('what an operator asks', () => {
+  let stores: TestStores;
+  let partner: TestPartner;
+  let api: ServiceProcess & { readonly url: string };
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    stores = await createStores('two');
+    partner = await createPartner(stores.environment);
+    api = await startApi(stores.environment, 'operator');
+    client = apiClient(api.url, partner.apiKey);
+  });
+  afterAll(async () => {
+    await stopProcess(api.child);
+    await stores.drop();
+  });
+
+  const inlet = async (
+    parameters: string[],
+    settings: Record<string, string> = {},
+  ): Promise<{ code: number; text: string }> => {
+    const { code, out, said } = await runInlet({ ...stores.environment, ...settings }, parameters);
+    return { code, text: out + said };
+  };
+  const wrongOnes = async (settings: Record<string, string> = {}): Promise<string[]> => {
+    const { code, text } = await inlet(['doctor', '--json'], settings);
+    const findings = findingsSchema.parse(JSON.parse(text));
+    expect(findings.length).toBeGreaterThan(10);
+    const wrong = findings.filter(({ isWell }) => !isWell).map(({ name }) => name);
+    expect(code).toBe(wrong.length === 0 ? 0 : 1);
+    return wrong;
+  };
+
+  it('doctor names the worker that is missing, and nothing else', async () => {
+    expect(await wrongOnes()).toEqual(['Workers']);
+    const { text } = await inlet(['doctor']);
+    expect(text).toContain('WRONG  Workers: no worker is connected');
+    expect(text).toContain('Start at least one worker.');
+    expect(text).toContain('ok     ClickHouse, shard 2: ');
+  });
+
+  it('doctor tells of each server by itself when another is away', async () => {
+    const [first = ''] = (stores.environment['INLET_CLICKHOUSE_URLS'] ?? '').split(',');
+    const nobody = new URL(first);
+    nobody.port = '9';
+    const away = { INLET_CLICKHOUSE_URLS: `${first},${nobody.href}`, INLET_S3_ENDPOINT: 'http://127.0.0.1:9' };
+    expect(await wrongOnes(away)).toEqual([
+      'Workers',
+      'ClickHouse, shard 2',
+      'Schema of shard 2',
+      'Disk of shard 2',
+      'Mutations of shard 2',
+      'Shared bucket',
+    ]);
+    const postgres = new URL(stores.environment['INLET_POSTGRES_URL'] ?? '');
+    Object.assign(postgres, { port: '9', password: 'not-to-be-printed' });
+    const { text } = await inlet(['doctor'], { INLET_POSTGRES_URL: postgres.href });
+    expect(text).toContain('WRONG  PostgreSQL: connect ECONNREFUSED 127.0.0.1:9');
+    expect(text).toContain('ok     Shared bucket');
+    expect(text).not.toContain('not-to-be-printed');
+  });
+
+  it('lanes and jobs show what waits, what it waits for, and what became of it', async () => {
+    const sport = await partner.createAttribute('sport');
+    await partner.upload('a.csv', `${device(1)},${sport}\n`);
+    const good = await client.queue({ file_path: 'a.csv', key_type: 0 });
+    const missing = await client.queue({ file_path: 'missing.csv', key_type: 0 });
+    const lanes = async () => lanesSchema.parse(JSON.parse((await inlet(['lanes'])).text));
+    expect(await lanes()).toEqual([{ partner: partner.name, openJobs: 2, is: 'waiting for a worker' }]);
+    const worker = await startWorker(stores.environment, 'operator');
+    await client.waitForEnd(missing);
+    await waitUntil('no lane has anything to do', async () => (await lanes()).length === 0);
+    await stopProcess(worker.child);
+    const listed = z
+      .array(jobSchema)
+      .parse(JSON.parse((await inlet(['jobs', 'list', '--partner', partner.name])).text));
+    expect(listed.map(({ failure, ...job }) => ({ ...job, code: failure?.code }))).toEqual([
+      { id: missing, partner: partner.name, kind: 'import', status: 3, path: 'missing.csv', code: 'no_files' },
+      { id: good, partner: partner.name, kind: 'import', status: 2, path: 'a.csv', code: undefined },
+    ]);
+    const failed = await inlet(['jobs', 'list', '--status', 'failed', '--limit', '1']);
+    expect(
+      z
+        .array(jobSchema)
+        .parse(JSON.parse(failed.text))
+        .map(({ id }) => id),
+    ).toEqual([missing]);
+    const shown = shownJobSchema.parse(JSON.parse((await inlet(['jobs', 'show', String(good)])).text));
+    expect(shown.files).toEqual([{ path: 'a.csv', status: 2, attempts: 1, acceptedRows: 1 }]);
+    const unknown = await inlet(['jobs', 'show', '999999']);
+    expect([unknown.code, unknown.text]).toEqual([1, expect.stringContaining('There is no job 999999.')]);
+    const wrong = await inlet(['jobs', 'list', '--status', 'x']);
+    expect([wrong.code, wrong.text]).toEqual([1, expect.stringContaining('pending, running, done, failed')]);
+  });
+});

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pauseLock } from '../../src/adapters/postgres/pause.ts';
+import type { LaneStep } from '../../src/ports/lane-store.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';
+
+// What must not begin between the two halves of a backup: see docs/decisions/0029-backup.md.
+
+describe('while a backup makes its cut', () => {
+  let stores: TestStores;
+  let deps: Wired;
+  let partnerId: number;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    deps = await wireUp(stores);
+    partnerId = (await newBarePartner(deps)).id;
+    await withDatabase(stores, async (client) => {
+      await client.query(
+        `WITH queued AS (INSERT INTO job (partner_id, seq, kind) VALUES ($1, 1, 'import') RETURNING id)
+         INSERT INTO import_log (job_id, partner_id, log_type, file_path, path_type, key_type)
+         SELECT id, $1, 0, 'some.csv', 0, 0 FROM queued`,
+        [partnerId],
+      );
+      await client.query(
+        `WITH made AS (INSERT INTO audience (partner_id, name, generation) VALUES ($1, 'Cleared', 1) RETURNING id)
+         INSERT INTO dead_generation (audience_id, generation, partner_id) SELECT id, 0, $1 FROM made`,
+        [partnerId],
+      );
+    });
+  });
+  afterAll(async () => {
+    await deps.close();
+    await stores.drop();
+  });
+
+  const nextStep = (): Promise<LaneStep> => deps.lanes.nextStep({ partnerId, id: randomUUID(), retryCount: 0 }, 16);
+  const nobody = { loadIds: [4_711], jobIds: [4_711] };
+  const whilePaused = (run: () => Promise<void>): Promise<void> =>
+    withDatabase(stores, async (client) => {
+      await client.query('SELECT pg_advisory_lock($1)', [pauseLock]);
+      await run();
+    });
+
+  it('a lane rests, whatever it has to do, and goes on afterwards', async () => {
+    await whilePaused(async () => expect(await nextStep()).toEqual({ do: 'rest' }));
+    expect(await nextStep()).toMatchObject({ do: 'prepare' });
+  });
+
+  it('no stage counts as left behind: what a clear has ended since may be alive in the backup', async () => {
+    await whilePaused(async () => {
+      const live = await deps.files.findLive(nobody);
+      expect(live).toEqual({ loadIds: new Set(nobody.loadIds), jobIds: new Set(nobody.jobIds) });
+    });
+    expect(await deps.files.findLive(nobody)).toEqual({ loadIds: new Set(), jobIds: new Set() });
+  });
+
+  it('no purge begins', async () => {
+    await whilePaused(async () => expect(await deps.audiences.takeDue(10)).toEqual([]));
+    expect(await deps.audiences.takeDue(10)).toHaveLength(1);
+  });
+
+  it('all of it ends with the session that holds the lock, whatever became of its process', async () => {
+    await expect(
+      whilePaused(async () => {
+        expect(await nextStep()).toEqual({ do: 'rest' });
+        throw new Error('killed');
+      }),
+    ).rejects.toThrow('killed');
+    expect(await nextStep()).toMatchObject({ do: 'prepare' });
+  });
+});

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { queuedAnswerSchema } from '@inlet/contract/import-log';
+import { z } from 'zod';
+import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
+import { audienceClient, type AudienceClient } from '../acceptance/audience-client.ts';
+import { cancelJob } from '../../src/usecases/cancel-job.ts';
+import { rows } from '../support/audience-rows.ts';
+import { attributesOf } from '../support/below-the-api.ts';
+import { device } from '../support/device-id.ts';
+import { rememberSecrets } from '../support/known-secrets.ts';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { runInlet, type Ran } from '../support/run-inlet.ts';
+import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { wireUp, type Wired } from '../support/wired.ts';
+
+const retriedSchema = z.strictObject({ id: z.int(), retried: z.int() });
+
+describe('inlet jobs retry', () => {
+  let stores: TestStores;
+  let deps: Wired;
+  let server: ServiceProcess & { readonly url: string };
+  let worker: ServiceProcess | null = null;
+  let partner: TestPartner;
+  let api: ApiClient;
+  let audiences: AudienceClient;
+  let sport: number;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    deps = await wireUp(stores);
+    server = await startApi(stores.environment, 'retry-job');
+    partner = await createPartner(stores.environment);
+    api = apiClient(server.url, partner.apiKey);
+    audiences = audienceClient(server.url, partner.apiKey);
+    sport = await partner.createAttribute('sport', 'sports');
+  });
+  afterAll(async () => {
+    await stopProcess(server.child);
+    if (worker) await stopProcess(worker.child);
+    await deps.close();
+    await stores.drop();
+  });
+
+  const inlet = (...parameters: string[]): Promise<Ran> => runInlet(stores.environment, parameters);
+  const retry = async (jobId: number): Promise<number> => {
+    const { code, out, said } = await inlet('jobs', 'retry', String(jobId));
+    expect(code, said).toBe(0);
+    const { id, retried } = retriedSchema.parse(JSON.parse(out));
+    expect(retried).toBe(jobId);
+    expect(said).toContain(`inlet jobs show ${id}`);
+    return id;
+  };
+  const refusal = async (action: 'cancel' | 'retry', jobId: number | string): Promise<string> => {
+    const { code, out, said } = await inlet('jobs', action, String(jobId));
+    expect([code, out]).toEqual([1, '']);
+    return said;
+  };
+  const newestJob = async (): Promise<number> => {
+    const [job] = await deps.operations.listJobs({ partner: partner.name, statuses: [0, 1, 2, 3], limit: 1 });
+    return job?.id ?? 0;
+  };
+
+  // Without a worker everything waits: what is cancelled has failed at once.
+
+  it('is refused for what has not failed, and for what only the partner can ask for', async () => {
+    const waiting = await api.queue({ file_path: 'a.csv', key_type: 0 });
+    expect(await refusal('retry', waiting)).toContain(`job_not_retryable: Job ${waiting} has not ended`);
+    const credentials = { accessKeyId: 'AKIARETRYRETRY', secretAccessKey: 'kept-by-nobody', region: 'eu-central-1' };
+    rememberSecrets(credentials.secretAccessKey);
+    const own = await api.queue({ file_path: 's3://their-bucket/a.csv', path_type: 1, key_type: 0, credentials });
+    const body = JSON.stringify({ key_type: 0, keys: [String(sport)] });
+    const answer = await api.request('/v1/marketplace/import', { method: 'DELETE', body });
+    const { import_log_id: gone } = queuedAnswerSchema.parse(await answer.json());
+    for (const id of [waiting, own, gone]) await cancelJob(deps, id);
+    expect(await refusal('retry', own)).toContain('the partner must send the import again');
+    expect(await refusal('retry', gone)).toContain('is a delete');
+    const sealed = await withDatabase(stores, (client) => client.query('SELECT FROM job_credential'));
+    expect(sealed.rowCount).toBe(0);
+    expect(await api.get(gone)).toMatchObject({ status: 3, errors: [{ code: 'job_cancelled', file: null }] });
+    expect(await refusal('cancel', gone)).toContain(
+      `job_not_cancellable: Job ${gone} has ended with status 3 already.`,
+    );
+  });
+
+  it('is refused for an audience that was cleared since', async () => {
+    const { audienceId } = await audiences.create('Cleared', 'members.csv');
+    const jobId = await newestJob();
+    await audiences.clear(audienceId);
+    expect(await refusal('retry', jobId)).toContain(`audience ${audienceId} before it was cleared`);
+  });
+
+  it('and cancel name what they do not know', async () => {
+    for (const action of ['cancel', 'retry'] as const)
+      expect(await refusal(action, 999_999)).toContain('not_found: There is no job 999999. See `inlet jobs list`.');
+    expect(await refusal('cancel', 'x')).toContain('"x" is no job id.');
+  });
+
+  it('asks for the same import again, with everything that was asked for', async () => {
+    const request = { file_path: 'late/', key_type: 1, compressed: false, mode: 'replace' };
+    const failed = await api.queue(request);
+    worker ??= await startWorker(stores.environment, 'retry-job');
+    expect(await api.waitForEnd(failed)).toMatchObject({ status: 3, errors: [{ code: 'no_files' }] });
+    const before = await api.queue({ file_path: 'before.csv', key_type: 0 });
+    await partner.upload('late/a.csv', `${device(1)},sports\n`);
+    await api.waitForEnd(before);
+    const again = await retry(failed);
+    expect(await api.waitForEnd(again)).toMatchObject({ status: 2, file_path: 'late/', key_type: 1, total_rows: '1' });
+    expect(await attributesOf(stores, partner.id)).toEqual([`${sport} ${device(1)}`]);
+    const asked = async (id: number) => (await deps.operations.findRequest(id))?.asked;
+    expect(await asked(again)).toEqual(await asked(failed));
+    expect(await asked(again)).toMatchObject({ request: { compressed: false, mode: 'replace' } });
+    expect(await api.get(failed)).toMatchObject({ status: 3 });
+    expect(await refusal('retry', again)).toContain(`Job ${again} is done`);
+  });
+
+  it("appends the same path to the same audience, a customer's too", async () => {
+    worker ??= await startWorker(stores.environment, 'retry-job');
+    const { userToken } = await partner.createCustomer('Customer');
+    const ofCustomer = audienceClient(server.url, partner.apiKey, userToken);
+    // A path below the prefix that begins like the prefix itself.
+    const path = `${partner.prefix}${partner.prefix}members.csv`;
+    const { audienceId } = await ofCustomer.create('Late', path);
+    expect(await ofCustomer.settled(audienceId)).toMatchObject({ status: 3, file: [{ s3_path: path }] });
+    await partner.upload(`${partner.prefix}members.csv`, rows(0, 5));
+    await retry(await newestJob());
+    await waitUntil('it is loaded', async () => (await ofCustomer.get(audienceId)).unique_devices === 5);
+    expect(await ofCustomer.settled(audienceId)).toMatchObject({ status: 2, file: [{ s3_path: path, status: 2 }] });
+  });
+});

@@ -1,0 +1,21 @@
+import { audit } from '../fault/auditor.ts';
+import { dropOrphanedStages } from '../../src/usecases/sweep.ts';
+import { silentLog } from './silent-log.ts';
+import { withDatabase, type TestStores } from './stores.ts';
+import { waitUntil } from './wait-until.ts';
+import type { Wired } from './wired.ts';
+
+/** What is left of work when all is quiet: tokens, open files, credentials, stages. The sweeper comes as if it were due. */
+export async function leftovers(deps: Wired, stores: TestStores): Promise<string[]> {
+  let found: string[] = [];
+  const isNothingLeft = async (): Promise<boolean> => {
+    await withDatabase(stores, (client) =>
+      client.query(`UPDATE sweep SET ran_at = now() - interval '1 hour' WHERE name = 'drop orphaned stages'`),
+    );
+    await dropOrphanedStages({ ...deps, log: silentLog });
+    found = await audit(stores, []);
+    return found.length === 0;
+  };
+  await waitUntil('nothing is left', isNothingLeft, 60, 250).catch(() => undefined);
+  return found;
+}

@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+
+export type Ran = { readonly code: number; readonly out: string; readonly said: string };
+
+/** Runs the operator's command line as an operator does, of this tree or of another, whatever it ends with. */
+export function runInlet(
+  environment: Readonly<Record<string, string>>,
+  parameters: readonly string[],
+  tree?: string,
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    const options = { env: { PATH: '/usr/bin:/bin', ...environment }, cwd: tree };
+    const child = execFile(process.execPath, ['bin/inlet', ...parameters], options, (_error, out, said) => {
+      resolve({ code: child.exitCode ?? -1, out, said });
+    });
+  });
+}
+
+/** What it printed; throws all that it said when it failed. */
+export async function inletOutput(...given: Parameters<typeof runInlet>): Promise<string> {
+  const { code, out, said } = await runInlet(...given);
+  if (code !== 0) throw new Error(`inlet ${given[1].join(' ')}: ${out}${said}`);
+  return out;
+}
