@@ -31,7 +31,7 @@ export function connectEngine(options: {
         request_timeout: 6 * 3600 * 1000,
         max_open_connections: connections,
         log: { level: ClickHouseLogLevel.OFF }, // it throws what it logs, and we log what is thrown
-        clickhouse_settings: settings,
+        clickhouse_settings: { ...settings, log_comment: options.database },
         keep_alive: { enabled: true, idle_socket_ttl: 1_500 },
       });
     return endStalled(client(64), client(1));

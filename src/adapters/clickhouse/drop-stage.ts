@@ -1,5 +1,5 @@
 import { onEveryShard, type Engine } from './connect.ts';
-import { jobQueryPrefix, loadQueryPrefix } from './query-ids.ts';
+import { isOurStatement, jobQueryPrefix, loadQueryPrefix } from './query-ids.ts';
 import { closeRooms, listRooms } from './rooms/close-rooms.ts';
 
 /** Partitioned by load and by job. A load has rows in one of the former; dropping what is not there costs nothing. */
@@ -33,7 +33,7 @@ export async function stopJob(engine: Engine, jobId: number): Promise<void> {
 async function stopStatements(engine: Engine, prefix: string): Promise<void> {
   await onEveryShard(engine, (shard) =>
     shard.command({
-      query: 'KILL QUERY WHERE startsWith(initial_query_id, {prefix: String}) SYNC',
+      query: `KILL QUERY WHERE ${isOurStatement} SYNC`,
       query_params: { prefix },
     }),
   );

@@ -1,7 +1,7 @@
 import { isRejectReason, type RejectReason } from '../../domain/reject-reason.ts';
 import type { Load, LoadCounts, RejectedRow, RejectPage } from '../../ports/load-stage.ts';
 import { shardFor, type Engine } from './connect.ts';
-import { loadQueryPrefix } from './query-ids.ts';
+import { isOurStatement, loadQueryPrefix } from './query-ids.ts';
 
 /** By file. The counts of a load are where its bytes went in. An empty reason means accepted. */
 export async function countRows(engine: Engine, loadId: number): Promise<Map<number, LoadCounts>> {
@@ -70,7 +70,7 @@ export async function readSoFar(
     query: `
       SELECT toString(sum(rows)) AS counted, toString(sum(bytes)) AS size,
         toString((SELECT sum(read_rows) FROM system.processes
-          WHERE is_initial_query AND startsWith(query_id, {prefix: String}))) AS handled
+          WHERE is_initial_query AND ${isOurStatement})) AS handled
       FROM load_counts_local WHERE load_id = {load: UInt64}`,
     query_params: { load: load.loadId, prefix: loadQueryPrefix(load.loadId) },
     format: 'JSONEachRow',

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeEngine, onEveryShard, shardFor, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { selectNumber } from '../../src/adapters/clickhouse/count.ts';
+import { dropLoad, stopJob } from '../../src/adapters/clickhouse/drop-stage.ts';
+import { readSoFar } from '../../src/adapters/clickhouse/load-results.ts';
+import { jobQueryPrefix, loadQueryPrefix, newQueryId } from '../../src/adapters/clickhouse/query-ids.ts';
+import { connectTestEngine } from '../support/test-engine.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const number = 4711;
+const audience = { kind: 'audience', audienceId: 1, generation: 1 } as const;
+
+describe('two installations on the same engine', () => {
+  let stores: TestStores[];
+  let ours: Engine;
+  let theirs: Engine;
+  beforeAll(async () => {
+    const [first, second] = [await createStores('two'), await createStores('two')];
+    stores = [first, second];
+    ours = connectTestEngine(first);
+    theirs = connectTestEngine(second);
+  });
+  afterAll(async () => {
+    await Promise.all([dropLoad(ours, number), stopJob(ours, number)]);
+    await Promise.all([ours, theirs].map(closeEngine));
+    for (const one of stores) await one.drop();
+  });
+
+  /** A statement of ours that reads on all shards until it is stopped. */
+  const begin = async (prefix: string): Promise<{ end: Promise<unknown>; goesOn: () => Promise<boolean> }> => {
+    const query_id = newQueryId(prefix, 'count');
+    const end = shardFor(ours, number).command({
+      query: 'SELECT sleepEachRow(0.1) FROM clusterAllReplicas({cluster: String}, system.numbers) FORMAT Null',
+      query_params: { cluster: ours.cluster },
+      query_id,
+      clickhouse_settings: { max_block_size: '1' },
+    });
+    end.catch(() => undefined);
+    const goesOn = async (): Promise<boolean> => (await runningOn(query_id)).every((count) => count > 0);
+    await waitUntil('it runs on all shards', goesOn);
+    return { end, goesOn };
+  };
+  const runningOn = (queryId: string): Promise<number[]> =>
+    onEveryShard(ours, (shard) =>
+      selectNumber(shard, {
+        query: 'SELECT toString(count()) AS number FROM system.processes WHERE initial_query_id = {id: String}',
+        query_params: { id: queryId },
+      }),
+    );
+
+  it('do not stop, or count, the statements of a load with the same number', async () => {
+    const load = { loadId: number, jobId: 1, partnerId: 1, bytes: 1, target: audience };
+    const { end, goesOn } = await begin(loadQueryPrefix(number));
+    await waitUntil('it has read something', async () => (await readSoFar(ours, load)).rowsHandled > 0);
+    expect(await readSoFar(theirs, load)).toMatchObject({ rowsHandled: 0 });
+    await dropLoad(theirs, number);
+    expect(await goesOn()).toBe(true);
+    await dropLoad(ours, number);
+    await expect(end).rejects.toThrow(/cancelled/i);
+  });
+
+  it('do not stop the statements of a job with the same number', async () => {
+    const { end, goesOn } = await begin(jobQueryPrefix(number));
+    await stopJob(theirs, number);
+    expect(await goesOn()).toBe(true);
+    await stopJob(ours, number);
+    await expect(end).rejects.toThrow(/cancelled/i);
+  });
+});
