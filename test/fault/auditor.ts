@@ -3,6 +3,7 @@ import { withDatabase } from '../support/stores.ts';
 import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
 import { devicesOf } from '../support/audience-model.ts';
 import { stagedLoads } from '../support/stage-places.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import type { Expected, ImportEnd } from './fault-partner.ts';
 import { knownMembers } from './known-devices.ts';
 
@@ -33,6 +34,17 @@ export async function audit(stores: TestStores, partners: readonly Expected[]): 
     );
   }
   return [...found, ...(await auditLeftovers(stores))];
+}
+
+/** Looks again and again until nothing is wrong, or the time is over: what is wrong then. */
+export async function untilNothingIsWrong(look: () => Promise<string[]>, seconds: number): Promise<string[]> {
+  let wrong: string[] = [];
+  const isWell = async (): Promise<boolean> => {
+    wrong = await look();
+    return wrong.length === 0;
+  };
+  await waitUntil('the auditor finds nothing', isWell, seconds, 250).catch(() => undefined);
+  return wrong;
 }
 
 async function auditJobs(stores: TestStores, { id, asked }: Expected): Promise<string[]> {

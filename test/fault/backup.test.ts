@@ -6,8 +6,7 @@ import { inletOutput } from '../support/run-inlet.ts';
 import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
 import { withDatabase } from '../support/stores.ts';
 import { stagedLoads } from '../support/stage-places.ts';
-import { waitUntil } from '../support/wait-until.ts';
-import { audit } from './auditor.ts';
+import { audit, untilNothingIsWrong } from './auditor.ts';
 import { backUpWhileLoading } from './back-up-while-loading.ts';
 import { startFreshServers, type FreshServers } from './fresh-servers.ts';
 import type { RememberingPartner } from './history.ts';
@@ -84,13 +83,5 @@ describe('a backup that is taken under load', () => {
     await expect(inletOutput(fresh.stores.environment, ['restore', folder])).rejects.toThrow('not empty');
   });
 
-  const whatIsWrong = async (): Promise<string[]> => {
-    let wrong: string[] = [];
-    const isWell = async (): Promise<boolean> => {
-      wrong = await audit(fresh.stores, partners);
-      return wrong.length === 0;
-    };
-    await waitUntil('the auditor finds nothing', isWell, 120, 500).catch(() => undefined);
-    return wrong;
-  };
+  const whatIsWrong = (): Promise<string[]> => untilNothingIsWrong(() => audit(fresh.stores, partners), 120);
 });

@@ -9,9 +9,8 @@ import { dropOrphanedStages } from '../../src/usecases/sweep.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { startApi, startProcess, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { wireUp, type Wired } from '../support/wired.ts';
-import { audit } from './auditor.ts';
+import { audit, untilNothingIsWrong } from './auditor.ts';
 import { newFaultPartner, type FaultPartner } from './fault-partner.ts';
 import { insertKnownMembers } from './known-devices.ts';
 import { askForOneOfEach, roomBytes } from './one-of-each.ts';
@@ -112,21 +111,16 @@ describe('a worker that is killed', () => {
     for (const holding of left) await sendAgain(deps.db, deps.boss, holding);
   };
 
-  const untilQuiet = async (partner: FaultPartner): Promise<string[]> => {
-    let wrong: string[] = [];
-    const isWell = async (): Promise<boolean> => {
+  const untilQuiet = (partner: FaultPartner): Promise<string[]> =>
+    untilNothingIsWrong(async () => {
       // As if minutes had passed: the next purge and the sweep that looks for what nobody owns are due.
       await withDatabase(stores, async (client) => {
         await client.query('UPDATE partner SET purge_after = now()');
         await client.query(`UPDATE sweep SET ran_at = now() - interval '1 hour' WHERE name = 'drop orphaned stages'`);
       });
       await dropOrphanedStages({ ...deps, log: silentLog });
-      wrong = await audit(stores, [partner]);
-      return wrong.length === 0;
-    };
-    await waitUntil('the auditor finds nothing', isWell, 30).catch(() => undefined);
-    return wrong;
-  };
+      return audit(stores, [partner]);
+    }, 30);
 
   /** Whether the worker was killed there, and what is wrong afterwards. */
   const killAt = async (point: string): Promise<{ isKilled: boolean; wrong: string[] }> => {

@@ -1,9 +1,8 @@
 import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { wireUp, type Wired } from '../support/wired.ts';
 import type { Topology } from '../../stack/service-environment.ts';
-import { audit } from './auditor.ts';
+import { audit, untilNothingIsWrong } from './auditor.ts';
 import { newFaultPartner, type FaultPartner } from './fault-partner.ts';
 import { insertKnownMembers } from './known-devices.ts';
 import { startProxy, type Proxy } from './proxy.ts';
@@ -92,15 +91,8 @@ export async function startHouse(
     addApi,
     newPartner: () => newFaultPartner(deps, stores, url),
     diedByThemselves,
-    auditAtEnd: async (partners, seconds = 60) => {
-      let wrong: string[] = [];
-      const isWell = async (): Promise<boolean> => {
-        wrong = [...(await audit(stores, partners)), ...diedByThemselves()];
-        return wrong.length === 0;
-      };
-      await waitUntil('the auditor finds nothing', isWell, seconds, 250).catch(() => undefined);
-      return wrong;
-    },
+    auditAtEnd: (partners, seconds = 60) =>
+      untilNothingIsWrong(async () => [...(await audit(stores, partners)), ...diedByThemselves()], seconds),
     stop: async () => {
       for (const proxy of [proxies.postgres, ...proxies.engine, proxies.storage]) proxy.make({ is: 'none' });
       await Promise.all([...apis, ...workers].map(({ child }) => stopProcess(child)));

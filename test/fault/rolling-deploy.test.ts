@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ServiceProcess } from '../support/running-service.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { audit } from './auditor.ts';
+import { audit, untilNothingIsWrong } from './auditor.ts';
 import { attemptAt, holderOf } from './file-holder.ts';
 import { askUntilSilent, type RememberingPartner } from './history.ts';
 import { askForOneOfEach, rows } from './one-of-each.ts';
@@ -87,12 +87,7 @@ describe.skipIf(previous === null)('a new release beside the one before', () => 
     for (const one of partners) one.fallSilent();
     await asking;
     await askForOneOfEach(partner.through(newUrl));
-    let wrong: string[] = [];
-    const isWell = async (): Promise<boolean> => {
-      wrong = await audit(house.stores, [...partners, partner]);
-      return wrong.length === 0;
-    };
-    await waitUntil('the auditor finds nothing', isWell, 120, 500).catch(() => undefined);
-    expect(wrong).toEqual([]);
+    const look = (): Promise<string[]> => audit(house.stores, [...partners, partner]);
+    expect(await untilNothingIsWrong(look, 120)).toEqual([]);
   });
 });
