@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ImportLogRecord } from '@inlet/contract/import-log';
 import { cpuOfEngine, cpuOfProcess } from '../support/cpu-time.ts';
 import { topologies } from '../support/environment.ts';
 import { makeMillionRows } from '../support/million-rows.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
 import { startService, type Service } from '../support/running-service.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
-import { apiClient } from '../acceptance/api-client.ts';
+import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
 
 describe.each(topologies)('a gzipped file of a million rows, one in a hundred bad, on %s shard(s)', (topology) => {
   let stores: TestStores;
@@ -26,32 +27,39 @@ describe.each(topologies)('a gzipped file of a million rows, one in a hundred ba
 
   it('ends done, with exact counts per reason, and costs the worker next to nothing', async () => {
     const made = makeMillionRows('crm-sport');
-    await partner.upload('million.csv.gz', made.file);
     const api = apiClient(service.url, partner.apiKey);
     // The first import of a process also pays for starting up: connections, compiled code. That is not what is measured.
     await partner.upload('first.csv', '6d92078a-8246-4ba4-ae5b-76104861e7dc,crm-sport\n');
     await api.waitForEnd(await api.queue({ file_path: 'first.csv', key_type: 1 }));
+    const expected = Array.from(made.rejected, ([code, { rows, firstRow }]) => ({ code, row: firstRow, count: rows }));
+    const ratios: number[] = [];
+    for (const file of ['1.csv.gz', '2.csv.gz', '3.csv.gz']) {
+      await partner.upload(file, made.file);
+      const { log, ratio } = await measure(api, file);
+      ratios.push(ratio);
+      expect(log).toMatchObject({ status: 2, total_rows: '1000000', unique_devices: String(made.uniqueDevices) });
+      const reported = log.errors?.map((error) => ({ code: error.code, row: error.row, count: error.count }));
+      expect(reported).toEqual(expected.toSorted((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1)));
+      expect(new Set(log.errors?.map((error) => error.file))).toEqual(new Set([file]));
+    }
+    expect(made.rejected.size).toBe(8);
+    const [, median] = ratios.toSorted((a, b) => a - b);
+    expect(median).toBeLessThan(0.2);
+  });
+
+  /** A tenth of a second of the worker is ten ticks of its clock: one import alone says little. */
+  const measure = async (api: ApiClient, file: string): Promise<{ log: ImportLogRecord; ratio: number }> => {
     const workerPid = service.worker.pid ?? 0;
     const before = { worker: cpuOfProcess(workerPid), engine: await cpuOfEngine(stores.config) };
     const start = performance.now();
-    const log = await api.waitForEnd(await api.queue({ file_path: 'million.csv.gz', key_type: 1 }));
+    const log = await api.waitForEnd(await api.queue({ file_path: file, key_type: 1 }));
     const seconds = (performance.now() - start) / 1000;
     const worker = cpuOfProcess(workerPid) - before.worker;
     const engine = (await cpuOfEngine(stores.config)) - before.engine;
-
-    expect(log).toMatchObject({ status: 2, total_rows: '1000000', unique_devices: String(made.uniqueDevices) });
-    const reported = log.errors?.map(({ code, row, count, file }) => ({ code, row, count, file }));
-    const expected = Array.from(made.rejected, ([code, { rows, firstRow }]) => ({
-      code,
-      row: firstRow,
-      count: rows,
-      file: 'million.csv.gz',
-    }));
-    expect(reported).toEqual(expected.toSorted((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1)));
-    expect(made.rejected.size).toBe(8);
+    const ratio = worker / engine;
     process.stdout.write(
-      `1,000,000 rows, ${topology} shard(s): ${seconds.toFixed(2)} s, worker ${worker.toFixed(2)} s of CPU, engine ${engine.toFixed(2)} s, ratio ${(worker / engine).toFixed(3)}\n`,
+      `1,000,000 rows, ${topology} shard(s): ${seconds.toFixed(2)} s, worker ${worker.toFixed(2)} s of CPU, engine ${engine.toFixed(2)} s, ratio ${ratio.toFixed(3)}\n`,
     );
-    expect(worker / engine).toBeLessThan(0.2);
-  });
+    return { log, ratio };
+  };
 });
