@@ -120,7 +120,7 @@ describe('a worker that is killed', () => {
       });
       await dropOrphanedStages({ ...deps, log: silentLog });
       return audit(stores, [partner]);
-    }, 30);
+    }, 120);
 
   /** Whether the worker was killed there, and what is wrong afterwards. */
   const killAt = async (point: string): Promise<{ isKilled: boolean; wrong: string[] }> => {
