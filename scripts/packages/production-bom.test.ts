@@ -55,6 +55,15 @@ describe('a bill of production', () => {
     expect(made).toMatchObject({ specVersion: '1.5', components: [{ purl: 'kept' }, {}, {}] });
   });
 
+  it('names a package once that is installed twice', () => {
+    const twice = {
+      ...bom,
+      components: [...bom.components, { 'bom-ref': 'shared@2.0.0', name: 'shared' }],
+      dependencies: [...bom.dependencies, { ref: 'shared@2.0.0', dependsOn: [] }],
+    };
+    expect(productionBom(twice, packages)).toMatchObject({ components: [{}, {}, {}], dependencies: [{}, {}, {}, {}] });
+  });
+
   it('is not made when npm left out a package that the service needs', () => {
     const incomplete = { ...bom, components: bom.components.slice(1) };
     expect(() => productionBom(incomplete, packages)).toThrow('npm did not name runs@1.0.0');

@@ -23,12 +23,14 @@ const onlyDevelopment = 'cdx:npm:package:development';
 export function productionBom(bomOfAll: unknown, packages: readonly LockedPackage[]): Bom {
   const bom = bomSchema.parse(bomOfAll);
   const wanted = new Set(productionPackages(packages).map(({ name, version }) => `${name}@${version}`));
-  const components = bom.components.filter((component) => wanted.has(component['bom-ref'])).map(corrected);
+  // npm 10 lists a package twice that is installed twice.
+  const byRef = new Map(bom.components.map((component) => [component['bom-ref'], component]));
+  const components = [...byRef.values()].filter((component) => wanted.has(component['bom-ref'])).map(corrected);
   const missing = wanted.difference(new Set(components.map((component) => component['bom-ref'])));
   if (missing.size > 0) throw new Error(`npm did not name ${[...missing].join(', ')}`);
   const root = corrected(bom.metadata.component);
   const listed = new Set([...wanted, root['bom-ref']]);
-  const dependencies = bom.dependencies
+  const dependencies = [...new Map(bom.dependencies.map((dependency) => [dependency.ref, dependency])).values()]
     .filter(({ ref }) => listed.has(ref))
     .map((dependency) => ({ ...dependency, dependsOn: dependency.dependsOn.filter((ref) => listed.has(ref)) }));
   return { ...bom, metadata: { ...bom.metadata, component: root }, components, dependencies };

@@ -25,6 +25,8 @@ async function startRegistry(answer: Answer): Promise<{ url: string; asked: Set<
   const server = createServer((request, response) => {
     void buffer(request).then((sent) => {
       if (request.method !== 'POST') return response.writeHead(404).end('{}');
+      // npm 10 asks in an older way too when the first was refused.
+      if (request.url?.endsWith('/bulk') !== true) return answer(response);
       const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
       for (const name of Object.keys(bulkSchema.parse(JSON.parse(body.toString())))) asked.add(name);
       return answer(response);
