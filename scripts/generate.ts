@@ -2,12 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { configurationPage } from './pages/configuration-page.ts';
 import { errorsPage } from './pages/errors-page.ts';
 import { metricsPage } from './pages/metrics-page.ts';
+import { packagesPage } from './pages/packages-page.ts';
 
-/** Writes the pages that are made from the code. With --check it writes nothing and fails when one is stale. */
+/** Writes the pages that are made from the code and from the lock file. With --check it writes nothing and fails when one is stale. */
 const pages = [
   { path: 'docs/errors.md', make: errorsPage },
   { path: 'docs/configuration.md', make: configurationPage },
   { path: 'docs/metrics.md', make: metricsPage },
+  { path: 'docs/packages.md', make: packagesPage },
 ];
 const checkOnly = process.argv.includes('--check');
 

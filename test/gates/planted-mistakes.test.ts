@@ -135,7 +135,7 @@ describe('the gates on a copy of the tree', () => {
     expect(output).toContain('src/domain/planted.ts');
   });
 
-  it.each(['docs/errors.md', 'docs/configuration.md'])('fail for a stale %s', async (page) => {
+  it.each(['docs/errors.md', 'docs/configuration.md', 'docs/packages.md'])('fail for a stale %s', async (page) => {
     const text = readFileSync(pathInTree(page), 'utf8');
     copy.write(page, text.replace('a', 'b'));
     const { passed, output } = await copy.run('check:generated');
@@ -152,5 +152,23 @@ describe('the gates on a copy of the tree', () => {
     copy.write(path, text);
     expect(passed).toBe(false);
     expect(output).toContain('docs/errors.md is stale');
+  });
+
+  it.each([
+    { what: 'a package without a reason', from: /^\| `fastify` .*\n/m, to: '', complaint: 'no reason for fastify' },
+    {
+      what: 'a reason without a package',
+      from: '| `fastify` ',
+      to: '| `slowify`, `fastify` ',
+      complaint: 'has slowify',
+    },
+  ])('fail for $what', async ({ from, to, complaint }) => {
+    const path = 'docs/dependencies.md';
+    const text = readFileSync(pathInTree(path), 'utf8');
+    copy.write(path, text.replace(from, to));
+    const { passed, output } = await copy.run('check:generated');
+    copy.write(path, text);
+    expect(passed).toBe(false);
+    expect(output).toContain(complaint);
   });
 });

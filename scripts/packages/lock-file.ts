@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+const specs = z.record(z.string(), z.string()).optional();
+const entrySchema = z.object({
+  name: z.string().optional(),
+  version: z.string().optional(),
+  license: z.string().optional().catch(undefined),
+  integrity: z.string().optional(),
+  resolved: z.string().optional(),
+  link: z.boolean().optional(),
+  dev: z.boolean().optional(),
+  optional: z.boolean().optional(),
+  hasInstallScript: z.boolean().optional(),
+  os: z.array(z.string()).optional(),
+  cpu: z.array(z.string()).optional(),
+  dependencies: specs,
+  devDependencies: specs,
+  optionalDependencies: specs,
+  peerDependencies: specs,
+});
+const lockSchema = z.object({ lockfileVersion: z.literal(3), packages: z.record(z.string(), entrySchema) });
+
+export type LockedPackage = z.infer<typeof entrySchema> & {
+  /** Where it is installed: `node_modules/…`, or the folder of a package of our own; empty for the root. */
+  readonly path: string;
+  readonly name: string;
+};
+
+export function parseLockFile(text: string): LockedPackage[] {
+  const { packages } = lockSchema.parse(JSON.parse(text));
+  return Object.entries(packages).map(([path, entry]) => ({
+    ...entry,
+    path,
+    name: entry.name ?? path.replace(/^.*node_modules\//, ''),
+  }));
+}
+
+/** What a deployed service has: `dev` marks packages that nothing but development needs. Links are named by their target. */
+export function productionPackages(packages: readonly LockedPackage[]): LockedPackage[] {
+  return packages.filter(({ path, dev, link }) => path !== '' && !dev && !link);
+}
+
+export function isOurs({ path }: LockedPackage): boolean {
+  return !path.startsWith('node_modules/');
+}

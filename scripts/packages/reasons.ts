@@ -1,0 +1,13 @@
+export type Reason = { readonly job: string; readonly why: string };
+
+/** The rows of a table of docs/dependencies.md, by package; a row can be about several. */
+export function reasonsIn(page: string, heading: string): Map<string, Reason> {
+  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'));
+  return new Map(
+    rows.flatMap((row) => {
+      const [, names = '', job = '', why = ''] = row.split('|').map((cell) => cell.trim());
+      return [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']): [string, Reason] => [name, { job, why }]);
+    }),
+  );
+}

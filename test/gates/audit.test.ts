@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { isOurs, parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
+import { pathInTree } from './copy-of-tree.ts';
+
+// The real npm asks a registry that is made for the test.
+
+type Ran = { readonly code: number | null; readonly said: string };
+type Answer = (response: ServerResponse) => void;
+/** The versions that are installed, by package. */
+const bulkSchema = z.record(z.string(), z.array(z.string()));
+const close: (() => void)[] = [];
+
+/** Knows flaws, as npm asks for them, and no package. */
+async function startRegistry(answer: Answer): Promise<{ url: string; asked: Set<string> }> {
+  const asked = new Set<string>();
+  const server = createServer((request, response) => {
+    void buffer(request).then((sent) => {
+      if (request.method !== 'POST') return response.writeHead(404).end('{}');
+      // npm 10 asks in an older way too when the first was refused.
+      if (request.url?.endsWith('/bulk') !== true) return answer(response);
+      const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
+      for (const name of Object.keys(bulkSchema.parse(JSON.parse(body.toString())))) asked.add(name);
+      return answer(response);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  close.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const address = server.address();
+  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, asked };
+}
+
+const answerFlaw =
+  (severity: string | null): Answer =>
+  (response) => {
+    const flaw = { id: 1, url: 'https://advisories.example/1', title: 'Planted', severity, vulnerable_versions: '*' };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(severity === null ? {} : { commander: [{ ...flaw, cwe: [], cvss: { score: 0 } }] }));
+  };
+const answerStatus =
+  (status: number): Answer =>
+  (response) =>
+    void response.writeHead(status).end();
+
+function audit(registry: string, ...more: string[]): Promise<Ran> {
+  const cache = mkdtempSync(join(tmpdir(), 'inlet-audit-'));
+  close.push(() => rmSync(cache, { recursive: true, force: true }));
+  const parameters = [
+    'scripts/audit.ts',
+    '--registry',
+    registry,
+    '--cache',
+    cache,
+    '--noproxy=127.0.0.1',
+    '--fetch-retries=0',
+    ...more,
+  ];
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, parameters, { cwd: pathInTree('.') }, (_error, out, errors) =>
+      resolve({ code: child.exitCode, said: out + errors }),
+    );
+  });
+}
+
+/** With what it ended, when it said this. */
+function codeOf({ code, said }: Ran, words: string): number | null {
+  expect(said).toContain(words);
+  return code;
+}
+
+describe('the audit of the packages', () => {
+  afterEach(() => {
+    for (const end of close.splice(0)) end();
+  });
+
+  it('asks about every package of a deployed service, and passes when nothing is known', async () => {
+    const { url, asked } = await startRegistry(answerFlaw(null));
+    expect(await audit(url)).toEqual({ code: 0, said: 'audit: 0 packages with known flaws\n' });
+    const packages = parseLockFile(readFileSync(pathInTree('package-lock.json'), 'utf8'));
+    const others = productionPackages(packages).filter((one) => !isOurs(one));
+    expect(others.map(({ name }) => name).filter((name) => !asked.has(name))).toEqual([]);
+    expect(asked).not.toContain('vitest');
+  });
+
+  it.each(['high', 'critical'])('fails for a flaw that is %s', async (severity) => {
+    const { url } = await startRegistry(answerFlaw(severity));
+    const ran = await audit(url);
+    expect(codeOf(ran, `${severity}: commander`)).toBe(1);
+    expect(codeOf(ran, 'Planted (https://advisories.example/1)')).toBe(1);
+  });
+
+  it('asks where npm is set to be offline, too', async () => {
+    const { url } = await startRegistry(answerFlaw('high'));
+    expect(codeOf(await audit(url, '--offline'), 'high: commander')).toBe(1);
+  });
+
+  it('tells of a moderate one, and passes', async () => {
+    const { url } = await startRegistry(answerFlaw('moderate'));
+    expect(codeOf(await audit(url), 'moderate: commander')).toBe(0);
+  });
+
+  it('says that a registry could not be asked', async () => {
+    const { url } = await startRegistry(answerStatus(405));
+    expect(codeOf(await audit(url), 'could not be asked')).toBe(0);
+  });
+
+  it('fails when the registry fails, or is away', async () => {
+    const { url } = await startRegistry(answerStatus(500));
+    expect(codeOf(await audit(url), '500')).toBe(1);
+    expect(codeOf(await audit('http://127.0.0.1:1'), 'ECONNREFUSED')).toBe(1);
+  });
+});

@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
+import { pathInTree } from './copy-of-tree.ts';
+
+// What CycloneDX demands of the parts that are used here.
+const license = z.union([
+  z.strictObject({ license: z.strictObject({ id: z.string().min(1) }) }),
+  z.strictObject({ expression: z.string().min(1) }),
+]);
+const component = z.object({
+  'bom-ref': z.string().min(1),
+  type: z.enum(['application', 'library']),
+  name: z.string().min(1),
+  version: z.string().regex(/^\d+\.\d+\.\d+/),
+  scope: z.enum(['required', 'optional']),
+  purl: z.string().regex(/^pkg:npm\/(%40[^/@]+\/)?[^/@]+@\d/),
+  licenses: z.array(license).length(1),
+  hashes: z
+    .array(z.strictObject({ alg: z.literal('SHA-512'), content: z.string().regex(/^[0-9a-f]{128}$/) }))
+    .optional(),
+  properties: z.array(z.strictObject({ name: z.string(), value: z.string() })),
+  externalReferences: z.array(z.strictObject({ type: z.string(), url: z.string() })),
+});
+const bomSchema = z.object({
+  bomFormat: z.literal('CycloneDX'),
+  specVersion: z.enum(['1.5', '1.6']),
+  version: z.literal(1),
+  serialNumber: z.string().regex(/^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+  metadata: z.object({ timestamp: z.iso.datetime(), component }),
+  components: z.array(component),
+  dependencies: z.array(z.strictObject({ ref: z.string(), dependsOn: z.array(z.string()) })),
+});
+
+const packages = parseLockFile(readFileSync(pathInTree('package-lock.json'), 'utf8'));
+const refOf = ({ name, version }: { name: string; version?: string | undefined }): string => `${name}@${version}`;
+const unique = (list: readonly string[]): string[] => [...new Set(list)].toSorted();
+
+describe('the bill of materials', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-sbom-'));
+  let bom: z.infer<typeof bomSchema>;
+
+  beforeAll(() => {
+    const path = join(folder, 'sbom.json');
+    execFileSync('npm', ['run', '--silent', 'sbom', '--', path], { cwd: pathInTree('.') });
+    bom = bomSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('is about this service, whatever its folder is called', () => {
+    const version = packages.find(({ path }) => path === '')?.version;
+    expect(bom.metadata.component).toMatchObject({ name: 'inlet', type: 'application', version });
+  });
+
+  it('names every package of a deployed service once, and none of development alone', () => {
+    const refs = bom.components.map((one) => one['bom-ref']);
+    expect(refs.toSorted()).toEqual(unique(productionPackages(packages).map(refOf)));
+    // Needed by development too: those are the ones that npm's own --omit leaves out.
+    expect(refs.filter((ref) => /^(zod|pg-protocol|@opentelemetry\/api)@/.test(ref))).toHaveLength(3);
+    expect(refs.filter((ref) => /^(vitest|typescript|@types\/)/.test(ref))).toEqual([]);
+  });
+
+  it('gives a name, a version and a checksum to each but our own', () => {
+    for (const one of bom.components) {
+      expect(one['bom-ref']).toBe(refOf(one));
+      expect(decodeURIComponent(one.purl)).toBe(`pkg:npm/${refOf(one)}`);
+      expect(one.properties.map(({ name }) => name)).not.toContain('cdx:npm:package:development');
+    }
+    expect(bom.components.filter(({ hashes }) => !hashes).map(({ name }) => name)).toEqual(['@inlet/contract']);
+  });
+
+  it('says what depends on what, from the service down to every package', () => {
+    const below = new Map(bom.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+    const root = bom.metadata.component['bom-ref'];
+    expect(bom.dependencies).toHaveLength(bom.components.length + 1);
+    const reached = new Set([root]);
+    for (const ref of reached) for (const next of below.get(ref) ?? []) reached.add(next);
+    expect([...reached].toSorted()).toEqual([...below.keys()].toSorted());
+  });
+
+  it('binds nobody to a machine', () => {
+    const places = bom.components.flatMap(({ externalReferences }) => externalReferences.map(({ type }) => type));
+    expect(places).not.toContain('distribution');
+  });
+});

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { randomKeys } from '../../src/adapters/vault/random-keys.ts';
+import { filesOfTree, pathInTree } from './copy-of-tree.ts';
+
+const page = readFileSync(pathInTree('docs/threat-model.md'), 'utf8');
+const files = new Set(filesOfTree());
+
+function threatsIn(text: string): { threat: string; measure: string; tests: string }[] {
+  const table = text.split('## Threats')[1] ?? '';
+  const rows = table.split('\n').filter((line) => /^\| (?!Threat|-)/.test(line));
+  return rows.map((row) => {
+    const [, threat = '', measure = '', tests = ''] = row.split('|').map((cell) => cell.trim());
+    return { threat, measure, tests };
+  });
+}
+
+/** A row is open, or names tests that exist; nothing in between. */
+function faultsIn(text: string): string[] {
+  return threatsIn(text).flatMap(({ threat, measure, tests }) => {
+    if (threat === '' || measure === '') return [`"${threat}" has an empty cell`];
+    if (tests === 'open') return measure.startsWith('nothing') ? [] : [`"${threat}" is open and seems guarded`];
+    if (tests.startsWith('open: ')) return [];
+    const named = [...tests.matchAll(/`([^`]*)`/g)].map(([, path = '']) => path);
+    if (named.length === 0) return [`"${threat}" is neither open nor tested`];
+    const wrong = named.filter((path) => !path.endsWith('.test.ts') || !files.has(path));
+    return wrong.map((path) => `"${threat}" names ${path}, which is no test`);
+  });
+}
+
+describe('the threat model', () => {
+  it('names tests that exist, or says that something is open', () => {
+    expect(threatsIn(page).length).toBeGreaterThan(25);
+    expect(faultsIn(page)).toEqual([]);
+  });
+
+  it.each([
+    ['| a | b | `test/nowhere.test.ts` |', '"a" names test/nowhere.test.ts, which is no test'],
+    ['| a | b | `src/domain/secret.ts` |', '"a" names src/domain/secret.ts, which is no test'],
+    ['| a | b | `src/domain/secret.test.ts`, `x.test.ts` |', '"a" names x.test.ts, which is no test'],
+    ['| a | b | src/domain/secret.test.ts |', '"a" is neither open nor tested'],
+    ['| a | b | opening soon |', '"a" is neither open nor tested'],
+    ['| a | b |  |', '"a" is neither open nor tested'],
+    ['| a | b | open |', '"a" is open and seems guarded'],
+    ['| a |  | open |', '"a" has an empty cell'],
+  ])('would not get away with %s', (row, fault) => {
+    expect(faultsIn(`## Threats\n\n| Threat | Measure | Test |\n| --- | --- | --- |\n${row}\n`)).toEqual([fault]);
+  });
+});
+
+describe('SECURITY.md', () => {
+  const text = readFileSync(pathInTree('SECURITY.md'), 'utf8');
+  const patternAfter = (secret: string): RegExp =>
+    new RegExp(`^${new RegExp(`\\| ${secret} +\\| \`([^\`]+)\``).exec(text)?.[1] ?? 'no pattern'}$`);
+
+  it('tells what a leaked key looks like', () => {
+    for (let n = 0; n < 1_000; n += 1) {
+      expect(randomKeys('apiKey').issue().key.reveal()).toMatch(patternAfter('API key of a partner'));
+      expect(randomKeys('userToken').issue().key.reveal()).toMatch(patternAfter('user token of a customer'));
+    }
+  });
+});
