@@ -227,6 +227,14 @@ export const failureCatalogue = {
     remedy: 'Send the region in which the bucket was made.',
     fault: 'partner',
   },
+  storage_address_refused: {
+    title: 'The storage is not at a public address',
+    cause:
+      'The name of the storage that holds partner-owned buckets leads to an address that is not public: loopback, private, link-local, multicast or reserved. Nothing was sent to it.',
+    remedy:
+      'Find out who answers for this name. If it is storage on premises, or an endpoint of AWS inside of your own network, name its network in INLET_PARTNER_S3_NETWORKS.',
+    fault: 'operator',
+  },
   file_changed: {
     title: 'The file changed while it was read',
     cause: 'The object was overwritten or deleted after the job listed it.',

@@ -2,6 +2,7 @@ import type { Database } from '../adapters/postgres/connect.ts';
 import { openCredentials } from '../adapters/postgres/credentials.ts';
 import { partnerObjectStore } from '../adapters/s3/partner-object-store.ts';
 import { Failure } from '../domain/failure.ts';
+import type { Network } from '../domain/ip-address.ts';
 import { pathType } from '../domain/import-log.ts';
 import { parsePartnerPath } from '../domain/partner-bucket.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
@@ -14,6 +15,7 @@ export function sourceStorage(deps: {
   readonly sealer: Sealer;
   readonly shared: ObjectStore;
   readonly partnerEndpoint: string | null;
+  readonly partnerNetworks: readonly Network[];
   readonly observed: (name: 'sharedBucket' | 'partnerBucket', objects: ObjectStore) => ObjectStore;
 }): SourceStorage {
   const shared = deps.observed('sharedBucket', deps.shared);
@@ -23,7 +25,12 @@ export function sourceStorage(deps: {
       const credentials = await openCredentials(deps.db, deps.sealer, source);
       if (!credentials) throw new Failure('credentials_required', 'The job has no credentials any more.');
       const { bucket } = parsePartnerPath(source.filePath);
-      const { close, ...objects } = partnerObjectStore({ bucket, credentials, endpoint: deps.partnerEndpoint });
+      const { close, ...objects } = partnerObjectStore({
+        bucket,
+        credentials,
+        endpoint: deps.partnerEndpoint,
+        networks: deps.partnerNetworks,
+      });
       try {
         return await run(deps.observed('partnerBucket', objects));
       } finally {

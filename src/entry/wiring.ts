@@ -21,7 +21,7 @@ import { s3ObjectStore } from '../adapters/s3/object-store.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { randomKeys } from '../adapters/vault/random-keys.ts';
 import { wireComposition } from './composition.ts';
-import { limitsOf, type Config } from './config.ts';
+import { limitsOf, partnerNetworksOf, type Config } from './config.ts';
 import { failpoints } from './failpoints.ts';
 import { observe } from './observation/observe.ts';
 import { sourceStorage } from './source-storage.ts';
@@ -106,6 +106,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
       sealer,
       shared,
       partnerEndpoint: config.INLET_PARTNER_S3_ENDPOINT ?? null,
+      partnerNetworks: partnerNetworksOf(config),
       observed: (name, objects) => observed('storage', name, objects),
     }),
     audiences: observed('postgres', 'audiences', ofPort('audiences', postgresAudienceStore(db, boss))),

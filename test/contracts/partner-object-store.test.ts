@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseNetwork } from '../../src/domain/ip-address.ts';
 import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.ts';
 import { Secret } from '../../src/domain/secret.ts';
 
@@ -9,6 +10,8 @@ import { Secret } from '../../src/domain/secret.ts';
 const redirect = `<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>PermanentRedirect</Code><Message>The bucket you are attempting to access must be addressed using the
 specified endpoint.</Message><Endpoint>elsewhere.s3.eu-west-1.amazonaws.com</Endpoint><Bucket>elsewhere</Bucket></Error>`;
+
+const loopback = [parseNetwork('127.0.0.1/32')].filter((network) => network !== null);
 
 describe('a bucket in another region', () => {
   let server: Server;
@@ -36,6 +39,7 @@ describe('a bucket in another region', () => {
     partnerObjectStore({
       bucket: 'elsewhere',
       endpoint,
+      networks: loopback,
       credentials: { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), region: 'us-east-1' },
     });
 

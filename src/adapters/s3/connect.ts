@@ -1,5 +1,6 @@
-import { S3Client } from '@aws-sdk/client-s3';
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Secret } from '../../domain/secret.ts';
+import { agentLimits, type Agents } from './guarded-agents.ts';
 
 export type S3Settings = {
   /** Null for AWS itself. */
@@ -9,9 +10,10 @@ export type S3Settings = {
   readonly secretAccessKey: Secret;
 };
 
-export function connectS3(settings: S3Settings): S3Client {
+export function connectS3(settings: S3Settings, guarded?: Agents): S3Client {
   return new S3Client({
     ...(settings.endpoint === null ? {} : { endpoint: settings.endpoint, forcePathStyle: true }),
+    ...(guarded ? nothingFromOutside(settings) : {}),
     region: settings.region,
     credentials: { accessKeyId: settings.accessKeyId, secretAccessKey: settings.secretAccessKey.reveal() },
     maxAttempts: 3,
@@ -23,7 +25,21 @@ export function connectS3(settings: S3Settings): S3Client {
       requestTimeout: 60_000,
       throwOnRequestTimeout: true, // otherwise it only prints a warning
       socketTimeout: 300_000, // a body that stands still; long enough for an engine that is slow to take it
-      httpAgent: { maxSockets: 64 },
+      httpAgent: guarded?.http ?? agentLimits,
+      ...(guarded ? { httpsAgent: guarded.https } : {}),
     },
   });
+}
+
+/** The SDK also takes these from its own variables and files; where a partner's keys go, only our settings count. */
+function nothingFromOutside({ endpoint, region }: S3Settings): S3ClientConfig {
+  return {
+    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
+    useDualstackEndpoint: false,
+    useFipsEndpoint: false,
+    useAccelerateEndpoint: false,
+    useArnRegion: false,
+    followRegionRedirects: false,
+    defaultsMode: 'legacy',
+  };
 }
