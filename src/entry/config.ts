@@ -76,6 +76,14 @@ export const configSchema = z.object({
     .describe(
       'Networks that are not public and in which that storage may be all the same, as `10.1.2.0/24`, separated by commas. Without them workers read partner-owned buckets from public addresses only.',
     ),
+  INLET_ROLE_ACCESS_KEY_ID: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Access key of the identity with which Inlet assumes roles of partners. Without it partners must send keys.',
+    ),
+  INLET_ROLE_SECRET_ACCESS_KEY: secret.optional().describe('Secret of that access key.'),
   INLET_SEALING_KEYS: z
     .string()
     .regex(sealingKeysPattern, 'must be <id>:<64 hexadecimal digits>, more of them separated by commas')

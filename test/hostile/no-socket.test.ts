@@ -1,5 +1,6 @@
 import { connect, type LookupFunction } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { assumeRole } from '../../src/adapters/s3/assume-role.ts';
 import type { Resolve } from '../../src/adapters/s3/guarded-agents.ts';
 import { partnerObjectStore, type PartnerBucket } from '../../src/adapters/s3/partner-object-store.ts';
 import { awsRegions } from '../../src/domain/aws-regions.ts';
@@ -147,6 +148,19 @@ describe('no socket is opened', () => {
       const { names, resolve } = answering(['127.0.0.1']);
       expect(await codesOf({ ...production, credentials: { ...credentials, region }, resolve })).toEqual(refused);
       expect(new Set(names)).toEqual(new Set([`own-bucket.s3.${region}.amazonaws.com`]));
+    }
+    expect(connections.attempts).toEqual([]);
+  });
+
+  it('to assume a role outside of AWS, or at an address that is not public', async () => {
+    for (const region of awsRegions) {
+      const { names, resolve } = answering([publicAddress, '169.254.169.254']);
+      const settings = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), endpoint: null, networks: [] };
+      const role = { roleArn: 'arn:aws:iam::123456789012:role/inlet', region, partnerId: 1, externalId: 'x' };
+      await expect(assumeRole({ ...settings, resolve }, role)).rejects.toMatchObject({
+        code: 'storage_address_refused',
+      });
+      expect(new Set(names)).toEqual(new Set([`sts.${region}.amazonaws.com`]));
     }
     expect(connections.attempts).toEqual([]);
   });

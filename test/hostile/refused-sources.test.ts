@@ -19,10 +19,13 @@ async function fateOf(changes: Partial<NewImport>): Promise<string> {
   const unused = (): never => {
     throw new Error('only submitting is of interest here');
   };
-  const importLogs = new Proxy<Partial<ImportLogStore>>(
-    { submitImport },
-    { get: (store, name) => (name === 'submitImport' ? store.submitImport : unused) },
-  );
+  const importLogs: ImportLogStore = {
+    submitImport,
+    submitDelete: unused,
+    find: unused,
+    listNewest: unused,
+    listFiles: unused,
+  };
   const request: NewImport = {
     filePath: 's3://own-bucket/in/a.csv',
     pathType: pathType.partnerBucket,
@@ -33,8 +36,7 @@ async function fateOf(changes: Partial<NewImport>): Promise<string> {
     ...changes,
   };
   try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every other method throws
-    await queueImport({ importLogs: importLogs as ImportLogStore, limits: defaultLimits }, partner, request);
+    await queueImport({ importLogs, limits: defaultLimits, canAssumeRoles: true }, partner, request);
     return isSubmitted ? 'taken' : 'lost';
   } catch (error) {
     if (isSubmitted) return 'submitted and refused';
@@ -71,6 +73,20 @@ describe('a request is refused before anything is connected to', () => {
     },
   );
 
+  it.each(hostile('role', 'refused').map((entry) => [named(entry), entry.value]))(
+    'for the role %s',
+    async (_name, value) => {
+      expect(await fateOf({ credentials: { roleArn: value, region: 'eu-west-1' } })).toBe('invalid_role_arn');
+    },
+  );
+
+  it('for every hostile region beside a role', async () => {
+    const roleArn = 'arn:aws:iam::123456789012:role/inlet';
+    for (const { value } of hostile('region', 'refused')) {
+      expect(await fateOf({ credentials: { roleArn, region: value } }), value).toBe('invalid_region');
+    }
+  });
+
   it.each(hostile('path', 'refused').map((entry) => [named(entry), entry.value]))(
     'for the path %s, in the shared bucket and in an own one',
     async (_name, value) => {
@@ -81,6 +97,13 @@ describe('a request is refused before anything is connected to', () => {
 });
 
 describe('a request is taken that only looks hostile', () => {
+  it.each(hostile('role', 'taken').map((entry) => [named(entry), entry.value]))(
+    'for the role %s',
+    async (_name, value) => {
+      expect(await fateOf({ credentials: { roleArn: value, region: 'eu-west-1' } })).toBe('taken');
+    },
+  );
+
   it.each(hostile('bucket', 'taken').map((entry) => [named(entry), entry.value]))(
     'for the bucket %s',
     async (_name, value) => {

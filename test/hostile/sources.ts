@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-const kinds = ['source', 'bucket', 'region', 'path', 'address', 'redirect'] as const;
+const kinds = ['source', 'bucket', 'region', 'path', 'address', 'redirect', 'role'] as const;
 const verdicts = ['refused', 'taken', 'closed', 'ignored'] as const;
 
 type Kind = (typeof kinds)[number];

@@ -8,14 +8,20 @@ export type S3Settings = {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: Secret;
+  /** Of keys that a role was given for a time. */
+  readonly sessionToken?: Secret;
 };
 
 export function connectS3(settings: S3Settings, guarded?: Agents): S3Client {
   return new S3Client({
     ...(settings.endpoint === null ? {} : { endpoint: settings.endpoint, forcePathStyle: true }),
-    ...(guarded ? nothingFromOutside(settings) : {}),
+    ...(guarded ? onlyOurs(settings) : {}),
     region: settings.region,
-    credentials: { accessKeyId: settings.accessKeyId, secretAccessKey: settings.secretAccessKey.reveal() },
+    credentials: {
+      accessKeyId: settings.accessKeyId,
+      secretAccessKey: settings.secretAccessKey.reveal(),
+      ...(settings.sessionToken ? { sessionToken: settings.sessionToken.reveal() } : {}),
+    },
     maxAttempts: 3,
     // Sums that the server need not know; the ETag and the length are checked.
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -31,15 +37,16 @@ export function connectS3(settings: S3Settings, guarded?: Agents): S3Client {
   });
 }
 
-/** The SDK also takes these from its own variables and files; where a partner's keys go, only our settings count. */
-function nothingFromOutside({ endpoint, region }: S3Settings): S3ClientConfig {
+function onlyOurs({ endpoint, region }: S3Settings): S3ClientConfig {
   return {
-    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
-    useDualstackEndpoint: false,
-    useFipsEndpoint: false,
+    ...nothingFromOutside(endpoint ?? `https://s3.${region}.amazonaws.com`),
     useAccelerateEndpoint: false,
     useArnRegion: false,
     followRegionRedirects: false,
-    defaultsMode: 'legacy',
   };
+}
+
+/** The SDK also takes these from its own variables and files; where a partner's keys go, only our settings count. */
+export function nothingFromOutside(endpoint: string) {
+  return { endpoint, useDualstackEndpoint: false, useFipsEndpoint: false, defaultsMode: 'legacy' } as const;
 }

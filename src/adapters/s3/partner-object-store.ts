@@ -1,8 +1,9 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { Failure } from '../../domain/failure.ts';
 import type { FailureCode } from '../../domain/failure-catalogue.ts';
-import type { BucketCredentials } from '../../domain/partner-bucket.ts';
+import type { BucketKeys } from '../../domain/partner-bucket.ts';
 import type { Network } from '../../domain/ip-address.ts';
+import type { Secret } from '../../domain/secret.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
 import { connectS3 } from './connect.ts';
 import { destroyAgents, guardedAgents, type Resolve } from './guarded-agents.ts';
@@ -10,7 +11,7 @@ import { s3ObjectStore } from './object-store.ts';
 
 export type PartnerBucket = {
   readonly bucket: string;
-  readonly credentials: BucketCredentials;
+  readonly credentials: BucketKeys & { readonly sessionToken?: Secret };
   /** From our own configuration, never from a request. */
   readonly endpoint: string | null;
   /** Those that are not public and may be reached all the same; from our own configuration too. */
@@ -29,19 +30,20 @@ export function partnerObjectStore({
   const agents = guardedAgents(networks, resolve);
   const client = connectS3({ endpoint, ...credentials }, agents);
   const store = s3ObjectStore(client, bucket, agents);
+  const asked: Asked = { bucket, isSession: credentials.sessionToken !== undefined };
   return {
     find: async (key) => {
       try {
         return await store.find(key);
       } catch (error) {
         // The answer to a HEAD has no body, so it does not say why; that to a listing does.
-        await explained(bucket, () => store.list(key, 1));
-        throw explain(bucket, error);
+        await explained(asked, () => store.list(key, 1));
+        throw explain(asked, error);
       }
     },
-    list: (prefix, limit) => explained(bucket, () => store.list(prefix, limit)),
-    open: (object, signal) => explained(bucket, () => store.open(object, signal)),
-    read: (object, maxBytes, signal) => explained(bucket, () => store.read(object, maxBytes, signal)),
+    list: (prefix, limit) => explained(asked, () => store.list(prefix, limit)),
+    open: (object, signal) => explained(asked, () => store.open(object, signal)),
+    read: (object, maxBytes, signal) => explained(asked, () => store.read(object, maxBytes, signal)),
     close: () => {
       client.destroy();
       destroyAgents(agents);
@@ -64,11 +66,16 @@ const codeByName: Readonly<Record<string, FailureCode>> = {
   IllegalLocationConstraintException: 'bucket_in_other_region',
 };
 
-async function explained<T>(bucket: string, run: () => Promise<T>): Promise<T> {
+type Asked = {
+  readonly bucket: string;
+  /** With keys of a role, which end by themselves. */ readonly isSession: boolean;
+};
+
+async function explained<T>(asked: Asked, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw explain(bucket, error);
+    throw explain(asked, error);
   }
 }
 
@@ -88,8 +95,9 @@ function codeOfStatus(status: number): FailureCode | undefined {
   return status >= 400 && status < 500 ? 'storage_refused' : undefined;
 }
 
-function explain(bucket: string, error: unknown): unknown {
+function explain({ bucket, isSession }: Asked, error: unknown): unknown {
   if (!(error instanceof S3ServiceException)) return error;
+  if (isSession && error.name === 'ExpiredToken') return error;
   const code = codeOf(error.name, error.$metadata.httpStatusCode ?? 0);
   if (code === undefined) return error;
   return new Failure(code, `The storage answered "${error.name}" for the bucket "${bucket}".`, { cause: error });

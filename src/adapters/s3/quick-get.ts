@@ -47,30 +47,26 @@ export async function quickGet(
 }
 
 const unsigned = 'UNSIGNED-PAYLOAD';
-const signedHeaders = 'host;x-amz-content-sha256;x-amz-date';
 
 async function signature(client: S3Client, host: string, path: string): Promise<Record<string, string>> {
   const [credentials, region] = await Promise.all([client.config.credentials(), client.config.region()]);
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d{3}/g, '');
   const day = time.slice(0, 8);
   const scope = `${day}/${region}/s3/aws4_request`;
-  const request = [
-    'GET',
-    path,
-    '',
-    `host:${host}`,
-    `x-amz-content-sha256:${unsigned}`,
-    `x-amz-date:${time}`,
-    '',
-    signedHeaders,
-    unsigned,
-  ];
-  const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(request.join('\n')).digest('hex')];
-  const key = signingKey(credentials, day, region);
-  return {
+  const { sessionToken } = credentials;
+  const headers: Record<string, string> = {
     host,
     'x-amz-content-sha256': unsigned,
     'x-amz-date': time,
+    ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
+  };
+  const signedHeaders = Object.keys(headers).join(';');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}:${value}`);
+  const request = ['GET', path, '', ...lines, '', signedHeaders, unsigned];
+  const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(request.join('\n')).digest('hex')];
+  const key = signingKey(credentials, day, region);
+  return {
+    ...headers,
     authorization: `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${hmac(key, text.join('\n')).toString('hex')}`,
   };
 }
