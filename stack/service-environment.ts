@@ -24,6 +24,7 @@ export function serviceEnvironment(
     INLET_S3_ACCESS_KEY_ID: s3.providerAccessKeyId,
     INLET_S3_SECRET_ACCESS_KEY: s3.providerSecretAccessKey,
     INLET_PARTNER_S3_ENDPOINT: s3.endpoint,
+    INLET_PARTNER_S3_NETWORKS: '127.0.0.1/32',
     INLET_SEALING_KEYS: `stack:${sealingKey}`,
     INLET_STORAGE_ADMIN_ACCESS_KEY_ID: s3.adminAccessKeyId,
     INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: s3.adminSecretAccessKey,

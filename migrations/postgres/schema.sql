@@ -233,6 +233,7 @@ CREATE TABLE public.partner (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     audience_bad_row_share double precision DEFAULT 0 NOT NULL,
     purge_after timestamp with time zone DEFAULT now() NOT NULL,
+    external_id uuid DEFAULT gen_random_uuid() NOT NULL,
     CONSTRAINT partner_audience_bad_row_share_check CHECK (((audience_bad_row_share >= (0)::double precision) AND (audience_bad_row_share <= (1)::double precision)))
 );
 

@@ -1,4 +1,5 @@
-import { failureCatalogue, type CatalogueEntry } from '../../src/domain/failure-catalogue.ts';
+import type { CatalogueEntry } from '../../src/domain/catalogue-entry.ts';
+import { failureCatalogue } from '../../src/domain/failure-catalogue.ts';
 import { rejectReasons } from '../../src/domain/reject-reason.ts';
 import { generatedNotice } from './generated-notice.ts';
 

@@ -2,6 +2,7 @@
 export const awsRegions: ReadonlySet<string> = new Set([
   'af-south-1',
   'ap-east-1',
+  'ap-east-2',
   'ap-northeast-1',
   'ap-northeast-2',
   'ap-northeast-3',
@@ -12,6 +13,7 @@ export const awsRegions: ReadonlySet<string> = new Set([
   'ap-southeast-3',
   'ap-southeast-4',
   'ap-southeast-5',
+  'ap-southeast-6',
   'ap-southeast-7',
   'ca-central-1',
   'ca-west-1',

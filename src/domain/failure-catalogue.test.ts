@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { failureCatalogue, isFailureCode, type CatalogueEntry } from './failure-catalogue.ts';
+import type { CatalogueEntry } from './catalogue-entry.ts';
+import { failureCatalogue, isFailureCode } from './failure-catalogue.ts';
 import { rejectReasons } from './reject-reason.ts';
 
 const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);

@@ -1,16 +1,5 @@
-/** Who has to act: the caller of the API, or whoever runs Inlet. A partner's failure is final; ours is tried again. */
-type Fault = 'partner' | 'operator';
-
-export type CatalogueEntry = {
-  readonly title: string;
-  readonly cause: string;
-  readonly remedy: string;
-  readonly fault: Fault;
-  /** The HTTP status of an answer with this code; absent for codes that never appear in one. */
-  readonly status?: number;
-  /** Why an operator's command was refused: in no answer and on no record. */
-  readonly isOfCommand?: true;
-};
+import type { CatalogueEntry } from './catalogue-entry.ts';
+import { partnerBucketFailures } from './partner-bucket-failures.ts';
 
 /** Every failure that Inlet can report, once. `docs/errors.md` is generated from this table. */
 export const failureCatalogue = {
@@ -47,6 +36,20 @@ export const failureCatalogue = {
     title: 'The region is not known',
     cause: 'The region of the credentials is not one in which partner buckets can be read.',
     remedy: 'Send the region identifier of the bucket, for example `eu-central-1`.',
+    fault: 'partner',
+    status: 400,
+  },
+  invalid_role_arn: {
+    title: 'The role is not valid',
+    cause: 'The text in `roleArn` is not the ARN of a role.',
+    remedy: 'Send the ARN of the role as IAM shows it, for example `arn:aws:iam::123456789012:role/inlet`.',
+    fault: 'partner',
+    status: 400,
+  },
+  roles_not_available: {
+    title: 'Roles cannot be used here',
+    cause: 'This installation of Inlet has no identity with which it could assume a role.',
+    remedy: 'Send accessKeyId and secretAccessKey, or ask the operator to set `INLET_ROLE_ACCESS_KEY_ID`.',
     fault: 'partner',
     status: 400,
   },
@@ -196,37 +199,7 @@ export const failureCatalogue = {
     remedy: 'Split the file and import the parts with a prefix.',
     fault: 'partner',
   },
-  storage_credentials_rejected: {
-    title: 'The credentials were rejected by the storage',
-    cause: 'The access key is unknown to the storage, or its secret is wrong.',
-    remedy: 'Check accessKeyId and secretAccessKey, and that the key is active, then queue the import again.',
-    fault: 'partner',
-  },
-  bucket_not_found: {
-    title: 'The bucket does not exist',
-    cause: 'The storage knows no bucket of this name.',
-    remedy: 'Check the name in `s3://<bucket>/<path>` and queue the import again.',
-    fault: 'partner',
-  },
-  storage_access_denied: {
-    title: 'The storage denied access',
-    cause: 'The credentials are valid, but may not list or read this path.',
-    remedy: 'Allow s3:ListBucket on the bucket and s3:GetObject on the path for this key, then queue the import again.',
-    fault: 'partner',
-  },
-  storage_refused: {
-    title: 'The storage refused the request',
-    cause: 'The storage of the bucket answered with an error of the 400s that has no code of its own here.',
-    remedy:
-      'The message names the answer of the storage; look it up in its documentation, then queue the import again.',
-    fault: 'partner',
-  },
-  bucket_in_other_region: {
-    title: 'The bucket is in another region',
-    cause: 'The storage answered with a redirect: the bucket is not in the region of the request. Inlet follows none.',
-    remedy: 'Send the region in which the bucket was made.',
-    fault: 'partner',
-  },
+  ...partnerBucketFailures,
   file_changed: {
     title: 'The file changed while it was read',
     cause: 'The object was overwritten or deleted after the job listed it.',

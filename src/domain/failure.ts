@@ -1,4 +1,5 @@
-import { failureCatalogue, type CatalogueEntry, type FailureCode } from './failure-catalogue.ts';
+import type { CatalogueEntry } from './catalogue-entry.ts';
+import { failureCatalogue, type FailureCode } from './failure-catalogue.ts';
 
 export type FieldError = { readonly pointer: string; readonly detail: string };
 

@@ -3,12 +3,21 @@ import { Failure } from './failure.ts';
 import type { Secret } from './secret.ts';
 import { invalidFilePath, pathProblem, requireKeyLength } from './source-path.ts';
 
-/** What a partner gives to let us read its own bucket. */
-export type BucketCredentials = {
+export type BucketKeys = {
   readonly accessKeyId: string;
   readonly secretAccessKey: Secret;
   readonly region: string;
 };
+
+/** A role in the partner's account; see 0034. */
+export type BucketRole = { readonly roleArn: string; readonly region: string };
+
+/** What a partner gives to let us read its own bucket. */
+export type BucketCredentials = BucketKeys | BucketRole;
+
+export function isRole(credentials: BucketCredentials): credentials is BucketRole {
+  return 'roleArn' in credentials;
+}
 
 /** S3's rules for names, without those that are addresses or have a special meaning. */
 const bucketPattern =
@@ -27,6 +36,15 @@ export function parsePartnerPath(filePath: string): { readonly bucket: string; r
   if (problem !== null) throw invalidFilePath(problem);
   requireKeyLength(key);
   return { bucket, key };
+}
+
+/** IAM's rules for roles. A storage on premises has no accounts, and leaves the number out. */
+const rolePattern = /^arn:aws:iam::(?:\d{12})?:role\/(?:[\w+=,.@-]+\/)*[\w+=,.@-]{1,64}$/;
+
+export function requireRoleArn(roleArn: string): void {
+  if (rolePattern.test(roleArn) && roleArn.length <= 600) return;
+  const detail = 'roleArn must have the form arn:aws:iam::<account>:role/<name>.';
+  throw new Failure('invalid_role_arn', detail, { fields: [{ pointer: '/credentials/roleArn', detail }] });
 }
 
 export function requireKnownRegion(region: string): void {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { defaultProtection } from '../domain/composition/protection.ts';
 import { defaultLimits } from '../domain/limits.ts';
-import { configSchema, limitsOf, protectionOf, readConfig } from './config.ts';
+import { configSchema, limitsOf, partnerNetworksOf, protectionOf, readConfig } from './config.ts';
 
 const secrets = {
   INLET_POSTGRES_URL: 'postgres://inlet:pg-hunter2@db/inlet',
@@ -37,6 +37,17 @@ describe('the configuration', () => {
   });
   afterEach(() => {
     vi.unstubAllEnvs();
+  });
+
+  it('takes networks for partner-owned buckets, none unless they are given', () => {
+    setEnvironment(needed);
+    expect(partnerNetworksOf(readConfig())).toEqual([]);
+    vi.stubEnv('INLET_PARTNER_S3_NETWORKS', '10.1.2.0/24, fd00:1::/32');
+    expect(partnerNetworksOf(readConfig())).toHaveLength(2);
+    for (const wrong of ['10.1.2.1/24', 'all', '10.1.2.0/24,', '*', '0']) {
+      vi.stubEnv('INLET_PARTNER_S3_NETWORKS', wrong);
+      expect(problemOf(readConfig), wrong).toContain('INLET_PARTNER_S3_NETWORKS');
+    }
   });
 
   it('needs only addresses, names and credentials; the rest has defaults', () => {

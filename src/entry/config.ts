@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defaultProtection, type Protection } from '../domain/composition/protection.ts';
+import { parseNetwork, type Network } from '../domain/ip-address.ts';
 import { defaultLimits, type Limits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
 
@@ -19,6 +20,9 @@ const address = (protocols: readonly string[]) =>
       error: `must be an address that begins with ${protocols.join('// or ')}// (is the password escaped?)`,
     })
     .transform((url) => new Secret(url));
+const network = z.string().refine((text) => parseNetwork(text) !== null, {
+  error: 'must be a network such as 10.1.2.0/24 or fd00::/8',
+});
 const count = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
   z.coerce.number().int().positive().default(fallback);
 /** 0 turns it off. */
@@ -64,6 +68,22 @@ export const configSchema = z.object({
     .describe(
       'Address of the storage that holds partner-owned buckets; leave it out for AWS. Never taken from a request.',
     ),
+  INLET_PARTNER_S3_NETWORKS: z
+    .string()
+    .transform((list) => list.split(',').map((text) => text.trim()))
+    .pipe(z.array(network))
+    .optional()
+    .describe(
+      'Networks that are not public and in which that storage may be all the same, as `10.1.2.0/24`, separated by commas. Without them workers read partner-owned buckets from public addresses only.',
+    ),
+  INLET_ROLE_ACCESS_KEY_ID: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Access key of the identity with which Inlet assumes roles of partners. Without it partners must send keys.',
+    ),
+  INLET_ROLE_SECRET_ACCESS_KEY: secret.optional().describe('Secret of that access key.'),
   INLET_SEALING_KEYS: z
     .string()
     .regex(sealingKeysPattern, 'must be <id>:<64 hexadecimal digits>, more of them separated by commas')
@@ -149,6 +169,10 @@ export function readConfig(): Config {
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
   throw new Error(`The configuration is not complete (see docs/configuration.md):\n${problems.join('\n')}`);
+}
+
+export function partnerNetworksOf(config: Config): readonly Network[] {
+  return (config.INLET_PARTNER_S3_NETWORKS ?? []).flatMap((text) => parseNetwork(text) ?? []);
 }
 
 export function limitsOf(config: Config): Limits {

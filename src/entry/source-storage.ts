@@ -2,8 +2,10 @@ import type { Database } from '../adapters/postgres/connect.ts';
 import { openCredentials } from '../adapters/postgres/credentials.ts';
 import { partnerObjectStore } from '../adapters/s3/partner-object-store.ts';
 import { Failure } from '../domain/failure.ts';
+import type { Network } from '../domain/ip-address.ts';
 import { pathType } from '../domain/import-log.ts';
-import { parsePartnerPath } from '../domain/partner-bucket.ts';
+import { isRole, parsePartnerPath, type BucketKeys, type BucketRole } from '../domain/partner-bucket.ts';
+import type { PartnerId } from '../domain/partner.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
 import type { Sealer } from '../ports/sealer.ts';
 import type { SourceStorage } from '../ports/source-storage.ts';
@@ -14,6 +16,8 @@ export function sourceStorage(deps: {
   readonly sealer: Sealer;
   readonly shared: ObjectStore;
   readonly partnerEndpoint: string | null;
+  readonly partnerNetworks: readonly Network[];
+  readonly keysOfRole: (role: BucketRole, partnerId: PartnerId) => Promise<BucketKeys>;
   readonly observed: (name: 'sharedBucket' | 'partnerBucket', objects: ObjectStore) => ObjectStore;
 }): SourceStorage {
   const shared = deps.observed('sharedBucket', deps.shared);
@@ -22,8 +26,14 @@ export function sourceStorage(deps: {
       if (source.pathType === pathType.sharedBucket) return run(shared);
       const credentials = await openCredentials(deps.db, deps.sealer, source);
       if (!credentials) throw new Failure('credentials_required', 'The job has no credentials any more.');
+      const keys = isRole(credentials) ? await deps.keysOfRole(credentials, source.partnerId) : credentials;
       const { bucket } = parsePartnerPath(source.filePath);
-      const { close, ...objects } = partnerObjectStore({ bucket, credentials, endpoint: deps.partnerEndpoint });
+      const { close, ...objects } = partnerObjectStore({
+        bucket,
+        credentials: keys,
+        endpoint: deps.partnerEndpoint,
+        networks: deps.partnerNetworks,
+      });
       try {
         return await run(deps.observed('partnerBucket', objects));
       } finally {

@@ -21,9 +21,10 @@ import { s3ObjectStore } from '../adapters/s3/object-store.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { randomKeys } from '../adapters/vault/random-keys.ts';
 import { wireComposition } from './composition.ts';
-import { limitsOf, type Config } from './config.ts';
+import { limitsOf, partnerNetworksOf, type Config } from './config.ts';
 import { failpoints } from './failpoints.ts';
 import { observe } from './observation/observe.ts';
+import { partnerRoles } from './partner-roles.ts';
 import { sourceStorage } from './source-storage.ts';
 
 /** Connects the adapters: what api, worker and command line have in common. */
@@ -68,6 +69,8 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
   const sealer = aesGcmSealer(config.INLET_SEALING_KEYS);
   const shared = s3ObjectStore(s3, config.INLET_S3_BUCKET);
   const files = postgresFileStore(db, boss, config.INLET_FILES_OUT_PER_LANE);
+  const partners = postgresPartnerStore(db);
+  const { canAssumeRoles, keysOfRole } = partnerRoles(config, partners);
   const composition = wireComposition({ config, db, engine, log, observed });
   const dependencies: Dependency[] = [
     { name: 'postgres', check: async () => void (await sql`SELECT 1`.execute(db)) },
@@ -95,7 +98,8 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
     limits: limitsOf(config),
     apiKeys: randomKeys('apiKey'),
     userTokens: randomKeys('userToken'),
-    partners: observed('postgres', 'partners', postgresPartnerStore(db)),
+    canAssumeRoles,
+    partners: observed('postgres', 'partners', partners),
     customers: observed('postgres', 'customers', postgresCustomerStore(db)),
     attributes: observed('postgres', 'attributes', postgresAttributeStore(db)),
     importLogs: observed('postgres', 'importLogs', ofPort('importLogs', postgresImportLogStore(db, boss, sealer))),
@@ -106,6 +110,8 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
       sealer,
       shared,
       partnerEndpoint: config.INLET_PARTNER_S3_ENDPOINT ?? null,
+      partnerNetworks: partnerNetworksOf(config),
+      keysOfRole,
       observed: (name, objects) => observed('storage', name, objects),
     }),
     audiences: observed('postgres', 'audiences', ofPort('audiences', postgresAudienceStore(db, boss))),

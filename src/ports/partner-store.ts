@@ -7,6 +7,8 @@ export interface PartnerStore {
   findByName(name: string): Promise<Partner | null>;
   /** The partner that holds the key; null when the key is unknown or revoked. */
   findByKeyHash(keyHash: Uint8Array): Promise<Partner | null>;
+  /** With which Inlet assumes the roles of this partner and of no other. */
+  readExternalId(partnerId: PartnerId): Promise<string>;
   readSettings(partnerId: PartnerId): Promise<PartnerSettings>;
   writeSettings(partnerId: PartnerId, settings: PartnerSettings): Promise<void>;
 }

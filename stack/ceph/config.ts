@@ -54,6 +54,11 @@ rgw data = ${cephDirectory}/rgw
 # Without it every answer waits 40 ms for an acknowledgement.
 rgw frontends = beast endpoint=127.0.0.1:${String(state.ports.s3)} tcp_nodelay=1
 rgw dynamic resharding = false
+# Roles: the key seals the tokens that the gateway gives out, and must have 16 characters.
+rgw s3 auth use sts = true
+# Of several ways to know a caller the first says what is wrong: with the default order only "AccessDenied".
+rgw s3 auth order = local, sts
+rgw sts key = ${state.cephClusterId.replaceAll('-', '').slice(0, 16)}
 # Deleted objects give their memory back after a minute and not after two hours.
 rgw gc obj min wait = 60
 rgw gc processor period = 60

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { loopback, startStorage } from '../hostile/wire.ts';
 
 // Ceph knows no regions, so the answer of AWS to a request in the wrong one is played by a small server: a redirect
 // with the body that AWS documents. Everything else about partner buckets is tested on the real storage.
@@ -36,6 +37,7 @@ describe('a bucket in another region', () => {
     partnerObjectStore({
       bucket: 'elsewhere',
       endpoint,
+      networks: loopback,
       credentials: { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), region: 'us-east-1' },
     });
 
@@ -52,5 +54,37 @@ describe('a bucket in another region', () => {
     await expect(run()).rejects.toMatchObject({ code: 'bucket_in_other_region' });
     // To find an object it asks a second time, because the first answer has no body that says why.
     expect(requests).toBe(before + asked);
+  });
+});
+
+describe('keys that have ended', () => {
+  const listed = async (sessionToken?: Secret): Promise<unknown> => {
+    const storage = await startStorage((_asked, _request, response) => {
+      response.writeHead(400, { 'content-type': 'application/xml' });
+      response.end('<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>');
+    });
+    const store = partnerObjectStore({
+      bucket: 'own-bucket',
+      endpoint: `http://127.0.0.1:${storage.port}`,
+      networks: loopback,
+      credentials: {
+        accessKeyId: 'KEY',
+        secretAccessKey: new Secret('secret'),
+        region: 'us-east-1',
+        ...(sessionToken ? { sessionToken } : {}),
+      },
+    });
+    const error: unknown = await store.list('in/', 10).catch((reason: unknown) => reason);
+    store.close();
+    storage.close();
+    return error;
+  };
+
+  it("are the partner's to mend when they are its own", async () => {
+    expect(await listed()).toMatchObject({ code: 'storage_credentials_rejected', isFinal: true });
+  });
+
+  it('are asked for anew when they are those of a role', async () => {
+    expect(await listed(new Secret('token'))).toMatchObject({ name: 'ExpiredToken' });
   });
 });

@@ -61,9 +61,20 @@ const printable = z
 
 const credentialsSchema = z
   .strictObject({
-    accessKeyId: printable,
-    secretAccessKey: printable,
+    accessKeyId: printable.optional(),
+    secretAccessKey: printable.optional(),
+    roleArn: z.string().max(2048).optional().meta({
+      description:
+        'Instead of the two keys: a role that Inlet assumes, with the ExternalId that it made for the partner.',
+    }),
     region: z.string().min(1).max(64),
+  })
+  .superRefine(({ accessKeyId, secretAccessKey, roleArn }, context) => {
+    for (const [name, value] of Object.entries({ accessKeyId, secretAccessKey })) {
+      if ((value === undefined) !== (roleArn === undefined)) continue;
+      const message = roleArn === undefined ? 'must be given, or a roleArn' : 'must not be given beside a roleArn';
+      context.addIssue({ code: 'custom', path: [name], message });
+    }
   })
   .meta({ description: "Of the partner's own bucket; required when path_type is 1.", writeOnly: true });
 

@@ -46,6 +46,7 @@ export type ApiDeps = {
   readonly audiences: AudienceStore;
   readonly composition: CompositionDeps;
   readonly limits: Limits;
+  readonly canAssumeRoles: boolean;
   readonly dependencies: readonly Dependency[];
   /** Adds hooks that come before all others. */
   readonly ofRequests: (api: Api) => void;

@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import type { BucketCredentials } from '../../domain/partner-bucket.ts';
+import { isRole, type BucketCredentials } from '../../domain/partner-bucket.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { Sealed, Sealer } from '../../ports/sealer.ts';
 import type { Database } from './connect.ts';
 
 type Owner = { readonly jobId: number; readonly partnerId: number };
 
-const schema = z.object({ accessKeyId: z.string(), secretAccessKey: z.string(), region: z.string() });
+const keysSchema = z.object({ accessKeyId: z.string(), secretAccessKey: z.string(), region: z.string() });
+const roleSchema = z.object({ roleArn: z.string(), region: z.string() });
+const schema = z.union([keysSchema, roleSchema]);
 
 /** Sealed for one job of one partner: moved to another row, it cannot be opened. */
 function contextOf({ jobId, partnerId }: Owner): string {
@@ -14,7 +16,10 @@ function contextOf({ jobId, partnerId }: Owner): string {
 }
 
 export function sealCredentials(sealer: Sealer, owner: Owner, credentials: BucketCredentials): Sealed {
-  const text = JSON.stringify({ ...credentials, secretAccessKey: credentials.secretAccessKey.reveal() });
+  const plain = isRole(credentials)
+    ? credentials
+    : { ...credentials, secretAccessKey: credentials.secretAccessKey.reveal() };
+  const text = JSON.stringify(plain);
   return sealer.seal(text, contextOf(owner));
 }
 
@@ -29,5 +34,5 @@ export async function openCredentials(db: Database, sealer: Sealer, owner: Owner
     .executeTakeFirst();
   if (!row) return null;
   const opened = schema.parse(JSON.parse(sealer.open({ keyId: row.key_id, bytes: row.sealed }, contextOf(owner))));
-  return { ...opened, secretAccessKey: new Secret(opened.secretAccessKey) };
+  return 'roleArn' in opened ? opened : { ...opened, secretAccessKey: new Secret(opened.secretAccessKey) };
 }

@@ -25,6 +25,9 @@ export function postgresPartnerStore(db: Database): PartnerStore {
         .where('api_key.key_hash', '=', Buffer.from(keyHash))
         .where('api_key.revoked_at', 'is', null)
         .executeTakeFirst()) ?? null,
+    readExternalId: async (partnerId) =>
+      (await db.selectFrom('partner').select('external_id').where('id', '=', partnerId).executeTakeFirstOrThrow())
+        .external_id,
     readSettings: (partnerId) =>
       db
         .selectFrom('partner')

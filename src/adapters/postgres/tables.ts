@@ -10,6 +10,7 @@ type PartnerTable = {
   prefix: string;
   next_seq: Generated<number>;
   audience_bad_row_share: Generated<number>;
+  external_id: Generated<string>;
   purge_after: Timestamp;
   created_at: Timestamp;
 };

@@ -9,16 +9,17 @@ import { Readable } from 'node:stream';
 import { Failure } from '../../domain/failure.ts';
 import type { ObjectStore, OpenedObject, StoredObject } from '../../ports/object-store.ts';
 import { bytesOf } from './bytes-of.ts';
+import type { Agents } from './guarded-agents.ts';
 import { beginsLikeGzip, lookAhead, unpackHead } from './object-head.ts';
 import { quickGet } from './quick-get.ts';
 import { unpackWhole } from './unpack-whole.ts';
 
-export function s3ObjectStore(client: S3Client, bucket: string): ObjectStore {
+export function s3ObjectStore(client: S3Client, bucket: string, guarded?: Agents): ObjectStore {
   return {
     find: (key) => findObject(client, bucket, key),
     list: (prefix, limit) => listObjects(client, bucket, prefix, limit),
     open: (object, signal) => openObject(client, bucket, object, signal),
-    read: (object, maxBytes, signal) => readObject(client, bucket, object, maxBytes, signal),
+    read: (object, maxBytes, signal) => readObject(client, bucket, object, { maxBytes, signal, guarded }),
   };
 }
 
@@ -37,6 +38,7 @@ async function listObjects(client: S3Client, bucket: string, prefix: string, lim
   for await (const page of paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix })) {
     for (const { Key: key, ETag: etag, Size: size } of page.Contents ?? []) {
       if (key === undefined || etag === undefined || size === undefined) continue;
+      if (!key.startsWith(prefix)) throw new Error('the storage listed an object outside of the prefix');
       if (key.endsWith('/') && size === 0) continue;
       found.push({ key, etag, size });
       if (found.length === limit) return found;
@@ -60,11 +62,11 @@ async function readObject(
   client: S3Client,
   bucket: string,
   object: StoredObject,
-  maxBytes: number,
-  signal: AbortSignal,
+  { maxBytes, signal, guarded }: { maxBytes: number; signal: AbortSignal; guarded: Agents | undefined },
 ): Promise<{ isGzip: boolean; content: Uint8Array } | null> {
   const bytes =
-    (await quickGet(client, bucket, object, signal)) ?? (await bytesOf(await getBody(client, bucket, object, signal)));
+    (await quickGet(client, bucket, object, signal, guarded)) ??
+    (await bytesOf(await getBody(client, bucket, object, signal)));
   const isGzip = beginsLikeGzip(bytes);
   const content = isGzip ? await unpackWhole(bytes, maxBytes) : bytes.length <= maxBytes ? bytes : null;
   return content && { isGzip, content };

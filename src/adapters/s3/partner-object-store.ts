@@ -1,16 +1,22 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { Failure } from '../../domain/failure.ts';
 import type { FailureCode } from '../../domain/failure-catalogue.ts';
-import type { BucketCredentials } from '../../domain/partner-bucket.ts';
+import type { BucketKeys } from '../../domain/partner-bucket.ts';
+import type { Network } from '../../domain/ip-address.ts';
+import type { Secret } from '../../domain/secret.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
 import { connectS3 } from './connect.ts';
+import { destroyAgents, guardedAgents, type Resolve } from './guarded-agents.ts';
 import { s3ObjectStore } from './object-store.ts';
 
 export type PartnerBucket = {
   readonly bucket: string;
-  readonly credentials: BucketCredentials;
+  readonly credentials: BucketKeys & { readonly sessionToken?: Secret };
   /** From our own configuration, never from a request. */
   readonly endpoint: string | null;
+  /** Those that are not public and may be reached all the same; from our own configuration too. */
+  readonly networks: readonly Network[];
+  readonly resolve?: Resolve;
 };
 
 /** A partner's own bucket: what the storage refuses is the partner's to mend, so each refusal has a code of its own. */
@@ -18,23 +24,30 @@ export function partnerObjectStore({
   bucket,
   credentials,
   endpoint,
+  networks,
+  resolve,
 }: PartnerBucket): ObjectStore & { close: () => void } {
-  const client = connectS3({ endpoint, ...credentials });
-  const store = s3ObjectStore(client, bucket);
+  const agents = guardedAgents(networks, resolve);
+  const client = connectS3({ endpoint, ...credentials }, agents);
+  const store = s3ObjectStore(client, bucket, agents);
+  const asked: Asked = { bucket, isSession: credentials.sessionToken !== undefined };
   return {
     find: async (key) => {
       try {
         return await store.find(key);
       } catch (error) {
         // The answer to a HEAD has no body, so it does not say why; that to a listing does.
-        await explained(bucket, () => store.list(key, 1));
-        throw explain(bucket, error);
+        await explained(asked, () => store.list(key, 1));
+        throw explain(asked, error);
       }
     },
-    list: (prefix, limit) => explained(bucket, () => store.list(prefix, limit)),
-    open: (object, signal) => explained(bucket, () => store.open(object, signal)),
-    read: (object, maxBytes, signal) => explained(bucket, () => store.read(object, maxBytes, signal)),
-    close: () => client.destroy(),
+    list: (prefix, limit) => explained(asked, () => store.list(prefix, limit)),
+    open: (object, signal) => explained(asked, () => store.open(object, signal)),
+    read: (object, maxBytes, signal) => explained(asked, () => store.read(object, maxBytes, signal)),
+    close: () => {
+      client.destroy();
+      destroyAgents(agents);
+    },
   };
 }
 
@@ -53,18 +66,16 @@ const codeByName: Readonly<Record<string, FailureCode>> = {
   IllegalLocationConstraintException: 'bucket_in_other_region',
 };
 
-/** Where no name is given the status has to do. */
-const codeByStatus: Readonly<Record<number, FailureCode>> = {
-  301: 'bucket_in_other_region',
-  307: 'bucket_in_other_region',
-  403: 'storage_access_denied',
+type Asked = {
+  readonly bucket: string;
+  /** With keys of a role, which end by themselves. */ readonly isSession: boolean;
 };
 
-async function explained<T>(bucket: string, run: () => Promise<T>): Promise<T> {
+async function explained<T>(asked: Asked, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw explain(bucket, error);
+    throw explain(asked, error);
   }
 }
 
@@ -74,12 +85,19 @@ const passingStatus = new Set([408, 429]);
 
 function codeOf(name: string, status: number): FailureCode | undefined {
   if (passing.has(name) || passingStatus.has(status)) return undefined;
-  const known = codeByName[name] ?? codeByStatus[status];
-  return known ?? (status >= 400 && status < 500 ? 'storage_refused' : undefined);
+  return codeByName[name] ?? codeOfStatus(status);
 }
 
-function explain(bucket: string, error: unknown): unknown {
+/** Where no name is given the status has to do. */
+function codeOfStatus(status: number): FailureCode | undefined {
+  if (status >= 300 && status < 400) return 'bucket_in_other_region';
+  if (status === 403) return 'storage_access_denied';
+  return status >= 400 && status < 500 ? 'storage_refused' : undefined;
+}
+
+function explain({ bucket, isSession }: Asked, error: unknown): unknown {
   if (!(error instanceof S3ServiceException)) return error;
+  if (isSession && error.name === 'ExpiredToken') return error;
   const code = codeOf(error.name, error.$metadata.httpStatusCode ?? 0);
   if (code === undefined) return error;
   return new Failure(code, `The storage answered "${error.name}" for the bucket "${bucket}".`, { cause: error });

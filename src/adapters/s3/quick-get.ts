@@ -5,15 +5,14 @@ import { Agent as SecureAgent, get as getHttps } from 'node:https';
 import type { StoredObject } from '../../ports/object-store.ts';
 import { encodeRfc3986 } from '../rfc3986.ts';
 import { bytesOf } from './bytes-of.ts';
+import { agentLimits, type Agents } from './guarded-agents.ts';
 
 // The SDK takes two milliseconds of CPU for a GET, whatever its size; with a thousand small files that is most of the
 // load. Here is the one request that is made so often, with AWS Signature 4 and nothing else.
 
-const limits = { keepAlive: true, maxSockets: 64 };
-
 /** A small object that takes longer stands still. */
 const longestMs = 60_000;
-const [agent, secureAgent] = [new Agent(limits), new SecureAgent(limits)];
+const openAgents: Agents = { http: new Agent(agentLimits), https: new SecureAgent(agentLimits) };
 
 /**
  * All bytes of a small object as it was listed; null for every answer but a plain success, and for a storage that is
@@ -24,6 +23,7 @@ export async function quickGet(
   bucket: string,
   object: StoredObject,
   signal: AbortSignal,
+  agents = openAgents,
 ): Promise<Buffer | null> {
   const endpoint = await client.config.endpoint?.();
   if (!endpoint || client.config.forcePathStyle !== true) return null;
@@ -31,7 +31,7 @@ export async function quickGet(
   const host = port === undefined ? hostname : `${hostname}:${port}`;
   const path = `/${encodeRfc3986(bucket)}/${object.key.split('/').map(encodeRfc3986).join('/')}`;
   const headers = { ...(await signature(client, host, path)), 'if-match': object.etag };
-  const [send, pool] = protocol === 'https:' ? [getHttps, secureAgent] : [getHttp, agent];
+  const [send, pool] = protocol === 'https:' ? [getHttps, agents.https] : [getHttp, agents.http];
   try {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const either = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
@@ -47,30 +47,26 @@ export async function quickGet(
 }
 
 const unsigned = 'UNSIGNED-PAYLOAD';
-const signedHeaders = 'host;x-amz-content-sha256;x-amz-date';
 
 async function signature(client: S3Client, host: string, path: string): Promise<Record<string, string>> {
   const [credentials, region] = await Promise.all([client.config.credentials(), client.config.region()]);
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d{3}/g, '');
   const day = time.slice(0, 8);
   const scope = `${day}/${region}/s3/aws4_request`;
-  const request = [
-    'GET',
-    path,
-    '',
-    `host:${host}`,
-    `x-amz-content-sha256:${unsigned}`,
-    `x-amz-date:${time}`,
-    '',
-    signedHeaders,
-    unsigned,
-  ];
-  const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(request.join('\n')).digest('hex')];
-  const key = signingKey(credentials, day, region);
-  return {
+  const { sessionToken } = credentials;
+  const headers: Record<string, string> = {
     host,
     'x-amz-content-sha256': unsigned,
     'x-amz-date': time,
+    ...(sessionToken === undefined ? {} : { 'x-amz-security-token': sessionToken }),
+  };
+  const signedHeaders = Object.keys(headers).join(';');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}:${value}`);
+  const request = ['GET', path, '', ...lines, '', signedHeaders, unsigned];
+  const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(request.join('\n')).digest('hex')];
+  const key = signingKey(credentials, day, region);
+  return {
+    ...headers,
     authorization: `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${hmac(key, text.join('\n')).toString('hex')}`,
   };
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { toBadRowShare, type Partner, type PartnerSettings } from '../../domain/partner.ts';
-import { setPartner, showPartner } from '../../usecases/manage-partner-settings.ts';
+import { toBadRowShare } from '../../domain/partner.ts';
+import { setPartner, showPartner, type ShownPartner } from '../../usecases/manage-partner-settings.ts';
 import { provisionPartner } from '../../usecases/provision-partner.ts';
 import { storageProvisioner } from '../storage.ts';
 import { complain, sayJson } from './output.ts';
@@ -18,6 +18,7 @@ export function addPartnerCommands(program: Command): void {
         sayJson({
           partner_id: made.partner.id,
           name: made.partner.name,
+          external_id: await deps.partners.readExternalId(made.partner.id),
           api_key: made.apiKey.reveal(),
           storage: {
             endpoint: config.INLET_S3_ENDPOINT ?? null,
@@ -54,6 +55,6 @@ export function addPartnerCommands(program: Command): void {
     );
 }
 
-function record({ id, name, prefix, audienceBadRowShare }: Partner & PartnerSettings): object {
-  return { partner_id: id, name, prefix, audience_bad_row_share: audienceBadRowShare };
+function record({ id, name, prefix, externalId, audienceBadRowShare }: ShownPartner): object {
+  return { partner_id: id, name, prefix, external_id: externalId, audience_bad_row_share: audienceBadRowShare };
 }

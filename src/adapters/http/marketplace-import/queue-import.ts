@@ -1,4 +1,7 @@
 import { operations } from '@inlet/contract/operations';
+import type { z } from 'zod';
+import { Failure } from '../../../domain/failure.ts';
+import type { BucketCredentials } from '../../../domain/partner-bucket.ts';
 import { Secret } from '../../../domain/secret.ts';
 import { queueImport, type QueueImportDeps } from '../../../usecases/queue-import.ts';
 import { partnerOf } from '../authentication.ts';
@@ -16,8 +19,18 @@ export function addQueueImport(api: Api, deps: QueueImportDeps): void {
       keyType: key_type,
       compressed: compressed ?? null,
       mode,
-      credentials: credentials ? { ...credentials, secretAccessKey: new Secret(credentials.secretAccessKey) } : null,
+      credentials: credentials ? bucketCredentials(credentials) : null,
     });
     return answerQueued(reply, importLogId);
   });
+}
+
+type Given = NonNullable<z.infer<typeof body>['credentials']>;
+
+function bucketCredentials({ accessKeyId, secretAccessKey, roleArn, region }: Given): BucketCredentials {
+  if (roleArn !== undefined) return { roleArn, region };
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    throw new Failure('credentials_required', 'credentials must hold keys or a role.');
+  }
+  return { accessKeyId, secretAccessKey: new Secret(secretAccessKey), region };
 }

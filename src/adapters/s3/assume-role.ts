@@ -1,0 +1,106 @@
+import { AssumeRoleCommand, STSClient, STSServiceException } from '@aws-sdk/client-sts';
+import { randomUUID } from 'node:crypto';
+import { Failure } from '../../domain/failure.ts';
+import type { Network } from '../../domain/ip-address.ts';
+import type { BucketKeys, BucketRole } from '../../domain/partner-bucket.ts';
+import { Secret } from '../../domain/secret.ts';
+import { nothingFromOutside } from './connect.ts';
+import { destroyAgents, guardedAgents, type Resolve } from './guarded-agents.ts';
+
+export type RoleSettings = {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: Secret;
+  /** From our own configuration; null for AWS, where the region alone makes the address. */
+  readonly endpoint: string | null;
+  readonly networks: readonly Network[];
+  readonly resolve?: Resolve;
+};
+
+/** A role, and the partner that named it. */
+export type PartnerRole = BucketRole & { readonly partnerId: number; readonly externalId: string };
+export type SessionKeys = BucketKeys & { readonly sessionToken: Secret; readonly expiresAt: Date };
+
+/** An hour is what every role allows. */
+const sessionSeconds = 3_600;
+
+/** Assumes the role with the ExternalId of the partner; refuses one that would also be given with another. */
+export async function assumeRole(settings: RoleSettings, role: PartnerRole): Promise<SessionKeys> {
+  const agents = guardedAgents(settings.networks, settings.resolve);
+  const client = new STSClient({
+    ...nothingFromOutside(settings.endpoint ?? `https://sts.${role.region}.amazonaws.com`),
+    region: role.region,
+    credentials: { accessKeyId: settings.accessKeyId, secretAccessKey: settings.secretAccessKey.reveal() },
+    maxAttempts: 3,
+    requestHandler: {
+      connectionTimeout: 10_000,
+      requestTimeout: 30_000,
+      throwOnRequestTimeout: true,
+      httpAgent: agents.http,
+      httpsAgent: agents.https,
+    },
+  });
+  try {
+    const keys = await ask(client, role, role.externalId);
+    if (await isGiven(client, role, randomUUID())) {
+      throw new Failure('role_unprotected', 'The role can be assumed with any ExternalId.');
+    }
+    return keys;
+  } finally {
+    client.destroy();
+    destroyAgents(agents);
+  }
+}
+
+async function ask(client: STSClient, role: PartnerRole, externalId: string): Promise<SessionKeys> {
+  const command = new AssumeRoleCommand({
+    RoleArn: role.roleArn,
+    // The partner sees it in its own audit log.
+    RoleSessionName: `inlet-partner-${role.partnerId}`,
+    ExternalId: externalId,
+    DurationSeconds: sessionSeconds,
+  });
+  try {
+    const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = (await client.send(command)).Credentials ?? {};
+    if (AccessKeyId === undefined || SecretAccessKey === undefined || SessionToken === undefined || !Expiration) {
+      throw new Error('the answer holds no keys');
+    }
+    return {
+      accessKeyId: AccessKeyId,
+      secretAccessKey: new Secret(SecretAccessKey),
+      sessionToken: new Secret(SessionToken),
+      region: role.region,
+      expiresAt: Expiration,
+    };
+  } catch (error) {
+    throw isRefusal(error) ? new Failure('role_refused', 'The role was not given.', { cause: error }) : error;
+  }
+}
+
+async function isGiven(client: STSClient, role: PartnerRole, externalId: string): Promise<boolean> {
+  try {
+    await ask(client, role, externalId);
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+/** What is wrong with our own identity or our own clock; STS says the rest about the role. */
+const ours = new Set([
+  'InvalidClientTokenId',
+  'SignatureDoesNotMatch',
+  'IncompleteSignature',
+  'MissingAuthenticationToken',
+  'ExpiredTokenException',
+  'RequestExpired',
+  'RegionDisabledException',
+  'Throttling',
+  'ThrottlingException',
+  'TooManyRequestsException',
+]);
+
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof STSServiceException) || ours.has(error.name)) return false;
+  return [400, 403, 404].includes(error.$metadata.httpStatusCode ?? 0);
+}

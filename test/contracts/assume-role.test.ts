@@ -1,0 +1,127 @@
+import { createServer, type Server } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assumeRole, type RoleSettings } from '../../src/adapters/s3/assume-role.ts';
+import { connectS3 } from '../../src/adapters/s3/connect.ts';
+import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.ts';
+import { quickGet } from '../../src/adapters/s3/quick-get.ts';
+import { Failure } from '../../src/domain/failure.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { loopback } from '../hostile/wire.ts';
+import { createOwnBucket, type OwnBucket } from '../support/own-bucket.ts';
+import { createOwnRole, startExternalIdCheck, type ExternalIdCheck } from '../support/own-role.ts';
+
+const region = 'us-east-1';
+
+describe('assuming a role of a partner', () => {
+  let check: ExternalIdCheck;
+  let own: OwnBucket;
+  let inlet: OwnBucket;
+  let roleArn: string;
+
+  beforeAll(async () => {
+    check = await startExternalIdCheck();
+    [own, inlet] = await Promise.all([createOwnBucket(), createOwnBucket()]);
+    roleArn = await createOwnRole(own, inlet);
+    await own.upload('in/a.csv', 'some bytes');
+    check.conditions.set(roleArn, 'of-partner-1');
+  });
+  afterAll(() => check.close());
+
+  const settings = (by = inlet): RoleSettings => ({
+    accessKeyId: by.credentials.accessKeyId,
+    secretAccessKey: new Secret(by.credentials.secretAccessKey),
+    endpoint: check.endpoint,
+    networks: loopback,
+  });
+  const role = (changes: object = {}) => ({ roleArn, region, partnerId: 1, externalId: 'of-partner-1', ...changes });
+
+  it('gives keys for an hour that read the bucket in every way, and no other bucket', async () => {
+    const keys = await assumeRole(settings(), role());
+    const hour = keys.expiresAt.getTime() - Date.now();
+    expect(hour).toBeGreaterThan(3_500_000);
+    expect(hour).toBeLessThan(3_700_000);
+    const store = (bucket: string) =>
+      partnerObjectStore({ bucket, credentials: keys, endpoint: check.endpoint, networks: loopback });
+    const { signal } = new AbortController();
+    const readable = store(own.bucket);
+    const [object] = await readable.list('in/', 10);
+    if (!object) throw new Error('nothing was listed');
+    expect(await readable.find('in/a.csv')).toEqual(object);
+    const read = await readable.read(object, 100, signal);
+    expect(Buffer.from(read?.content ?? []).toString()).toBe('some bytes');
+    // Signed by hand; had it been refused, the SDK would have asked once more.
+    const client = connectS3({ endpoint: check.endpoint, ...keys });
+    expect((await quickGet(client, own.bucket, object, signal))?.toString()).toBe('some bytes');
+    client.destroy();
+    const { body, head } = await readable.open(object, signal);
+    expect(Buffer.from(head).toString()).toBe('some bytes');
+    body.destroy();
+    readable.close();
+    const other = store(inlet.bucket);
+    await expect(other.list('in/', 10)).rejects.toMatchObject({ code: 'storage_access_denied' });
+    other.close();
+  });
+
+  it('is refused with the ExternalId of another partner, for an unknown role, and where another is trusted', async () => {
+    const stranger = await createOwnBucket();
+    for (const ask of [
+      () => assumeRole(settings(), role({ externalId: 'of-partner-2' })),
+      () => assumeRole(settings(), role({ roleArn: 'arn:aws:iam:::role/none' })),
+      () => assumeRole(settings(stranger), role()),
+    ]) {
+      await expect(ask()).rejects.toMatchObject({ code: 'role_refused' });
+    }
+  });
+
+  it('is refused when the role asks for no ExternalId: anybody could name it', async () => {
+    const open = await createOwnBucket();
+    const openRole = await createOwnRole(open, inlet);
+    await expect(assumeRole(settings(), role({ roleArn: openRole }))).rejects.toMatchObject({
+      code: 'role_unprotected',
+    });
+  });
+});
+
+describe('what STS answers', () => {
+  let server: Server;
+  let endpoint: string;
+  let answer = { status: 0, code: '' };
+
+  beforeAll(async () => {
+    server = createServer((_request, response) => {
+      const error = `<Error><Type>Sender</Type><Code>${answer.code}</Code><Message>no</Message></Error>`;
+      response.writeHead(answer.status, { 'content-type': 'text/xml', location: 'http://127.0.0.1:9/' });
+      response.end(`<ErrorResponse>${error}</ErrorResponse>`);
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('the server has no port');
+    endpoint = `http://127.0.0.1:${address.port}`;
+  });
+  afterAll(() => {
+    server.close();
+  });
+
+  it.each([
+    { status: 403, code: 'AccessDenied', isFinal: true },
+    { status: 400, code: 'ValidationError', isFinal: true },
+    { status: 404, code: 'NoSuchEntity', isFinal: true },
+    { status: 403, code: 'InvalidClientTokenId', isFinal: false },
+    { status: 403, code: 'SignatureDoesNotMatch', isFinal: false },
+    { status: 403, code: 'RegionDisabledException', isFinal: false },
+    { status: 400, code: 'Throttling', isFinal: false },
+    { status: 500, code: 'InternalFailure', isFinal: false },
+    { status: 307, code: 'Elsewhere', isFinal: false },
+  ])('with $status $code ends the job: $isFinal', async ({ status, code, isFinal }) => {
+    answer = { status, code };
+    const asking = assumeRole(
+      { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), endpoint, networks: loopback },
+      { roleArn: 'arn:aws:iam::123456789012:role/a', region, partnerId: 1, externalId: 'x' },
+    );
+    const error: unknown = await asking.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(Error);
+    expect(error instanceof Failure && error.code === 'role_refused').toBe(isFinal);
+  });
+});

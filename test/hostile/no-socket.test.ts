@@ -1,0 +1,203 @@
+import { connect, type LookupFunction } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { assumeRole } from '../../src/adapters/s3/assume-role.ts';
+import type { Resolve } from '../../src/adapters/s3/guarded-agents.ts';
+import { partnerObjectStore, type PartnerBucket } from '../../src/adapters/s3/partner-object-store.ts';
+import { awsRegions } from '../../src/domain/aws-regions.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import type { ObjectStore } from '../../src/ports/object-store.ts';
+import { hostile } from './sources.ts';
+import { listing, loopback, startStorage, watchConnections } from './wire.ts';
+
+const credentials = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), region: 'eu-west-1' };
+const production: PartnerBucket = { bucket: 'own-bucket', credentials, endpoint: null, networks: [] };
+const object = { key: 'in/a.csv', etag: '"x"', size: 1 };
+const publicAddress = '52.216.1.2';
+const familyOf = (address: string): number => (address.includes(':') ? 6 : 4);
+
+/** A resolver of the attacker's: the n-th question gets the n-th answer, and the last one from then on. */
+function answering(...answers: readonly (readonly string[])[]): {
+  readonly names: string[];
+  readonly resolve: Resolve;
+} {
+  const names: string[] = [];
+  const resolve: Resolve = (name, _options, callback) => {
+    const addresses = answers[Math.min(names.length, answers.length - 1)] ?? [];
+    names.push(name);
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: familyOf(address) })),
+    );
+  };
+  return { names, resolve };
+}
+
+const operations: Readonly<Record<string, (store: ObjectStore) => Promise<unknown>>> = {
+  list: (store) => store.list('in/', 10),
+  find: (store) => store.find(object.key),
+  open: (store) => store.open(object, new AbortController().signal),
+  read: (store) => store.read(object, 100, new AbortController().signal),
+};
+
+/** The codes with which all operations end. */
+async function codesOf(bucket: PartnerBucket): Promise<unknown[]> {
+  const store = partnerObjectStore(bucket);
+  try {
+    return await Promise.all(
+      Object.values(operations).map(async (run) => {
+        try {
+          await run(store);
+          return 'done';
+        } catch (error) {
+          return error instanceof Error && 'code' in error ? error.code : error;
+        }
+      }),
+    );
+  } finally {
+    store.close();
+  }
+}
+
+const refused = Object.keys(operations).map(() => 'storage_address_refused');
+
+describe('no socket is opened', () => {
+  let connections: ReturnType<typeof watchConnections>;
+  beforeEach(() => {
+    connections = watchConnections();
+  });
+  afterEach(() => {
+    connections.stop();
+    vi.unstubAllEnvs();
+  });
+
+  it('without being seen here, whatever opens it', async () => {
+    const storage = await startStorage((_asked, _request, response) => void response.end(listing()));
+    const lookup: LookupFunction = (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    await new Promise<void>((resolve) => {
+      const socket = connect({ port: storage.port, host: 'a-name.example', lookup }, () => resolve());
+      socket.unref();
+    });
+    expect(connections.attempts).toEqual(['127.0.0.1']);
+    const endpoint = `http://a-name.example:${storage.port}`;
+    const { resolve } = answering(['127.0.0.1']);
+    const store = partnerObjectStore({ ...production, endpoint, networks: loopback, resolve });
+    expect(await store.list('in/', 10)).toEqual([]);
+    expect(connections.attempts).toEqual(['127.0.0.1', '127.0.0.1']);
+    store.close();
+    storage.close();
+  });
+
+  it.each(hostile('address', 'closed').map(({ value }) => [value]))(
+    'when the name of the storage leads to %s',
+    async (address) => {
+      for (const answer of [[address], [publicAddress, address], [address, publicAddress]]) {
+        const { resolve } = answering(answer);
+        expect(await codesOf({ ...production, resolve }), 'AWS').toEqual(refused);
+        const endpoint = 'http://storage.example:9000';
+        expect(await codesOf({ ...production, endpoint, resolve }), 'on premises').toEqual(refused);
+      }
+      expect(connections.attempts).toEqual([]);
+    },
+  );
+
+  it.each(
+    hostile('address', 'closed')
+      .filter(({ value }) => !value.includes('%'))
+      .map(({ value }) => [value]),
+  )('when the storage is configured to be at %s, and its network is not', async (address) => {
+    const host = familyOf(address) === 6 ? `[${address}]` : address;
+    for (const scheme of ['http', 'https']) {
+      const endpoint = `${scheme}://${host}:9000`;
+      expect(await codesOf({ ...production, endpoint }), endpoint).toEqual(refused);
+    }
+    expect(connections.attempts).toEqual([]);
+  });
+
+  it('when the name has no address at all', async () => {
+    expect(await codesOf({ ...production, resolve: answering([]).resolve })).toEqual(refused);
+    expect(connections.attempts).toEqual([]);
+  });
+
+  it('to a second answer: each connection goes to the address that was checked', async () => {
+    const storage = await startStorage((_asked, _request, response) => void response.end(listing()));
+    const endpoint = `http://storage.example:${storage.port}`;
+    const { names, resolve } = answering(['127.0.0.1'], ['127.0.0.2'], ['169.254.169.254']);
+    const store = partnerObjectStore({ ...production, endpoint, networks: loopback, resolve });
+    expect(await store.list('in/', 10)).toEqual([]);
+    expect(names).toHaveLength(1);
+    await expect(store.list('in/', 10)).rejects.toMatchObject({ code: 'storage_address_refused' });
+    await expect(store.list('in/', 10)).rejects.toMatchObject({ code: 'storage_address_refused' });
+    expect(connections.attempts).toEqual(['127.0.0.1']);
+    store.close();
+    storage.close();
+  });
+
+  it.each(hostile('bucket', 'taken').map(({ value }) => [value]))(
+    'for the bucket %s, and only hosts of the region are looked up',
+    async (bucket) => {
+      const { names, resolve } = answering(['127.0.0.1']);
+      expect(await codesOf({ ...production, bucket, resolve })).toEqual(refused);
+      expect(connections.attempts).toEqual([]);
+      const host = 's3.eu-west-1.amazonaws.com';
+      expect(new Set(names)).toEqual(new Set([bucket.includes('.') ? host : `${bucket}.${host}`]));
+    },
+  );
+
+  it('outside of AWS for any region of the list', async () => {
+    for (const region of awsRegions) {
+      const { names, resolve } = answering(['127.0.0.1']);
+      expect(await codesOf({ ...production, credentials: { ...credentials, region }, resolve })).toEqual(refused);
+      expect(new Set(names)).toEqual(new Set([`own-bucket.s3.${region}.amazonaws.com`]));
+    }
+    expect(connections.attempts).toEqual([]);
+  });
+
+  it('to assume a role outside of AWS, or at an address that is not public', async () => {
+    for (const region of awsRegions) {
+      const { names, resolve } = answering([publicAddress, '169.254.169.254']);
+      const settings = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), endpoint: null, networks: [] };
+      const role = { roleArn: 'arn:aws:iam::123456789012:role/inlet', region, partnerId: 1, externalId: 'x' };
+      await expect(assumeRole({ ...settings, resolve }, role)).rejects.toMatchObject({
+        code: 'storage_address_refused',
+      });
+      expect(new Set(names)).toEqual(new Set([`sts.${region}.amazonaws.com`]));
+    }
+    expect(connections.attempts).toEqual([]);
+  });
+
+  it('where variables of the AWS tools point', async () => {
+    const storage = await startStorage((_asked, _request, response) => void response.end(listing()));
+    const trap = `http://127.0.0.1:${storage.port}`;
+    vi.stubEnv('AWS_ENDPOINT_URL', trap);
+    vi.stubEnv('AWS_ENDPOINT_URL_S3', trap);
+    vi.stubEnv('AWS_USE_DUALSTACK_ENDPOINT', 'true');
+    vi.stubEnv('AWS_USE_FIPS_ENDPOINT', 'true');
+    vi.stubEnv('AWS_DEFAULTS_MODE', 'auto');
+    vi.stubEnv('HTTPS_PROXY', trap);
+    vi.stubEnv('NODE_USE_ENV_PROXY', '1');
+    const { names, resolve } = answering(['127.0.0.1']);
+    expect(await codesOf({ ...production, resolve })).toEqual(refused);
+    expect(new Set(names)).toEqual(new Set(['own-bucket.s3.eu-west-1.amazonaws.com']));
+    expect(connections.attempts).toEqual([]);
+    expect(storage.asked).toEqual([]);
+    storage.close();
+  });
+
+  it.each(hostile('redirect', 'ignored').map(({ value }) => [value]))(
+    'to %s, when the storage redirects there',
+    async (location) => {
+      let status = 0;
+      const storage = await startStorage((_asked, _request, response) => {
+        response.writeHead(status, { location }).end();
+      });
+      const endpoint = `http://127.0.0.1:${storage.port}`;
+      const elsewhere = Object.keys(operations).map(() => 'bucket_in_other_region');
+      for (status of [301, 302, 303, 307, 308]) {
+        expect(await codesOf({ ...production, endpoint, networks: loopback }), String(status)).toEqual(elsewhere);
+      }
+      expect(connections.attempts).toHaveLength(storage.asked.length);
+      for (const { path } of storage.asked) expect(path).toMatch(/^\/own-bucket(\/|\/in\/a\.csv)?$/);
+      storage.close();
+    },
+  );
+});

@@ -1,0 +1,55 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { Network } from '../../src/domain/ip-address.ts';
+import { parseNetwork } from '../../src/domain/ip-address.ts';
+
+/** What tests and development allow, and nothing else may. */
+export const loopback: readonly Network[] = [parseNetwork('127.0.0.1/32')].filter((network) => network !== null);
+
+/** Every address to which a socket of this process is connected from now on, as the system call gets it. */
+export function watchConnections(): { readonly attempts: string[]; readonly stop: () => void } {
+  const attempts: string[] = [];
+  const watch = (message: unknown): void => {
+    if (typeof message !== 'object' || message === null || !('socket' in message)) return;
+    if (!(message.socket instanceof Socket)) return;
+    message.socket.on('connectionAttempt', (address: string) => attempts.push(address));
+  };
+  subscribe('net.client.socket', watch);
+  return { attempts, stop: () => void unsubscribe('net.client.socket', watch) };
+}
+
+export type Asked = { readonly method: string; readonly path: string; readonly query: URLSearchParams };
+export type Storage = { readonly port: number; readonly asked: Asked[]; readonly close: () => void };
+
+/** A storage on loopback that notes what it is asked, in the bytes that arrive, and answers as it is told. */
+export async function startStorage(
+  answer: (asked: Asked, request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Storage> {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    const target = request.url ?? '';
+    const end = target.includes('?') ? target.indexOf('?') : target.length;
+    const one = {
+      method: request.method ?? '',
+      path: decodeURIComponent(target.slice(0, end)),
+      // A plus is a plus for S3.
+      query: new URLSearchParams(target.slice(end + 1).replaceAll('+', '%2B')),
+    };
+    asked.push(one);
+    response.setHeader('connection', 'close');
+    answer(one, request, response);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return { port: address.port, asked, close: () => void server.close() };
+}
+
+/** As S3 answers a listing. */
+export function listing(...keys: readonly string[]): string {
+  const contents = keys.map((key) => `<Contents><Key>${key}</Key><ETag>"x"</ETag><Size>1</Size></Contents>`);
+  return `<?xml version="1.0"?><ListBucketResult>${contents.join('')}<IsTruncated>false</IsTruncated></ListBucketResult>`;
+}
