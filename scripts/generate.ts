@@ -2,12 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { configurationPage } from './pages/configuration-page.ts';
 import { errorsPage } from './pages/errors-page.ts';
 import { metricsPage } from './pages/metrics-page.ts';
+import { openApiPage } from './pages/openapi-page.ts';
 
 /** Writes the pages that are made from the code. With --check it writes nothing and fails when one is stale. */
 const pages = [
   { path: 'docs/errors.md', make: errorsPage },
   { path: 'docs/configuration.md', make: configurationPage },
   { path: 'docs/metrics.md', make: metricsPage },
+  { path: 'packages/contract/openapi.json', make: openApiPage },
 ];
 const checkOnly = process.argv.includes('--check');
 
