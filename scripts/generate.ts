@@ -3,6 +3,7 @@ import { configurationPage } from './pages/configuration-page.ts';
 import { errorsPage } from './pages/errors-page.ts';
 import { metricsPage } from './pages/metrics-page.ts';
 import { packagesPage } from './pages/packages-page.ts';
+import { openApiPage } from './pages/openapi-page.ts';
 
 /** Writes the pages that are made from the code and from the lock file. With --check it writes nothing and fails when one is stale. */
 const pages = [
@@ -10,6 +11,7 @@ const pages = [
   { path: 'docs/configuration.md', make: configurationPage },
   { path: 'docs/metrics.md', make: metricsPage },
   { path: 'docs/packages.md', make: packagesPage },
+  { path: 'packages/contract/openapi.json', make: openApiPage },
 ];
 const checkOnly = process.argv.includes('--check');
 

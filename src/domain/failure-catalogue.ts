@@ -82,6 +82,20 @@ export const failureCatalogue = {
     fault: 'partner',
     status: 404,
   },
+  method_not_allowed: {
+    title: 'The path does not have this method',
+    cause: 'There is such a path, but not with the method of the request.',
+    remedy: 'Use one of the methods named in the header `Allow`.',
+    fault: 'partner',
+    status: 405,
+  },
+  request_timeout: {
+    title: 'The request took too long to arrive',
+    cause: 'The request was not complete in time.',
+    remedy: 'Send the whole request at once, on a new connection.',
+    fault: 'partner',
+    status: 408,
+  },
   payload_too_large: {
     title: 'The request body is too large',
     cause: 'The body is larger than the limit of the service.',
@@ -95,6 +109,13 @@ export const failureCatalogue = {
     remedy: 'Send JSON with `Content-Type: application/json`.',
     fault: 'partner',
     status: 415,
+  },
+  headers_too_large: {
+    title: 'The headers of the request are too large',
+    cause: 'The headers, with the address, are larger than 16 KiB.',
+    remedy: 'Send fewer or shorter headers.',
+    fault: 'partner',
+    status: 431,
   },
   too_many_open_jobs: {
     title: 'Too many jobs are open',

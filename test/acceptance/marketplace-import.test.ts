@@ -160,7 +160,7 @@ describe('marketplace import over HTTP', () => {
       init: { method: 'POST', body: JSON.stringify({ file_path: 'x'.repeat(1_100_000) }) },
       status: 413,
     },
-    { name: 'an unknown route', init: { method: 'PATCH' }, status: 404 },
+    { name: 'a method that the path does not have', init: { method: 'PATCH' }, status: 405 },
   ])('answers $name with $status and a problem', async ({ init, status }) => {
     const answer = await api.request('/v1/marketplace/import', init);
     expect(answer.status).toBe(status);

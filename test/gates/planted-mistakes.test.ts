@@ -135,13 +135,26 @@ describe('the gates on a copy of the tree', () => {
     expect(output).toContain('src/domain/planted.ts');
   });
 
-  it.each(['docs/errors.md', 'docs/configuration.md', 'docs/packages.md'])('fail for a stale %s', async (page) => {
-    const text = readFileSync(pathInTree(page), 'utf8');
-    copy.write(page, text.replace('a', 'b'));
+  it.each(['docs/errors.md', 'docs/configuration.md', 'docs/packages.md', 'packages/contract/openapi.json'])(
+    'fail for a stale %s',
+    async (page) => {
+      const text = readFileSync(pathInTree(page), 'utf8');
+      copy.write(page, text.replace('a', 'b'));
+      const { passed, output } = await copy.run('check:generated');
+      copy.write(page, text);
+      expect(passed).toBe(false);
+      expect(output).toContain(`${page} is stale`);
+    },
+  );
+
+  it('fail for an operation without a summary', async () => {
+    const path = 'src/adapters/http/marketplace-import/queue-import-documentation.ts';
+    const text = readFileSync(pathInTree(path), 'utf8');
+    copy.write(path, text.replace("summary: 'Queue an import'", "summary: ''"));
     const { passed, output } = await copy.run('check:generated');
-    copy.write(page, text);
+    copy.write(path, text);
     expect(passed).toBe(false);
-    expect(output).toContain(`${page} is stale`);
+    expect(output).toContain('POST /v1/marketplace/import has no summary');
   });
 
   it('fail for a page that was not made again after its source changed', async () => {

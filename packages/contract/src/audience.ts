@@ -36,7 +36,9 @@ export const audienceDetailsSchema = audienceSchema
 
 export const audienceIdSchema = z.object({ audience_id: pathId });
 
-const filePath = z.string().max(1200);
+const filePath = z.string().max(1200).meta({
+  description: "A file, or the beginning of the paths of many, relative to the partner's prefix.",
+});
 
 /** Characters of Unicode (a string's own length counts some of them twice); no store takes a NUL. */
 const name = z

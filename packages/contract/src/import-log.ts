@@ -7,7 +7,8 @@ const numberInString = z
   .string()
   .regex(/^\d+$/)
   .meta({ description: 'A string holding a number.', examples: ['1000000'] });
-const zeroOrOne = z.union([z.literal(0), z.literal(1)]);
+const pathType = z.literal([0, 1]).meta({ description: '0 the shared bucket, 1 a bucket of the partner.' });
+const keyType = z.literal([0, 1]).meta({ description: '0 attribute ids, 1 foreign keys of the partner.' });
 
 export const importLogErrorSchema = z
   .object({
@@ -35,11 +36,11 @@ export const importLogSchema = z
   .object({
     import_log_id: z.int(),
     file_path: z.string(),
-    path_type: zeroOrOne,
-    key_type: zeroOrOne,
+    path_type: pathType,
+    key_type: keyType,
     status,
-    log_type: zeroOrOne,
-    keys: z.array(z.string()).nullable(),
+    log_type: z.literal([0, 1]).meta({ description: '0 import, 1 delete.' }),
+    keys: z.array(z.string()).nullable().meta({ description: 'Of a delete: the keys that were sent.' }),
     unique_devices: numberInString,
     total_rows: numberInString,
     errors: z.array(importLogErrorSchema).max(100).nullable(),
@@ -80,19 +81,28 @@ const credentialsSchema = z
 
 export const queueImportBodySchema = z
   .strictObject({
-    file_path: z.string().max(1200),
-    key_type: zeroOrOne,
-    path_type: zeroOrOne.default(0),
+    file_path: z.string().max(1200).meta({
+      description:
+        "A file, or the beginning of the paths of many. Relative to the partner's prefix; with path_type 1, s3://<bucket>/<path>.",
+    }),
+    key_type: keyType,
+    path_type: pathType.default(0),
     credentials: credentialsSchema.optional(),
-    compressed: z.boolean().optional(),
-    mode: z.enum(['merge', 'replace']).default('merge'),
+    compressed: z.boolean().optional().meta({
+      description: 'Whether the files are gzipped. Needed for a prefix; of a file, its extension tells.',
+    }),
+    mode: z.enum(['merge', 'replace']).default('merge').meta({
+      description: 'With replace, the attributes named in the files have these rows alone afterwards.',
+    }),
   })
   .meta({ id: 'QueueImport' });
 
 export const queueDeleteBodySchema = z
   .strictObject({
-    key_type: zeroOrOne,
-    keys: z.array(z.string().min(1).max(200)).min(1).max(1000),
+    key_type: keyType,
+    keys: z.array(z.string().min(1).max(200)).min(1).max(1000).meta({
+      description: 'The attributes of which all data is deleted, by what key_type says.',
+    }),
   })
   .meta({ id: 'DeleteAttributeData' });
 

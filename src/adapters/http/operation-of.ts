@@ -9,9 +9,10 @@ const operationByRoute = new Map(
   ]),
 );
 
-/** Its name in the registry; `health`, or `unknown` for whatever else is asked for. One of a few, whatever is sent. */
+/** Its name in the registry; `health`, `reference`, or `unknown` for whatever else is asked for. One of a few, whatever is sent. */
 export function operationOf({ method, routeOptions }: Pick<FastifyRequest, 'method' | 'routeOptions'>): string {
   const path = routeOptions.url ?? '';
   if (path.startsWith('/health/')) return 'health';
+  if (path === '/openapi.json' || path.startsWith('/docs')) return 'reference';
   return operationByRoute.get(`${method} ${path}`) ?? 'unknown';
 }

@@ -1,18 +1,28 @@
 import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod';
-import type { Problem } from '@inlet/contract/problem';
 import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { Failure, type FieldError } from '../../domain/failure.ts';
 import type { FailureCode } from '../../domain/failure-catalogue.ts';
 import { howAway } from '../away.ts';
+import { noteAllowedMethods } from './allowed-methods.ts';
 import { pathOf } from './path-of.ts';
+import { problemOf, problemType, statusOf } from './problem.ts';
 import type { Api } from './server.ts';
 
-/** Every answer that is not a success is `application/problem+json` with a code of the catalogue. */
+/**
+ * Every answer that is not a success is `application/problem+json` with a code of the catalogue. To be called before
+ * the routes are added.
+ */
 export function addProblemAnswers(api: Api): void {
+  const methodsOf = noteAllowedMethods(api);
   api.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(toFailure(error), request, reply));
-  api.setNotFoundHandler((request, reply) =>
-    sendProblem(new Failure('not_found', `There is no ${request.method} ${pathOf(request)}.`), request, reply),
-  );
+  api.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request);
+    const methods = methodsOf(path);
+    const detail = `There is no ${request.method} ${path}.`;
+    if (methods.length === 0) return sendProblem(new Failure('not_found', detail), request, reply);
+    reply.header('allow', methods.join(', '));
+    return sendProblem(new Failure('method_not_allowed', detail), request, reply);
+  });
 }
 
 /** What Fastify finds wrong before any route is known (a broken address, for example) is a problem like any other. */
@@ -21,26 +31,16 @@ export function answerFrameworkError(error: FastifyError, request: FastifyReques
 }
 
 function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const status = failure.entry.status ?? 500;
+  const status = statusOf(failure);
   if (status >= 500) request.log.error({ err: failure.cause ?? failure }, 'request failed');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (status === 429 || status === 503) reply.header('retry-after', '5');
-  reply.header('x-request-id', request.id);
-  const problem: Problem = {
-    type: `urn:inlet:error:${failure.code}`,
-    title: failure.entry.title,
-    status,
-    detail: failure.detail,
-    instance: pathOf(request),
-    code: failure.code,
-    request_id: request.id,
-    ...(failure.fields.length === 0 ? {} : { errors: [...failure.fields] }),
-  };
   return reply
     .code(status)
-    .header('content-type', 'application/problem+json')
+    .header('x-request-id', request.id)
+    .header('content-type', problemType)
     .serializer((body: unknown) => JSON.stringify(body))
-    .send(problem);
+    .send(problemOf(failure, pathOf(request), request.id));
 }
 
 function toFailure(error: FastifyError | Failure): Failure {

@@ -26,6 +26,8 @@ import { addListImportFiles } from './marketplace-import/list-import-files.ts';
 import { addListImportLogs } from './marketplace-import/list-import-logs.ts';
 import { addQueueImport } from './marketplace-import/queue-import.ts';
 import { addProblemAnswers, answerFrameworkError } from './problem-answers.ts';
+import { addReference } from './reference/add-reference.ts';
+import { answerUnreadable, takeOddRequests } from './unreadable-requests.ts';
 
 export type Api = FastifyInstance<
   RawServerDefault,
@@ -64,6 +66,10 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 100 },
     frameworkErrors: answerFrameworkError,
+    http: { requireHostHeader: false },
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, logger),
+    // A request on an open connection is carried out while the process ends; the connections to the stores end later.
+    return503OnClosing: false,
   }).withTypeProvider<ZodTypeProvider>();
   api.removeContentTypeParser('text/plain');
   api.setValidatorCompiler(validatorCompiler);
@@ -72,7 +78,9 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
   api.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
+  takeOddRequests(api);
   addProblemAnswers(api);
+  addReference(api);
   addLive(api);
   addReady(api, deps.dependencies);
   api.register(async (scope: Api) => {

@@ -1,0 +1,44 @@
+import type { JsonObject } from './json-schemas.ts';
+
+const text = { type: 'string' };
+
+/** What answers carry beside their bodies; in the document under `components/headers`. */
+export const headers = {
+  'x-request-id': {
+    description: 'The id of the request: the same as in the log and in a problem.',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+    example: '0b8f5c1e-6d2a-4f0e-9a53-3c1d8f1f7b42',
+  },
+  location: {
+    description: 'Where the new record is.',
+    required: true,
+    schema: text,
+    example: '/v1/marketplace/import/1',
+  },
+  link: {
+    description: 'RFC 8288, `rel="next"`: where the next page is. Absent on the last page.',
+    schema: text,
+    example: '</v2/firstparty/audience?limit=50&cursor=117>; rel="next"',
+  },
+  'www-authenticate': { description: 'The scheme of the API key.', required: true, schema: text, example: 'Bearer' },
+  'retry-after': { description: 'Seconds to wait.', required: true, schema: text, example: '5' },
+  deprecation: {
+    description: 'RFC 9745: since when the path is deprecated.',
+    required: true,
+    schema: text,
+    example: '@1794700800',
+  },
+  sunset: {
+    description: 'RFC 8594: when the path goes.',
+    required: true,
+    schema: text,
+    example: 'Wed, 01 Dec 2027 00:00:00 GMT',
+  },
+} satisfies JsonObject;
+
+export type HeaderName = keyof typeof headers;
+
+export function headersNamed(names: readonly HeaderName[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,114 @@
+import type { Operation } from '@inlet/contract/operations';
+import type { z } from 'zod';
+import {
+  failuresOfAll,
+  failuresOfBodies,
+  failuresOfHealth,
+  failuresOfKeys,
+  failuresOfUserTokens,
+} from '../../src/adapters/http/common-documentation.ts';
+import type { DocumentedFailures, OperationDocumentation } from '../../src/adapters/http/operation-documentation.ts';
+import { headersNamed, type HeaderName } from './headers.ts';
+import type { JsonObject, SchemaCollector } from './json-schemas.ts';
+import type { ProblemCollector } from './problems.ts';
+
+export type DocumentedOperation = {
+  readonly id: string;
+  readonly operation: Operation;
+  readonly documentation: OperationDocumentation;
+  readonly isDeprecated: boolean;
+};
+
+/** An Operation Object of OpenAPI, from the registry of operations and what is written beside the routes. */
+export function operationObject(
+  documented: DocumentedOperation,
+  schemas: SchemaCollector,
+  problems: ProblemCollector,
+): JsonObject {
+  const { id, operation, documentation, isDeprecated } = documented;
+  const group = groupOf(operation.path);
+  const parameters = parametersOf(documented, schemas);
+  return {
+    operationId: id,
+    tags: [group],
+    summary: documentation.summary,
+    description: documentation.description,
+    ...(isDeprecated ? { deprecated: true } : {}),
+    security: securityOf(group),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(operation.body ? { requestBody: bodyOf(operation.body, documentation, schemas) } : {}),
+    responses: {
+      ...answersOf(documented, schemas),
+      ...problems.responsesOf(documentation.failures, commonFailures(operation), instanceOf(documented)),
+    },
+  };
+}
+
+function groupOf(path: string): 'imports' | 'audiences' | 'health' {
+  if (path.startsWith('/health/')) return 'health';
+  return path.includes('/firstparty/') ? 'audiences' : 'imports';
+}
+
+function securityOf(group: ReturnType<typeof groupOf>): JsonObject[] {
+  if (group === 'health') return [];
+  return [{ apiKey: [] }, ...(group === 'audiences' ? [{ apiKey: [], userToken: [] }] : [])];
+}
+
+function commonFailures({ path, body }: Operation): DocumentedFailures {
+  const group = groupOf(path);
+  if (group === 'health') return failuresOfHealth;
+  return {
+    ...failuresOfKeys,
+    ...(group === 'audiences' ? failuresOfUserTokens : {}),
+    ...(body ? failuresOfBodies : {}),
+    ...failuresOfAll,
+  };
+}
+
+function parametersOf({ operation, documentation }: DocumentedOperation, schemas: SchemaCollector): JsonObject[] {
+  const places = [
+    { place: 'path', schema: operation.params, texts: documentation.params },
+    { place: 'query', schema: operation.query, texts: documentation.query },
+  ];
+  return places.flatMap(({ place, schema, texts = {} }) =>
+    Object.entries<z.ZodType>(schema?.shape ?? {}).map(([name, field]) => ({
+      name,
+      in: place,
+      ...(place === 'path' ? { required: true } : {}),
+      schema: schemas.schemaOf(field),
+      ...texts[name],
+    })),
+  );
+}
+
+function bodyOf(schema: z.ZodType, { bodies }: OperationDocumentation, schemas: SchemaCollector): JsonObject {
+  return {
+    required: !schema.safeParse(undefined).success,
+    content: { 'application/json': { schema: schemas.schemaOf(schema), examples: bodies } },
+  };
+}
+
+function answersOf(documented: DocumentedOperation, schemas: SchemaCollector): JsonObject {
+  const { operation, documentation, isDeprecated } = documented;
+  const answers = { [operation.status]: documentation.answer, ...documentation.otherAnswers };
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, { description, example, csv, location, isPaged }]) => {
+      const names: HeaderName[] = ['x-request-id'];
+      if (isDeprecated) names.push('deprecation', 'sunset');
+      if (location !== undefined) names.push('location');
+      if (isPaged) names.push('link');
+      const json = operation.answer && { schema: schemas.schemaOf(operation.answer), example };
+      const content = {
+        ...(json ? { 'application/json': json } : {}),
+        ...(csv === undefined ? {} : { 'text/csv': { schema: { type: 'string' }, example: csv } }),
+      };
+      const response = { description, headers: headersNamed(names) };
+      return [status, json ? { ...response, content } : response];
+    }),
+  );
+}
+
+/** The path with the examples of its parameters. */
+function instanceOf({ operation, documentation }: DocumentedOperation): string {
+  return operation.path.replaceAll(/:(\w+)/g, (_all, name: string) => String(documentation.params?.[name]?.example));
+}

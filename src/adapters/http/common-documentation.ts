@@ -1,0 +1,49 @@
+import type { DocumentedFailures } from './operation-documentation.ts';
+
+// What many operations have in common.
+
+export const failuresOfHealth: DocumentedFailures = {
+  internal: { detail: 'The request could not be carried out.' },
+};
+
+export const failuresOfAll: DocumentedFailures = {
+  ...failuresOfHealth,
+  unavailable: { detail: 'The request could not be carried out.' },
+};
+
+export const failuresOfKeys: DocumentedFailures = {
+  unauthenticated: { detail: 'Send a valid API key as "Authorization: Bearer <API_KEY>".' },
+};
+
+export const failuresOfUserTokens: DocumentedFailures = {
+  invalid_user_token: { detail: 'Send a valid user token as "x-user-token", or none.' },
+};
+
+export const failuresOfBodies: DocumentedFailures = {
+  payload_too_large: { detail: 'Request body is too large' },
+  unsupported_media_type: { detail: 'Unsupported Media Type' },
+};
+
+export const tooManyOpenJobs: DocumentedFailures = {
+  too_many_open_jobs: { detail: 'The partner has 200 open jobs, which is the most it may have.' },
+};
+
+export const invalidFilePath: DocumentedFailures = {
+  invalid_file_path: {
+    detail: 'file_path holds a "." or ".." segment.',
+    errors: [{ pointer: '/file_path', detail: 'file_path holds a "." or ".." segment.' }],
+  },
+};
+
+/** Of the parameters `limit` and `cursor`. */
+export const pageParameters = {
+  limit: { description: 'How many entries a page has at most.', example: 50 },
+  cursor: { description: 'Where the page begins: taken as it is from the header `Link` of the page before.' },
+} as const;
+
+export const invalidPage: DocumentedFailures = {
+  invalid_request: {
+    detail: 'The request breaks a rule; see errors.',
+    errors: [{ pointer: '/limit', detail: 'Too big: expected number to be <=1000' }],
+  },
+};

@@ -1,0 +1,15 @@
+import type { OperationDocumentation } from '../operation-documentation.ts';
+
+export const listAttributesDocumentation: OperationDocumentation = {
+  summary: 'List attributes',
+  description:
+    'What the partner may name in its files and deletes: each attribute by its id, or by one of the foreign keys that are tied to it.',
+  answer: {
+    description: 'The attributes, by their ids.',
+    example: [
+      { attribute_id: 1001, name: 'sports', foreign_keys: ['sports'], retired: false },
+      { attribute_id: 1002, name: 'travel', foreign_keys: ['travel', 'trips'], retired: true },
+    ],
+  },
+  failures: {},
+};

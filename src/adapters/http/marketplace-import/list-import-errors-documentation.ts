@@ -1,0 +1,27 @@
+import { invalidPage, pageParameters } from '../common-documentation.ts';
+import type { OperationDocumentation } from '../operation-documentation.ts';
+import { importLogId, noSuchImport } from './import-documentation.ts';
+
+export const listImportErrorsDocumentation: OperationDocumentation = {
+  summary: 'List the errors of an import',
+  description:
+    'Failed files, and the first refused rows of each file and reason, in the order of files and rows. Kept 90 days. As CSV with `Accept: text/csv`.',
+  params: importLogId,
+  query: pageParameters,
+  answer: {
+    description: 'A page of errors.',
+    example: [
+      {
+        file: 'with-bad-rows.csv',
+        row: 2,
+        column: 'id',
+        code: 'invalid_id',
+        message: 'The advertising id is not of the form 8-4-4-4-12 hexadecimal digits.',
+        text: 'not-an-id,sports',
+      },
+    ],
+    csv: 'file,row,column,code,message,text\r\nwith-bad-rows.csv,2,id,invalid_id,The advertising id is not of the form 8-4-4-4-12 hexadecimal digits.,"not-an-id,sports"\r\n',
+    isPaged: true,
+  },
+  failures: { ...noSuchImport, ...invalidPage },
+};

@@ -1,0 +1,61 @@
+import { invalidFilePath, tooManyOpenJobs } from '../common-documentation.ts';
+import type { OperationDocumentation } from '../operation-documentation.ts';
+
+export const queueImportDocumentation: OperationDocumentation = {
+  summary: 'Queue an import',
+  description:
+    'Queues the import of one file, or of every file whose path begins with `file_path`. Imports of a partner are done in the order asked, each file whole or not at all. Follow the import at `Location`. What only the files can tell (none is found, a row is refused) stands on the record, not in this answer.',
+  bodies: {
+    file: { summary: 'One file', value: { file_path: 'with-bad-rows.csv', key_type: 1 } },
+    prefix: {
+      summary: 'Every file under a prefix, gzipped; what their attributes had before goes',
+      value: { file_path: 'daily/2026-11-15/', key_type: 0, compressed: true, mode: 'replace' },
+    },
+    ownBucket: {
+      summary: "From a bucket of the partner's own",
+      value: {
+        file_path: 's3://acme-exports/ids/day.csv.gz',
+        key_type: 1,
+        path_type: 1,
+        credentials: {
+          accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+          secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+          region: 'eu-central-1',
+        },
+      },
+    },
+  },
+  answer: {
+    description: 'The import is queued.',
+    example: { import_log_id: 1 },
+    location: '/v1/marketplace/import/1',
+  },
+  failures: {
+    invalid_request: {
+      detail: 'The request breaks a rule; see errors.',
+      errors: [
+        { pointer: '/file_path', detail: 'Invalid input: expected string, received undefined' },
+        { pointer: '/key_type', detail: 'Invalid option: expected one of 0|1' },
+      ],
+    },
+    ...invalidFilePath,
+    compressed_required: {
+      detail: 'compressed must be given when file_path is a prefix.',
+      errors: [{ pointer: '/compressed', detail: 'compressed must be given when file_path is a prefix.' }],
+    },
+    credentials_required: {
+      detail: 'credentials must be given when path_type is 1.',
+      errors: [{ pointer: '/credentials', detail: 'credentials must be given when path_type is 1.' }],
+    },
+    invalid_region: {
+      detail: '"mars-1" is not a region in which partner buckets can be read.',
+      errors: [
+        {
+          pointer: '/credentials/region',
+          detail: '"mars-1" is not a region in which partner buckets can be read.',
+        },
+      ],
+    },
+    ...tooManyOpenJobs,
+  },
+};

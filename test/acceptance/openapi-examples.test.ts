@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answerChecker, readAnswer } from '../support/openapi/check-answer.ts';
+import { operationsOf, parseOpenApi, readOpenApiText, type DescribedOperation } from '../support/openapi/document.ts';
+import { exampleRequests } from '../support/openapi/example-requests.ts';
+import { makeExampleWorld } from '../support/openapi/example-world.ts';
+import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+
+// Every example of the OpenAPI document is sent as it stands, and what comes back is held to the document.
+
+const document = parseOpenApi(readOpenApiText());
+const check = answerChecker(document);
+
+/** What is read must have been made, and is not yet to be cleared or deleted. */
+const order = ['POST', 'GET', 'PATCH', 'PUT', 'DELETE'];
+const operations = operationsOf(document).toSorted(
+  (one, other) => order.indexOf(one.method) - order.indexOf(other.method),
+);
+
+function success({ responses }: DescribedOperation): number {
+  return Number(Object.keys(responses).find((status) => status.startsWith('2')));
+}
+
+describe('the examples of the OpenAPI document', () => {
+  let service: Audiences;
+
+  beforeAll(async () => {
+    service = await startAudiences('openapi-examples');
+    await makeExampleWorld(service);
+  });
+  afterAll(() => service.stop());
+
+  async function waitForAll(): Promise<void> {
+    for (const { import_log_id } of await service.api.list()) await service.api.waitForEnd(import_log_id);
+    for (const { audience_id } of await service.audiences.list()) await service.audiences.settled(audience_id);
+  }
+
+  it.each(operations)('are answered as documented: $method $path', async (operation) => {
+    const examples = exampleRequests(operation);
+    expect(examples.length).toBeGreaterThan(0);
+    for (const { name, method, url, headers, body } of examples) {
+      const answer = await readAnswer(
+        await service.api.request(url, { method, headers, ...(body === undefined ? {} : { body }) }),
+      );
+      expect(answer, `${name}: ${answer.text}`).toMatchObject({ status: success(operation) });
+      expect(check(operation, answer), name).toEqual([]);
+      expect(answer.headers.get('content-type') ?? '', name).toContain(headers['accept'] ?? '');
+    }
+    if (operation.method !== 'GET') await waitForAll();
+  });
+
+  it('did what they say', async () => {
+    const logs = await service.api.list();
+    expect(logs.map(({ status }) => status)).toContain(2);
+    expect(logs.find(({ import_log_id }) => import_log_id === 1)).toMatchObject({ status: 2, total_rows: '3' });
+    // The bucket of the example is nobody's.
+    expect(logs.flatMap(({ errors }) => errors ?? []).map(({ code }) => code)).toContain(
+      'storage_credentials_rejected',
+    );
+  });
+
+  it('would be seen to be wrong', async () => {
+    const operation = operations.find(({ operationId }) => operationId === 'getImportLog');
+    if (!operation) throw new Error('no such operation');
+    const answer = await readAnswer(await service.api.request('/v1/marketplace/import/1'));
+    const changed = (change: object) => ({
+      ...answer,
+      text: JSON.stringify({ ...JSON.parse(answer.text), ...change }),
+    });
+    expect(check(operation, changed({ status: 4 }))).not.toEqual([]);
+    expect(check(operation, changed({ surprise: 1 }))).not.toEqual([]);
+    expect(check(operation, { ...answer, status: 418 })).not.toEqual([]);
+    expect(check(operation, { ...answer, headers: new Headers({ 'content-type': 'application/json' }) })).toEqual([
+      'the header x-request-id is missing',
+    ]);
+    const asText = new Headers(answer.headers);
+    asText.set('content-type', 'text/plain');
+    expect(check(operation, { ...answer, headers: asText })).not.toEqual([]);
+  });
+});

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readOpenApiText } from '../support/openapi/document.ts';
+import { startApi, stopProcess } from '../support/running-service.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+
+describe('the reference', () => {
+  let stores: TestStores;
+  let api: Awaited<ReturnType<typeof startApi>>;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    api = await startApi(stores.environment, 'reference');
+  });
+  afterAll(async () => {
+    await stopProcess(api.child);
+    await stores.drop();
+  });
+
+  it('has the OpenAPI document as it is committed, without a key', async () => {
+    const answer = await fetch(`${api.url}/openapi.json`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await answer.text()).toBe(readOpenApiText());
+  });
+
+  it('is a page that has everything it needs from this server', async () => {
+    const page = await fetch(`${api.url}/docs`);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const html = await page.text();
+    expect(html).not.toMatch(/<script>|https?:|style=|\bon\w+=/);
+    const parts = Array.from(html.matchAll(/(?:href|src)="([^"]+)"/g), ([, part = '']) => part);
+    expect(parts).toEqual(['docs/swagger-ui.css', 'docs/swagger-ui-bundle.js', 'docs/start.js']);
+    for (const part of parts) {
+      const answer = await fetch(new URL(part, page.url));
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-type')).toMatch(part.endsWith('.css') ? /^text\/css/ : /^text\/javascript/);
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
+
+  it('draws the document that this server has', async () => {
+    const start = await (await fetch(`${api.url}/docs/start.js`)).text();
+    const bundle = await (await fetch(`${api.url}/docs/swagger-ui-bundle.js`)).text();
+    expect(start).toContain("url: 'openapi.json'");
+    expect(start).toContain('SwaggerUIBundle(');
+    expect(bundle).toContain('SwaggerUIBundle');
+  });
+
+  it.each(['/docs', '/docs/start.js', '/openapi.json'])('lets %s load nothing from elsewhere', async (path) => {
+    const policy = (await fetch(api.url + path)).headers.get('content-security-policy') ?? '';
+    const rules = policy.split('; ');
+    expect(rules).toContain("default-src 'none'");
+    expect(rules).toContain("frame-ancestors 'none'");
+    const sources = rules.flatMap((rule) => rule.split(' ').slice(1));
+    expect([...new Set(sources)].toSorted()).toEqual(["'none'", "'self'", 'data:']);
+    expect(rules.find((rule) => rule.startsWith('script-src'))).toBe("script-src 'self'");
+  });
+});

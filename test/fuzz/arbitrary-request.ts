@@ -1,0 +1,174 @@
+import * as fc from 'fast-check';
+import type { DescribedOperation, OpenApi } from '../support/openapi/document.ts';
+import { arbitraryBody } from './arbitrary-body.ts';
+import type { FuzzedRequest } from './fuzzed-request.ts';
+
+export type Secrets = { readonly apiKey: string; readonly userToken: string };
+
+/** Stands for the id of what the sequence made last. */
+export const madeBefore = '~made~';
+
+const oddId = fc.oneof(
+  fc.constantFrom(
+    '0',
+    '-1',
+    '1.5',
+    '1e3',
+    '01',
+    '%31',
+    '%00',
+    '%2F',
+    '..',
+    '%2e%2e',
+    '%zz',
+    '%',
+    '%ff',
+    '',
+    '9'.repeat(16),
+  ),
+  fc.string({ maxLength: 10 }).map(encodeURIComponent),
+  fc.nat({ max: 300 }).map((length) => 'x'.repeat(length)),
+);
+const queryValue = fc.oneof(
+  fc.integer({ min: -1, max: 1100 }).map(String),
+  fc.constantFrom(
+    '',
+    '1.2',
+    '3.17',
+    'devices',
+    'index',
+    'event',
+    'id_type',
+    'country',
+    'NaN',
+    '1e2',
+    '%zz',
+    '%00',
+    '9'.repeat(20),
+  ),
+  fc.string({ maxLength: 80 }).map(encodeURIComponent),
+);
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY'];
+const contentTypes = [
+  'application/json; charset=utf-8',
+  'APPLICATION/JSON',
+  'application/json; charset=utf-16',
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/problem+json',
+  'application/json, text/plain',
+  'json',
+  ';',
+  '',
+];
+const accepts = ['application/json', 'text/csv', 'text/csv;q=0', '*/*', 'image/png', 'nonsense', ''];
+const headerText = fc.string({
+  maxLength: 30,
+  unit: fc
+    .integer({ min: 0x20, max: 0xff })
+    .filter((code) => code !== 0x7f)
+    .map((code) => String.fromCodePoint(code)),
+});
+
+function arbitraryHeaders(secrets: Secrets): fc.Arbitrary<Record<string, string>> {
+  const key = `Bearer ${secrets.apiKey}`;
+  const usual = fc.record(
+    {
+      authorization: fc.oneof(
+        { weight: 20, arbitrary: fc.constant(key) },
+        fc.constantFrom(
+          `bearer ${secrets.apiKey}`,
+          `${key}x`,
+          key.slice(0, -1),
+          'Bearer',
+          'Basic abc',
+          `${key}, ${key}`,
+        ),
+        headerText,
+      ),
+      'content-type': fc.oneof(
+        { weight: 8, arbitrary: fc.constant('application/json') },
+        fc.constantFrom(...contentTypes),
+        headerText,
+      ),
+    },
+    { noNullPrototype: true },
+  );
+  const odd = fc.record(
+    {
+      'x-user-token': fc.oneof({ weight: 3, arbitrary: fc.constant(secrets.userToken) }, headerText),
+      accept: fc.oneof(fc.constantFrom(...accepts), headerText),
+      'content-encoding': fc.constantFrom('gzip', 'br', 'identity', 'nonsense'),
+      'x-request-id': headerText,
+      'idempotency-key': headerText,
+      'x-http-method-override': fc.constantFrom('DELETE', 'GET'),
+      expect: fc.constantFrom('100-continue', 'miracles'),
+      range: fc.constant('bytes=0-1'),
+      'if-none-match': fc.constant('*'),
+      origin: fc.constant('https://elsewhere.example'),
+      cookie: headerText,
+    },
+    { requiredKeys: [], noNullPrototype: true },
+  );
+  return fc
+    .tuple(usual, fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, odd), fc.nat({ max: 40 }))
+    .map(([always, more, dice]) => (dice === 0 ? more : { ...always, ...more }));
+}
+
+function idIn(path: string): fc.Arbitrary<string> {
+  const first = path.includes('/segments/') ? 500_001 : 1;
+  return fc.oneof(
+    { weight: 2, arbitrary: fc.constant(madeBefore) },
+    { weight: 4, arbitrary: fc.integer({ min: first, max: first + 4 }).map(String) },
+    { weight: 3, arbitrary: oddId },
+  );
+}
+
+function arbitraryPath(operation: DescribedOperation): fc.Arbitrary<string> {
+  const names = operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+  const query = fc.array(
+    fc.tuple(fc.constantFrom(...names, 'limit', 'cursor', 'surprise', '__proto__', 'limit[]'), queryValue),
+    { maxLength: 3 },
+  );
+  return fc
+    .tuple(
+      idIn(operation.path),
+      fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, query),
+      fc.nat({ max: 60 }),
+      fc.string({ maxLength: 5 }),
+    )
+    .map(([id, pairs, dice, extra]) => {
+      const path = operation.path.replace(/\{\w+\}/, id);
+      const odd =
+        [
+          `${path}/`,
+          `/${path}`,
+          path.toUpperCase(),
+          `${path}/${encodeURIComponent(extra)}`,
+          path.slice(0, -1),
+          `${path};a=b`,
+          `http://x${path}`,
+        ][dice] ?? path;
+      return pairs.length === 0 ? odd : `${odd}?${pairs.map(([name, value]) => `${name}=${value}`).join('&')}`;
+    });
+}
+
+/** A request to one of the operations of the document, changed in one or several ways. */
+export function arbitraryRequest(
+  document: OpenApi,
+  operations: readonly DescribedOperation[],
+  secrets: Secrets,
+): fc.Arbitrary<FuzzedRequest> {
+  const headers = arbitraryHeaders(secrets);
+  return fc.oneof(
+    ...operations.map((operation) =>
+      fc.record({
+        method: fc.oneof({ weight: 15, arbitrary: fc.constant(operation.method) }, fc.constantFrom(...methods)),
+        path: arbitraryPath(operation),
+        headers,
+        body: arbitraryBody(document, operation),
+      }),
+    ),
+  );
+}

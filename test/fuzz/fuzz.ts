@@ -1,0 +1,99 @@
+import * as fc from 'fast-check';
+import { z } from 'zod';
+import { memoryOfProcess } from '../support/memory.ts';
+import type { Answer } from '../support/openapi/check-answer.ts';
+import { operationsOf, parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
+import { arbitraryRequest, madeBefore, type Secrets } from './arbitrary-request.ts';
+import { fuzzClient, type FuzzedRequest } from './fuzzed-request.ts';
+import { judgeBy, parse } from './judge.ts';
+
+export type Figures = {
+  readonly seed: number;
+  readonly requests: number;
+  readonly seconds: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  /** How many requests each operation got, and how many of them were answered with success. */
+  readonly operations: Readonly<Record<string, { asked: number; done: number }>>;
+  readonly megabytes: { readonly early: number; readonly late: number };
+  /** At most one for each of the tasks that ask. */
+  readonly failures: readonly string[];
+};
+
+/** Until there were so many requests, or the time is up. */
+type Wanted = { readonly requests: number; readonly seconds: number; readonly seed: number };
+
+type Target = { readonly url: string; readonly pid: number; readonly secrets: Secrets };
+
+/** So many ask at once; each in sequences, one request after the other. */
+const tasks = 8;
+const sequencesAtOnce = 5;
+const madeSchema = z.union([
+  z.object({ import_log_id: z.int() }).transform(({ import_log_id }) => import_log_id),
+  z.object({ audience_id: z.int() }).transform(({ audience_id }) => audience_id),
+]);
+
+/** Random requests made from the OpenAPI document; every answer must be as the document says. */
+export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promise<Figures> {
+  const document = parseOpenApi(readOpenApiText());
+  const { judge, operationOf } = judgeBy(document);
+  const operations = operationsOf(document);
+  const counted: Record<string, { asked: number; done: number }> = {};
+  for (const { operationId } of operations) counted[operationId] = { asked: 0, done: 0 };
+  const statuses: Record<string, number> = {};
+  const failures: string[] = [];
+  const start = Date.now();
+  let requests = 0;
+  let early = 0;
+
+  const count = (request: FuzzedRequest, { status }: Answer): void => {
+    requests += 1;
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    const entry = counted[operationOf(request)?.operationId ?? ''];
+    if (entry) entry.asked += 1;
+    if (entry && status < 300) entry.done += 1;
+    // Code is compiled and caches are full by then.
+    if (requests === 1_000) early = memoryOfProcess(pid).now;
+  };
+
+  const hasMore = (): boolean => requests < wanted.requests && Date.now() - start < wanted.seconds * 1000;
+
+  async function runTask(task: number): Promise<void> {
+    const { ask, close } = fuzzClient(url);
+    const sequence = fc.array(arbitraryRequest(document, operations, secrets), { minLength: 1, maxLength: 7 });
+    const property = fc.asyncProperty(sequence, async (steps) => {
+      let made = '1';
+      for (const step of steps) {
+        const request = { ...step, path: step.path.replace(madeBefore, made) };
+        const answer = await ask(request);
+        count(request, answer);
+        const complaints = judge(request, answer);
+        if (complaints.length > 0) throw new Error(`${shown(request)}: ${complaints.join('; ')}`);
+        made = String(madeSchema.safeParse(parse(answer.text)).data ?? made);
+      }
+    });
+    for (let round = 0; hasMore() && failures.length === 0; round += 1) {
+      const seed = wanted.seed + task * 1_000_000 + round;
+      const found = await fc.check(property, { seed, numRuns: sequencesAtOnce });
+      if (found.failed)
+        failures.push(`seed ${found.seed}, path ${found.counterexamplePath}: ${String(found.errorInstance)}`);
+    }
+    close();
+  }
+
+  await Promise.all(Array.from({ length: tasks }, (_, task) => runTask(task)));
+  const late = memoryOfProcess(pid).now;
+  return {
+    seed: wanted.seed,
+    requests,
+    seconds: Math.round((Date.now() - start) / 100) / 10,
+    statuses,
+    operations: counted,
+    megabytes: { early: Math.round(early / 1e6), late: Math.round(late / 1e6) },
+    failures,
+  };
+}
+
+/** Without its headers: they hold keys. */
+function shown({ method, path, body }: FuzzedRequest): string {
+  return `${method} ${path} ${body ? Buffer.from(body).toString('latin1').slice(0, 300) : 'without a body'}`;
+}

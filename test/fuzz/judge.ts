@@ -1,0 +1,78 @@
+import { problemSchema } from '@inlet/contract/problem';
+import { z } from 'zod';
+import { answerChecker, type Answer } from '../support/openapi/check-answer.ts';
+import { operationsOf, type DescribedOperation, type OpenApi } from '../support/openapi/document.ts';
+import { validatorsOf } from '../support/openapi/validators.ts';
+import type { FuzzedRequest } from './fuzzed-request.ts';
+
+export type Judge = {
+  readonly operationOf: (request: FuzzedRequest) => DescribedOperation | undefined;
+  /** What is wrong with an answer; empty when nothing is. */
+  readonly judge: (request: FuzzedRequest, answer: Answer) => string[];
+};
+
+/** What Fastify answers without any operation: broken addresses, unknown ones, other methods. */
+const withoutOperation: ReadonlySet<number> = new Set([400, 404, 405, 413, 415]);
+const notReadySchema = z.looseObject({ code: z.literal('report_not_ready') });
+
+export function judgeBy(document: OpenApi): Judge {
+  const check = answerChecker(document);
+  const { complaintsOf } = validatorsOf(document);
+  const operations = operationsOf(document).map((operation) => ({
+    operation,
+    pattern: new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]*')}$`),
+  }));
+  const operationOf = ({ method, path }: FuzzedRequest): DescribedOperation | undefined => {
+    const [plain = ''] = path.replace(/^http:\/\/x/, '').split('?');
+    if (!isDecodable(plain)) return undefined;
+    return operations.find(({ operation, pattern }) => operation.method === method && pattern.test(plain))?.operation;
+  };
+
+  /** A body that the document refuses must not be taken. */
+  function takenWrongly(operation: DescribedOperation, { body }: FuzzedRequest, { status }: Answer): string[] {
+    if (status >= 300 || !operation.requestBody || !body || body.length === 0) return [];
+    // A byte-order mark is passed over.
+    const value: unknown = JSON.parse(new TextDecoder().decode(body));
+    const place = `${operation.place}/requestBody/content/application~1json/schema`;
+    return complaintsOf(place, withTrimmedName(value)).map((complaint) => `the body was taken: ${complaint}`);
+  }
+
+  return {
+    operationOf,
+    judge: (request, answer) => {
+      if (request.method === 'HEAD')
+        return answer.status >= 500 || answer.text !== '' ? [`HEAD: ${answer.status}`] : [];
+      if (answer.status >= 500 && !notReadySchema.safeParse(parse(answer.text)).success) {
+        return [`${answer.status}: ${answer.text}`];
+      }
+      const operation = operationOf(request);
+      if (operation) return [...check(operation, answer), ...takenWrongly(operation, request, answer)];
+      return withoutOperation.has(answer.status) && problemSchema.strict().safeParse(parse(answer.text)).success
+        ? []
+        : [`no operation, and no problem: ${answer.status} ${answer.text}`];
+    },
+  };
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURI(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The service trims names before it looks at them; a JSON schema cannot say so. */
+function withTrimmedName(value: unknown): unknown {
+  const named = z.looseObject({ name: z.string() }).safeParse(value);
+  return named.success ? { ...named.data, name: named.data.name.trim() } : value;
+}

@@ -1,0 +1,26 @@
+import { parseArgs } from 'node:util';
+import { setup } from '../support/global-setup.ts';
+import { fuzz } from './fuzz.ts';
+import { startFuzzedService } from './fuzzed-service.ts';
+
+// Random requests against a real api, made from the OpenAPI document. The same seed makes the same requests; which id an
+// answer brings, and what else is asked at the time, is up to the machine.
+
+const usage = 'npm run fuzz -- [--requests 20000] [--seed N] [--seconds 3600]';
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    seconds: { type: 'string', default: '3600' },
+  },
+});
+const wanted = { requests: Number(values.requests), seed: Number(values.seed), seconds: Number(values.seconds) };
+if (!(wanted.requests > 0 && wanted.seconds > 0 && Number.isSafeInteger(wanted.seed))) throw new Error(usage);
+
+await setup();
+const service = await startFuzzedService();
+const figures = await fuzz(service, wanted);
+const ended = { ...figures, isRunning: service.isRunning() };
+process.stdout.write(`${JSON.stringify(ended, null, 2)}\n`);
+await service.stop();
+process.exitCode = figures.failures.length === 0 && ended.isRunning ? 0 : 1;

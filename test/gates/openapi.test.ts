@@ -1,0 +1,104 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { findUndocumented } from '../../scripts/openapi/find-undocumented.ts';
+import type { CatalogueEntry } from '../../src/domain/catalogue-entry.ts';
+import { failureCatalogue } from '../../src/domain/failure-catalogue.ts';
+import { operationsOf, parseOpenApi, readOpenApiText, responseOf } from '../support/openapi/document.ts';
+import { findBadExamples } from '../support/openapi/find-bad-examples.ts';
+
+const text = readOpenApiText();
+const document = parseOpenApi(text);
+
+/** The document with one place of its text changed. */
+function plant(before: string | RegExp, after: string): string {
+  const changed = text.replace(before, after);
+  if (changed === text) throw new Error(`there is no ${String(before)} in the document`);
+  return changed;
+}
+
+async function validityOf(changed: string): Promise<unknown> {
+  return new Validator().validate(z.looseObject({}).parse(JSON.parse(changed)));
+}
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    expect(await validityOf(text)).toEqual({ valid: true });
+    expect(JSON.parse(text)).toMatchObject({ openapi: '3.1.1' });
+  });
+
+  it.each([
+    { what: 'no title', before: '"title": "Inlet",', after: '' },
+    { what: 'a parameter in no place', before: '"in": "path"', after: '"in": "somewhere"' },
+    { what: 'a response without a description', before: '"description": "The import is queued.",', after: '' },
+    { what: 'a security scheme of no type', before: '"type": "http"', after: '"type": "magic"' },
+  ])('would be found invalid with $what', async ({ before, after }) => {
+    expect(await validityOf(plant(before, after))).toMatchObject({ valid: false });
+  });
+
+  it('has only examples that are valid against their own schemas', () => {
+    const { looked, bad } = findBadExamples(document);
+    expect(bad).toEqual([]);
+    expect(looked).toBeGreaterThan(200);
+  });
+
+  it.each([
+    { what: 'a body', before: '"key_type": 1', after: '"key_type": 2' },
+    { what: 'a field that is not known', before: '"file_path": "with-bad-rows.csv",', after: '"path": "a.csv",' },
+    {
+      what: 'an answer',
+      before: '"example": {\n                  "import_log_id": 1',
+      after: '"example": {\n"import_log_id": "1"',
+    },
+    { what: 'a parameter', before: '"example": 500001', after: '"example": -1' },
+    { what: 'a time', before: '"2026-11-15T01:12:18.654Z"', after: '"yesterday"' },
+    { what: 'a problem with the code of another', before: '"code": "not_found"', after: '"code": "internal"' },
+    { what: 'a problem with another status', before: '"status": 404', after: '"status": 400' },
+  ])('would be seen to have a bad example of $what', ({ before, after }) => {
+    expect(findBadExamples(parseOpenApi(plant(before, after))).bad).not.toEqual([]);
+  });
+
+  it('says everything of every operation', () => {
+    expect(findUndocumented(JSON.parse(text))).toEqual([]);
+    expect(operationsOf(document).length).toBeGreaterThan(20);
+  });
+
+  it.each([
+    { before: '"summary": "Queue an import",', after: '', complaint: /^POST \S+import has no summary$/ },
+    { before: /"description": "One import or delete[^\n]*,\n/, after: '', complaint: /has no description$/ },
+    { before: /"description": "The id that the import[^"]*",/, after: '', complaint: /description of import_log_id$/ },
+    { before: /"description": "Where the page begins[^"]*"/, after: '"x": 1', complaint: /description of cursor$/ },
+    { before: /,\s*"example": 500001/, after: '', complaint: /no example of default_warehouse_segment_id$/ },
+    { before: '"description": "The import is queued."', after: '"description": ""', complaint: /description of 202$/ },
+    {
+      before: /"example": \{\s*"import_log_id": 1\s*\}/,
+      after: '"x": 1',
+      complaint: /no example of 202 as application/,
+    },
+    { before: /"example": "file,row[^\n]*/, after: '"x": 1', complaint: /no example of 200 as text\/csv$/ },
+    {
+      before: /"examples": \{(?=\s*"file": \{\s*"summary": "One file")/,
+      after: '"x": {',
+      complaint: /example of a request body/,
+    },
+    { before: '"invalid_region": {', after: '"other": {', complaint: /POST \S+ has no example of 400 invalid_region$/ },
+    { before: /"unavailable": \{(?=\s*"summary")/, after: '"x": {', complaint: /of 503 unavailable$/ },
+  ])('would be seen to lack what $complaint says', ({ before, after, complaint }) => {
+    const complaints = findUndocumented(JSON.parse(plant(before, after)));
+    expect(complaints.filter((line) => complaint.test(line))).not.toEqual([]);
+  });
+
+  it('names every code of the catalogue that an operation can be answered with', () => {
+    const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
+    const ofAnswers = entries.filter(([, { status }]) => status !== undefined).map(([code]) => code);
+    const documented = operationsOf(document).flatMap((operation) =>
+      Object.keys(operation.responses).flatMap((status) => {
+        const problem = responseOf(document, operation, status)?.content['application/problem+json'];
+        return Object.keys(problem?.examples ?? {});
+      }),
+    );
+    // Of these it is not known which operation was meant.
+    const ofNone = ['method_not_allowed', 'request_timeout', 'headers_too_large'];
+    expect([...new Set([...documented, ...ofNone])].toSorted()).toEqual(ofAnswers.toSorted());
+  });
+});

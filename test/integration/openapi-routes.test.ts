@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildApi } from '../../src/adapters/http/server.ts';
+import { createLogger } from '../../src/entry/logging.ts';
+import { operationsOf, parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+import { wireUp, type Wired } from '../support/wired.ts';
+
+describe('the OpenAPI document', () => {
+  let stores: TestStores;
+  let deps: Wired;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    deps = await wireUp(stores);
+  });
+  afterAll(async () => {
+    await deps.close();
+    await stores.drop();
+  });
+
+  it('has every route of the api but the reference itself, and no other', async () => {
+    const routes: string[] = [];
+    const api = buildApi(
+      {
+        ...deps,
+        ofRequests: (built) => {
+          built.addHook('onRoute', ({ method, url }) => {
+            for (const one of [method].flat()) routes.push(`${one} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
+          });
+        },
+      },
+      createLogger({ name: 'test', level: 'silent' }),
+    );
+    await api.ready();
+    await api.close();
+    const own = routes.filter((route) => !/^HEAD | \/docs| \/openapi\.json$/.test(route));
+    const documented = operationsOf(parseOpenApi(readOpenApiText())).map(({ method, path }) => `${method} ${path}`);
+    expect(documented.toSorted()).toEqual(own.toSorted());
+  });
+});

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { DescribedOperation } from './document.ts';
+
+export type ExampleRequest = {
+  readonly name: string;
+  readonly method: string;
+  /** With the examples of its parameters. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+/** Every example of an operation: each of its bodies, or each type that it can answer with. */
+export function exampleRequests(operation: DescribedOperation): ExampleRequest[] {
+  const { method } = operation;
+  const url = exampleUrl(operation);
+  const bodies = Object.entries(operation.requestBody?.content['application/json']?.examples ?? {});
+  if (bodies.length > 0) {
+    return bodies.map(([name, { value }]) => ({
+      name,
+      method,
+      url,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(value),
+    }));
+  }
+  return typesOf(operation).map((accept) => ({ name: accept, method, url, headers: { accept } }));
+}
+
+function exampleUrl({ path, parameters }: DescribedOperation): string {
+  const examples = parameters.filter(({ example }) => example !== undefined);
+  const filled = examples
+    .filter((parameter) => parameter.in === 'path')
+    .reduce((address, { name, example }) => address.replace(`{${name}}`, String(example)), path);
+  const query = examples
+    .filter((parameter) => parameter.in === 'query')
+    .map(({ name, example }) => `${name}=${String(example)}`);
+  return query.length === 0 ? filled : `${filled}?${query.join('&')}`;
+}
+
+function typesOf({ responses }: DescribedOperation): string[] {
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
+  return Object.keys(z.object({ content: z.looseObject({}).default({}) }).parse(success).content);
+}

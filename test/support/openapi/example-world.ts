@@ -1,0 +1,16 @@
+import { gzipSync } from 'node:zlib';
+import { rememberSecrets } from '../known-secrets.ts';
+import { rows } from '../audience-rows.ts';
+import { device } from '../device-id.ts';
+import type { Marketplace } from '../start-marketplace.ts';
+
+/** What the examples of the document speak of: attributes and files. In fresh stores the ids are those of the examples. */
+export async function makeExampleWorld({ partner }: Marketplace): Promise<void> {
+  rememberSecrets('wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY');
+  for (const name of ['sports', 'travel', 'music']) await partner.createAttribute(name, name);
+  await partner.upload('with-bad-rows.csv', `${device(1)},sports\nnot-an-id,sports\n${device(2)},sports|travel\n`);
+  await partner.upload('daily/2026-11-15/1.csv.gz', gzipSync(`${device(3)},1003\n`));
+  await partner.upload('acme/summer/1.csv', rows(0, 20));
+  await partner.upload('acme/summer/2.csv', rows(10, 30, 'click'));
+  await partner.upload('acme/winter.csv.gz', gzipSync(`${rows(0, 5)}nonsense,click\n`));
+}

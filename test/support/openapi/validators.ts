@@ -1,0 +1,34 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as formats from 'ajv-formats';
+import type { OpenApi } from './document.ts';
+
+export type Validators = {
+  /** What is wrong with a value by the schema at a place of the document; empty when nothing is. */
+  readonly complaintsOf: (place: string, value: unknown) => string[];
+};
+
+/**
+ * By the schemas of the document. An answer may get more fields within a version, so the document leaves its objects
+ * open; here they are closed: a field that the document does not know is a mistake.
+ */
+export function validatorsOf(document: OpenApi): Validators {
+  const ajv = new Ajv2020({ allErrors: true, strict: false });
+  formats.default.default(ajv);
+  ajv.addSchema({ ...document, components: closed(document.components) }, 'openapi.json');
+  return {
+    complaintsOf: (place, value) => {
+      const validate = ajv.getSchema(`openapi.json#${encodeURI(place)}`);
+      if (!validate) throw new Error(`there is no schema at ${place}`);
+      if (validate(value) === true) return [];
+      return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+    },
+  };
+}
+
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  const isOpen = inner['type'] === 'object' && 'properties' in inner && !('additionalProperties' in inner);
+  return isOpen ? { ...inner, additionalProperties: false } : inner;
+}

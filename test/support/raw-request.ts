@@ -1,0 +1,29 @@
+import { connect } from 'node:net';
+import type { Answer } from './openapi/check-answer.ts';
+
+/** Sends bytes as they are, also such as no client would send, and reads one answer to its end. */
+export function sendRaw(url: string, bytes: string | Uint8Array): Promise<Answer> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.setEncoding('utf8');
+    socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')));
+    socket.on('data', (part: string) => {
+      text += part;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(parseAnswer(text)));
+    // Without an end of its own: a server that answers before everything has come must be heard.
+    socket.write(bytes);
+  });
+}
+
+function parseAnswer(text: string): Answer {
+  const [head = '', ...body] = text.split('\r\n\r\n');
+  const [first = '', ...lines] = head.split('\r\n');
+  const headers = new Headers(
+    lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  return { status: Number(first.split(' ')[1]), headers, text: body.join('\r\n\r\n') };
+}
