@@ -32,6 +32,8 @@ describe('an error', () => {
     ['a connection that was reset', coded('ECONNRESET', 'socket hang up')],
     ['a body that ends early', new Error('aborted')],
     ['a statement that PostgreSQL ended', coded('57014')],
+    ['a rollback after we gave a statement up', new Error('Client was closed and is not queryable')],
+    ['a connection that PostgreSQL does not take up', new Error('timeout expired')],
     ['a statement that the engine ended', ofEngine('QUERY_WAS_CANCELLED')],
     ['a storage that does not know what happened', answer(500)],
   ])('says that a connection broke: %s', (_what, error) => {

@@ -46,7 +46,7 @@ const brokenTypes = new Set([
   'ABORTED',
 ]);
 const brokenWords =
-  /^(?:Timeout error\.?|socket hang up|aborted|Connection terminated.*|Client has encountered a connection error.*|Query read timeout)$/;
+  /^(?:Timeout error\.?|socket hang up|aborted|Connection terminated.*|Client .* is not queryable|Query read timeout|timeout expired)$/;
 
 const mostCauses = 8;
 
