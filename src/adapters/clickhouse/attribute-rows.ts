@@ -40,6 +40,7 @@ export async function deleteAttributeRows(engine: Engine, rows: AttributeRows): 
     mutate(shard, 'device_attributes_local', {
       query: `ALTER TABLE device_attributes_local DELETE IN PARTITION ID '${rows.partnerId}' WHERE ${condition}`,
       query_params: parametersOf(rows),
+      partitions: [rows.partnerId],
     }),
   );
 }

@@ -11,8 +11,16 @@ export type Engine = {
   readonly cluster: string;
 };
 
-/** Settings of every statement. Recent versions collect inserts in the background by default; ours must be there. */
-const settings: ClickHouseSettings = { async_insert: 0, wait_end_of_query: 1, max_execution_time: 3600 };
+/**
+ * Settings of every statement. Recent versions collect inserts in the background by default; ours must be there. A question
+ * whose asker is gone would be answered all the same.
+ */
+const settings: ClickHouseSettings = {
+  async_insert: 0,
+  wait_end_of_query: 1,
+  max_execution_time: 3600,
+  cancel_http_readonly_queries_on_client_close: 1,
+};
 
 export function connectEngine(options: {
   urls: readonly Secret[];

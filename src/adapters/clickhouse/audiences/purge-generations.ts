@@ -23,9 +23,10 @@ export async function purgeGenerations(
   dead: readonly Generation[],
   signal: AbortSignal,
 ): Promise<void> {
-  const commands = [...Map.groupBy(dead, ({ partnerId }) => partnerId)].map(deleteOfPartner);
-  const query = `ALTER TABLE audience_devices_local ${commands.join(', ')}`;
-  await onEveryShard(engine, (shard) => mutate(shard, 'audience_devices_local', { query, query_params: {} }, signal));
+  const byPartner = Map.groupBy(dead, ({ partnerId }) => partnerId);
+  const query = `ALTER TABLE audience_devices_local ${[...byPartner].map(deleteOfPartner).join(', ')}`;
+  const statement = { query, query_params: {}, partitions: [...byPartner.keys()] };
+  await onEveryShard(engine, (shard) => mutate(shard, 'audience_devices_local', statement, signal));
 }
 
 function deleteOfPartner([partnerId, dead]: [number, Generation[]]): string {

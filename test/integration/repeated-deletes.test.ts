@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deleteAttributeRows } from '../../src/adapters/clickhouse/attribute-rows.ts';
+import { closeEngine, type Engine, type Shard } from '../../src/adapters/clickhouse/connect.ts';
+import { selectNumber } from '../../src/adapters/clickhouse/count.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+import { connectTestEngine } from '../support/test-engine.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+/** The same engine, with a count of what it is asked. */
+function counted(engine: Engine) {
+  const counts = { commands: 0, looks: 0, looking: 0, mostLooking: 0 };
+  const shard = new Proxy(engine.shards[0], {
+    get: (inner, property) => {
+      if (property === 'command') {
+        return (given: Parameters<Shard['command']>[0]) => {
+          counts.commands += 1;
+          return inner.command(given);
+        };
+      }
+      if (property === 'query') {
+        return async (given: Parameters<Shard['query']>[0]) => {
+          counts.looking += 1;
+          counts.mostLooking = Math.max(counts.mostLooking, counts.looking);
+          try {
+            return await inner.query(given);
+          } finally {
+            counts.looking -= 1;
+            counts.looks += 1;
+          }
+        };
+      }
+      return Reflect.get(inner, property) as unknown;
+    },
+  });
+  return { engine: { ...engine, shards: [shard] } satisfies Engine, counts };
+}
+
+const rowsOf = (partnerId: number) => ({ partnerId, attributeIds: [1], versions: { ofDeletes: 8, ofAdds: 9 } });
+
+describe('a delete that is repeated', () => {
+  let stores: TestStores;
+  let engine: Engine;
+  beforeAll(async () => {
+    stores = await createStores('one');
+    engine = connectTestEngine(stores);
+    const values = [1, 2, 3, 4, 5].map(
+      (partner) => `(${partner}, 1, toUUID('6d92078a-8246-4ba4-ae5b-76104861e7dc'), 1)`,
+    );
+    await engine.shards[0].command({
+      query: `INSERT INTO device_attributes_local (partner_id, attribute_id, device, version) VALUES ${values.join(', ')}`,
+    });
+    await engine.shards[0].command({ query: 'SYSTEM STOP MERGES device_attributes_local' });
+  });
+  afterAll(async () => {
+    await closeEngine(engine);
+    await stores.drop();
+  });
+
+  const number = (what: string): Promise<number> =>
+    selectNumber(engine.shards[0], { query: `SELECT ${what} AS number` });
+  const open = (): Promise<number> =>
+    number('toString((SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done))');
+
+  it('waits for the mutation of the attempt before, and asks no more often the more wait', async () => {
+    const before = counted(engine);
+    const attempts = [deleteAttributeRows(before.engine, rowsOf(1))];
+    await waitUntil('it has begun', async () => (await open()) === 1);
+
+    const again = counted(engine);
+    attempts.push(deleteAttributeRows(again.engine, rowsOf(1)));
+    await waitUntil('it has looked', () => Promise.resolve(again.counts.looks > 2));
+    expect(again.counts.commands).toBe(0);
+    expect(await open()).toBe(1);
+
+    for (const partnerId of [2, 3, 4, 5]) attempts.push(deleteAttributeRows(before.engine, rowsOf(partnerId)));
+    await waitUntil('all have begun', async () => (await open()) === 5);
+    const { looks } = before.counts;
+    await waitUntil('they look again', () => Promise.resolve(before.counts.looks > looks + 2));
+    expect(before.counts.mostLooking).toBe(1);
+
+    await engine.shards[0].command({ query: 'SYSTEM START MERGES device_attributes_local' });
+    await Promise.all(attempts);
+    expect(await open()).toBe(0);
+    expect(await number('toString((SELECT count() FROM device_attributes_local))')).toBe(0);
+  });
+});
