@@ -108,7 +108,13 @@ describe('the operator', () => {
   });
 
   it('shows a partner and sets the share of bad rows of its audience files', async () => {
-    const fresh = { partner_id: mine.id, name: mine.name, prefix: mine.prefix, audience_bad_row_share: 0 };
+    const fresh = {
+      partner_id: mine.id,
+      name: mine.name,
+      prefix: mine.prefix,
+      external_id: expect.stringMatching(/^[\da-f-]{36}$/) as string,
+      audience_bad_row_share: 0,
+    };
     expect(await read('partner', 'show', mine.name)).toEqual(fresh);
     const set = { ...fresh, audience_bad_row_share: 0.01 };
     const share = '--audience-bad-rows';
