@@ -56,6 +56,21 @@ export const queueImportDocumentation: OperationDocumentation = {
         },
       ],
     },
+    invalid_role_arn: {
+      detail: 'roleArn must have the form arn:aws:iam::<account>:role/<name>.',
+      errors: [
+        { pointer: '/credentials/roleArn', detail: 'roleArn must have the form arn:aws:iam::<account>:role/<name>.' },
+      ],
+    },
+    roles_not_available: {
+      detail: 'roleArn cannot be used here; send accessKeyId and secretAccessKey.',
+      errors: [
+        {
+          pointer: '/credentials/roleArn',
+          detail: 'roleArn cannot be used here; send accessKeyId and secretAccessKey.',
+        },
+      ],
+    },
     ...tooManyOpenJobs,
   },
 };
