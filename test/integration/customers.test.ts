@@ -108,11 +108,11 @@ describe('the operator', () => {
   });
 
   it('shows a partner and sets the share of bad rows of its audience files', async () => {
-    const fresh = {
+    const fresh: Record<string, unknown> = {
       partner_id: mine.id,
       name: mine.name,
       prefix: mine.prefix,
-      external_id: expect.stringMatching(/^[\da-f-]{36}$/) as string,
+      external_id: expect.stringMatching(/^[\da-f-]{36}$/) as unknown,
       audience_bad_row_share: 0,
     };
     expect(await read('partner', 'show', mine.name)).toEqual(fresh);
