@@ -40,6 +40,15 @@ describe('what is sealed', () => {
     }
   });
 
+  it('is not opened with a seal that was cut short: fewer bytes would be easier to guess', () => {
+    const { keyId, bytes } = sealer.seal('', context);
+    for (let length = 12; length < 12 + 16; length += 1) {
+      expect(() => sealer.open({ keyId, bytes: bytes.subarray(0, length) }, context), `${length} bytes`).toThrow(
+        'Invalid authentication tag length',
+      );
+    }
+  });
+
   it('is never the same twice', () => {
     const sealed = Array.from({ length: 1_000 }, () => Buffer.from(sealer.seal(text, context).bytes));
     expect(new Set(sealed.map((bytes) => bytes.subarray(0, 12).toString('hex'))).size).toBe(1_000);

@@ -5,6 +5,8 @@ import type { Sealer } from '../../ports/sealer.ts';
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
+// Without it a shorter seal is taken too.
+const options = { authTagLength: tagBytes };
 
 /** Keys are given as `<id>:<64 hexadecimal digits>`. The first seals; the others still open what they sealed. */
 export function aesGcmSealer(keys: readonly Secret[]): Sealer {
@@ -19,14 +21,15 @@ export function aesGcmSealer(keys: readonly Secret[]): Sealer {
   return {
     seal: (text, context) => {
       const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv(algorithm, keyOf(current), nonce).setAAD(Buffer.from(context));
+      const cipher = createCipheriv(algorithm, keyOf(current), nonce, options).setAAD(Buffer.from(context));
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return { keyId: current, bytes: Buffer.concat([nonce, cipher.getAuthTag(), sealed]) };
     },
     open: ({ keyId, bytes }, context) => {
       const nonce = bytes.subarray(0, nonceBytes);
       const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes);
-      const decipher = createDecipheriv(algorithm, keyOf(keyId), nonce).setAAD(Buffer.from(context)).setAuthTag(tag);
+      const decipher = createDecipheriv(algorithm, keyOf(keyId), nonce, options).setAuthTag(tag);
+      decipher.setAAD(Buffer.from(context));
       return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
     },
   };
