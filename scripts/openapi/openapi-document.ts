@@ -27,7 +27,8 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'x-user-token',
-    description: 'A user token of one of its customers: the call then sees and makes audiences of that customer only.',
+    description:
+      'A user token of one of its customers: the call then sees and makes audiences of that customer only. One that the operator made, or, where the operator has set it up, a JWT of an OpenID Connect issuer that names the partner and the customer. Without the header the call sees and makes what is the own of the partner.',
   },
 };
 

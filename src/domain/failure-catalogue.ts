@@ -1,4 +1,5 @@
 import type { CatalogueEntry } from './catalogue-entry.ts';
+import { issuerFailures } from './issuer-failures.ts';
 import { partnerBucketFailures } from './partner-bucket-failures.ts';
 
 /** Every failure that Inlet can report, once. `docs/errors.md` is generated from this table. */
@@ -70,7 +71,7 @@ export const failureCatalogue = {
   invalid_user_token: {
     title: 'The user token is not valid',
     cause:
-      'The `x-user-token` header is empty, or its token is unknown, revoked or of another partner than the API key.',
+      'The `x-user-token` header is empty, or its token is unknown, revoked, expired or of another partner than the API key.',
     remedy: 'Send a user token that was issued for one of your customers; or no such header, to act for yourself.',
     fault: 'partner',
     status: 401,
@@ -220,6 +221,7 @@ export const failureCatalogue = {
     remedy: 'Split the file and import the parts with a prefix.',
     fault: 'partner',
   },
+  ...issuerFailures,
   ...partnerBucketFailures,
   file_changed: {
     title: 'The file changed while it was read',

@@ -3,6 +3,7 @@ import { defaultProtection, type Protection } from '../domain/composition/protec
 import { parseNetwork, type Network } from '../domain/ip-address.ts';
 import { defaultLimits, type Limits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
+import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
 
 // The one schema of the configuration, and the only reader of the environment. `docs/configuration.md` is generated
 // from it: every variable has a description.
@@ -29,7 +30,7 @@ const count = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
 const countOrOff = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
   z.coerce.number().int().nonnegative().default(fallback);
 
-export const configSchema = z.object({
+const settings = z.object({
   INLET_POSTGRES_URL: address(['postgres:', 'postgresql:']).describe(
     'Address of PostgreSQL with user and password: the control plane.',
   ),
@@ -157,6 +158,13 @@ export const configSchema = z.object({
     .describe(
       'Key of the noise in composition reports, 64 hexadecimal digits; else it follows from the first sealing key.',
     ),
+  ...oidcSettings,
+});
+
+export const configSchema = settings.superRefine((config, context) => {
+  for (const { name, message } of findMissingOidcSettings(config)) {
+    context.addIssue({ code: 'custom', path: [name], message });
+  }
 });
 
 export type Config = z.infer<typeof configSchema>;

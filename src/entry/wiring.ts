@@ -23,6 +23,7 @@ import { randomKeys } from '../adapters/vault/random-keys.ts';
 import { wireComposition } from './composition.ts';
 import { limitsOf, partnerNetworksOf, type Config } from './config.ts';
 import { failpoints } from './failpoints.ts';
+import { issuedTokensOf } from './issuer.ts';
 import { observe } from './observation/observe.ts';
 import { partnerRoles } from './partner-roles.ts';
 import { sourceStorage } from './source-storage.ts';
@@ -98,6 +99,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
     limits: limitsOf(config),
     apiKeys: randomKeys('apiKey'),
     userTokens: randomKeys('userToken'),
+    issuedTokens: issuedTokensOf(config, log, (port) => observed('issuer', 'issuer', port)),
     canAssumeRoles,
     partners: observed('postgres', 'partners', partners),
     customers: observed('postgres', 'customers', postgresCustomerStore(db)),

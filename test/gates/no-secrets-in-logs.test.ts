@@ -22,4 +22,13 @@ describe('the log output of the whole run', () => {
     writeFileSync(join(directory, 'api.log'), 'fine\nconnecting to postgres://inlet:hunter2@host/db\n');
     expect(findSecrets(directory, ['hunter2']).places).toEqual(['api.log:2']);
   });
+
+  it('would be noticed if it held a JWT that nobody remembered', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'inlet-secrets-'));
+    const [header, claims] = [{ alg: 'ES256' }, { iss: 'https://login.example' }].map((part) =>
+      Buffer.from(JSON.stringify(part)).toString('base64url'),
+    );
+    writeFileSync(join(directory, 'api.log'), `fine\n{"token":"${header}.${claims}.${'A'.repeat(86)}"}\n`);
+    expect(findSecrets(directory, []).places).toEqual(['api.log:2']);
+  });
 });

@@ -1,7 +1,7 @@
 import { connect, type LookupFunction } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { assumeRole } from '../../src/adapters/s3/assume-role.ts';
-import type { Resolve } from '../../src/adapters/s3/guarded-agents.ts';
+import type { Resolve } from '../../src/adapters/guarded-agents.ts';
 import { partnerObjectStore, type PartnerBucket } from '../../src/adapters/s3/partner-object-store.ts';
 import { awsRegions } from '../../src/domain/aws-regions.ts';
 import { Secret } from '../../src/domain/secret.ts';

@@ -17,6 +17,7 @@ export const failuresOfKeys: DocumentedFailures = {
 
 export const failuresOfUserTokens: DocumentedFailures = {
   invalid_user_token: { detail: 'Send a valid user token as "x-user-token", or none.' },
+  issuer_away: { detail: 'The issuer https://login.example.com cannot be asked for its keys.' },
 };
 
 export const failuresOfBodies: DocumentedFailures = {

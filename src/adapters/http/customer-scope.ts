@@ -1,19 +1,17 @@
 import type { FastifyRequest } from 'fastify';
 import type { AudienceScope } from '../../domain/audience.ts';
-import type { CustomerStore } from '../../ports/customer-store.ts';
-import type { KeyIssuer } from '../../ports/key-issuer.ts';
-import { identifyCustomer } from '../../usecases/identify-customer.ts';
+import { identifyCustomer, type IdentifyDeps } from '../../usecases/identify-customer.ts';
 import { partnerOf } from './authentication.ts';
 import type { Api } from './server.ts';
 
 const scopes = new WeakMap<FastifyRequest, AudienceScope>();
 
 /** Goes into the authenticated scope, after `addAuthentication`: a user token counts only beside its partner's key. */
-export function addCustomerScope(api: Api, deps: { customers: CustomerStore; userTokens: KeyIssuer }): void {
+export function addCustomerScope(api: Api, deps: IdentifyDeps): void {
   api.addHook('onRequest', async (request) => {
     // Node joins a header that was sent twice into one text, which is then no token.
     const token = request.headers['x-user-token']?.toString();
-    scopes.set(request, await identifyCustomer(deps, partnerOf(request).id, token));
+    scopes.set(request, await identifyCustomer(deps, partnerOf(request), token));
   });
 }
 

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Limits } from '../../domain/limits.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
 import type { CustomerStore } from '../../ports/customer-store.ts';
+import type { IssuedTokens } from '../../ports/issued-tokens.ts';
 import type { KeyIssuer } from '../../ports/key-issuer.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { AttributeStore } from '../../ports/attribute-store.ts';
@@ -42,6 +43,7 @@ export type ApiDeps = {
   readonly apiKeys: KeyIssuer;
   readonly customers: CustomerStore;
   readonly userTokens: KeyIssuer;
+  readonly issuedTokens: IssuedTokens | null;
   readonly importLogs: ImportLogStore;
   readonly attributes: AttributeStore;
   readonly stage: LoadStage;

@@ -5,7 +5,7 @@ import type { Network } from '../../domain/ip-address.ts';
 import type { BucketKeys, BucketRole } from '../../domain/partner-bucket.ts';
 import { Secret } from '../../domain/secret.ts';
 import { nothingFromOutside } from './connect.ts';
-import { destroyAgents, guardedAgents, type Resolve } from './guarded-agents.ts';
+import { destroyAgents, guardedAgents, type Resolve } from '../guarded-agents.ts';
 
 export type RoleSettings = {
   readonly accessKeyId: string;

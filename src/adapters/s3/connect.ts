@@ -1,6 +1,6 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Secret } from '../../domain/secret.ts';
-import { agentLimits, type Agents } from './guarded-agents.ts';
+import { agentLimits, type Agents } from '../guarded-agents.ts';
 
 export type S3Settings = {
   /** Null for AWS itself. */

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { Failure } from '../../domain/failure.ts';
 import type { ObjectStore, OpenedObject, StoredObject } from '../../ports/object-store.ts';
 import { bytesOf } from './bytes-of.ts';
-import type { Agents } from './guarded-agents.ts';
+import type { Agents } from '../guarded-agents.ts';
 import { beginsLikeGzip, lookAhead, unpackHead } from './object-head.ts';
 import { quickGet } from './quick-get.ts';
 import { unpackWhole } from './unpack-whole.ts';

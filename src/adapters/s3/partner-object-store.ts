@@ -6,7 +6,7 @@ import type { Network } from '../../domain/ip-address.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
 import { connectS3 } from './connect.ts';
-import { destroyAgents, guardedAgents, type Resolve } from './guarded-agents.ts';
+import { destroyAgents, guardedAgents, type Resolve } from '../guarded-agents.ts';
 import { s3ObjectStore } from './object-store.ts';
 
 export type PartnerBucket = {

@@ -5,7 +5,7 @@ import { Agent as SecureAgent, get as getHttps } from 'node:https';
 import type { StoredObject } from '../../ports/object-store.ts';
 import { encodeRfc3986 } from '../rfc3986.ts';
 import { bytesOf } from './bytes-of.ts';
-import { agentLimits, type Agents } from './guarded-agents.ts';
+import { agentLimits, type Agents } from '../guarded-agents.ts';
 
 // The SDK takes two milliseconds of CPU for a GET, whatever its size; with a thousand small files that is most of the
 // load. Here is the one request that is made so often, with AWS Signature 4 and nothing else.

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { engineChecks } from '../doctor/engine-checks.ts';
 import { examine, type Finding } from '../doctor/examine.ts';
+import { issuerChecks } from '../doctor/issuer-checks.ts';
 import { postgresChecks } from '../doctor/postgres-checks.ts';
 import { storageChecks } from '../doctor/storage-checks.ts';
 import { say, sayJson } from './output.ts';
@@ -13,7 +14,12 @@ export function addDoctorCommand(program: Command): void {
     .option('--json', 'as JSON, for scripts')
     .action(async ({ json }: { json?: true }) => {
       const config = readConfig();
-      const findings = await examine([...postgresChecks(config), ...engineChecks(config), ...storageChecks(config)]);
+      const findings = await examine([
+        ...postgresChecks(config),
+        ...engineChecks(config),
+        ...storageChecks(config),
+        ...issuerChecks(config),
+      ]);
       if (json) sayJson(findings);
       else say(findings.map(lineOf).join('\n'));
       if (findings.some(({ isWell }) => !isWell)) process.exitCode = 1;

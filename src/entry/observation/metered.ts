@@ -5,7 +5,7 @@ import type { LaneStore } from '../../ports/lane-store.ts';
 import { queryOf, wrapMethods } from '../wrap-methods.ts';
 import type { Meters } from './meters.ts';
 
-export type Server = 'postgres' | 'clickhouse' | 'storage';
+export type Server = 'postgres' | 'clickhouse' | 'storage' | 'issuer';
 
 /** The same port, with its calls timed. */
 export function meterPort<Port extends object>(meters: Meters, server: Server, port: string, target: Port): Port {

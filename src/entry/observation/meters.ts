@@ -25,7 +25,7 @@ export function createMeters() {
     }),
     calls: new Histogram({
       name: 'inlet_call_seconds',
-      help: 'Calls to the servers behind Inlet by `server` (postgres, clickhouse, storage), `port` and `method`.',
+      help: 'Calls to the servers behind Inlet by `server` (postgres, clickhouse, storage, issuer), `port` and `method`.',
       labelNames: ['server', 'port', 'method'],
       buckets: callBuckets,
       registers,

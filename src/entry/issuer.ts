@@ -1,0 +1,48 @@
+import { fetchKeySet, type IssuerAddress, type KeySet } from '../adapters/oidc/fetch-key-set.ts';
+import { holdKeys, keyTimes } from '../adapters/oidc/held-keys.ts';
+import { oidcIssuedTokens, type IssuedTokenSettings } from '../adapters/oidc/issued-tokens.ts';
+import { parseNetwork } from '../domain/ip-address.ts';
+import type { IssuedTokens } from '../ports/issued-tokens.ts';
+import type { Log } from '../ports/log.ts';
+import type { Config } from './config.ts';
+
+export type IssuerSettings = IssuedTokenSettings & { readonly address: IssuerAddress; readonly keysMs: number };
+
+/** Null where no issuer is configured. That all of it is there was checked when the configuration was read. */
+export function issuerOf(config: Config): IssuerSettings | null {
+  const {
+    INLET_OIDC_ISSUER: issuer,
+    INLET_OIDC_AUDIENCE: audience,
+    INLET_OIDC_CUSTOMER_CLAIM: customerClaim,
+    INLET_OIDC_PARTNER_CLAIM: partnerClaim,
+    INLET_OIDC_PARTNER: name = '',
+  } = config;
+  if (issuer === undefined || audience === undefined || customerClaim === undefined) return null;
+  return {
+    issuer,
+    address: { issuer, networks: (config.INLET_OIDC_NETWORKS ?? []).flatMap((text) => parseNetwork(text) ?? []) },
+    algorithms: config.INLET_OIDC_ALGORITHMS,
+    keysMs: config.INLET_OIDC_KEYS_SECONDS * 1000,
+    rules: {
+      type: config.INLET_OIDC_TOKEN_TYPE,
+      audience,
+      customerClaim,
+      partner: partnerClaim === undefined ? { name } : { claim: partnerClaim },
+      mostSeconds: config.INLET_OIDC_TOKEN_SECONDS,
+    },
+  };
+}
+
+type IssuerPort = { readonly fetchKeys: (timeoutMs: number) => Promise<KeySet> };
+
+export function issuedTokensOf(
+  config: Config,
+  log: Log,
+  observed: (port: IssuerPort) => IssuerPort,
+): IssuedTokens | null {
+  const settings = issuerOf(config);
+  if (!settings) return null;
+  const { fetchKeys } = observed({ fetchKeys: (timeoutMs) => fetchKeySet(settings.address, timeoutMs) });
+  const held = holdKeys(fetchKeys, keyTimes(settings.keysMs), log);
+  return oidcIssuedTokens(settings, held, log);
+}

@@ -1,0 +1,155 @@
+import { createServer, type RequestListener } from 'node:http';
+import { exportJWK, generateKeyPair, importJWK, SignJWT, type JWK } from 'jose';
+import OpenIdProvider from 'oidc-provider';
+import { z } from 'zod';
+import { rememberSecrets } from './known-secrets.ts';
+
+// A real OpenID provider on loopback, with keys that tests change, and ways to be away, slow or wrong.
+
+export type SigningKey = JWK & { readonly kid: string; readonly alg: string };
+
+export type TestIssuer = {
+  readonly issuer: string;
+  /** What the api needs to take its tokens. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly key: () => SigningKey;
+  /** From its token endpoint: grant client_credentials, a JWT access token with the names as claims. */
+  readonly token: (partner: string, customer: string) => Promise<string>;
+  /** Publishes these keys from now on, and signs with the first of them. */
+  readonly useKeys: (...keys: readonly [SigningKey, ...SigningKey[]]) => void;
+  /** Answers everything so instead; null for as it should. */
+  readonly answerWith: (listener: RequestListener | null) => void;
+  /** How often it was asked for its keys. */
+  readonly asked: () => number;
+  readonly goAway: () => Promise<void>;
+  readonly comeBack: () => Promise<void>;
+};
+
+export const audience = 'https://inlet.test';
+export const claims = { partner: 'inlet_partner', customer: 'https://inlet.test/customer' };
+const secondsOfToken = 600;
+const client = { client_id: 'test', client_secret: 'the-secret-of-the-test-client' };
+
+let serial = 0;
+
+export async function newSigningKey(alg = 'ES256'): Promise<SigningKey> {
+  serial += 1;
+  const { privateKey } = await generateKeyPair(alg, { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid: `key-${serial}`, alg, use: 'sig' };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What the provider itself would not make. What is undefined is left out. */
+export async function signToken(
+  key: Omit<SigningKey, 'kid'> & { readonly kid?: string | undefined },
+  payload: Fields,
+  header: Fields = {},
+): Promise<string> {
+  const { alg, kid, ...rest } = key;
+  const token = await new SignJWT(defined(payload))
+    .setProtectedHeader({ alg, ...defined({ typ: 'at+jwt', kid, ...header }) })
+    .sign(await importJWK({ ...rest, alg }, alg));
+  rememberSecrets(token);
+  return token;
+}
+
+function defined(fields: Fields): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+export async function startIssuer(alg = 'ES256'): Promise<TestIssuer> {
+  let signing = await newSigningKey(alg);
+  let instead: RequestListener | null = null;
+  let asked = 0;
+  let listener: RequestListener = () => undefined;
+  const server = createServer((request, response) => {
+    if (request.url === '/jwks') asked += 1;
+    (instead ?? listener)(request, response);
+  });
+  const listen = (port: number): Promise<void> =>
+    new Promise((resolve) => {
+      server.listen(port, '127.0.0.1', resolve);
+    });
+  await listen(0);
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the issuer has no port');
+  const issuer = `http://127.0.0.1:${address.port}`;
+  const useKeys = (...keys: readonly [SigningKey, ...SigningKey[]]): void => {
+    [signing] = keys;
+    const answer = providerOf(issuer, keys).callback();
+    listener = (request, response) => void answer(request, response);
+  };
+  useKeys(signing);
+  return {
+    issuer,
+    settings: {
+      INLET_OIDC_ISSUER: issuer,
+      INLET_OIDC_AUDIENCE: audience,
+      INLET_OIDC_CUSTOMER_CLAIM: claims.customer,
+      INLET_OIDC_PARTNER_CLAIM: claims.partner,
+      INLET_OIDC_ALGORITHMS: alg,
+      INLET_OIDC_NETWORKS: '127.0.0.1/32',
+    },
+    key: () => signing,
+    token: (partner, customer) => askForToken(issuer, partner, customer),
+    useKeys,
+    answerWith: (other) => {
+      instead = other;
+    },
+    asked: () => asked,
+    goAway: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+    comeBack: () => listen(address.port),
+  };
+}
+
+/** The resource that a client asks for (RFC 8707) says for whom: `https://inlet.test/<partner>/<customer>`. */
+function providerOf(issuer: string, keys: readonly SigningKey[]): OpenIdProvider {
+  const [{ kid, alg } = { kid: '', alg: '' }] = keys;
+  return new OpenIdProvider(issuer, {
+    jwks: { keys: keys.map((key) => ({ ...key })) },
+    clients: [{ ...client, grant_types: ['client_credentials'], response_types: [], redirect_uris: [] }],
+    clientDefaults: { id_token_signed_response_alg: z.enum(['ES256', 'RS256']).parse(alg) },
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({
+          scope: '',
+          audience,
+          accessTokenFormat: 'jwt',
+          accessTokenTTL: secondsOfToken,
+          jwt: { sign: { alg: z.enum(['ES256', 'RS256']).parse(alg), kid } },
+        }),
+      },
+    },
+    extraTokenClaims: (_context, token) => {
+      const [, partner = '', customer = ''] = new URL(token.resourceServer?.identifier() ?? audience).pathname.split(
+        '/',
+      );
+      return { [claims.partner]: decodeURIComponent(partner), [claims.customer]: decodeURIComponent(customer) };
+    },
+  });
+}
+
+const answerSchema = z.object({ access_token: z.string() });
+
+async function askForToken(issuer: string, partner: string, customer: string): Promise<string> {
+  const answer = await fetch(`${issuer}/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${client.client_id}:${client.client_secret}`)}` },
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      resource: `${audience}/${partner}/${encodeURIComponent(customer)}`,
+    }),
+  });
+  if (answer.status !== 200) throw new Error(`the issuer gave no token: ${await answer.text()}`);
+  const { access_token: token } = answerSchema.parse(await answer.json());
+  rememberSecrets(token);
+  return token;
+}
