@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { bench as appendTo50m } from './benches/append-to-50m.ts';
 import { bench as clear } from './benches/clear.ts';
+import { bench as frontDoorImport } from './benches/front-door-import.ts';
+import { bench as frontDoorRead } from './benches/front-door-read.ts';
 import { bench as getObject } from './benches/get-object.ts';
 import { bench as growth } from './benches/growth.ts';
 import { bench as import10m5col } from './benches/import-10m-5col.ts';
@@ -25,6 +27,8 @@ import { isFullSize } from './scale.ts';
 const benches: ReadonlyMap<string, Bench> = new Map([
   ['append-to-50m', appendTo50m],
   ['clear', clear],
+  ['front-door-import', frontDoorImport],
+  ['front-door-read', frontDoorRead],
   ['get-object', getObject],
   ['growth', growth],
   ['import-10m-5col', import10m5col],

@@ -25,7 +25,7 @@ async function demo(session: DemoSession): Promise<void> {
   say(`queued as import log ${import_log_id}`);
   let record: ImportLogRecord;
   do {
-    await pause(100);
+    await pause(250);
     record = importLogSchema.parse(await call(session, `/v1/marketplace/import/${import_log_id}`));
     showProgress(
       `${statusWords[record.status].padEnd(9)} ${record.total_rows.padStart(9)} rows  ${secondsSince(start)}`,

@@ -23,6 +23,19 @@ export const headers = {
   },
   'www-authenticate': { description: 'The scheme of the API key.', required: true, schema: text, example: 'Bearer' },
   'retry-after': { description: 'Seconds to wait.', required: true, schema: text, example: '5' },
+  'ratelimit-policy': {
+    description:
+      'draft-ietf-httpapi-ratelimit-headers: how many requests (`q`) the key, and all keys of the partner, may make in so many seconds (`w`).',
+    required: true,
+    schema: text,
+    example: '"key";q=300;w=60, "partner";q=1200;w=60',
+  },
+  ratelimit: {
+    description:
+      'How many requests are left (`r`), and in how many seconds there are all of them again (`t`). Absent when it could not be found out.',
+    schema: text,
+    example: '"key";r=287;t=42, "partner";r=1187;t=42',
+  },
   deprecation: {
     description: 'RFC 9745: since when the path is deprecated.',
     required: true,

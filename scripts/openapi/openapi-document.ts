@@ -18,6 +18,7 @@ Within a version, answers may get more fields. Fields that are not known are ref
 const tags = [
   { name: 'imports', description: 'Marketplace imports: files of ids and attributes, and deletes of their data.' },
   { name: 'audiences', description: 'First-party audiences, made from files of ids and events.' },
+  { name: 'limits', description: 'The most that the caller may send and ask for.' },
   { name: 'health', description: 'For whoever runs Inlet.' },
 ];
 

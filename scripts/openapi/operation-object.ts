@@ -44,8 +44,9 @@ export function operationObject(
   };
 }
 
-function groupOf(path: string): 'imports' | 'audiences' | 'health' {
+function groupOf(path: string): 'imports' | 'audiences' | 'limits' | 'health' {
   if (path.startsWith('/health/')) return 'health';
+  if (path === '/v1/limits') return 'limits';
   return path.includes('/firstparty/') ? 'audiences' : 'imports';
 }
 
@@ -94,6 +95,7 @@ function answersOf(documented: DocumentedOperation, schemas: SchemaCollector): J
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, example, csv, location, isPaged }]) => {
       const names: HeaderName[] = ['x-request-id'];
+      if (groupOf(operation.path) !== 'health') names.push('ratelimit-policy', 'ratelimit');
       if (isDeprecated) names.push('deprecation', 'sunset');
       if (location !== undefined) names.push('location');
       if (isPaged) names.push('link');

@@ -1,6 +1,7 @@
 import type { CatalogueEntry } from './catalogue-entry.ts';
 import { issuerFailures } from './issuer-failures.ts';
 import { partnerBucketFailures } from './partner-bucket-failures.ts';
+import { requestLimitFailures } from './request-limit-failures.ts';
 
 /** Every failure that Inlet can report, once. `docs/errors.md` is generated from this table. */
 export const failureCatalogue = {
@@ -125,6 +126,7 @@ export const failureCatalogue = {
     fault: 'partner',
     status: 429,
   },
+  ...requestLimitFailures,
   internal: {
     title: 'Something went wrong inside Inlet',
     cause: 'An error that Inlet did not expect. It is logged with the request id.',

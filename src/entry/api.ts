@@ -1,16 +1,25 @@
 import { buildApi } from '../adapters/http/server.ts';
 import { readConfig } from './config.ts';
+import { tlsPathsOf } from './front-door-settings.ts';
 import { createLogger } from './logging.ts';
 import { stopInOrder } from './shutdown.ts';
+import { followTlsFiles } from './tls-files.ts';
 import { wire } from './wiring.ts';
 
 const config = readConfig();
 const log = createLogger({ name: 'inlet-api', level: config.INLET_LOG_LEVEL });
+const tlsPaths = tlsPathsOf(config);
+const tls = tlsPaths && followTlsFiles(tlsPaths, log);
 const deps = await wire(config, { name: 'inlet-api', boss: 'send' }, log);
-const api = buildApi(deps, log);
+const api = buildApi(deps, log, tls);
 stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
   [{ name: 'finish requests', run: () => api.close() }],
   [{ name: 'close connections', run: () => deps.close() }],
 ]);
 await deps.observation.serve();
-await api.listen({ host: config.INLET_API_HOST, port: config.INLET_API_PORT });
+await api.listen({
+  host: config.INLET_API_HOST,
+  port: config.INLET_API_PORT,
+  // Fastify does not know that the server which it was given speaks TLS.
+  listenTextResolver: (address) => `Server listening at ${tls ? address.replace(/^http:/, 'https:') : address}`,
+});

@@ -4,6 +4,8 @@ import { parseNetwork, type Network } from '../domain/ip-address.ts';
 import { defaultLimits, type Limits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
 import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
+import { frontDoorSettings } from './front-door-settings.ts';
+import { count, networks } from './setting-types.ts';
 
 // The one schema of the configuration, and the only reader of the environment. `docs/configuration.md` is generated
 // from it: every variable has a description.
@@ -21,11 +23,6 @@ const address = (protocols: readonly string[]) =>
       error: `must be an address that begins with ${protocols.join('// or ')}// (is the password escaped?)`,
     })
     .transform((url) => new Secret(url));
-const network = z.string().refine((text) => parseNetwork(text) !== null, {
-  error: 'must be a network such as 10.1.2.0/24 or fd00::/8',
-});
-const count = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
-  z.coerce.number().int().positive().default(fallback);
 /** 0 turns it off. */
 const countOrOff = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
   z.coerce.number().int().nonnegative().default(fallback);
@@ -69,10 +66,7 @@ const settings = z.object({
     .describe(
       'Address of the storage that holds partner-owned buckets; leave it out for AWS. Never taken from a request.',
     ),
-  INLET_PARTNER_S3_NETWORKS: z
-    .string()
-    .transform((list) => list.split(',').map((text) => text.trim()))
-    .pipe(z.array(network))
+  INLET_PARTNER_S3_NETWORKS: networks
     .optional()
     .describe(
       'Networks that are not public and in which that storage may be all the same, as `10.1.2.0/24`, separated by commas. Without them workers read partner-owned buckets from public addresses only.',
@@ -98,6 +92,7 @@ const settings = z.object({
     .max(65_535)
     .default(8080)
     .describe('Port of the api; 0 takes a free one.'),
+  ...frontDoorSettings,
   INLET_METRICS_PORT: z.coerce
     .number()
     .int()

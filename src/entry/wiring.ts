@@ -15,6 +15,7 @@ import { postgresImportLogStore } from '../adapters/postgres/import-log-store.ts
 import { postgresLaneStore } from '../adapters/postgres/lane-store.ts';
 import { postgresOperations } from '../adapters/postgres/operations.ts';
 import { postgresPartnerStore } from '../adapters/postgres/partner-store.ts';
+import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
 import { startBoss, type BossRole } from '../adapters/postgres/queues.ts';
 import { connectS3 } from '../adapters/s3/connect.ts';
 import { s3ObjectStore } from '../adapters/s3/object-store.ts';
@@ -24,6 +25,7 @@ import { wireComposition } from './composition.ts';
 import { limitsOf, partnerNetworksOf, type Config } from './config.ts';
 import { failpoints } from './failpoints.ts';
 import { issuedTokensOf } from './issuer.ts';
+import { frontDoorOf, requestLimitsOf } from './front-door-settings.ts';
 import { observe } from './observation/observe.ts';
 import { partnerRoles } from './partner-roles.ts';
 import { sourceStorage } from './source-storage.ts';
@@ -97,6 +99,9 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
     s3,
     dependencies,
     limits: limitsOf(config),
+    requestLimits: requestLimitsOf(config),
+    frontDoor: frontDoorOf(config),
+    requestWindows: observed('postgres', 'requestWindows', postgresRequestWindows(db)),
     apiKeys: randomKeys('apiKey'),
     userTokens: randomKeys('userToken'),
     issuedTokens: issuedTokensOf(config, log, (port) => observed('issuer', 'issuer', port)),

@@ -32,14 +32,16 @@ describe('the partner store', () => {
     const made = await partners.create(wanted);
     expect(made).toEqual({ id: made.id, name: 'acme', prefix: 'acme/' });
     expect(await partners.findByName('acme')).toEqual(made);
-    expect(await partners.findByKeyHash(wanted.keyHash)).toEqual(made);
+    const caller = await partners.findByKeyHash(wanted.keyHash);
+    expect(caller?.partner).toEqual(made);
+    expect(caller?.keyId).toBeGreaterThan(0);
   });
 
   it('gives each key to its own partner', async () => {
     const wanted = [newPartner('one'), newPartner('two')];
     for (const partner of wanted) await partners.create(partner);
     const found = await Promise.all(wanted.map(({ keyHash }) => partners.findByKeyHash(keyHash)));
-    expect(found.map((partner) => partner?.name)).toEqual(['one', 'two']);
+    expect(found.map((caller) => caller?.partner.name)).toEqual(['one', 'two']);
   });
 
   it.each(['nobody', 'ACME', 'acm', '', "acme' OR '1'='1"])('finds nobody by the name %j', async (name) => {
@@ -69,7 +71,7 @@ describe('the partner store', () => {
     const made = await partners.create(first);
     await expect(partners.create(second)).rejects.toThrow(/unique/);
     expect(await partners.findByKeyHash(second.keyHash)).toBeNull();
-    expect(await partners.findByKeyHash(first.keyHash)).toEqual(made);
+    expect((await partners.findByKeyHash(first.keyHash))?.partner).toEqual(made);
   });
 
   it('keeps no partner whose key belongs to another', async () => {
@@ -77,7 +79,7 @@ describe('the partner store', () => {
     await partners.create(first);
     await expect(partners.create({ ...newPartner('thief'), keyHash: first.keyHash })).rejects.toThrow(/unique/);
     expect(await partners.findByName('thief')).toBeNull();
-    expect((await partners.findByKeyHash(first.keyHash))?.name).toBe('holder');
+    expect((await partners.findByKeyHash(first.keyHash))?.partner.name).toBe('holder');
   });
 
   it('makes one partner when two of the same name come at the same time', async () => {

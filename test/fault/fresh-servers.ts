@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { readAddresses, stackAddressesSchema } from '../../stack/addresses.ts';
 import { serviceEnvironment } from '../../stack/service-environment.ts';
-import { configFor, testBucket } from '../support/environment.ts';
+import { configFor, noLimits, testBucket } from '../support/environment.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import type { TestStores } from '../support/stores.ts';
 
@@ -37,6 +37,7 @@ export async function startFreshServers(directory = `/var/tmp/inlet-fresh-${proc
   const addresses = { ...fresh, s3: old.s3, sealingKey: old.sealingKey };
   const environment = {
     ...serviceEnvironment(addresses, { database, bucket: testBucket, topology: 'two' }),
+    ...noLimits,
     INLET_API_PORT: '0',
   };
   return {

@@ -36,7 +36,7 @@ describe('an operator who rotates an API key by hand', () => {
   }
   const nameBehind = (key: string): Promise<string> =>
     authenticatePartner(deps, `Bearer ${key}`).then(
-      ({ name }) => name,
+      ({ partner: { name } }) => name,
       () => 'nobody',
     );
 

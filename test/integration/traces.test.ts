@@ -40,7 +40,7 @@ describe('the traces of an import', () => {
     });
     expect(request?.attributes['inlet.requestId']).toMatch(/^[0-9a-f-]{36}$/);
     expect(request?.parentSpanId ?? '').toBe('');
-    expect(within(request)).toEqual(['partners.findByKeyHash', 'importLogs.submitImport']);
+    expect(within(request)).toEqual(['partners.findByKeyHash', 'requestWindows.take', 'importLogs.submitImport']);
   });
 
   it('have a span for each step of the lane and for the load, with their ids and the calls inside', () => {

@@ -27,3 +27,27 @@ function parseAnswer(text: string): Answer {
   );
   return { status: Number(first.split(' ')[1]), headers, text: body.join('\r\n\r\n') };
 }
+
+export type SlowAnswer = { readonly text: string; readonly seconds: number };
+
+/** Sends a beginning at once and then one byte after the other, until the other side ends the connection. */
+export function sendSlowly(url: string, beginning: string, everyMilliseconds = 50): Promise<SlowAnswer> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const start = performance.now();
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (part: string) => {
+      text += part;
+    });
+    // A byte that comes after the end is answered with a reset.
+    socket.on('error', () => undefined);
+    socket.write(beginning);
+    const drip = setInterval(() => void (beginning !== '' && socket.writable && socket.write('x')), everyMilliseconds);
+    socket.on('close', () => {
+      clearInterval(drip);
+      resolve({ text, seconds: (performance.now() - start) / 1000 });
+    });
+  });
+}

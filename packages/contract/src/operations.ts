@@ -20,6 +20,7 @@ import {
   queueDeleteBodySchema,
   queueImportBodySchema,
 } from './import-log.ts';
+import { limitsSchema } from './limits.ts';
 import { loadErrorListSchema, pageQuerySchema } from './load-error.ts';
 
 export type Operation = {
@@ -89,6 +90,7 @@ export const operations = {
     answer: attributeListSchema,
     status: 200,
   },
+  getLimits: { name: 'Get limits', method: 'GET', path: '/v1/limits', answer: limitsSchema, status: 200 },
   listAudiences: {
     name: 'List audiences',
     method: 'GET',

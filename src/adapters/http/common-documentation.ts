@@ -13,6 +13,7 @@ export const failuresOfAll: DocumentedFailures = {
 
 export const failuresOfKeys: DocumentedFailures = {
   unauthenticated: { detail: 'Send a valid API key as "Authorization: Bearer <API_KEY>".' },
+  too_many_requests: { detail: 'This key has made 300 requests in this minute, which is the most.' },
 };
 
 export const failuresOfUserTokens: DocumentedFailures = {

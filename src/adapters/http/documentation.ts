@@ -8,6 +8,7 @@ import { getAudienceDocumentation } from './firstparty-audience/get-audience-doc
 import { listAudienceErrorsDocumentation } from './firstparty-audience/list-audience-errors-documentation.ts';
 import { listAudiencesDocumentation } from './firstparty-audience/list-audiences-documentation.ts';
 import { getLiveDocumentation, getReadyDocumentation } from './health/health-documentation.ts';
+import { getLimitsDocumentation } from './limits/get-limits-documentation.ts';
 import { listAttributesDocumentation } from './marketplace-attributes/list-attributes-documentation.ts';
 import { deleteAttributeDataDocumentation } from './marketplace-import/delete-attribute-data-documentation.ts';
 import { getImportLogDocumentation } from './marketplace-import/get-import-log-documentation.ts';
@@ -28,6 +29,7 @@ export const documentation: Readonly<
   listImportErrors: listImportErrorsDocumentation,
   listImportFiles: listImportFilesDocumentation,
   listAttributes: listAttributesDocumentation,
+  getLimits: getLimitsDocumentation,
   listAudiences: listAudiencesDocumentation,
   getAudience: getAudienceDocumentation,
   createAudience: createAudienceDocumentation,

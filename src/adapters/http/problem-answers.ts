@@ -6,6 +6,7 @@ import { howAway } from '../away.ts';
 import { noteAllowedMethods } from './allowed-methods.ts';
 import { pathOf } from './path-of.ts';
 import { problemOf, problemType, statusOf } from './problem.ts';
+import { setSecurityHeaders } from './security-headers.ts';
 import type { Api } from './server.ts';
 
 /**
@@ -34,7 +35,9 @@ function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyRe
   const status = statusOf(failure);
   if (status >= 500) request.log.error({ err: failure.cause ?? failure }, 'request failed');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
-  if (status === 429 || status === 503) reply.header('retry-after', '5');
+  if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) reply.header('retry-after', '5');
+  // Not by a hook alone: what Fastify refuses before a route is known runs none.
+  setSecurityHeaders(reply);
   return reply
     .code(status)
     .header('x-request-id', request.id)

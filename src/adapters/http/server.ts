@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDe
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Limits } from '../../domain/limits.ts';
+import type { RequestLimits } from '../../domain/request-limits.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
 import type { CustomerStore } from '../../ports/customer-store.ts';
 import type { IssuedTokens } from '../../ports/issued-tokens.ts';
@@ -10,15 +11,19 @@ import type { KeyIssuer } from '../../ports/key-issuer.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { AttributeStore } from '../../ports/attribute-store.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
+import type { RequestWindows } from '../../ports/request-windows.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
 import type { CompositionDeps } from '../../usecases/get-composition.ts';
+import { limitRequests } from '../../usecases/limit-requests.ts';
 import { addAuthentication } from './authentication.ts';
 import { addCustomerScope } from './customer-scope.ts';
 import { addGetComposition } from './composition/get-composition.ts';
 import type { Dependency } from './health/ready.ts';
 import { addAudienceOperations } from './firstparty-audience/operations.ts';
+import { openDoor, type FrontDoor, type TlsSource } from './front-door.ts';
 import { addLive } from './health/live.ts';
 import { addReady } from './health/ready.ts';
+import { addGetLimits } from './limits/get-limits.ts';
 import { addListAttributes } from './marketplace-attributes/list-attributes.ts';
 import { addDeleteAttributeData } from './marketplace-import/delete-attribute-data.ts';
 import { addGetImportLog } from './marketplace-import/get-import-log.ts';
@@ -28,7 +33,10 @@ import { addListImportLogs } from './marketplace-import/list-import-logs.ts';
 import { addQueueImport } from './marketplace-import/queue-import.ts';
 import { addProblemAnswers, answerFrameworkError } from './problem-answers.ts';
 import { addReference } from './reference/add-reference.ts';
+import { addRequestLimit } from './request-limit.ts';
+import { addSecurityHeaders } from './security-headers.ts';
 import { answerUnreadable, takeOddRequests } from './unreadable-requests.ts';
+import { limitWrongKeys } from './wrong-key-limit.ts';
 
 export type Api = FastifyInstance<
   RawServerDefault,
@@ -50,25 +58,26 @@ export type ApiDeps = {
   readonly audiences: AudienceStore;
   readonly composition: CompositionDeps;
   readonly limits: Limits;
+  readonly requestLimits: RequestLimits;
+  readonly requestWindows: RequestWindows;
+  readonly frontDoor: FrontDoor;
   readonly canAssumeRoles: boolean;
   readonly dependencies: readonly Dependency[];
   /** Adds hooks that come before all others. */
   readonly ofRequests: (api: Api) => void;
 };
 
-/** A delete of a thousand keys of 200 characters fits, in whatever alphabet. */
-const maxBodyBytes = 1024 * 1024;
-
-export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
+export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSource | null = null): Api {
+  const { frontDoor, requestLimits } = deps;
   const api: Api = Fastify({
     loggerInstance: logger,
-    bodyLimit: maxBodyBytes,
-    requestTimeout: 30_000,
+    bodyLimit: requestLimits.maxBodyBytes,
+    serverFactory: (handler) => openDoor({ ...frontDoor, maxHeaderBytes: requestLimits.maxHeaderBytes, tls }, handler),
+    trustProxy: frontDoor.trustedProxies.length > 0 ? [...frontDoor.trustedProxies] : false,
     // The caller's own request ids are not taken over: they would let one caller write into another's logs.
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 100 },
     frameworkErrors: answerFrameworkError,
-    http: { requireHostHeader: false },
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, logger),
     // A request on an open connection is carried out while the process ends; the connections to the stores end later.
     return503OnClosing: false,
@@ -80,13 +89,19 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
   api.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
+  addSecurityHeaders(api);
   takeOddRequests(api);
   addProblemAnswers(api);
   addReference(api);
   addLive(api);
   addReady(api, deps.dependencies);
   api.register(async (scope: Api) => {
+    const wrongKeys = limitWrongKeys(requestLimits);
+    wrongKeys.addWrongKeyLimit(scope);
     addAuthentication(scope, deps);
+    wrongKeys.addGoodKeys(scope);
+    addRequestLimit(scope, { requestLimits, requestLimiter: limitRequests({ ...deps, log: logger }) });
+    addGetLimits(scope, deps);
     addQueueImport(scope, deps);
     addListImportLogs(scope, deps);
     addGetImportLog(scope, deps);

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { Failure } from '../../domain/failure.ts';
 import type { FailureCode } from '../../domain/failure-catalogue.ts';
 import { problemOf, problemType, statusOf } from './problem.ts';
+import { securityHeaders } from './security-headers.ts';
 import type { Api } from './server.ts';
 
 const codeByError: Readonly<Record<string, FailureCode>> = {
@@ -29,6 +30,7 @@ export function answerUnreadable(error: ConnectionError, socket: Socket, log: Fa
       `content-type: ${problemType}`,
       `content-length: ${Buffer.byteLength(body)}`,
       `x-request-id: ${requestId}`,
+      ...Object.entries(securityHeaders(socket)).map(([name, value]) => `${name}: ${value}`),
       'connection: close',
       '',
       body,

@@ -17,14 +17,18 @@ export function postgresPartnerStore(db: Database): PartnerStore {
     create: (partner) => insertPartner(db, partner),
     findByName: async (name) =>
       (await db.selectFrom('partner').select(columns).where('name', '=', name).executeTakeFirst()) ?? null,
-    findByKeyHash: async (keyHash) =>
-      (await db
+    findByKeyHash: async (keyHash) => {
+      const found = await db
         .selectFrom('api_key')
         .innerJoin('partner', 'partner.id', 'api_key.partner_id')
-        .select(columns)
+        .select([...columns, 'api_key.id as keyId'])
         .where('api_key.key_hash', '=', Buffer.from(keyHash))
         .where('api_key.revoked_at', 'is', null)
-        .executeTakeFirst()) ?? null,
+        .executeTakeFirst();
+      if (!found) return null;
+      const { keyId, ...partner } = found;
+      return { partner, keyId };
+    },
     readExternalId: async (partnerId) =>
       (await db.selectFrom('partner').select('external_id').where('id', '=', partnerId).executeTakeFirstOrThrow())
         .external_id,

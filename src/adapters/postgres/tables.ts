@@ -154,6 +154,8 @@ type JobCredentialTable = { job_id: number; key_id: string; sealed: Uint8Array }
 
 type JobFileRejectTable = { job_file_id: number; reason: string; rows: number; first_row: number };
 
+type RequestWindowTable = { partner_id: number; key_id: number; number: number; taken: number };
+
 export type Tables = {
   partner: PartnerTable;
   api_key: ApiKeyTable;
@@ -171,4 +173,5 @@ export type Tables = {
   composition: CompositionTable;
   sweep: { name: string; ran_at: Timestamp };
   job_file_reject: JobFileRejectTable;
+  request_window: RequestWindowTable;
 };

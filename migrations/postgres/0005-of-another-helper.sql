@@ -1,0 +1,1 @@
+-- Stands here only while this clone is alone: the number belongs to another helper.

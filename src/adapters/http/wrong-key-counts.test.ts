@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { countWrongKeys } from './wrong-key-counts.ts';
+
+describe('wrong keys of an address', () => {
+  const counting = (most: number) => {
+    const clock = { ms: 5_000 };
+    return { clock, counts: countWrongKeys(most, 60, () => clock.ms) };
+  };
+
+  it('are counted until it has to wait for the rest of the window', () => {
+    const { clock, counts } = counting(2);
+    counts.note('203.0.113.7');
+    expect(counts.secondsToWait('203.0.113.7')).toBeNull();
+    clock.ms += 20_500;
+    counts.note('203.0.113.7');
+    expect(counts.secondsToWait('203.0.113.7')).toBe(40);
+    clock.ms += 39_500;
+    expect(counts.secondsToWait('203.0.113.7')).toBeNull();
+  });
+
+  it('do not count for another address', () => {
+    const { counts } = counting(1);
+    counts.note('203.0.113.7');
+    expect(counts.secondsToWait('203.0.113.8')).toBeNull();
+  });
+
+  it('count for the whole of a network of IPv6, and for both spellings of an address of IPv4', () => {
+    const { counts } = counting(1);
+    counts.note('2001:db8::1');
+    counts.note('203.0.113.7');
+    expect(counts.secondsToWait('2001:db8:0:0:ffff::2')).toBe(60);
+    expect(counts.secondsToWait('2001:db8:0:1::1')).toBeNull();
+    expect(counts.secondsToWait('::ffff:203.0.113.7')).toBe(60);
+    expect(counts.secondsToWait('::ffff:203.0.113.8')).toBeNull();
+  });
+
+  it('are counted together where a proxy names no address', () => {
+    const { counts } = counting(1);
+    counts.note('unknown');
+    expect(counts.secondsToWait('_hidden')).toBe(60);
+  });
+
+  it('of many addresses take no more than so much memory: the oldest is forgotten', () => {
+    const { counts } = counting(1);
+    for (let number = 0; number <= 10_000; number++) counts.note(`10.0.${number >> 8}.${number & 255}`);
+    expect(counts.secondsToWait('10.0.0.0')).toBeNull();
+    expect(counts.secondsToWait('10.0.0.1')).toBe(60);
+    expect(counts.secondsToWait('10.0.39.16')).toBe(60);
+  });
+});

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { parseNetwork } from '../domain/ip-address.ts';
+
+// Kinds of settings that more than one place needs.
+
+const network = z.string().refine((text) => parseNetwork(text) !== null, {
+  error: 'must be a network such as 10.1.2.0/24 or fd00::/8',
+});
+
+export const networks = z
+  .string()
+  .transform((list) => list.split(',').map((text) => text.trim()))
+  .pipe(z.array(network));
+
+export const count = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
+  z.coerce.number().int().positive().default(fallback);

@@ -1,0 +1,70 @@
+import { limitsSchema } from '@inlet/contract/limits';
+import { z } from 'zod';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner } from '../support/partners.ts';
+import { startApi, stopProcess } from '../support/running-service.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+
+const settings = {
+  INLET_REQUESTS_PER_KEY: '40',
+  INLET_REQUESTS_PER_PARTNER: '50',
+  INLET_MAX_OPEN_JOBS: '2',
+  INLET_MAX_FILES_PER_PREFIX: '60',
+  INLET_MAX_GZIP_FILE_BYTES: '70',
+  INLET_MAX_PLAIN_FILE_BYTES: '80',
+  INLET_MAX_LINE_BYTES: '90',
+  INLET_MAX_HEADER_BYTES: '4000',
+};
+
+describe('the limits', () => {
+  let stores: TestStores;
+  let api: Awaited<ReturnType<typeof startApi>>;
+  let request: (path: string, init?: RequestInit) => Promise<Response>;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    const { apiKey } = await createPartner(stores.environment);
+    api = await startApi({ ...stores.environment, ...settings }, 'limits');
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    request = (path, init = {}) =>
+      fetch(api.url + path, { ...init, headers: { ...headers, ...Object.fromEntries(new Headers(init.headers)) } });
+  });
+  afterAll(async () => {
+    await stopProcess(api.child);
+    await stores.drop();
+  });
+
+  const limits = async () => limitsSchema.strict().parse(await (await request('/v1/limits')).json());
+
+  it('are those that are set', async () => {
+    expect(await limits()).toEqual({
+      requests_per_minute_per_key: 40,
+      requests_per_minute_per_partner: 50,
+      open_jobs: 2,
+      files_per_prefix: 60,
+      gzip_file_bytes: 70,
+      plain_file_bytes: 80,
+      line_bytes: 90,
+      body_bytes: 1024 * 1024,
+      header_bytes: 4000,
+    });
+  });
+
+  it('are those that a request meets', async () => {
+    const { open_jobs, body_bytes, header_bytes } = await limits();
+    const codeOf = async (answer: Response): Promise<string> =>
+      z.object({ code: z.string() }).parse(await answer.json()).code;
+    const post = (body: string) => request('/v1/marketplace/import', { method: 'POST', body });
+    const job = JSON.stringify({ file_path: 'a.csv', key_type: 0 });
+    for (let number = 0; number < open_jobs; number++) expect((await post(job)).status).toBe(202);
+    expect(await codeOf(await post(job))).toBe('too_many_open_jobs');
+    expect(await codeOf(await post(' '.repeat(body_bytes + 1)))).toBe('payload_too_large');
+    const large = await request('/v1/limits', { headers: { 'x-filler': 'x'.repeat(header_bytes) } });
+    expect(large.status).toBe(431);
+    expect(await codeOf(large)).toBe('headers_too_large');
+  });
+
+  it('are told to nobody without a key', async () => {
+    expect((await fetch(`${api.url}/v1/limits`)).status).toBe(401);
+  });
+});

@@ -1,0 +1,135 @@
+import { problemSchema } from '@inlet/contract/problem';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addApiKey } from '../support/more-keys.ts';
+import { readRateLimit } from '../support/rate-limit.ts';
+import { startApi, stopProcess } from '../support/running-service.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const list = '/v1/marketplace/import';
+const mostPerKey = 300;
+const mostPerPartner = 400;
+/** What a process takes at a time at the most: see src/domain/request-limits.ts. */
+const portion = 10;
+
+describe('four api processes', () => {
+  let stores: TestStores;
+  let deps: Wired;
+  let watcher: string;
+  let apis: Awaited<ReturnType<typeof startApi>>[];
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    deps = await wireUp(stores);
+    watcher = (await newBarePartner(deps)).apiKey;
+    const settings = { INLET_REQUESTS_PER_KEY: String(mostPerKey), INLET_REQUESTS_PER_PARTNER: String(mostPerPartner) };
+    const environment = { ...stores.environment, ...settings };
+    // One after the other: the start of a process is what takes a small machine longest.
+    apis = [];
+    for (let number = 0; number < 4; number++) apis.push(await startApi(environment, 'limits'));
+  });
+  afterAll(async () => {
+    await Promise.all(apis.map(({ child }) => stopProcess(child)));
+    await deps.close();
+    await stores.drop();
+  });
+
+  const ask = (number: number, key: string, path = list): Promise<Response> =>
+    fetch(`${apis[number % 4]?.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
+
+  /** So that what follows fits into one window. */
+  async function waitForEarlyWindow(): Promise<void> {
+    await waitUntil('a window has begun', async () => {
+      const header = (await ask(0, watcher)).headers.get('ratelimit');
+      return (readRateLimit(header)['key']?.['t'] ?? 0) > 30;
+    });
+  }
+
+  it('let a key make its requests of a minute exactly, and at most what other processes hold fewer before they refuse', async () => {
+    const partner = await newBarePartner(deps);
+    await waitForEarlyWindow();
+    let admitted = 0;
+    let refused: Response | undefined;
+    for (let number = 0; !refused; number++) {
+      const answer = await ask(number, partner.apiKey);
+      if (answer.status === 200) admitted += 1;
+      else refused = answer;
+    }
+    expect(admitted).toBeLessThanOrEqual(mostPerKey);
+    expect(admitted).toBeGreaterThanOrEqual(mostPerKey - 3 * (portion - 1));
+    // What the others hold is not lost: each uses it up.
+    for (let number = 0; number < 4; number++) {
+      while ((await ask(number, partner.apiKey)).status === 200) admitted += 1;
+    }
+    expect(admitted).toBe(mostPerKey);
+
+    expect(refused.status).toBe(429);
+    expect(problemSchema.strict().parse(await refused.json())).toMatchObject({ code: 'too_many_requests' });
+    const seconds = Number(refused.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(60);
+    expect(readRateLimit(refused.headers.get('ratelimit'))['key']).toEqual({ r: 0, t: seconds });
+
+    // The limit of one key is not that of another, of the same partner or of another.
+    const [second, other] = [await addApiKey(stores, partner.id), (await newBarePartner(deps)).apiKey];
+    expect((await ask(0, second)).status).toBe(200);
+    expect((await ask(0, other)).status).toBe(200);
+  });
+
+  it('let no more through when all are asked at once', async () => {
+    const { apiKey } = await newBarePartner(deps);
+    await waitForEarlyWindow();
+    const answers = await Promise.all(Array.from({ length: 480 }, (_, number) => ask(number, apiKey)));
+    const statuses = answers.map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(mostPerKey);
+  });
+
+  it('hold a partner to its own limit, however many keys it has', async () => {
+    const { id } = await newBarePartner(deps);
+    const keys = await Promise.all(Array.from({ length: 3 }, () => addApiKey(stores, id)));
+    await waitForEarlyWindow();
+    const answers: Response[] = [];
+    for (const key of keys) {
+      answers.push(...(await Promise.all(Array.from({ length: 160 }, (_, number) => ask(number, key)))));
+    }
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(mostPerPartner);
+    const last = answers.at(-1);
+    expect(last?.status).toBe(429);
+    const left = readRateLimit(last?.headers.get('ratelimit') ?? null);
+    expect(left['partner']?.['r']).toBe(0);
+    expect(left['key']?.['r']).toBeGreaterThan(0);
+  });
+
+  it('tell the limits and what is left of them in every answer to a key, whatever the answer is', async () => {
+    const { apiKey } = await newBarePartner(deps);
+    for (const [path, status] of [
+      [list, 200],
+      [`${list}/1`, 404],
+      [`${list}/1/errors?limit=x`, 400],
+      ['/v1/limits', 200],
+    ] as const) {
+      const answer = await ask(0, apiKey, path);
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('ratelimit-policy')).toBe('"key";q=300;w=60, "partner";q=400;w=60');
+      const { key, partner: all } = readRateLimit(answer.headers.get('ratelimit'));
+      expect(key?.['r']).toBeLessThan(mostPerKey);
+      expect(all?.['r']).toBeLessThan(mostPerPartner);
+      expect(key?.['t']).toBeGreaterThan(0);
+    }
+    const strange = await fetch(`${apis[0]?.url}${list}`);
+    expect(strange.status).toBe(401);
+    expect(strange.headers.get('ratelimit')).toBeNull();
+  });
+
+  it('let requests through when they cannot be counted', async () => {
+    const { apiKey } = await newBarePartner(deps);
+    await withDatabase(stores, (client) => client.query('ALTER TABLE request_window RENAME TO elsewhere'));
+    const answer = await ask(0, apiKey);
+    await withDatabase(stores, (client) => client.query('ALTER TABLE elsewhere RENAME TO request_window'));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('ratelimit')).toBeNull();
+    expect((await ask(0, apiKey)).headers.get('ratelimit')).toContain('"key";r=');
+  });
+});

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { sendRaw } from '../support/raw-request.ts';
+import { startApi, stopProcess } from '../support/running-service.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+
+describe('every answer', () => {
+  let stores: TestStores;
+  let partner: TestPartner;
+  let api: Awaited<ReturnType<typeof startApi>>;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    partner = await createPartner(stores.environment);
+    api = await startApi(stores.environment, 'security-headers');
+  });
+  afterAll(async () => {
+    await stopProcess(api.child);
+    await stores.drop();
+  });
+
+  function expectSafe(headers: Headers): void {
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';.*frame-ancestors 'none'/);
+    // Without TLS it would be a lie, and browsers pass over it.
+    expect(headers.get('strict-transport-security')).toBeNull();
+    for (const name of ['server', 'x-powered-by']) expect(headers.get(name)).toBeNull();
+  }
+
+  it.each([
+    ['/v1/marketplace/import', 200, true],
+    ['/v1/limits', 200, true],
+    ['/v2/firstparty/audience', 200, true],
+    ['/v1/marketplace/import/999', 404, true],
+    ['/v1/marketplace/import/1/errors?limit=x', 400, true],
+    ['/v1/marketplace/import', 401, false],
+    ['/nowhere', 404, false],
+    ['/%', 400, false],
+    ['/health/live', 200, false],
+  ] as const)('may not be sniffed, framed or kept: %s with %i', async (path, status, hasKey) => {
+    const authorization = hasKey ? { authorization: `Bearer ${partner.apiKey}` } : {};
+    const answer = await fetch(api.url + path, { headers: { ...authorization } });
+    expect(answer.status).toBe(status);
+    expectSafe(answer.headers);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('may not either when there was no request', async () => {
+    const answer = await sendRaw(api.url, 'hello\r\n\r\n');
+    expect(answer.status).toBe(400);
+    expectSafe(answer.headers);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it.each(['/docs', '/docs/start.js', '/docs/swagger-ui.css', '/openapi.json'])(
+    'keeps what its route says: %s may be kept, and draws itself',
+    async (path) => {
+      const { headers } = await fetch(api.url + path);
+      expectSafe(headers);
+      expect(headers.get('cache-control')).toBe('public, max-age=300');
+      expect(headers.get('content-security-policy')).toContain("script-src 'self'");
+    },
+  );
+});

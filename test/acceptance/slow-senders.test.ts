@@ -1,0 +1,111 @@
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { sendSlowly, type SlowAnswer } from '../support/raw-request.ts';
+import { startApi, stopProcess } from '../support/running-service.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+// One second for headers, two for a request. Node looks twice a second; a busy machine may be late.
+const settings = { INLET_HEADERS_SECONDS: '1', INLET_REQUEST_SECONDS: '2', INLET_KEEP_ALIVE_SECONDS: '1' };
+const late = 15;
+const imports = '/v1/marketplace/import';
+
+describe('a sender that takes its time', () => {
+  let stores: TestStores;
+  let partner: TestPartner;
+  let api: Awaited<ReturnType<typeof startApi>>;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    partner = await createPartner(stores.environment);
+    api = await startApi({ ...stores.environment, ...settings }, 'slow-senders');
+  });
+  afterAll(async () => {
+    await stopProcess(api.child);
+    await stores.drop();
+  });
+
+  const post = (): string =>
+    `POST ${imports} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${partner.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n{`;
+
+  const verdictOn = ({ text, seconds }: SlowAnswer, least: number) => ({
+    isTimeout: text.startsWith('HTTP/1.1 408 Request Timeout\r\n') && text.includes('"code":"request_timeout"'),
+    isEarly: seconds < least,
+    isLate: seconds > late,
+  });
+  const ended = { isTimeout: true, isEarly: false, isLate: false };
+
+  it('of headers is ended', async () => {
+    const answer = await sendSlowly(api.url, 'GET / HTTP/1.1\r\nhost: x\r\nx-slow: ');
+    expect(verdictOn(answer, 1)).toEqual(ended);
+  });
+
+  it('of nothing at all is ended', async () => {
+    expect(verdictOn(await sendSlowly(api.url, ''), 1)).toEqual(ended);
+  });
+
+  it('of a body is ended', async () => {
+    expect(verdictOn(await sendSlowly(api.url, post()), 2)).toEqual(ended);
+  });
+
+  it('of a body that nobody wants is answered at once and ended all the same', async () => {
+    const { text, seconds } = await sendSlowly(api.url, post().replace(partner.apiKey, 'wrong'));
+    expect(text).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/);
+    expect(seconds).toBeLessThan(late);
+  });
+
+  it('of the next request is not waited for on an open connection', async () => {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    const start = performance.now();
+    socket.write('GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n');
+    socket.resume();
+    await once(socket, 'close');
+    expect((performance.now() - start) / 1000).toBeLessThan(late);
+  });
+
+  it('keeps nobody else from being served', async () => {
+    const slow = [
+      ...Array.from({ length: 100 }, () => sendSlowly(api.url, 'GET / HTTP/1.1\r\nhost: x\r\nx-slow: ')),
+      ...Array.from({ length: 100 }, () => sendSlowly(api.url, post())),
+    ];
+    let gone = 0;
+    for (const one of slow) void one.then(() => (gone += 1));
+    const start = performance.now();
+    const headers = { authorization: `Bearer ${partner.apiKey}` };
+    for (let number = 0; number < 5; number++) expect((await fetch(api.url + imports, { headers })).status).toBe(200);
+    const seconds = (performance.now() - start) / 1000;
+    // Answered while they were all there, not after they were ended.
+    expect(gone).toBeLessThan(200);
+    for (const answer of await Promise.all(slow)) expect(verdictOn(answer, 1)).toEqual(ended);
+    expect(seconds).toBeLessThan(late);
+  });
+});
+
+describe('an api with as many connections as it may have', () => {
+  it('closes more of them at once, and takes new ones when others have gone', async () => {
+    const stores = await createStores('one');
+    const most = 10;
+    const api = await startApi({ ...stores.environment, INLET_MAX_CONNECTIONS: String(most) }, 'connections');
+    const port = Number(new URL(api.url).port);
+    const sockets: Socket[] = [];
+    try {
+      let closed = 0;
+      for (let number = 0; number < most * 3; number++) {
+        const socket = connect(port, '127.0.0.1');
+        socket.on('error', () => undefined);
+        socket.on('close', () => (closed += 1));
+        sockets.push(socket);
+      }
+      await waitUntil('the connections over the limit are closed', () => Promise.resolve(closed >= most * 2));
+      expect(closed).toBeLessThanOrEqual(most * 2 + 1);
+      for (const socket of sockets) socket.destroy();
+      await waitUntil('the api answers again', async () => (await fetch(`${api.url}/health/live`)).ok);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await stopProcess(api.child);
+      await stores.drop();
+    }
+  });
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectPostgres, type Database } from '../../src/adapters/postgres/connect.ts';
+import { postgresRequestWindows } from '../../src/adapters/postgres/request-windows.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+describe('request windows', () => {
+  let stores: TestStores;
+  let db: Database;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    db = connectPostgres({ url: stores.config.INLET_POSTGRES_URL, name: 'test', maxConnections: 8, log: silentLog });
+  });
+  afterAll(async () => {
+    await db.destroy();
+    await stores.drop();
+  });
+
+  const rows = () => db.selectFrom('request_window').selectAll().orderBy('key_id').execute();
+
+  it('add up what a key and its partner take, each for itself', async () => {
+    // So long that it does not end meanwhile.
+    const windows = postgresRequestWindows(db, 1_000_000_000);
+    const [key, all] = [
+      { partnerId: 1, keyId: 11, requests: 4 },
+      { partnerId: 1, keyId: null, requests: 7 },
+    ];
+    expect((await windows.take([key, all])).map(({ taken }) => taken)).toEqual([4, 7]);
+    expect((await windows.take([key])).map(({ taken }) => taken)).toEqual([8]);
+    expect((await windows.take([{ ...key, keyId: 12 }, all])).map(({ taken }) => taken)).toEqual([4, 14]);
+    const [other] = await windows.take([{ partnerId: 2, keyId: null, requests: 1 }]);
+    expect(other?.taken).toBe(1);
+    expect(other?.secondsLeft).toBeGreaterThan(60);
+  });
+
+  it('lose nothing when many take at once', async () => {
+    const windows = postgresRequestWindows(db, 1_000_000_000);
+    const taken = await Promise.all(
+      Array.from({ length: 200 }, async (_, number) => {
+        const [, all] = await windows.take([
+          { partnerId: 3, keyId: 31 + (number % 3), requests: 2 },
+          { partnerId: 3, keyId: null, requests: 2 },
+        ]);
+        return all?.taken ?? 0;
+      }),
+    );
+    expect(taken.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, number) => 2 * (number + 1)));
+  });
+
+  it('begin anew with the next window, and tell when that is', async () => {
+    const windows = postgresRequestWindows(db, 1);
+    const portion = { partnerId: 4, keyId: 41, requests: 5 };
+    const sums: number[] = [];
+    await waitUntil('a window has ended', async () => {
+      const [answer] = await windows.take([portion]);
+      if (!answer) throw new Error('no answer');
+      expect(answer.secondsLeft).toBeLessThanOrEqual(1);
+      sums.push(answer.taken);
+      return sums.length > 1 && answer.taken === 5;
+    });
+    expect(sums.at(-1)).toBe(5);
+  });
+
+  it('count in the window of the row when a statement of the one before comes late, and not when a clock was put back', async () => {
+    const windows = postgresRequestWindows(db, 1_000_000_000);
+    const portion = { partnerId: 5, keyId: 51, requests: 1 };
+    await windows.take([portion]);
+    const put = (by: number) =>
+      db
+        .updateTable('request_window')
+        .set((row) => ({ number: row('number', '+', by), taken: 9 }))
+        .where('key_id', '=', 51)
+        .execute();
+    await put(1);
+    expect((await windows.take([portion]))[0]?.taken).toBe(10);
+    await put(5);
+    expect((await windows.take([portion]))[0]?.taken).toBe(1);
+  });
+
+  it('are forgotten when they have ended', async () => {
+    const [short, long] = [postgresRequestWindows(db, 1), postgresRequestWindows(db, 1_000_000_000)];
+    await db.deleteFrom('request_window').execute();
+    await long.take([{ partnerId: 6, keyId: 61, requests: 1 }]);
+    await long.sweep();
+    expect((await rows()).map(({ key_id }) => key_id)).toEqual([61]);
+    await short.sweep();
+    expect(await rows()).toEqual([]);
+  });
+});
