@@ -1,6 +1,7 @@
 import { buildApi } from '../adapters/http/server.ts';
 import { readConfig } from './config.ts';
 import { createLogger } from './logging.ts';
+import { repeat } from './repeat.ts';
 import { stopInOrder } from './shutdown.ts';
 import { wire } from './wiring.ts';
 
@@ -8,8 +9,18 @@ const config = readConfig();
 const log = createLogger({ name: 'inlet-api', level: config.INLET_LOG_LEVEL });
 const deps = await wire(config, { name: 'inlet-api', boss: 'send' }, log);
 const api = buildApi(deps, log);
+const recording = repeat(1_000, () => deps.access.flush(), log);
 stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
   [{ name: 'finish requests', run: () => api.close() }],
+  [
+    {
+      name: 'write what was noted of calls',
+      run: async () => {
+        await recording.stop();
+        await deps.access.close();
+      },
+    },
+  ],
   [{ name: 'close connections', run: () => deps.close() }],
 ]);
 await deps.observation.serve();

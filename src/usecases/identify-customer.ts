@@ -16,8 +16,9 @@ export async function identifyCustomer(
   token: string | undefined,
 ): Promise<AudienceScope> {
   if (token === undefined) return { partnerId, customerId: null };
-  const isPlausible = /^\S{1,200}$/.test(token);
-  const customer = isPlausible ? await deps.customers.findByTokenHash(partnerId, deps.userTokens.hash(token)) : null;
+  const customer = deps.userTokens.mayHaveIssued(token)
+    ? await deps.customers.findByTokenHash(partnerId, deps.userTokens.hash(token))
+    : null;
   if (!customer) throw new Failure('invalid_user_token', 'Send a valid user token as "x-user-token", or none.');
   return { partnerId, customerId: customer.id };
 }

@@ -22,10 +22,15 @@ import {
 } from './import-log.ts';
 import { loadErrorListSchema, pageQuerySchema } from './load-error.ts';
 
+/** What an API key must be for. `any`: whatever it is for. */
+export type RequiredScope = 'marketplace:read' | 'marketplace:write' | 'audience:read' | 'audience:write' | 'any';
+
 export type Operation = {
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
+  /** Absent where no key is needed. */
+  readonly scope?: RequiredScope;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
@@ -39,11 +44,19 @@ const audiences = '/v2/firstparty/audience';
 
 /** Every operation of the API that a partner can call, with what goes in and what comes out. */
 export const operations = {
-  listImportLogs: { name: 'List import logs', method: 'GET', path: imports, answer: importLogListSchema, status: 200 },
+  listImportLogs: {
+    name: 'List import logs',
+    method: 'GET',
+    path: imports,
+    scope: 'marketplace:read',
+    answer: importLogListSchema,
+    status: 200,
+  },
   getImportLog: {
     name: 'Get import log',
     method: 'GET',
     path: `${imports}/:import_log_id`,
+    scope: 'marketplace:read',
     params: importLogIdSchema,
     answer: importLogSchema,
     status: 200,
@@ -52,6 +65,7 @@ export const operations = {
     name: 'Queue an import',
     method: 'POST',
     path: imports,
+    scope: 'marketplace:write',
     body: queueImportBodySchema,
     answer: queuedAnswerSchema,
     status: 202,
@@ -60,6 +74,7 @@ export const operations = {
     name: 'Delete attribute data',
     method: 'DELETE',
     path: imports,
+    scope: 'marketplace:write',
     body: queueDeleteBodySchema,
     answer: queuedAnswerSchema,
     status: 202,
@@ -68,6 +83,7 @@ export const operations = {
     name: 'List the errors of an import',
     method: 'GET',
     path: `${imports}/:import_log_id/errors`,
+    scope: 'marketplace:read',
     params: importLogIdSchema,
     query: pageQuerySchema,
     answer: loadErrorListSchema,
@@ -77,6 +93,7 @@ export const operations = {
     name: 'List the files of an import',
     method: 'GET',
     path: `${imports}/:import_log_id/files`,
+    scope: 'marketplace:read',
     params: importLogIdSchema,
     query: pageQuerySchema,
     answer: importFileListSchema,
@@ -86,6 +103,7 @@ export const operations = {
     name: 'List attributes',
     method: 'GET',
     path: '/v1/marketplace/attributes',
+    scope: 'marketplace:read',
     answer: attributeListSchema,
     status: 200,
   },
@@ -93,6 +111,7 @@ export const operations = {
     name: 'List audiences',
     method: 'GET',
     path: audiences,
+    scope: 'audience:read',
     query: audiencePageSchema,
     answer: audienceListSchema,
     status: 200,
@@ -101,6 +120,7 @@ export const operations = {
     name: 'Get audience details',
     method: 'GET',
     path: `${audiences}/:audience_id`,
+    scope: 'audience:read',
     params: audienceIdSchema,
     answer: audienceDetailsSchema,
     status: 200,
@@ -109,6 +129,7 @@ export const operations = {
     name: 'Create audience',
     method: 'POST',
     path: audiences,
+    scope: 'audience:write',
     body: createAudienceBodySchema,
     answer: createdAudienceSchema,
     status: 201,
@@ -117,6 +138,7 @@ export const operations = {
     name: 'Append files',
     method: 'PATCH',
     path: `${audiences}/:audience_id`,
+    scope: 'audience:write',
     params: audienceIdSchema,
     body: appendFilesBodySchema,
     status: 204,
@@ -125,6 +147,7 @@ export const operations = {
     name: 'Clear audience',
     method: 'PUT',
     path: `${audiences}/:audience_id`,
+    scope: 'audience:write',
     params: audienceIdSchema,
     body: clearAudienceBodySchema,
     status: 204,
@@ -133,6 +156,7 @@ export const operations = {
     name: 'List the errors of an audience',
     method: 'GET',
     path: `${audiences}/:audience_id/errors`,
+    scope: 'audience:read',
     params: audienceIdSchema,
     query: pageQuerySchema,
     answer: loadErrorListSchema,
@@ -142,6 +166,7 @@ export const operations = {
     name: 'Get the composition of an audience',
     method: 'GET',
     path: '/v2/firstparty/segments/:default_warehouse_segment_id/composition',
+    scope: 'audience:read',
     params: compositionParamsSchema,
     query: compositionQuerySchema,
     answer: compositionSchema,

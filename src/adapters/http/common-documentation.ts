@@ -13,6 +13,7 @@ export const failuresOfAll: DocumentedFailures = {
 
 export const failuresOfKeys: DocumentedFailures = {
   unauthenticated: { detail: 'Send a valid API key as "Authorization: Bearer <API_KEY>".' },
+  scope_missing: { detail: 'This API key does not have the scope "audience:read".' },
 };
 
 export const failuresOfUserTokens: DocumentedFailures = {

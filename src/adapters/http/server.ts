@@ -11,6 +11,7 @@ import type { AttributeStore } from '../../ports/attribute-store.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
 import type { CompositionDeps } from '../../usecases/get-composition.ts';
+import type { AccessRecorder } from '../../usecases/record-access.ts';
 import { addAuthentication } from './authentication.ts';
 import { addCustomerScope } from './customer-scope.ts';
 import { addGetComposition } from './composition/get-composition.ts';
@@ -40,6 +41,7 @@ export type Api = FastifyInstance<
 export type ApiDeps = {
   readonly partners: PartnerStore;
   readonly apiKeys: KeyIssuer;
+  readonly access: AccessRecorder;
   readonly customers: CustomerStore;
   readonly userTokens: KeyIssuer;
   readonly importLogs: ImportLogStore;
