@@ -6,5 +6,10 @@ export function devEnvironment(apiPort: number): Record<string, string> {
   const addresses = readAddresses();
   const topology = addresses.clickhouse.clusters.two === undefined ? 'one' : 'two';
   const own = { database: 'inlet_dev', bucket: 'inlet-dev', topology } as const;
-  return { ...serviceEnvironment(addresses, own), INLET_API_PORT: String(apiPort), INLET_LOG_LEVEL: 'info' };
+  return {
+    ...serviceEnvironment(addresses, own),
+    INLET_ENVIRONMENT: 'dev',
+    INLET_API_PORT: String(apiPort),
+    INLET_LOG_LEVEL: 'info',
+  };
 }

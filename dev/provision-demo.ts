@@ -5,7 +5,7 @@ import type { Config } from '../src/entry/config.ts';
 import { createLogger } from '../src/entry/logging.ts';
 import { storageProvisioner } from '../src/entry/storage.ts';
 import { wire } from '../src/entry/wiring.ts';
-import { authenticatePartner } from '../src/usecases/authenticate-partner.ts';
+import { authenticateCaller } from '../src/usecases/authenticate-caller.ts';
 import { createAttribute } from '../src/usecases/manage-attributes.ts';
 import { provisionPartner } from '../src/usecases/provision-partner.ts';
 import { readDemoSession, type DemoSession } from './demo-session.ts';
@@ -22,7 +22,7 @@ export async function provisionDemo(config: Config): Promise<DemoPartner> {
   );
   try {
     const before = await readDemoSession();
-    if (before && (await authenticatePartner(deps, `Bearer ${before.apiKey}`).catch(() => null))) return before;
+    if (before && (await authenticateCaller(deps, `Bearer ${before.apiKey}`).catch(() => null))) return before;
     const name = `demo-${Date.now().toString(36)}`;
     const made = await provisionPartner({ ...deps, storage: storageProvisioner(config, deps.s3) }, name);
     for (const attribute of demoAttributes) {

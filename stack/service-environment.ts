@@ -14,6 +14,7 @@ export function serviceEnvironment(
   const postgresUrl = new URL(postgres.url);
   postgresUrl.pathname = `/${own.database}`;
   return {
+    INLET_ENVIRONMENT: 'test',
     INLET_POSTGRES_URL: postgresUrl.href,
     INLET_CLICKHOUSE_URLS: shards.map(({ httpUrl }) => httpUrl).join(','),
     INLET_CLICKHOUSE_DATABASE: own.database,

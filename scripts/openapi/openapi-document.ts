@@ -22,8 +22,11 @@ const tags = [
   { name: 'health', description: 'For whoever runs Inlet.' },
 ];
 
+const apiKeyDescription =
+  'An API key of the partner, `inlet_<environment>_key_…`. It can be limited to scopes; each operation names the one that it needs.';
+
 const securitySchemes = {
-  apiKey: { type: 'http', scheme: 'bearer', description: 'The API key of the partner.' },
+  apiKey: { type: 'http', scheme: 'bearer', description: apiKeyDescription },
   userToken: {
     type: 'apiKey',
     in: 'header',

@@ -34,7 +34,7 @@ export function operationObject(
     summary: documentation.summary,
     description: documentation.description,
     ...(isDeprecated ? { deprecated: true } : {}),
-    security: securityOf(group),
+    security: securityOf(group, operation.scope),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body ? { requestBody: bodyOf(operation.body, documentation, schemas) } : {}),
     responses: {
@@ -50,9 +50,11 @@ function groupOf(path: string): 'imports' | 'audiences' | 'limits' | 'health' {
   return path.includes('/firstparty/') ? 'audiences' : 'imports';
 }
 
-function securityOf(group: ReturnType<typeof groupOf>): JsonObject[] {
+/** In OpenAPI 3.1 the list beside a scheme that is not OAuth names what the holder must be allowed. */
+function securityOf(group: ReturnType<typeof groupOf>, scope: Operation['scope']): JsonObject[] {
   if (group === 'health') return [];
-  return [{ apiKey: [] }, ...(group === 'audiences' ? [{ apiKey: [], userToken: [] }] : [])];
+  const apiKey = scope === undefined || scope === 'any' ? [] : [scope];
+  return [{ apiKey }, ...(group === 'audiences' ? [{ apiKey, userToken: [] }] : [])];
 }
 
 function commonFailures({ path, body }: Operation): DocumentedFailures {

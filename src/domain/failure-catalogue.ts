@@ -1,3 +1,4 @@
+import { accessFailures } from './access-failures.ts';
 import type { CatalogueEntry } from './catalogue-entry.ts';
 import { issuerFailures } from './issuer-failures.ts';
 import { partnerBucketFailures } from './partner-bucket-failures.ts';
@@ -64,7 +65,8 @@ export const failureCatalogue = {
   },
   unauthenticated: {
     title: 'The API key is missing or wrong',
-    cause: 'The `Authorization` header is missing, is not `Bearer <API_KEY>`, or the key is unknown or revoked.',
+    cause:
+      'The `Authorization` header is missing, is not `Bearer <API_KEY>`, or the key is unknown, expired or revoked.',
     remedy: 'Send `Authorization: Bearer <API_KEY>` with a key that was issued to you.',
     fault: 'partner',
     status: 401,
@@ -77,6 +79,7 @@ export const failureCatalogue = {
     fault: 'partner',
     status: 401,
   },
+  ...accessFailures,
   not_found: {
     title: 'Not found',
     cause: 'There is no such thing, or it belongs to someone else.',

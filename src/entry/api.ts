@@ -2,6 +2,7 @@ import { buildApi } from '../adapters/http/server.ts';
 import { readConfig } from './config.ts';
 import { tlsPathsOf } from './front-door-settings.ts';
 import { createLogger } from './logging.ts';
+import { repeat } from './repeat.ts';
 import { stopInOrder } from './shutdown.ts';
 import { followTlsFiles } from './tls-files.ts';
 import { wire } from './wiring.ts';
@@ -12,8 +13,18 @@ const tlsPaths = tlsPathsOf(config);
 const tls = tlsPaths && followTlsFiles(tlsPaths, log);
 const deps = await wire(config, { name: 'inlet-api', boss: 'send' }, log);
 const api = buildApi(deps, log, tls);
+const recording = repeat(1_000, () => deps.access.flush(), log);
 stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
   [{ name: 'finish requests', run: () => api.close() }],
+  [
+    {
+      name: 'write what was noted of calls',
+      run: async () => {
+        await recording.stop();
+        await deps.access.close();
+      },
+    },
+  ],
   [{ name: 'close connections', run: () => deps.close() }],
 ]);
 await deps.observation.serve();

@@ -1,25 +1,31 @@
 import { Command } from 'commander';
 import { Failure } from '../domain/failure.ts';
 import { addAttributeCommands } from './cli/attribute-commands.ts';
+import { addAuditCommand } from './cli/audit-command.ts';
 import { addBackupCommands } from './cli/backup-commands.ts';
 import { addAudienceCommands } from './cli/audience-commands.ts';
 import { addCustomerCommands } from './cli/customer-commands.ts';
 import { addDoctorCommand } from './cli/doctor-command.ts';
 import { addJobCommands } from './cli/job-commands.ts';
+import { addKeyCommands } from './cli/key-commands.ts';
 import { addMigrateCommand } from './cli/migrate-command.ts';
 import { complain } from './cli/output.ts';
 import { addPartnerCommands } from './cli/partner-commands.ts';
 import { addUserTokenCommands } from './cli/user-token-commands.ts';
 
-const program = new Command('inlet').description('Operate Inlet: stores, partners, attributes, customers and jobs.');
+const program = new Command('inlet').description(
+  'Operate Inlet: stores, partners, keys, attributes, customers and jobs.',
+);
 addMigrateCommand(program);
 addPartnerCommands(program);
+addKeyCommands(program);
 addAttributeCommands(program);
 addAudienceCommands(program);
 addCustomerCommands(program);
 addUserTokenCommands(program);
 addJobCommands(program);
 addBackupCommands(program);
+addAuditCommand(program);
 addDoctorCommand(program);
 
 try {

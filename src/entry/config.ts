@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defaultProtection, type Protection } from '../domain/composition/protection.ts';
 import { parseNetwork, type Network } from '../domain/ip-address.ts';
+import { environmentPattern } from '../domain/key-format.ts';
 import { defaultLimits, type Limits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
 import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
@@ -28,6 +29,13 @@ const countOrOff = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
   z.coerce.number().int().nonnegative().default(fallback);
 
 const settings = z.object({
+  INLET_ENVIRONMENT: z
+    .string()
+    .regex(environmentPattern, 'must be 1 to 16 of a-z and 0-9, and begin with a letter')
+    .default('live')
+    .describe(
+      'Stands in every API key and user token that is made, `inlet_<environment>_key_…`, so that a leaked one tells where it is from: `live`, `test`, `dev`. Keys that were made before it was changed keep working.',
+    ),
   INLET_POSTGRES_URL: address(['postgres:', 'postgresql:']).describe(
     'Address of PostgreSQL with user and password: the control plane.',
   ),

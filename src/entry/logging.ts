@@ -1,13 +1,18 @@
 import { pino, type Logger } from 'pino';
 import { pathOf } from '../adapters/http/path-of.ts';
+import { hideKeys } from '../domain/key-format.ts';
 import { fieldsOfScope } from './observation/scope.ts';
 
-/** One JSON object per line. Headers and bodies of requests are never logged; secrets cannot be (domain/secret.ts). */
+/**
+ * One JSON object per line. Headers and bodies of requests are never logged; secrets cannot be (domain/secret.ts), and a
+ * key that somebody put into a path is hidden.
+ */
 export function createLogger(options: { name: string; level: string }): Logger {
   return pino({
     name: options.name,
     level: options.level,
     mixin: fieldsOfScope,
+    hooks: { streamWrite: hideKeys },
     serializers: {
       req: (request: { id: string; method: string; url: string }) => ({
         id: request.id,

@@ -6,8 +6,10 @@ import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-war
 import { clickhouseLoadStage } from '../adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
 import type { Dependency } from '../adapters/http/health/ready.ts';
+import { postgresApiKeyStore } from '../adapters/postgres/api-key-store.ts';
 import { postgresAttributeStore } from '../adapters/postgres/attribute-store.ts';
 import { postgresAudienceStore } from '../adapters/postgres/audience-store.ts';
+import { postgresAuditLog } from '../adapters/postgres/audit-log.ts';
 import { connectPostgres } from '../adapters/postgres/connect.ts';
 import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
 import { postgresFileStore } from '../adapters/postgres/file-store.ts';
@@ -21,6 +23,7 @@ import { connectS3 } from '../adapters/s3/connect.ts';
 import { s3ObjectStore } from '../adapters/s3/object-store.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { randomKeys } from '../adapters/vault/random-keys.ts';
+import { accessRecorder } from '../usecases/record-access.ts';
 import { wireComposition } from './composition.ts';
 import { limitsOf, partnerNetworksOf, type Config } from './config.ts';
 import { failpoints } from './failpoints.ts';
@@ -31,10 +34,11 @@ import { partnerRoles } from './partner-roles.ts';
 import { sourceStorage } from './source-storage.ts';
 
 /** Connects the adapters: what api, worker and command line have in common. */
-export async function wire(config: Config, role: { name: string; boss: BossRole }, log: Logger) {
+export async function wire(config: Config, role: { name: string; boss: BossRole; actor?: string }, log: Logger) {
   const db = connectPostgres({
     url: config.INLET_POSTGRES_URL,
     name: role.name,
+    actor: role.actor,
     maxConnections: config.INLET_POSTGRES_CONNECTIONS,
     // Somebody waits for an answer; a lane can wait longer.
     statementMs: role.boss === 'work' ? 30_000 : 10_000,
@@ -73,6 +77,8 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
   const shared = s3ObjectStore(s3, config.INLET_S3_BUCKET);
   const files = postgresFileStore(db, boss, config.INLET_FILES_OUT_PER_LANE);
   const partners = postgresPartnerStore(db);
+  const keys = observed('postgres', 'keys', postgresApiKeyStore(db));
+  const audit = observed('postgres', 'audit', postgresAuditLog(db));
   const { canAssumeRoles, keysOfRole } = partnerRoles(config, partners);
   const composition = wireComposition({ config, db, engine, log, observed });
   const dependencies: Dependency[] = [
@@ -102,9 +108,12 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
     requestLimits: requestLimitsOf(config),
     frontDoor: frontDoorOf(config),
     requestWindows: observed('postgres', 'requestWindows', postgresRequestWindows(db)),
-    apiKeys: randomKeys('apiKey'),
-    userTokens: randomKeys('userToken'),
     issuedTokens: issuedTokensOf(config, log, (port) => observed('issuer', 'issuer', port)),
+    apiKeys: randomKeys('apiKey', config.INLET_ENVIRONMENT),
+    userTokens: randomKeys('userToken', config.INLET_ENVIRONMENT),
+    keys,
+    audit,
+    access: accessRecorder({ keys, audit, log }),
     canAssumeRoles,
     partners: observed('postgres', 'partners', partners),
     customers: observed('postgres', 'customers', postgresCustomerStore(db)),

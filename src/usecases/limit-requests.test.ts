@@ -5,7 +5,7 @@ import { limitRequests, type Admission, type RequestLimiter } from './limit-requ
 
 const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const partner = { id: 1, name: 'acme', prefix: 'acme/' };
-const caller = (keyId: number, partnerId = 1) => ({ partner: { ...partner, id: partnerId }, keyId });
+const caller = (keyId: number, partnerId = 1) => ({ partner: { ...partner, id: partnerId }, keyId, scopes: [] });
 
 /** One count for all, as PostgreSQL has it. */
 function sharedWindows() {

@@ -170,10 +170,10 @@ describe('the customer store', () => {
     });
 
     it('are kept as a hash only', async () => {
-      const { key, hash } = randomKeys('userToken').issue();
+      const { key, hash } = randomKeys('userToken', 'test').issue();
       await customers.addToken(mine, (await customers.create(mine, 'Shoes')).id, hash);
       expect(await tablesThatHold(stores, key.reveal())).toEqual([]);
-      expect(await tablesThatHold(stores, key.reveal().slice('inletu_'.length))).toEqual([]);
+      expect(await tablesThatHold(stores, key.reveal().slice(-39))).toEqual([]);
       // The search sees what is there: the hash.
       expect(await tablesThatHold(stores, Buffer.from(hash).toString('hex'))).toEqual(['public.user_token']);
     });

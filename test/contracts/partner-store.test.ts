@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Database } from '../../src/adapters/postgres/connect.ts';
 import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
+import { scopes } from '../../src/domain/caller.ts';
 import type { PartnerStore } from '../../src/ports/partner-store.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
@@ -32,16 +33,16 @@ describe('the partner store', () => {
     const made = await partners.create(wanted);
     expect(made).toEqual({ id: made.id, name: 'acme', prefix: 'acme/' });
     expect(await partners.findByName('acme')).toEqual(made);
-    const caller = await partners.findByKeyHash(wanted.keyHash);
-    expect(caller?.partner).toEqual(made);
-    expect(caller?.keyId).toBeGreaterThan(0);
+    const { keyId, ...holder } = (await partners.findByKeyHash(wanted.keyHash)) ?? {};
+    expect(keyId).toBeGreaterThan(0);
+    expect(holder).toEqual({ partner: made, scopes, isValid: true, isUseDue: true });
   });
 
   it('gives each key to its own partner', async () => {
     const wanted = [newPartner('one'), newPartner('two')];
     for (const partner of wanted) await partners.create(partner);
     const found = await Promise.all(wanted.map(({ keyHash }) => partners.findByKeyHash(keyHash)));
-    expect(found.map((caller) => caller?.partner.name)).toEqual(['one', 'two']);
+    expect(found.map((holder) => holder?.partner.name)).toEqual(['one', 'two']);
   });
 
   it.each(['nobody', 'ACME', 'acm', '', "acme' OR '1'='1"])('finds nobody by the name %j', async (name) => {
@@ -57,13 +58,16 @@ describe('the partner store', () => {
     }
   });
 
-  it('finds nobody by a key that was revoked', async () => {
-    const wanted = newPartner('revoked');
+  it.each([
+    ['revoked', { revoked_at: new Date() }],
+    ['expired', { expires_at: new Date(Date.now() - 1_000) }],
+  ] as const)('knows that a key is %s, and whose it was', async (name, change) => {
+    const wanted = newPartner(name);
     await partners.create(wanted);
-    const revoked = { revoked_at: new Date() };
-    await db.updateTable('api_key').set(revoked).where('key_hash', '=', Buffer.from(wanted.keyHash)).execute();
-    expect(await partners.findByKeyHash(wanted.keyHash)).toBeNull();
-    expect(await partners.findByName('revoked')).not.toBeNull();
+    expect(await partners.findByKeyHash(wanted.keyHash)).toMatchObject({ isValid: true, partner: { name } });
+    await db.updateTable('api_key').set(change).where('key_hash', '=', Buffer.from(wanted.keyHash)).execute();
+    expect(await partners.findByKeyHash(wanted.keyHash)).toMatchObject({ isValid: false, partner: { name } });
+    expect(await partners.findByName(name)).not.toBeNull();
   });
 
   it('refuses a second partner of the same name, and keeps nothing of it', async () => {
@@ -71,7 +75,7 @@ describe('the partner store', () => {
     const made = await partners.create(first);
     await expect(partners.create(second)).rejects.toThrow(/unique/);
     expect(await partners.findByKeyHash(second.keyHash)).toBeNull();
-    expect((await partners.findByKeyHash(first.keyHash))?.partner).toEqual(made);
+    expect(await partners.findByKeyHash(first.keyHash)).toMatchObject({ partner: made });
   });
 
   it('keeps no partner whose key belongs to another', async () => {

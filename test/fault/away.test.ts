@@ -66,7 +66,7 @@ describe('while a server is away', () => {
       await ask();
       await whileItIs([house.proxies.postgres], trouble, async () => {
         const answer = await fetch(`${house.url}/v1/marketplace/import`, {
-          headers: { authorization: 'Bearer inlet_x' },
+          headers: { authorization: `Bearer inlet_${'x'.repeat(32)}` },
         });
         expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
       });

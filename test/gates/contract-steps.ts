@@ -6,7 +6,8 @@ type Store = 'postgres' | 'clickhouse';
 const everywhere: readonly [RegExp, string][] = [
   [/\bDROP\s+(TABLE|VIEW|COLUMN|SEQUENCE|SCHEMA|TYPE|FUNCTION)\b/i, 'takes something away'],
   [/\bRENAME\b/i, 'renames'],
-  [/\bTRUNCATE\b/i, 'empties a table'],
+  // `TRUNCATE ON` stands in a trigger only.
+  [/\bTRUNCATE\b(?!\s+ON\b)/i, 'empties a table'],
 ];
 
 const ofStore: Readonly<Record<Store, readonly [RegExp, string][]>> = {

@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { randomKeys } from '../../src/adapters/vault/random-keys.ts';
 import { findSecrets } from '../support/find-secrets.ts';
 import { knownSecrets } from '../support/known-secrets.ts';
 import { logDirectory } from '../support/log-directory.ts';
@@ -29,6 +30,13 @@ describe('the log output of the whole run', () => {
       Buffer.from(JSON.stringify(part)).toString('base64url'),
     );
     writeFileSync(join(directory, 'api.log'), `fine\n{"token":"${header}.${claims}.${'A'.repeat(86)}"}\n`);
+    expect(findSecrets(directory, []).places).toEqual(['api.log:2']);
+  });
+
+  it.each(['apiKey', 'userToken'] as const)('would be noticed if it held a key that nobody remembers: %s', (kind) => {
+    const key = randomKeys(kind, 'live').issue().key.reveal();
+    const directory = mkdtempSync(join(tmpdir(), 'inlet-secrets-'));
+    writeFileSync(join(directory, 'api.log'), `fine\n{"path":"/x/${key}"}\n/x/inlet_live_key_${'a'.repeat(39)}\n`);
     expect(findSecrets(directory, []).places).toEqual(['api.log:2']);
   });
 });

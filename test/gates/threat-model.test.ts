@@ -55,8 +55,8 @@ describe('SECURITY.md', () => {
 
   it('tells what a leaked key looks like', () => {
     for (let n = 0; n < 1_000; n += 1) {
-      expect(randomKeys('apiKey').issue().key.reveal()).toMatch(patternAfter('API key of a partner'));
-      expect(randomKeys('userToken').issue().key.reveal()).toMatch(patternAfter('user token of a customer'));
+      expect(randomKeys('apiKey', 'live').issue().key.reveal()).toMatch(patternAfter('API key of a partner'));
+      expect(randomKeys('userToken', 'live').issue().key.reveal()).toMatch(patternAfter('user token of a customer'));
     }
   });
 });

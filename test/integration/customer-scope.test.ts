@@ -52,10 +52,10 @@ describe('the scope of a call', () => {
     addProblemAnswers(api);
     api.register(async (authenticated: Api) => {
       addAuthentication(authenticated, deps);
-      authenticated.get('/partner-only', async (request) => scopeOf(request));
+      authenticated.get('/partner-only', { config: { scope: 'any' } }, async (request) => scopeOf(request));
       authenticated.register(async (scope: Api) => {
         addCustomerScope(scope, deps);
-        scope.get('/scope', async (request) => scopeOf(request));
+        scope.get('/scope', { config: { scope: 'any' } }, async (request) => scopeOf(request));
       });
     });
     await api.ready();
@@ -140,7 +140,7 @@ describe('the scope of a call', () => {
     ];
     const bodies = answers.map(({ body }) => body.replace(/"request_id":"[^"]*"/, ''));
     expect(new Set(bodies).size).toBe(1);
-    expect(bodies[0]).not.toMatch(/inletu_|unknown-token/);
+    expect(bodies[0]).not.toMatch(/inletu?_|unknown-token/);
   });
 
   it('is not to be had where the hook does not run: the operation fails instead of guessing', async () => {

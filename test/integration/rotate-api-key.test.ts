@@ -1,18 +1,37 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authenticatePartner } from '../../src/usecases/authenticate-partner.ts';
-import { rememberSecrets } from '../support/known-secrets.ts';
+import { z } from 'zod';
+import { scopes } from '../../src/domain/caller.ts';
+import { authenticateCaller } from '../../src/usecases/authenticate-caller.ts';
+import { toTestKey } from '../support/partners.ts';
+import { runInlet } from '../support/run-inlet.ts';
 import { tablesThatHold } from '../support/search-stores.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { newBarePartner, wireUp, type BarePartner, type Wired } from '../support/wired.ts';
 
 // Runs what SECURITY.md tells an operator to run, to the letter.
 
 const section = readFileSync('SECURITY.md', 'utf8').split('## Rotate an API key')[1]?.split('\n## ')[0] ?? '';
-const [create = '', revoke = ''] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, script = '']) => script);
+const scripts = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, script = '']) => script);
+const [list = '', rotate = '', identify = '', revoke = ''] = scripts;
 
-describe('an operator who rotates an API key by hand', () => {
+const listSchema = z.array(
+  z.strictObject({
+    key_id: z.int(),
+    name: z.string(),
+    scopes: z.array(z.enum(scopes)),
+    created_at: z.iso.datetime(),
+    last_used_at: z.iso.datetime().nullable(),
+    expires_at: z.iso.datetime().nullable(),
+    revoked_at: z.iso.datetime().nullable(),
+  }),
+);
+const auditSchema = z.array(
+  z.looseObject({ event: z.string(), actor: z.string(), partner_id: z.int(), key_id: z.int().nullable() }),
+);
+
+describe('an operator who rotates an API key', () => {
   let stores: TestStores;
   let deps: Wired;
   let partner: BarePartner;
@@ -28,33 +47,83 @@ describe('an operator who rotates an API key by hand', () => {
     await stores.drop();
   });
 
-  function run(script: string, variables: Record<string, string>, input = ''): string {
-    const { hostname, port, username, password, pathname } = new URL(stores.config.INLET_POSTGRES_URL.reveal());
-    const address = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGDATABASE: pathname.slice(1) };
-    const env = { PATH: '/usr/bin:/bin', PGPASSWORD: decodeURIComponent(password), ...address, ...variables };
-    return execFileSync('/bin/bash', ['--norc', '-euo', 'pipefail', '-c', script], { env, input, encoding: 'utf8' });
+  function run(script: string, variables: Record<string, string> = {}, input = ''): string {
+    const whole = `inlet() { ${process.execPath} bin/inlet "$@"; }\n${script}`;
+    const env = { PATH: '/usr/bin:/bin', PARTNER: partner.name, ...stores.environment, ...variables };
+    return execFileSync('/bin/bash', ['--norc', '-euo', 'pipefail', '-c', whole], {
+      env,
+      input,
+      encoding: 'utf8',
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
   }
   const nameBehind = (key: string): Promise<string> =>
-    authenticatePartner(deps, `Bearer ${key}`).then(
-      ({ partner: { name } }) => name,
+    authenticateCaller(deps, `Bearer ${key}`).then(
+      (caller) => caller.partner.name,
       () => 'nobody',
     );
+  const keysOf = (): z.infer<typeof listSchema> => listSchema.parse(JSON.parse(run(list)));
 
-  it('gives out a second key, revokes the first, and touches nobody else', async () => {
-    const key = /^inlet_[\w-]{32}$/m.exec(run(create, { PARTNER: partner.name }))?.[0] ?? '';
-    rememberSecrets(key);
-    expect(await nameBehind(key)).toBe(partner.name);
-    expect(await nameBehind(partner.apiKey)).toBe(partner.name);
-    for (const given of [key, partner.apiKey]) expect(await tablesThatHold(stores, given)).toEqual([]);
-
-    expect(run(revoke, {}, `${partner.apiKey}\n`)).toMatch('(1 row)');
-    expect(await nameBehind(partner.apiKey)).toBe('nobody');
-    expect(await nameBehind(key)).toBe(partner.name);
-    expect(await nameBehind(other.apiKey)).toBe(other.name);
+  it('finds four scripts in SECURITY.md', () => {
+    expect(scripts).toHaveLength(4);
   });
 
-  it('is shown that nothing was done for a partner that is not there, or a key that was revoked', () => {
-    expect(run(create, { PARTNER: "x' OR true --" })).toMatch('(0 rows)');
-    expect(run(revoke, {}, `${partner.apiKey}\n`)).toMatch('(0 rows)');
+  it('gives out a second key beside the first, and both work until the overlap has passed', async () => {
+    const [first] = keysOf();
+    const { apiKey, id } = toTestKey(run(rotate, { KEY_ID: String(first?.key_id) }));
+    expect([await nameBehind(apiKey), await nameBehind(partner.apiKey)]).toEqual([partner.name, partner.name]);
+    for (const given of [apiKey, partner.apiKey]) expect(await tablesThatHold(stores, given)).toEqual([]);
+    const [before, after] = keysOf();
+    expect([before?.key_id, after?.key_id, after?.expires_at]).toEqual([first?.key_id, id, null]);
+    const hoursLeft = (Date.parse(before?.expires_at ?? '') - Date.now()) / 3_600_000;
+    expect(Math.round(hoursLeft)).toBe(24);
+    await withDatabase(stores, (client) =>
+      client.query(`UPDATE api_key SET expires_at = now() - interval '1 ms' WHERE id = $1`, [first?.key_id]),
+    );
+    expect([await nameBehind(apiKey), await nameBehind(partner.apiKey)]).toEqual([partner.name, 'nobody']);
+  });
+
+  it('learns whose a key is that was found, revokes it, and touches nobody else', async () => {
+    const { apiKey, id } = toTestKey(
+      run('inlet key create --partner "$PARTNER" --name "x $(echo y)" --scope audience:read --scope audience:write'),
+    );
+    expect(keysOf().at(-1)).toMatchObject({ name: 'x y', scopes: ['audience:read', 'audience:write'] });
+    const found = { kind: 'key', environment: 'test', partner: partner.name, key_id: id };
+    expect(JSON.parse(run(identify, {}, `${apiKey}\n`))).toEqual({ ...found, works: true });
+    expect(run(revoke, { KEY_ID: String(id) })).toBe(`key ${id} is revoked\n`);
+    expect([await nameBehind(apiKey), await nameBehind(other.apiKey)]).toEqual(['nobody', other.name]);
+    expect(JSON.parse(run(identify, {}, `${apiKey}\n`))).toEqual({ ...found, works: false });
+    const nothing = { kind: null, environment: null, partner: null, key_id: null, works: false };
+    expect(JSON.parse(run(identify, {}, `${apiKey.slice(0, -1)}-\n`))).toEqual(nothing);
+  });
+
+  it('is refused what is not there, of another, or makes no sense', async () => {
+    const mine = keysOf()[0]?.key_id;
+    const ofOther = ['--partner', other.name];
+    const refusals: [string, string[]][] = [
+      ['not_found', ['create', '--partner', "x' OR true --"]],
+      ['not_found', ['revoke', String(mine), ...ofOther]],
+      ['not_found', ['rotate', String(mine), ...ofOther]],
+      ['not_found', ['rotate', 'all', ...ofOther]],
+      ['invalid_request', ['create', ...ofOther, '--expires-in', '1 month']],
+      ['invalid_request', ['create', ...ofOther, '--name', 'a\nb']],
+    ];
+    for (const [code, parameters] of refusals) {
+      const { code: status, out, said } = await runInlet(stores.environment, ['key', ...parameters]);
+      expect([status, out, /^(\w+): /.exec(said)?.[1]], parameters.join(' ')).toEqual([1, '', code]);
+    }
+    const wrongScope = await runInlet(stores.environment, ['key', 'create', ...ofOther, '--scope', 'audience:delete']);
+    expect([wrongScope.code, wrongScope.out]).toEqual([1, '']);
+  });
+
+  it('stands in the audit log, with what was done to which key', () => {
+    const entries = auditSchema.parse(JSON.parse(run('inlet audit --partner "$PARTNER" --limit 3')));
+    const last = keysOf().at(-1)?.key_id;
+    expect(entries.map(({ event, key_id }) => `${event} ${key_id}`).slice(0, 2)).toEqual([
+      `api_key.update ${last}`,
+      `api_key.insert ${last}`,
+    ]);
+    for (const { actor } of entries.slice(0, 2)) expect(actor).toMatch(/^[\w.-]+@[\w.-]+$/);
+    expect(JSON.stringify(entries)).not.toContain('inlet_test_key_');
   });
 });

@@ -31,7 +31,11 @@ export type TestPartner = {
   readonly operate: (...parameters: string[]) => Promise<string>;
   readonly createAttribute: (name: string, ...foreignKeys: string[]) => Promise<number>;
   readonly createCustomer: (name: string) => Promise<TestCustomer>;
+  /** One more API key; `options` of `inlet key create`. */
+  readonly createKey: (...options: string[]) => Promise<TestKey>;
 };
+
+export type TestKey = { readonly id: number; readonly apiKey: string };
 
 type TestCustomer = { readonly id: number; readonly userToken: string; readonly tokenId: number };
 
@@ -72,7 +76,15 @@ export async function createPartner(
       return z.object({ attribute_id: z.int() }).parse(JSON.parse(made)).attribute_id;
     },
     createCustomer: (customer) => createCustomer(operate, name, customer),
+    createKey: async (...options) => toTestKey(await operate('key', 'create', '--partner', name, ...options)),
   };
+}
+
+/** What `inlet key create` or `rotate` printed. */
+export function toTestKey(printed: string): TestKey {
+  const { key_id, api_key } = z.object({ key_id: z.int(), api_key: z.string() }).parse(JSON.parse(printed));
+  rememberSecrets(api_key);
+  return { id: key_id, apiKey: api_key };
 }
 
 const issuedTokenSchema = z.object({ token_id: z.int(), customer_id: z.int(), user_token: z.string() });

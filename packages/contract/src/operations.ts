@@ -23,10 +23,15 @@ import {
 import { limitsSchema } from './limits.ts';
 import { loadErrorListSchema, pageQuerySchema } from './load-error.ts';
 
+/** What an API key must be for. `any`: whatever it is for. */
+export type RequiredScope = 'marketplace:read' | 'marketplace:write' | 'audience:read' | 'audience:write' | 'any';
+
 export type Operation = {
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
+  /** Absent where no key is needed. */
+  readonly scope?: RequiredScope;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
@@ -40,11 +45,19 @@ const audiences = '/v2/firstparty/audience';
 
 /** Every operation of the API that a partner can call, with what goes in and what comes out. */
 export const operations = {
-  listImportLogs: { name: 'List import logs', method: 'GET', path: imports, answer: importLogListSchema, status: 200 },
+  listImportLogs: {
+    name: 'List import logs',
+    method: 'GET',
+    path: imports,
+    scope: 'marketplace:read',
+    answer: importLogListSchema,
+    status: 200,
+  },
   getImportLog: {
     name: 'Get import log',
     method: 'GET',
     path: `${imports}/:import_log_id`,
+    scope: 'marketplace:read',
     params: importLogIdSchema,
     answer: importLogSchema,
     status: 200,
@@ -53,6 +66,7 @@ export const operations = {
     name: 'Queue an import',
     method: 'POST',
     path: imports,
+    scope: 'marketplace:write',
     body: queueImportBodySchema,
     answer: queuedAnswerSchema,
     status: 202,
@@ -61,6 +75,7 @@ export const operations = {
     name: 'Delete attribute data',
     method: 'DELETE',
     path: imports,
+    scope: 'marketplace:write',
     body: queueDeleteBodySchema,
     answer: queuedAnswerSchema,
     status: 202,
@@ -69,6 +84,7 @@ export const operations = {
     name: 'List the errors of an import',
     method: 'GET',
     path: `${imports}/:import_log_id/errors`,
+    scope: 'marketplace:read',
     params: importLogIdSchema,
     query: pageQuerySchema,
     answer: loadErrorListSchema,
@@ -78,6 +94,7 @@ export const operations = {
     name: 'List the files of an import',
     method: 'GET',
     path: `${imports}/:import_log_id/files`,
+    scope: 'marketplace:read',
     params: importLogIdSchema,
     query: pageQuerySchema,
     answer: importFileListSchema,
@@ -87,14 +104,16 @@ export const operations = {
     name: 'List attributes',
     method: 'GET',
     path: '/v1/marketplace/attributes',
+    scope: 'marketplace:read',
     answer: attributeListSchema,
     status: 200,
   },
-  getLimits: { name: 'Get limits', method: 'GET', path: '/v1/limits', answer: limitsSchema, status: 200 },
+  getLimits: { name: 'Get limits', method: 'GET', path: '/v1/limits', scope: 'any', answer: limitsSchema, status: 200 },
   listAudiences: {
     name: 'List audiences',
     method: 'GET',
     path: audiences,
+    scope: 'audience:read',
     query: audiencePageSchema,
     answer: audienceListSchema,
     status: 200,
@@ -103,6 +122,7 @@ export const operations = {
     name: 'Get audience details',
     method: 'GET',
     path: `${audiences}/:audience_id`,
+    scope: 'audience:read',
     params: audienceIdSchema,
     answer: audienceDetailsSchema,
     status: 200,
@@ -111,6 +131,7 @@ export const operations = {
     name: 'Create audience',
     method: 'POST',
     path: audiences,
+    scope: 'audience:write',
     body: createAudienceBodySchema,
     answer: createdAudienceSchema,
     status: 201,
@@ -119,6 +140,7 @@ export const operations = {
     name: 'Append files',
     method: 'PATCH',
     path: `${audiences}/:audience_id`,
+    scope: 'audience:write',
     params: audienceIdSchema,
     body: appendFilesBodySchema,
     status: 204,
@@ -127,6 +149,7 @@ export const operations = {
     name: 'Clear audience',
     method: 'PUT',
     path: `${audiences}/:audience_id`,
+    scope: 'audience:write',
     params: audienceIdSchema,
     body: clearAudienceBodySchema,
     status: 204,
@@ -135,6 +158,7 @@ export const operations = {
     name: 'List the errors of an audience',
     method: 'GET',
     path: `${audiences}/:audience_id/errors`,
+    scope: 'audience:read',
     params: audienceIdSchema,
     query: pageQuerySchema,
     answer: loadErrorListSchema,
@@ -144,6 +168,7 @@ export const operations = {
     name: 'Get the composition of an audience',
     method: 'GET',
     path: '/v2/firstparty/segments/:default_warehouse_segment_id/composition',
+    scope: 'audience:read',
     params: compositionParamsSchema,
     query: compositionQuerySchema,
     answer: compositionSchema,

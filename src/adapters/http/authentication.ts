@@ -1,17 +1,44 @@
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../../domain/caller.ts';
+import { RefusedKey, requireScope, type Caller } from '../../domain/caller.ts';
+import { Failure } from '../../domain/failure.ts';
 import type { Partner } from '../../domain/partner.ts';
 import type { KeyIssuer } from '../../ports/key-issuer.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
-import { authenticatePartner } from '../../usecases/authenticate-partner.ts';
+import { authenticateCaller } from '../../usecases/authenticate-caller.ts';
+import type { AccessRecorder } from '../../usecases/record-access.ts';
+import { operationOf } from './operation-of.ts';
+import { statusOf } from './problem.ts';
+import { stateRequiredScopes } from './required-scopes.ts';
 import type { Api } from './server.ts';
 
-const callers = new WeakMap<FastifyRequest, Caller>();
+type Deps = { readonly partners: PartnerStore; readonly apiKeys: KeyIssuer; readonly access: AccessRecorder };
 
-/** Every operation of the scope needs a key; it runs before the body is looked at. */
-export function addAuthentication(api: Api, deps: { partners: PartnerStore; apiKeys: KeyIssuer }): void {
+const callers = new WeakMap<FastifyRequest, Caller>();
+const outside = 'the operation is registered outside of the authenticated scope';
+
+/** Every operation of the scope needs a key that is for it; it runs before the body is looked at. */
+export function addAuthentication(api: Api, deps: Deps): void {
+  stateRequiredScopes(api);
   api.addHook('onRequest', async (request) => {
-    callers.set(request, await authenticatePartner(deps, request.headers.authorization));
+    callers.set(request, await authenticateCaller(deps, request.headers.authorization));
+  });
+  // After the limit of requests, which counts what is denied here too.
+  api.addHook('preParsing', async (request) => {
+    const { scope } = request.routeOptions.config;
+    if (!scope) throw new Error(outside);
+    requireScope(callerOf(request), scope);
+  });
+  api.addHook('onError', async (request, _reply, error) => {
+    if (!(error instanceof Failure) || ![401, 403].includes(statusOf(error))) return;
+    const holder = error instanceof RefusedKey ? error.holder : callers.get(request);
+    deps.access.noteDenied({
+      at: new Date(),
+      partnerId: holder?.partner.id ?? null,
+      keyId: holder?.keyId ?? null,
+      operation: operationOf(request),
+      code: error.code,
+      requestId: request.id,
+    });
   });
 }
 
@@ -22,7 +49,7 @@ export function findPartnerOf(request: FastifyRequest): Partner | undefined {
 
 export function callerOf(request: FastifyRequest): Caller {
   const caller = callers.get(request);
-  if (!caller) throw new Error('the operation is registered outside of the authenticated scope');
+  if (!caller) throw new Error(outside);
   return caller;
 }
 

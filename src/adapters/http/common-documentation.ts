@@ -14,6 +14,7 @@ export const failuresOfAll: DocumentedFailures = {
 export const failuresOfKeys: DocumentedFailures = {
   unauthenticated: { detail: 'Send a valid API key as "Authorization: Bearer <API_KEY>".' },
   too_many_requests: { detail: 'This key has made 300 requests in this minute, which is the most.' },
+  scope_missing: { detail: 'This API key does not have the scope "audience:read".' },
 };
 
 export const failuresOfUserTokens: DocumentedFailures = {

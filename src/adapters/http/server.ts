@@ -15,6 +15,7 @@ import type { RequestWindows } from '../../ports/request-windows.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
 import type { CompositionDeps } from '../../usecases/get-composition.ts';
 import { limitRequests } from '../../usecases/limit-requests.ts';
+import type { AccessRecorder } from '../../usecases/record-access.ts';
 import { addAuthentication } from './authentication.ts';
 import { addCustomerScope } from './customer-scope.ts';
 import { addGetComposition } from './composition/get-composition.ts';
@@ -49,6 +50,7 @@ export type Api = FastifyInstance<
 export type ApiDeps = {
   readonly partners: PartnerStore;
   readonly apiKeys: KeyIssuer;
+  readonly access: AccessRecorder;
   readonly customers: CustomerStore;
   readonly userTokens: KeyIssuer;
   readonly issuedTokens: IssuedTokens | null;

@@ -20,6 +20,8 @@ typeOverrides.setTypeParser(types.builtins.INT8, parseInt8);
 type ConnectOptions = {
   readonly url: Secret;
   readonly name: string;
+  /** Who the audit log says it was, where the name of the process does not do. */
+  readonly actor?: string | undefined;
   readonly maxConnections: number;
   /** How long a statement may take. */
   readonly statementMs?: number;
@@ -46,6 +48,7 @@ export function connectPostgres({ statementMs = usualStatementMs, ...options }: 
   const pool = new Pool({
     connectionString: options.url.reveal(),
     application_name: options.name,
+    ...(options.actor === undefined ? {} : { options: `-c inlet.actor=${options.actor.replaceAll(/[^\w.@-]/g, '_')}` }),
     max: options.maxConnections,
     ...patience(statementMs),
     idle_in_transaction_session_timeout: 30_000,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { PartnerStore } from '../../ports/partner-store.ts';
 import type { Database } from './connect.ts';
+import { selectKeyHolder } from './keys/select-key-holder.ts';
 import { insertPartner } from './partners/insert-partner.ts';
 
 /** Keeps these locks apart from others. */
@@ -17,18 +18,7 @@ export function postgresPartnerStore(db: Database): PartnerStore {
     create: (partner) => insertPartner(db, partner),
     findByName: async (name) =>
       (await db.selectFrom('partner').select(columns).where('name', '=', name).executeTakeFirst()) ?? null,
-    findByKeyHash: async (keyHash) => {
-      const found = await db
-        .selectFrom('api_key')
-        .innerJoin('partner', 'partner.id', 'api_key.partner_id')
-        .select([...columns, 'api_key.id as keyId'])
-        .where('api_key.key_hash', '=', Buffer.from(keyHash))
-        .where('api_key.revoked_at', 'is', null)
-        .executeTakeFirst();
-      if (!found) return null;
-      const { keyId, ...partner } = found;
-      return { partner, keyId };
-    },
+    findByKeyHash: (keyHash) => selectKeyHolder(db, keyHash),
     readExternalId: async (partnerId) =>
       (await db.selectFrom('partner').select('external_id').where('id', '=', partnerId).executeTakeFirstOrThrow())
         .external_id,

@@ -19,8 +19,28 @@ type ApiKeyTable = {
   id: Generated<number>;
   partner_id: number;
   key_hash: Uint8Array;
+  name: Generated<string>;
+  scopes: ColumnType<readonly string[] | null, string[] | null | undefined, never>;
   created_at: Timestamp;
+  last_used_at: Date | null;
+  expires_at: Date | null;
   revoked_at: Date | null;
+};
+
+type AuditLogTable = {
+  id: Generated<number>;
+  at: ColumnType<Date, Date | undefined, never>;
+  event: ColumnType<string, string, never>;
+  actor: ColumnType<string, string, never>;
+  database_user: ColumnType<string, never, never>;
+  partner_id: ColumnType<number | null, number | null, never>;
+  key_id: ColumnType<number | null, number | null, never>;
+  subject_id: ColumnType<number | null, never, never>;
+  operation: ColumnType<string | null, string, never>;
+  code: ColumnType<string | null, string, never>;
+  request_id: ColumnType<string | null, string | null, never>;
+  calls: ColumnType<number, number, never>;
+  detail: ColumnType<unknown, never, never>;
 };
 
 type AttributeTable = {
@@ -159,6 +179,7 @@ type RequestWindowTable = { partner_id: number; key_id: number; number: number; 
 export type Tables = {
   partner: PartnerTable;
   api_key: ApiKeyTable;
+  audit_log: AuditLogTable;
   attribute: AttributeTable;
   attribute_foreign_key: AttributeForeignKeyTable;
   job: JobTable;

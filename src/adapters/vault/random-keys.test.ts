@@ -3,19 +3,27 @@ import { describe, expect, it } from 'vitest';
 import { randomKeys } from './random-keys.ts';
 
 describe.each([
-  { kind: 'apiKey', beginning: 'inlet_' },
-  { kind: 'userToken', beginning: 'inletu_' },
+  { kind: 'apiKey', beginning: 'inlet_test_key_' },
+  { kind: 'userToken', beginning: 'inlet_test_user_' },
 ] as const)('a key of the kind $kind', ({ kind, beginning }) => {
-  const keys = randomKeys(kind);
-  const randomPart = (): Buffer => {
+  const keys = randomKeys(kind, 'test');
+  const randomPart = (): string => {
     const key = keys.issue().key.reveal();
     expect(key.startsWith(beginning)).toBe(true);
-    return Buffer.from(key.slice(beginning.length), 'base64url');
+    return key.slice(beginning.length, -6);
   };
 
   it('shows what it is and has at least 192 random bits', () => {
-    expect(keys.issue().key.reveal().slice(beginning.length)).toMatch(/^[\w-]+$/);
-    expect(randomPart().length * 8).toBeGreaterThanOrEqual(192);
+    expect(randomPart()).toMatch(/^[0-9A-Za-z]+$/);
+    expect(randomPart().length * Math.log2(62)).toBeGreaterThanOrEqual(192);
+  });
+
+  it('is seen to be one without asking anybody', () => {
+    const key = keys.issue().key.reveal();
+    expect(keys.mayHaveIssued(key)).toBe(true);
+    expect(randomKeys(kind, 'live').mayHaveIssued(key)).toBe(true);
+    expect(randomKeys(kind === 'apiKey' ? 'userToken' : 'apiKey', 'test').mayHaveIssued(key)).toBe(false);
+    expect(keys.mayHaveIssued(`${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`)).toBe(false);
   });
 
   it('fits into a header as it is', () => {
@@ -28,18 +36,16 @@ describe.each([
     expect(new Set(issued.map(({ hash }) => Buffer.from(hash).toString('hex'))).size).toBe(1_000);
   });
 
-  it('uses every bit of its random part', () => {
-    const randoms = Array.from({ length: 200 }, randomPart);
-    const everSet = randoms.reduce((sum, bytes) => Buffer.from(sum.map((byte, n) => byte | (bytes[n] ?? 0))));
-    const everClear = randoms.reduce((sum, bytes) => Buffer.from(sum.map((byte, n) => byte & (bytes[n] ?? 0))));
-    expect(everSet.every((byte) => byte === 0xff)).toBe(true);
-    expect(everClear.every((byte) => byte === 0)).toBe(true);
+  it('can have every letter in every place of its random part', () => {
+    const randoms = Array.from({ length: 2_000 }, randomPart);
+    const places = Array.from(randoms[0] ?? '', (_, place) => new Set(randoms.map((random) => random[place])));
+    expect(places.map(({ size }) => size)).toEqual(places.map(() => 62));
   });
 
   it('is found again by its hash, also by another process', () => {
     const { key, hash } = keys.issue();
     expect(keys.hash(key.reveal())).toEqual(hash);
-    expect(randomKeys(kind).hash(key.reveal())).toEqual(hash);
+    expect(randomKeys(kind, 'test').hash(key.reveal())).toEqual(hash);
   });
 
   it('has a hash that stays the same over releases, because hashes are kept', () => {
@@ -59,8 +65,8 @@ describe.each([
 
 describe('the kinds of keys', () => {
   it('can be told from each other by their beginnings', () => {
-    const begins = /^inlet_/;
-    expect(randomKeys('apiKey').issue().key.reveal()).toMatch(begins);
-    expect(randomKeys('userToken').issue().key.reveal()).not.toMatch(begins);
+    const begins = /^inlet_live_key_/;
+    expect(randomKeys('apiKey', 'live').issue().key.reveal()).toMatch(begins);
+    expect(randomKeys('userToken', 'live').issue().key.reveal()).not.toMatch(begins);
   });
 });

@@ -1,19 +1,20 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
+import { formatKey, keyAlphabet, mayBeKey, randomLength, type KeyKind } from '../../domain/key-format.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { KeyIssuer } from '../../ports/key-issuer.ts';
 
-/** Keys begin with a word that shows what they are, so that a leaked one is recognised. */
-const beginnings = { apiKey: 'inlet_', userToken: 'inletu_' } as const;
+const kinds = { apiKey: 'key', userToken: 'user' } as const satisfies Record<string, KeyKind>;
 
-const randomLength = 24; // 192 bits: a plain hash is enough, such a key cannot be guessed
-
-/** Only the hash is kept. */
-export function randomKeys(kind: keyof typeof beginnings): KeyIssuer {
+/** Only the hash is kept, and a plain one is enough: 196 random bits cannot be guessed. */
+export function randomKeys(what: keyof typeof kinds, environment: string): KeyIssuer {
+  const kind = kinds[what];
   const hash = (key: string): Uint8Array => createHash('sha256').update(key).digest();
   return {
     hash,
+    mayHaveIssued: (text) => mayBeKey(kind, text),
     issue: () => {
-      const key = `${beginnings[kind]}${randomBytes(randomLength).toString('base64url')}`;
+      const letters = Array.from({ length: randomLength }, () => keyAlphabet[randomInt(keyAlphabet.length)]);
+      const key = formatKey(kind, environment, letters.join(''));
       return { key: new Secret(key), hash: hash(key) };
     },
   };

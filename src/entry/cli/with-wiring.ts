@@ -1,3 +1,4 @@
+import { hostname, userInfo } from 'node:os';
 import { readConfig, type Config } from '../config.ts';
 import { createLogger } from '../logging.ts';
 import { wire } from '../wiring.ts';
@@ -10,12 +11,26 @@ export async function withWiring<T>(run: (deps: Wiring) => Promise<T>): Promise<
   const deps = await wire(
     // A command is over before anybody could look at it.
     { ...config, INLET_METRICS_PORT: undefined, INLET_OTLP_URL: undefined },
-    { name: 'inlet-cli', boss: 'send' },
+    { name: 'inlet-cli', boss: 'send', actor: operator() },
     createLogger({ name: 'inlet-cli', level: 'error' }),
   );
   try {
     return await run({ ...deps, config });
   } finally {
     await deps.close();
+  }
+}
+
+/** For the audit log: as far as this machine knows. */
+function operator(): string {
+  return `${nameOfUser()}@${hostname()}`;
+}
+
+function nameOfUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run as a number that has no name.
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
   }
 }

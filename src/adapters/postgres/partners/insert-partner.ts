@@ -14,7 +14,7 @@ export async function insertPartner(
       .executeTakeFirstOrThrow();
     await tx
       .insertInto('api_key')
-      .values({ partner_id: made.id, key_hash: Buffer.from(partner.keyHash) })
+      .values({ partner_id: made.id, key_hash: Buffer.from(partner.keyHash), name: 'first' })
       .execute();
     return made;
   });

@@ -1,1 +1,0 @@
--- Stands here only while this clone is alone: the number belongs to another helper.

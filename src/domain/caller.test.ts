@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { requireScope, scopes, toScopes, type Caller, type Scope } from './caller.ts';
+
+const callerWith = (...given: Scope[]): Caller => ({
+  partner: { id: 1, name: 'acme', prefix: 'acme/' },
+  keyId: 7,
+  scopes: given,
+});
+
+describe('a caller', () => {
+  it.each(scopes)('may do what needs %s with a key for that alone, and nothing else', (scope) => {
+    const caller = callerWith(scope);
+    expect(() => requireScope(caller, scope)).not.toThrow();
+    expect(() => requireScope(caller, 'any')).not.toThrow();
+    for (const other of scopes.filter((one) => one !== scope)) {
+      expect(() => requireScope(caller, other)).toThrow(
+        `scope_missing: This API key does not have the scope "${other}".`,
+      );
+    }
+  });
+
+  it('may do nothing with a key for nothing', () => {
+    for (const scope of scopes) expect(() => requireScope(callerWith(), scope)).toThrow(/scope_missing/);
+  });
+});
+
+describe('the scopes of a key', () => {
+  it('are all of them when none is stated', () => {
+    expect(toScopes(null)).toEqual(scopes);
+  });
+
+  it('are those that are stated and known', () => {
+    expect(toScopes(['audience:read'])).toEqual(['audience:read']);
+    expect(toScopes([])).toEqual([]);
+    expect(toScopes(['audience:delete', 'admin', '*', 'toString', 'audience:write'])).toEqual(['audience:write']);
+  });
+});

@@ -1,0 +1,47 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import type { AuditEntry } from '../../domain/audit.ts';
+import { partnerNamed } from '../../usecases/partner-named.ts';
+import { sayJson } from './output.ts';
+import { toId } from './to-id.ts';
+import { withWiring } from './with-wiring.ts';
+
+type Options = { readonly partner?: string; readonly before?: string; readonly limit: number };
+
+export function addAuditCommand(program: Command): void {
+  program
+    .command('audit')
+    .description('who changed keys, partners and what they have, and which calls were denied; newest first')
+    .option('--partner <name>', 'of this partner only')
+    .option('--before <id>', 'go on before this entry')
+    .option('--limit <number>', 'at most so many', toLimit, 50)
+    .action(({ partner, before, limit }: Options) =>
+      withWiring(async (deps) => {
+        const partnerId = partner === undefined ? null : (await partnerNamed(deps, partner)).id;
+        const beforeId = before === undefined ? Number.MAX_SAFE_INTEGER : toId('audit entry', before);
+        sayJson((await deps.audit.list({ partnerId, beforeId, limit })).map(record));
+      }),
+    );
+}
+
+function toLimit(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 to 9999.');
+  return Number(text);
+}
+
+function record(entry: AuditEntry): object {
+  return {
+    audit_id: entry.id,
+    at: entry.at,
+    event: entry.event,
+    actor: entry.actor,
+    database_user: entry.databaseUser,
+    partner_id: entry.partnerId,
+    key_id: entry.keyId,
+    subject_id: entry.subjectId,
+    operation: entry.operation,
+    code: entry.code,
+    request_id: entry.requestId,
+    calls: entry.calls,
+    detail: entry.detail,
+  };
+}

@@ -1,0 +1,80 @@
+import type { DeniedCall } from '../domain/audit.ts';
+import type { ApiKeyStore } from '../ports/api-key-store.ts';
+import type { AuditLog } from '../ports/audit-log.ts';
+import type { Log } from '../ports/log.ts';
+
+/** Takes notes in memory, so that no request waits for them, and writes them when it is told to. */
+export type AccessRecorder = {
+  readonly noteUse: (keyId: number) => void;
+  readonly noteDenied: (call: Omit<DeniedCall, 'calls'>) => void;
+  readonly flush: () => Promise<void>;
+  /** Writes also what is still being counted. */
+  readonly close: () => Promise<void>;
+};
+
+type Deps = { readonly keys: ApiKeyStore; readonly audit: AuditLog; readonly log: Log };
+
+/**
+ * So many denied calls of one key, and of all strangers together, have a row of their own in a minute. The others are
+ * counted in one row for each code: whoever asks a million times fills no disk.
+ */
+export const ownRowsPerMinute = 10;
+
+/** What waits while the database is away. */
+const mostWaiting = 1_000;
+
+export function accessRecorder({ keys, audit, log }: Deps, now: () => number = Date.now): AccessRecorder {
+  const used = new Set<number>();
+  let waiting: DeniedCall[] = [];
+  const minuteNow = (): number => Math.floor(now() / 60_000);
+  let minute = minuteNow();
+  const rowsOf = new Map<number | null, number>();
+  const counted = new Map<string, DeniedCall>();
+
+  function endMinute(): void {
+    waiting.push(...counted.values());
+    counted.clear();
+    rowsOf.clear();
+    minute = minuteNow();
+  }
+
+  async function flush(): Promise<void> {
+    if (minuteNow() !== minute) endMinute();
+    if (used.size > 0) {
+      const keyIds = [...used];
+      // What cannot be written is noted again with the next call.
+      used.clear();
+      await keys.noteUses(keyIds);
+    }
+    const calls = waiting;
+    waiting = [];
+    try {
+      if (calls.length > 0) await audit.addDenied(calls);
+    } catch (error) {
+      waiting = [...calls, ...waiting].slice(0, mostWaiting);
+      log.warn({ calls: calls.length, waiting: waiting.length }, 'denied calls could not be recorded yet');
+      throw error;
+    }
+  }
+
+  return {
+    noteUse: (keyId) => void used.add(keyId),
+    noteDenied: (call) => {
+      const rows = rowsOf.get(call.keyId) ?? 0;
+      rowsOf.set(call.keyId, rows + 1);
+      if (rows < ownRowsPerMinute) {
+        if (waiting.length < mostWaiting) waiting.push({ ...call, calls: 1 });
+        return;
+      }
+      const which = `${call.keyId} ${call.code}`;
+      const before = counted.get(which);
+      const operation = before && before.operation !== call.operation ? 'several' : call.operation;
+      counted.set(which, { ...call, requestId: null, operation, calls: (before?.calls ?? 0) + 1 });
+    },
+    flush,
+    close: async () => {
+      endMinute();
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,286 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { randomKeys } from '../../src/adapters/vault/random-keys.ts';
+import type { KeyWish } from '../../src/domain/api-key.ts';
+import { scopes, type Scope } from '../../src/domain/caller.ts';
+import { createApiKey, revokeApiKey } from '../../src/usecases/manage-api-keys.ts';
+import { createAttribute } from '../../src/usecases/manage-attributes.ts';
+import { createCustomer } from '../../src/usecases/manage-customers.ts';
+import { createUserToken } from '../../src/usecases/manage-user-tokens.ts';
+import { rememberSecrets } from '../support/known-secrets.ts';
+import { answerChecker, readAnswer, type Answer } from '../support/openapi/check-answer.ts';
+import { operationsOf, parseOpenApi, readOpenApiText, type DescribedOperation } from '../support/openapi/document.ts';
+import { startApi, stopProcess, type ServiceProcess } from '../support/running-service.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { newBarePartner, wireUp, type BarePartner, type Wired } from '../support/wired.ts';
+import { apiClient } from './api-client.ts';
+import { audienceClient } from './audience-client.ts';
+
+// Every operation with every credential that is not good enough for it. A new operation needs a row here.
+
+/** What somebody gets who names what is another's: never more than who names what is nobody's. */
+type Elsewhere =
+  /** 404 */
+  | 'not_found'
+  /** 422 */
+  | 'unknown_keys'
+  /** A list without it. */
+  | 'empty'
+  /** Nothing of another can be named: it works on what is the caller's own. */
+  | 'own';
+
+type Row = {
+  /** What the key must be for; `none`: no key is needed. */
+  readonly scope: Scope | 'any' | 'none';
+  readonly ofOtherPartner: Elsewhere;
+  /** With the token of another customer; `own`: the operation does not look at it, or makes something. */
+  readonly ofOtherCustomer: Elsewhere;
+};
+
+const row = (scope: Row['scope'], ofOtherPartner: Elsewhere, ofOtherCustomer: Elsewhere): Row => ({
+  scope,
+  ofOtherPartner,
+  ofOtherCustomer,
+});
+const rows: Readonly<Record<string, Row>> = {
+  listImportLogs: row('marketplace:read', 'empty', 'own'),
+  getImportLog: row('marketplace:read', 'not_found', 'own'),
+  queueImport: row('marketplace:write', 'own', 'own'),
+  deleteAttributeData: row('marketplace:write', 'unknown_keys', 'own'),
+  listImportErrors: row('marketplace:read', 'not_found', 'own'),
+  listImportFiles: row('marketplace:read', 'not_found', 'own'),
+  listAttributes: row('marketplace:read', 'empty', 'own'),
+  listAudiences: row('audience:read', 'empty', 'empty'),
+  getAudience: row('audience:read', 'not_found', 'not_found'),
+  createAudience: row('audience:write', 'own', 'own'),
+  appendFiles: row('audience:write', 'not_found', 'not_found'),
+  clearAudience: row('audience:write', 'not_found', 'not_found'),
+  listAudienceErrors: row('audience:read', 'not_found', 'not_found'),
+  getComposition: row('audience:read', 'not_found', 'not_found'),
+  getLive: row('none', 'own', 'own'),
+  getReady: row('none', 'own', 'own'),
+};
+
+const document = parseOpenApi(readOpenApiText());
+const check = answerChecker(document);
+const operations = operationsOf(document);
+const rowOf = ({ operationId, deprecated }: DescribedOperation): Row => {
+  const found = rows[deprecated ? operationId.replace(/V1$/, '') : operationId];
+  if (!found) throw new Error(`${operationId} needs a row in this test`);
+  return found;
+};
+const withKey = operations.filter((operation) => rowOf(operation).scope !== 'none');
+const refused: Readonly<Record<string, number>> = { not_found: 404, unknown_keys: 422 };
+const problemSchema = z.looseObject({ code: z.string(), detail: z.string() });
+
+/** What an operation can name, by the names of its parameters. */
+type Ids = Readonly<Record<'import_log_id' | 'audience_id' | 'default_warehouse_segment_id' | 'attribute', number>>;
+const nobodys: Ids = {
+  import_log_id: 999_999,
+  audience_id: 999_999,
+  default_warehouse_segment_id: 999_999,
+  attribute: 999_999,
+};
+
+const plainKey: KeyWish = { name: '', scopes: null, livesSeconds: null };
+
+type Credentials = { readonly apiKey?: string; readonly userToken?: string };
+
+describe('a caller whose credentials do not do', () => {
+  let stores: TestStores;
+  let deps: Wired;
+  let api: ServiceProcess & { readonly url: string };
+  let owner: BarePartner;
+  /** Two other partners: one has nothing, one makes what the table calls its own. */
+  let stranger: BarePartner;
+  let maker: BarePartner;
+  /** Of the owner, and of its customer. */
+  let owners: Ids;
+  let customers: Ids;
+  const key = { unknown: '', broken: '', expired: '', revoked: '' };
+  /** The same of two other customers of the owner. */
+  const token = { empty: '', maker: '' };
+  const without = new Map<Scope, string>();
+  const only = new Map<Scope, string>();
+
+  const newKey = async (wish: Partial<KeyWish>): Promise<{ id: number; apiKey: string }> => {
+    const { key: made, made: shown } = await createApiKey(deps, owner.name, { ...plainKey, ...wish });
+    rememberSecrets(made.reveal());
+    return { id: shown.id, apiKey: made.reveal() };
+  };
+  const newToken = async (name: string): Promise<string> => {
+    await createCustomer(deps, owner.name, name);
+    const { token: made } = await createUserToken(deps, owner.name, name);
+    rememberSecrets(made.reveal());
+    return made.reveal();
+  };
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    deps = await wireUp(stores);
+    api = await startApi(stores.environment, 'credentials');
+    [owner, stranger, maker] = [await newBarePartner(deps), await newBarePartner(deps), await newBarePartner(deps)];
+    const { id: attribute } = await createAttribute(deps, owner.name, { name: 'sport', foreignKeys: ['sport'] });
+    const importLogId = await apiClient(api.url, owner.apiKey).queue({ file_path: 'secret.csv', key_type: 1 });
+    const made = await Promise.all(
+      [undefined, await newToken('First')].map((userToken) =>
+        audienceClient(api.url, owner.apiKey, userToken).create('Secret', 'hidden/'),
+      ),
+    );
+    const ids = made.map(({ audienceId, segmentId }) => ({
+      import_log_id: importLogId,
+      attribute,
+      audience_id: audienceId,
+      default_warehouse_segment_id: segmentId,
+    }));
+    [owners = nobodys, customers = nobodys] = ids;
+    Object.assign(token, { empty: await newToken('Empty'), maker: await newToken('Maker') });
+    const unknown = randomKeys('apiKey', 'test').issue().key.reveal();
+    rememberSecrets(unknown);
+    const broken = owner.apiKey.slice(0, -1) + (owner.apiKey.endsWith('0') ? '1' : '0');
+    const [revoked, expired] = [await newKey({}), await newKey({ livesSeconds: 1 })];
+    await revokeApiKey(deps, owner.name, revoked.id);
+    Object.assign(key, { unknown, broken, expired: expired.apiKey, revoked: revoked.apiKey });
+    for (const scope of scopes) {
+      without.set(scope, (await newKey({ scopes: scopes.filter((one) => one !== scope) })).apiKey);
+      only.set(scope, (await newKey({ scopes: [scope] })).apiKey);
+    }
+    const hash = deps.apiKeys.hash(key.expired);
+    await waitUntil('the key has expired', async () => (await deps.partners.findByKeyHash(hash))?.isValid === false);
+  });
+  afterAll(async () => {
+    await stopProcess(api.child);
+    await deps.close();
+    await stores.drop();
+  });
+
+  async function ask(operation: DescribedOperation, ids: Ids, { apiKey, userToken }: Credentials): Promise<Answer> {
+    const path = Object.entries(ids).reduce(
+      (text, [name, id]) => text.replace(`{${name}}`, String(id)),
+      operation.path,
+    );
+    const [example] = Object.values(operation.requestBody?.content['application/json']?.examples ?? {});
+    const body =
+      operation.operationId === 'deleteAttributeData' ? { key_type: 0, keys: [String(ids.attribute)] } : example?.value;
+    const response = await fetch(api.url + path, {
+      method: operation.method,
+      headers: {
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+        ...(userToken === undefined ? {} : { 'x-user-token': userToken }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answer = await readAnswer(response);
+    expect(check(operation, answer), `${operation.operationId}: ${answer.text}`).toEqual([]);
+    return answer;
+  }
+
+  /** What is left to compare when the ids are taken out: headers too, since they tell as much as a body. */
+  function told({ status, headers, text }: Answer): object {
+    const bare = text.replaceAll(/"request_id":"[^"]*"/g, '').replaceAll(/\d+/g, 'N');
+    return { status, text: bare, type: headers.get('content-type'), names: [...headers.keys()].toSorted() };
+  }
+
+  function gistOf({ status, text }: Answer): { status: number; code: string | null; detail: string | null } {
+    const { code, detail } = status < 300 ? { code: null, detail: null } : problemSchema.parse(JSON.parse(text));
+    return { status, code, detail };
+  }
+
+  /** Asks for what is there and for what is not, and demands that the two answers cannot be told apart. */
+  async function askBoth(operation: DescribedOperation, ids: Ids, credentials: Credentials): Promise<Answer> {
+    const [real, missing] = [await ask(operation, ids, credentials), await ask(operation, nobodys, credentials)];
+    expect(told(real)).toEqual(told(missing));
+    return real;
+  }
+
+  it('is tried with every operation of the document, and with no other', () => {
+    const known = operations.filter(({ deprecated }) => !deprecated).map(({ operationId }) => operationId);
+    expect(Object.keys(rows).toSorted()).toEqual(known.toSorted());
+    expect(withKey.length).toBeGreaterThan(15);
+  });
+
+  it.each(withKey)('$operationId: no key, a wrong, expired or revoked one are all the same 401', async (operation) => {
+    const first = await askBoth(operation, owners, {});
+    expect(gistOf(first)).toMatchObject({ status: 401, code: 'unauthenticated' });
+    expect(first.headers.get('www-authenticate')).toBe('Bearer');
+    for (const apiKey of Object.values(key)) {
+      expect(told(await askBoth(operation, owners, { apiKey }))).toEqual(told(first));
+    }
+  });
+
+  it.each(withKey)(
+    '$operationId: a key without its scope is a 403 that names it; with it alone it will do',
+    async (operation) => {
+      const { scope } = rowOf(operation);
+      const documented = scope === 'any' ? [] : [scope];
+      expect(operation.security.map(({ apiKey }) => apiKey)).toEqual(operation.security.map(() => documented));
+      for (const one of scopes.filter((any) => scope === 'any' || any === scope)) {
+        const lacking = gistOf(await askBoth(operation, owners, { apiKey: without.get(one) ?? '' }));
+        const detail = `This API key does not have the scope "${one}".`;
+        expect(lacking).toEqual(
+          scope === 'any' ? { ...lacking, code: null } : { status: 403, code: 'scope_missing', detail },
+        );
+        const enough = gistOf(await ask(operation, owners, { apiKey: only.get(one) ?? '' }));
+        expect([401, 403, 404, 422]).not.toContain(enough.status);
+      }
+    },
+  );
+
+  it.each(withKey)("$operationId: another partner's id is nobody's", async (operation) => {
+    const { ofOtherPartner } = rowOf(operation);
+    const { apiKey } = ofOtherPartner === 'own' ? maker : stranger;
+    expect(await seenBy({ apiKey }, operation, ofOtherPartner, owners)).toBe(ofOtherPartner);
+  });
+
+  it.each(withKey)(
+    "$operationId: another customer's token sees nothing of a customer, nor of the partner",
+    async (operation) => {
+      const { ofOtherCustomer } = rowOf(operation);
+      const userToken = ofOtherCustomer === 'own' ? token.maker : token.empty;
+      for (const ids of [owners, customers]) {
+        const credentials = { apiKey: owner.apiKey, userToken };
+        expect(await seenBy(credentials, operation, ofOtherCustomer, ids)).toBe(ofOtherCustomer);
+      }
+    },
+  );
+
+  it.each(withKey.filter(({ security }) => security.some(({ userToken }) => userToken)))(
+    "$operationId: a token of another partner's customer is a 401, whatever is asked for",
+    async (operation) => {
+      const credentials = { apiKey: stranger.apiKey, userToken: token.maker };
+      expect(gistOf(await askBoth(operation, owners, credentials))).toMatchObject({
+        status: 401,
+        code: 'invalid_user_token',
+      });
+    },
+  );
+
+  /** In the words of the table; or what else it was. */
+  async function seenBy(
+    credentials: Credentials,
+    operation: DescribedOperation,
+    expected: Elsewhere,
+    ids: Ids,
+  ): Promise<string> {
+    // What makes something is asked once: two of them would be two things.
+    const answer = await (expected === 'own' ? ask : askBoth)(operation, ids, credentials);
+    const { status, code } = gistOf(answer);
+    if (status >= 300) return code !== null && status === refused[code] ? code : `${status} ${code}`;
+    if (answer.text === '[]' && expected !== 'own') return 'empty';
+    const isGivenAway = credentials.apiKey !== owner.apiKey && /secret|hidden|sport/i.test(answer.text);
+    return isGivenAway ? answer.text : 'own';
+  }
+
+  it.each(operations.filter((operation) => rowOf(operation).scope === 'none'))(
+    '$operationId: needs no key, and looks at none',
+    async (operation) => {
+      expect(operation.security).toEqual([]);
+      const first = await ask(operation, owners, {});
+      expect(first.status).toBe(200);
+      for (const apiKey of Object.values(key))
+        expect(told(await ask(operation, owners, { apiKey }))).toEqual(told(first));
+    },
+  );
+});

@@ -1,0 +1,112 @@
+import Fastify from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addAuthentication, callerOf } from '../../src/adapters/http/authentication.ts';
+import { addProblemAnswers } from '../../src/adapters/http/problem-answers.ts';
+import { buildApi, type Api } from '../../src/adapters/http/server.ts';
+import { scopes } from '../../src/domain/caller.ts';
+import { createLogger } from '../../src/entry/logging.ts';
+import { createApiKey } from '../../src/usecases/manage-api-keys.ts';
+import { rememberSecrets } from '../support/known-secrets.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+import { newBarePartner, wireUp, type BarePartner, type Wired } from '../support/wired.ts';
+
+describe('the scope that a route needs', () => {
+  let stores: TestStores;
+  let deps: Wired;
+  let partner: BarePartner;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    deps = await wireUp(stores);
+    partner = await newBarePartner(deps);
+  });
+  afterAll(async () => {
+    await deps.close();
+    await stores.drop();
+  });
+
+  /** An api of which the routes in the authenticated scope are given. */
+  function apiWith(addRoutes: (api: Api) => void): Api {
+    const api: Api = Fastify();
+    addProblemAnswers(api);
+    api.register(async (scope: Api) => {
+      addAuthentication(scope, deps);
+      addRoutes(scope);
+      scope.register(async (inner: Api) => {
+        inner.get('/inner', { config: { scope: 'any' } }, async (request) => callerOf(request));
+      });
+    });
+    return api;
+  }
+
+  it('must be stated: a route that does not stops the start, also one of a scope inside', async () => {
+    const forgetful = apiWith((api) => {
+      api.get('/forgotten', async () => 'all of it');
+    });
+    await expect(forgetful.ready()).rejects.toThrow('GET /forgotten does not state the scope that it needs');
+    const inside = apiWith((api) => {
+      api.register(async (inner: Api) => {
+        inner.post('/v1/marketplace/imports', async () => 'all of it');
+      });
+    });
+    await expect(inside.ready()).rejects.toThrow('POST /v1/marketplace/imports does not state');
+  });
+
+  it('is stated for every operation of the api, at its own path and at the deprecated one', async () => {
+    const stated: string[] = [];
+    const api = buildApi(
+      {
+        ...deps,
+        ofRequests: (built) => {
+          built.addHook('onRequest', async (request) => {
+            stated.push(`${request.method} ${request.routeOptions.url} ${request.routeOptions.config.scope}`);
+          });
+        },
+      },
+      createLogger({ name: 'test', level: 'silent' }),
+    );
+    for (const method of ['GET', 'HEAD', 'PUT'] as const) {
+      await api.inject({ method, url: '/v1/firstparty/audience/1' });
+      await api.inject({ method, url: '/v2/firstparty/audience/1' });
+    }
+    await api.inject({ url: '/health/live' });
+    await api.close();
+    expect(stated).toEqual([
+      'GET /v1/firstparty/audience/:audience_id audience:read',
+      'GET /v2/firstparty/audience/:audience_id audience:read',
+      'HEAD /v1/firstparty/audience/:audience_id audience:read',
+      'HEAD /v2/firstparty/audience/:audience_id audience:read',
+      'PUT /v1/firstparty/audience/:audience_id audience:write',
+      'PUT /v2/firstparty/audience/:audience_id audience:write',
+      'GET /health/live undefined',
+    ]);
+  });
+
+  // A colon would begin a parameter.
+  const pathOf = (scope: string): string => `/${scope.replace(':', '-')}`;
+
+  it('is one that the key has, or the answer names it', async () => {
+    const api = apiWith((scope) => {
+      for (const one of scopes) scope.get(pathOf(one), { config: { scope: one } }, async () => ({ is: 'welcome' }));
+    });
+    for (const given of scopes) {
+      const wish = { name: '', scopes: [given], livesSeconds: null };
+      const { key, made } = await createApiKey(deps, partner.name, wish);
+      rememberSecrets(key.reveal());
+      const headers = { authorization: `Bearer ${key.reveal()}` };
+      for (const needed of scopes) {
+        const answer = await api.inject({ url: pathOf(needed), headers });
+        const detail = `This API key does not have the scope "${needed}".`;
+        const problem = { status: 403, code: 'scope_missing', detail };
+        expect(answer.json()).toMatchObject(needed === given ? { is: 'welcome' } : problem);
+      }
+      const whoever = await api.inject({ url: '/inner', headers });
+      expect(whoever.json()).toEqual({
+        partner: { id: partner.id, name: partner.name, prefix: partner.prefix },
+        keyId: made.id,
+        scopes: [given],
+      });
+    }
+    await api.close();
+  });
+});
