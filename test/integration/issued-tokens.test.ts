@@ -173,6 +173,9 @@ describe('a user token of an OpenID Connect issuer', () => {
         .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: issuer.key().kid })
         .sign(await importJWK(key, 'RS256'));
     },
+    // Its last character has four bits that mean nothing, and are not set.
+    'the same signature in another spelling': async () =>
+      (await signToken(issuer.key(), good())).replace(/.$/, (last) => ({ A: 'B', Q: 'R', g: 'h', w: 'x' })[last] ?? ''),
     'five parts': async () => `${await signToken(issuer.key(), good())}.a.b`,
     'nothing but dots': () => '..',
     'more than 8,192 characters': () => signToken(issuer.key(), { ...good(), long: 'x'.repeat(8_192) }),
@@ -213,6 +216,7 @@ describe('a user token of an OpenID Connect issuer', () => {
     ['no signature, and something in its place', 'ERR_JOSE_ALG_NOT_ALLOWED'],
     ['the public key as a secret (HS256)', 'ERR_JOSE_ALG_NOT_ALLOWED'],
     ['an algorithm that is not on the list', 'ERR_JOSE_ALG_NOT_ALLOWED'],
+    ['the same signature in another spelling', 'it is not spelt as it was signed'],
     ['five parts', ''],
     ['nothing but dots', ''],
     ['more than 8,192 characters', ''],
