@@ -1,4 +1,5 @@
 import type { CatalogueEntry } from './catalogue-entry.ts';
+import { idempotencyFailures } from './idempotency-failures.ts';
 import { partnerBucketFailures } from './partner-bucket-failures.ts';
 
 /** Every failure that Inlet can report, once. `docs/errors.md` is generated from this table. */
@@ -60,6 +61,7 @@ export const failureCatalogue = {
     fault: 'partner',
     status: 422,
   },
+  ...idempotencyFailures,
   unauthenticated: {
     title: 'The API key is missing or wrong',
     cause: 'The `Authorization` header is missing, is not `Bearer <API_KEY>`, or the key is unknown or revoked.',

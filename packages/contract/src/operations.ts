@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attributeListSchema } from './attribute.ts';
+import { attributeListSchema, attributePageSchema } from './attribute.ts';
 import { compositionParamsSchema, compositionQuerySchema, compositionSchema } from './composition.ts';
 import {
   appendFilesBodySchema,
@@ -15,6 +15,7 @@ import {
   importFileListSchema,
   importLogIdSchema,
   importLogListSchema,
+  importLogPageSchema,
   importLogSchema,
   queuedAnswerSchema,
   queueDeleteBodySchema,
@@ -39,7 +40,14 @@ const audiences = '/v2/firstparty/audience';
 
 /** Every operation of the API that a partner can call, with what goes in and what comes out. */
 export const operations = {
-  listImportLogs: { name: 'List import logs', method: 'GET', path: imports, answer: importLogListSchema, status: 200 },
+  listImportLogs: {
+    name: 'List import logs',
+    method: 'GET',
+    path: imports,
+    query: importLogPageSchema,
+    answer: importLogListSchema,
+    status: 200,
+  },
   getImportLog: {
     name: 'Get import log',
     method: 'GET',
@@ -86,6 +94,7 @@ export const operations = {
     name: 'List attributes',
     method: 'GET',
     path: '/v1/marketplace/attributes',
+    query: attributePageSchema,
     answer: attributeListSchema,
     status: 200,
   },

@@ -35,6 +35,7 @@ function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyRe
   if (status >= 500) request.log.error({ err: failure.cause ?? failure }, 'request failed');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (status === 429 || status === 503) reply.header('retry-after', '5');
+  if (failure.code === 'idempotency_key_in_use') reply.header('retry-after', '1');
   return reply
     .code(status)
     .header('x-request-id', request.id)

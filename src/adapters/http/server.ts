@@ -6,6 +6,7 @@ import type { Limits } from '../../domain/limits.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
 import type { CustomerStore } from '../../ports/customer-store.ts';
 import type { KeyIssuer } from '../../ports/key-issuer.ts';
+import type { Fingerprint } from '../../ports/fingerprint.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { AttributeStore } from '../../ports/attribute-store.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
@@ -43,6 +44,7 @@ export type ApiDeps = {
   readonly customers: CustomerStore;
   readonly userTokens: KeyIssuer;
   readonly importLogs: ImportLogStore;
+  readonly fingerprint: Fingerprint;
   readonly attributes: AttributeStore;
   readonly stage: LoadStage;
   readonly audiences: AudienceStore;

@@ -152,6 +152,14 @@ type CompositionTable = {
 
 type JobCredentialTable = { job_id: number; key_id: string; sealed: Uint8Array };
 
+type AcceptedRequestTable = {
+  partner_id: number;
+  key_hash: Uint8Array;
+  fingerprint: Uint8Array;
+  result: ColumnType<unknown, string, string>;
+  accepted_at: Timestamp;
+};
+
 type JobFileRejectTable = { job_file_id: number; reason: string; rows: number; first_row: number };
 
 export type Tables = {
@@ -171,4 +179,5 @@ export type Tables = {
   composition: CompositionTable;
   sweep: { name: string; ran_at: Timestamp };
   job_file_reject: JobFileRejectTable;
+  accepted_request: AcceptedRequestTable;
 };
