@@ -16,10 +16,15 @@ export const headers = {
     schema: text,
     example: '/v1/marketplace/import/1',
   },
+  'idempotent-replayed': {
+    description: 'Is `true` when the request was carried out before, and this is the same answer once more.',
+    schema: { const: 'true' },
+    example: 'true',
+  },
   link: {
     description: 'RFC 8288, `rel="next"`: where the next page is. Absent on the last page.',
     schema: text,
-    example: '</v2/firstparty/audience?limit=50&cursor=117>; rel="next"',
+    example: '</v2/firstparty/audience?limit=50&cursor=YXVkaWVuY2VzLjExNw>; rel="next"',
   },
   'www-authenticate': { description: 'The scheme of the API key.', required: true, schema: text, example: 'Bearer' },
   'retry-after': { description: 'Seconds to wait.', required: true, schema: text, example: '5' },

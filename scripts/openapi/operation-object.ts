@@ -1,3 +1,4 @@
+import { idempotencyKeyHeader, idempotencyKeySchema } from '@inlet/contract/idempotency';
 import type { Operation } from '@inlet/contract/operations';
 import type { z } from 'zod';
 import {
@@ -5,7 +6,9 @@ import {
   failuresOfBodies,
   failuresOfHealth,
   failuresOfKeys,
+  failuresOfRepeating,
   failuresOfUserTokens,
+  idempotencyKey,
 } from '../../src/adapters/http/common-documentation.ts';
 import type { DocumentedFailures, OperationDocumentation } from '../../src/adapters/http/operation-documentation.ts';
 import { headersNamed, type HeaderName } from './headers.ts';
@@ -57,15 +60,21 @@ function securityOf(group: ReturnType<typeof groupOf>, scope: Operation['scope']
   return [{ apiKey }, ...(group === 'audiences' ? [{ apiKey, userToken: [] }] : [])];
 }
 
-function commonFailures({ path, body }: Operation): DocumentedFailures {
-  const group = groupOf(path);
+function commonFailures(operation: Operation): DocumentedFailures {
+  const group = groupOf(operation.path);
   if (group === 'health') return failuresOfHealth;
   return {
     ...failuresOfKeys,
     ...(group === 'audiences' ? failuresOfUserTokens : {}),
-    ...(body ? failuresOfBodies : {}),
+    ...(operation.body ? failuresOfBodies : {}),
+    ...(isRepeatable(operation) ? failuresOfRepeating : {}),
     ...failuresOfAll,
   };
+}
+
+/** Decision 31: everything that changes something. */
+function isRepeatable({ method }: Operation): boolean {
+  return method !== 'GET';
 }
 
 function parametersOf({ operation, documentation }: DocumentedOperation, schemas: SchemaCollector): JsonObject[] {
@@ -73,7 +82,7 @@ function parametersOf({ operation, documentation }: DocumentedOperation, schemas
     { place: 'path', schema: operation.params, texts: documentation.params },
     { place: 'query', schema: operation.query, texts: documentation.query },
   ];
-  return places.flatMap(({ place, schema, texts = {} }) =>
+  const ofPlaces = places.flatMap(({ place, schema, texts = {} }) =>
     Object.entries<z.ZodType>(schema?.shape ?? {}).map(([name, field]) => ({
       name,
       in: place,
@@ -82,6 +91,9 @@ function parametersOf({ operation, documentation }: DocumentedOperation, schemas
       ...texts[name],
     })),
   );
+  if (!isRepeatable(operation)) return ofPlaces;
+  const schema = schemas.schemaOf(idempotencyKeySchema);
+  return [...ofPlaces, { name: idempotencyKeyHeader, in: 'header', schema, ...idempotencyKey }];
 }
 
 function bodyOf(schema: z.ZodType, { bodies }: OperationDocumentation, schemas: SchemaCollector): JsonObject {
@@ -101,6 +113,7 @@ function answersOf(documented: DocumentedOperation, schemas: SchemaCollector): J
       if (isDeprecated) names.push('deprecation', 'sunset');
       if (location !== undefined) names.push('location');
       if (isPaged) names.push('link');
+      if (isRepeatable(operation)) names.push('idempotent-replayed');
       const json = operation.answer && { schema: schemas.schemaOf(operation.answer), example };
       const content = {
         ...(json ? { 'application/json': json } : {}),

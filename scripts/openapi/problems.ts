@@ -6,6 +6,7 @@ import type { JsonObject } from './json-schemas.ts';
 
 const headersOfStatus: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ['www-authenticate'],
+  409: ['retry-after'],
   429: ['retry-after', 'ratelimit-policy', 'ratelimit'],
   503: ['retry-after'],
 };

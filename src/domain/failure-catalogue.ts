@@ -1,6 +1,7 @@
 import { accessFailures } from './access-failures.ts';
 import type { CatalogueEntry } from './catalogue-entry.ts';
 import { issuerFailures } from './issuer-failures.ts';
+import { idempotencyFailures } from './idempotency-failures.ts';
 import { partnerBucketFailures } from './partner-bucket-failures.ts';
 import { requestLimitFailures } from './request-limit-failures.ts';
 
@@ -63,6 +64,7 @@ export const failureCatalogue = {
     fault: 'partner',
     status: 422,
   },
+  ...idempotencyFailures,
   unauthenticated: {
     title: 'The API key is missing or wrong',
     cause:

@@ -49,5 +49,4 @@ export type ImportLog = {
   readonly updatedAt: Date;
 };
 
-export const importLogListLength = 100;
 export const importLogErrorLimit = 100;

@@ -7,6 +7,7 @@ import { clickhouseLoadStage } from '../adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
 import type { Dependency } from '../adapters/http/health/ready.ts';
 import { postgresApiKeyStore } from '../adapters/postgres/api-key-store.ts';
+import { postgresAcceptedRequests } from '../adapters/postgres/accepted-requests.ts';
 import { postgresAttributeStore } from '../adapters/postgres/attribute-store.ts';
 import { postgresAudienceStore } from '../adapters/postgres/audience-store.ts';
 import { postgresAuditLog } from '../adapters/postgres/audit-log.ts';
@@ -24,6 +25,7 @@ import { s3ObjectStore } from '../adapters/s3/object-store.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { randomKeys } from '../adapters/vault/random-keys.ts';
 import { accessRecorder } from '../usecases/record-access.ts';
+import { requestFingerprint } from '../adapters/vault/request-fingerprint.ts';
 import { wireComposition } from './composition.ts';
 import { limitsOf, partnerNetworksOf, type Config } from './config.ts';
 import { failpoints } from './failpoints.ts';
@@ -79,6 +81,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole;
   const partners = postgresPartnerStore(db);
   const keys = observed('postgres', 'keys', postgresApiKeyStore(db));
   const audit = observed('postgres', 'audit', postgresAuditLog(db));
+  const requests = observed('postgres', 'requests', ofPort('requests', postgresAcceptedRequests(db)));
   const { canAssumeRoles, keysOfRole } = partnerRoles(config, partners);
   const composition = wireComposition({ config, db, engine, log, observed });
   const dependencies: Dependency[] = [
@@ -118,7 +121,13 @@ export async function wire(config: Config, role: { name: string; boss: BossRole;
     partners: observed('postgres', 'partners', partners),
     customers: observed('postgres', 'customers', postgresCustomerStore(db)),
     attributes: observed('postgres', 'attributes', postgresAttributeStore(db)),
-    importLogs: observed('postgres', 'importLogs', ofPort('importLogs', postgresImportLogStore(db, boss, sealer))),
+    requests,
+    fingerprint: requestFingerprint(config.INLET_SEALING_KEYS),
+    importLogs: observed(
+      'postgres',
+      'importLogs',
+      ofPort('importLogs', postgresImportLogStore(db, boss, sealer, requests)),
+    ),
     lanes: observed('postgres', 'lanes', observation.ofLanes(ofPort('lanes', postgresLaneStore(db, boss)))),
     files: observed('postgres', 'files', observation.ofFiles(ofPort('files', files))),
     sources: sourceStorage({
@@ -130,7 +139,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole;
       keysOfRole,
       observed: (name, objects) => observed('storage', name, objects),
     }),
-    audiences: observed('postgres', 'audiences', ofPort('audiences', postgresAudienceStore(db, boss))),
+    audiences: observed('postgres', 'audiences', ofPort('audiences', postgresAudienceStore(db, boss, requests))),
     stage: observed('clickhouse', 'stage', ofPort('stage', clickhouseLoadStage(engine, config.INLET_ROOM_BYTES))),
     warehouse: observed('clickhouse', 'warehouse', ofPort('warehouse', clickhouseWarehouse(engine))),
     audienceWarehouse: observed(

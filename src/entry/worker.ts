@@ -4,7 +4,14 @@ import { startWork, type WorkHandlers } from '../adapters/postgres/work.ts';
 import { giveUpBatch, loadBatch } from '../usecases/load-batch.ts';
 import { purgeGenerations } from '../usecases/purge-generations.ts';
 import { runLane } from '../usecases/run-lane.ts';
-import { dropOrphanedStages, orphansEverySeconds, wakeEverySeconds, wakeLanes } from '../usecases/sweep.ts';
+import {
+  dropOrphanedStages,
+  forgetAcceptedRequests,
+  forgetEverySeconds,
+  orphansEverySeconds,
+  wakeEverySeconds,
+  wakeLanes,
+} from '../usecases/sweep.ts';
 import { sweepRequestWindows, windowsEverySeconds } from '../usecases/sweep-request-windows.ts';
 import { readConfig } from './config.ts';
 import { createLogger } from './logging.ts';
@@ -24,6 +31,7 @@ const sweepers = [
   repeat(wakeEverySeconds * 1000, () => wakeLanes(deps), log),
   repeat(orphansEverySeconds * 1000, () => dropOrphanedStages(deps), log),
   repeat(windowsEverySeconds * 1000, () => sweepRequestWindows(deps), log),
+  repeat(forgetEverySeconds * 1000, () => forgetAcceptedRequests(deps), log),
   repeat(config.INLET_PURGE_SECONDS * 1000, (signal) => purgeGenerations(deps, signal), log),
 ];
 await deps.observation.serve();

@@ -1,5 +1,6 @@
 import type { Audience, AudienceScope } from '../domain/audience.ts';
 import type { FailureCode } from '../domain/failure-catalogue.ts';
+import type { Once } from '../domain/once.ts';
 import type { JobStatus } from '../domain/job.ts';
 import type { Generation } from './audience-warehouse.ts';
 import type { FilePage, LoadedFile } from './loaded-file.ts';
@@ -33,11 +34,12 @@ export interface AudienceStore {
   create(
     scope: AudienceScope,
     audience: NewAudienceLoad & { readonly name: string },
+    once?: Once | null,
   ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }>;
   /** Gives the id of the job; null when there is no such audience in the scope. */
-  append(scope: AudienceScope, audienceId: number, load: NewAudienceLoad): Promise<number | null>;
+  append(scope: AudienceScope, audienceId: number, load: NewAudienceLoad, once?: Once | null): Promise<number | null>;
   /** A new generation: counts and files begin empty, open jobs of the audience are cancelled. False as null above. */
-  clear(scope: AudienceScope, audienceId: number): Promise<boolean>;
+  clear(scope: AudienceScope, audienceId: number, once?: Once | null): Promise<boolean>;
   find(scope: AudienceScope, audienceId: number): Promise<Audience | null>;
   /** Newest first, those before the given id. */
   list(scope: AudienceScope, page: { readonly beforeId: number; readonly limit: number }): Promise<readonly Audience[]>;

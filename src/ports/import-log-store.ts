@@ -1,4 +1,5 @@
 import type { ImportLog, ImportMode, KeyType, PathType } from '../domain/import-log.ts';
+import type { Once } from '../domain/once.ts';
 import type { BucketCredentials } from '../domain/partner-bucket.ts';
 import type { PartnerId } from '../domain/partner.ts';
 import type { FilePage, LoadedFile } from './loaded-file.ts';
@@ -21,12 +22,15 @@ export type NewDelete = {
 };
 
 export interface ImportLogStore {
-  /** Makes the record, its place in the partner's lane and the lane's token in one transaction. Gives the log's id. */
-  submitImport(partnerId: PartnerId, request: NewImport, maxOpenJobs: number): Promise<number>;
-  submitDelete(partnerId: PartnerId, request: NewDelete, maxOpenJobs: number): Promise<number>;
+  /**
+   * Makes the record, its place in the partner's lane and the lane's token in one transaction. Gives the log's id.
+   * With `once`, also what is needed to do it once.
+   */
+  submitImport(partnerId: PartnerId, request: NewImport, maxOpenJobs: number, once?: Once | null): Promise<number>;
+  submitDelete(partnerId: PartnerId, request: NewDelete, maxOpenJobs: number, once?: Once | null): Promise<number>;
   find(partnerId: PartnerId, importLogId: number): Promise<ImportLog | null>;
-  /** The last ones, newest first. */
-  listNewest(partnerId: PartnerId, limit: number): Promise<readonly ImportLog[]>;
+  /** The last ones, or the last before the given id; newest first. */
+  listNewest(partnerId: PartnerId, limit: number, beforeId?: number): Promise<readonly ImportLog[]>;
   /** Files in the order of their ids, which is the byte order of their keys. */
   listFiles(partnerId: PartnerId, importLogId: number, page: FilePage): Promise<readonly LoadedFile[]>;
 }

@@ -1,5 +1,6 @@
 import { requireCompressedForPrefix } from '../domain/compression.ts';
 import { Failure } from '../domain/failure.ts';
+import type { Once } from '../domain/once.ts';
 import { pathType } from '../domain/import-log.ts';
 import type { Limits } from '../domain/limits.ts';
 import {
@@ -20,7 +21,12 @@ export type QueueImportDeps = {
 };
 
 /** Accepts an import: everything that the request alone can get wrong is told now, everything else on the record. */
-export async function queueImport(deps: QueueImportDeps, partner: Partner, request: NewImport): Promise<number> {
+export async function queueImport(
+  deps: QueueImportDeps,
+  partner: Partner,
+  request: NewImport,
+  once: Once | null = null,
+): Promise<number> {
   if (request.pathType === pathType.partnerBucket) {
     parsePartnerPath(request.filePath);
     if (!request.credentials) throw credentialsRequired('must be given when path_type is 1.');
@@ -30,7 +36,7 @@ export async function queueImport(deps: QueueImportDeps, partner: Partner, reque
     if (request.credentials) throw credentialsRequired('must not be given when path_type is 0.');
   }
   requireCompressedForPrefix(request.filePath, request.compressed);
-  return deps.importLogs.submitImport(partner.id, request, deps.limits.maxOpenJobs);
+  return deps.importLogs.submitImport(partner.id, request, deps.limits.maxOpenJobs, once);
 }
 
 function requireUsable(deps: QueueImportDeps, credentials: BucketCredentials): void {

@@ -1,5 +1,5 @@
 import { Failure } from '../domain/failure.ts';
-import { importLogListLength, type ImportLog } from '../domain/import-log.ts';
+import type { ImportLog } from '../domain/import-log.ts';
 import type { Partner } from '../domain/partner.ts';
 import type { ImportLogStore } from '../ports/import-log-store.ts';
 import type { LoadedFile } from '../ports/loaded-file.ts';
@@ -14,8 +14,12 @@ export async function getImportLog(deps: Deps, partner: Partner, importLogId: nu
   return found;
 }
 
-export async function listImportLogs(deps: Deps, partner: Partner): Promise<readonly ImportLog[]> {
-  return deps.importLogs.listNewest(partner.id, importLogListLength);
+export async function listImportLogs(
+  deps: Deps,
+  partner: Partner,
+  { beforeId, limit }: { readonly beforeId: number; readonly limit: number },
+): Promise<readonly ImportLog[]> {
+  return deps.importLogs.listNewest(partner.id, limit, beforeId);
 }
 
 export async function listImportFiles(

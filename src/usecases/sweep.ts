@@ -1,3 +1,4 @@
+import type { AcceptedRequests } from '../ports/accepted-requests.ts';
 import type { FileStore } from '../ports/file-store.ts';
 import type { LaneStore } from '../ports/lane-store.ts';
 import type { Log } from '../ports/log.ts';
@@ -15,6 +16,10 @@ type Deps = {
 /** How often, over all workers together; each asks as often. */
 export const wakeEverySeconds = 10;
 export const orphansEverySeconds = 60;
+export const forgetEverySeconds = 600;
+
+/** A transaction of this size is over in a moment. */
+const forgottenAtATime = 10_000;
 
 /** Mends a lane that lost its token, whatever the cause. Waking a lane that needs nothing costs one short look. */
 export async function wakeLanes(deps: Deps): Promise<void> {
@@ -39,4 +44,14 @@ export async function dropOrphanedStages(deps: Deps): Promise<void> {
     await deps.warehouse.dropJob(jobId);
     deps.log.warn({ jobId }, 'dropped what an ended job had left');
   }
+}
+
+/** Requests that were sent with an Idempotency-Key, once their time is over. */
+export async function forgetAcceptedRequests(deps: {
+  readonly lanes: LaneStore;
+  readonly requests: AcceptedRequests;
+}): Promise<void> {
+  if (!(await deps.lanes.takeTurn('forget accepted requests', forgetEverySeconds))) return;
+  let forgotten = forgottenAtATime;
+  while (forgotten === forgottenAtATime) forgotten = await deps.requests.forgetOld(forgottenAtATime);
 }

@@ -1,5 +1,6 @@
 import type { AudienceScope } from '../domain/audience.ts';
 import type { Limits } from '../domain/limits.ts';
+import type { Once } from '../domain/once.ts';
 import type { Partner } from '../domain/partner.ts';
 import { audienceKey } from '../domain/source-path.ts';
 import type { AudienceStore } from '../ports/audience-store.ts';
@@ -14,9 +15,11 @@ export async function createAudience(
   deps: WriteAudienceDeps,
   { partner, scope }: Caller,
   request: { readonly name: string; readonly filePath: string },
+  once: Once | null = null,
 ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }> {
   const filePath = relativePath(partner, request.filePath);
-  return deps.audiences.create(scope, { name: request.name, filePath, maxOpenJobs: deps.limits.maxOpenJobs });
+  const { maxOpenJobs } = deps.limits;
+  return deps.audiences.create(scope, { name: request.name, filePath, maxOpenJobs }, once);
 }
 
 /** Gives the id of the job that loads them. */
@@ -25,15 +28,21 @@ export async function appendAudienceFiles(
   { partner, scope }: Caller,
   audienceId: number,
   filePath: string,
+  once: Once | null = null,
 ): Promise<number> {
   const load = { filePath: relativePath(partner, filePath), maxOpenJobs: deps.limits.maxOpenJobs };
-  const jobId = await deps.audiences.append(scope, audienceId, load);
+  const jobId = await deps.audiences.append(scope, audienceId, load, once);
   if (jobId === null) throw noSuchAudience(audienceId);
   return jobId;
 }
 
-export async function clearAudience(deps: WriteAudienceDeps, scope: AudienceScope, audienceId: number): Promise<void> {
-  if (!(await deps.audiences.clear(scope, audienceId))) throw noSuchAudience(audienceId);
+export async function clearAudience(
+  deps: WriteAudienceDeps,
+  scope: AudienceScope,
+  audienceId: number,
+  once: Once | null = null,
+): Promise<void> {
+  if (!(await deps.audiences.clear(scope, audienceId, once))) throw noSuchAudience(audienceId);
 }
 
 /** Decision 25. What is kept is relative to the prefix, however it was given. */

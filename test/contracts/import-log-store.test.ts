@@ -9,7 +9,7 @@ import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.
 import { startBoss } from '../../src/adapters/postgres/queues.ts';
 import { aesGcmSealer } from '../../src/adapters/vault/aes-gcm-sealer.ts';
 import { Failure } from '../../src/domain/failure.ts';
-import { importLogListLength, importMode, keyType, logType, pathType } from '../../src/domain/import-log.ts';
+import { importMode, keyType, logType, pathType } from '../../src/domain/import-log.ts';
 import { jobStatus } from '../../src/domain/job.ts';
 import type { ImportLogStore, NewImport } from '../../src/ports/import-log-store.ts';
 import { silentLog } from '../support/silent-log.ts';
@@ -118,11 +118,11 @@ describe('the import log store', () => {
   });
 
   it('lists the newest first, and at most as many as stand in an answer', async () => {
-    const ids = await submitMany(mine, importLogListLength + 5);
-    const listed = await importLogs.listNewest(mine, importLogListLength);
+    const ids = await submitMany(mine, 105);
+    const listed = await importLogs.listNewest(mine, 100);
     expect(listed).toHaveLength(100);
-    expect(listed.map(({ importLogId }) => importLogId)).toEqual(ids.toReversed().slice(0, importLogListLength));
-    expect(await importLogs.listNewest(theirs, importLogListLength)).toEqual([]);
+    expect(listed.map(({ importLogId }) => importLogId)).toEqual(ids.toReversed().slice(0, 100));
+    expect(await importLogs.listNewest(theirs, 100)).toEqual([]);
   });
 
   it('refuses a job more than a partner may have open, and keeps nothing of it', async () => {

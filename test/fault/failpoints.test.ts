@@ -42,6 +42,7 @@ const reads = [
   'importLogs.find',
   'importLogs.listFiles',
   'importLogs.listNewest',
+  'requests.find',
   'operations.findJob',
   'operations.findRequest',
   'operations.listJobs',
@@ -56,12 +57,14 @@ const elsewhere = [
   'audiences.append',
   'audiences.clear',
   'audiences.keepPurging',
+  'requests.take',
+  'requests.keep',
   'lanes.markCleaned',
   'operations.cancelJob',
 ];
 
 /** Every ten seconds, whatever is asked for: no point of a step. */
-const sweeps = ['lanes.wakeLanes', 'lanes.takeTurn'];
+const sweeps = ['lanes.wakeLanes', 'lanes.takeTurn', 'requests.forgetOld'];
 
 describe('a worker that is killed', () => {
   let stores: TestStores;
@@ -156,8 +159,8 @@ describe('a worker that is killed', () => {
     await stopProcess(recorder.child);
     const recorded = pointsOf(recorder);
     points.push(...recorded.filter((point) => ![...reads, ...sweeps].includes(methodOf(point))));
-    const { importLogs, lanes, files, audiences, stage, warehouse, audienceWarehouse, operations } = deps;
-    const ports = { importLogs, lanes, files, audiences, stage, warehouse, audienceWarehouse, operations };
+    const { importLogs, lanes, files, audiences, stage, warehouse, audienceWarehouse, requests, operations } = deps;
+    const ports = { importLogs, lanes, files, audiences, stage, warehouse, audienceWarehouse, requests, operations };
     const methods = Object.entries(ports).flatMap(([name, port]) => Object.keys(port).map((key) => `${name}.${key}`));
     const passed = new Set(recorded.map(methodOf));
     const known = new Set([...passed, ...reads, ...elsewhere, ...sweeps]);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursor } from './codes.ts';
 
 export const attributeSchema = z
   .object({
@@ -9,4 +10,10 @@ export const attributeSchema = z
   })
   .meta({ id: 'Attribute' });
 
-export const attributeListSchema = z.array(attributeSchema);
+export const attributeListSchema = z.array(attributeSchema).max(1000);
+
+/** Parameters that are not known are passed over, as ever. */
+export const attributePageSchema = z.object({
+  limit: z.coerce.number().int().min(1).max(1000).default(1000),
+  cursor,
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pathId, status, timestamp } from './codes.ts';
+import { cursor, pathId, status, timestamp } from './codes.ts';
 
 // The spec's words and codes for audiences, to the letter.
 
@@ -62,7 +62,7 @@ export const createdAudienceSchema = z
 
 export const audiencePageSchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1000).default(1000),
-  cursor: z.string().max(64).optional(),
+  cursor,
 });
 
 export type AudienceRecord = z.infer<typeof audienceSchema>;

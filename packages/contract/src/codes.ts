@@ -11,3 +11,6 @@ export const pathId = z
   .string()
   .regex(/^[1-9]\d{0,14}$/)
   .transform(Number);
+
+/** Where a page begins. */
+export const cursor = z.string().max(128).optional();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { code, pathId, status, timestamp } from './codes.ts';
+import { code, cursor, pathId, status, timestamp } from './codes.ts';
 
 // The spec's words and codes for marketplace imports, to the letter. What Inlet adds is beside them, never instead.
 
@@ -51,6 +51,12 @@ export const importLogSchema = z
   .meta({ id: 'ImportLog' });
 
 export const importLogListSchema = z.array(importLogSchema).max(100);
+
+/** What the spec calls the last 100 jobs is the first page. Parameters that are not known are passed over, as ever. */
+export const importLogPageSchema = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(100),
+  cursor,
+});
 
 export const importLogIdSchema = z.object({ import_log_id: pathId });
 

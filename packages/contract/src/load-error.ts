@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { code } from './codes.ts';
+import { code, cursor } from './codes.ts';
 
 /** One refused row, or what failed as a whole. */
 export const loadErrorSchema = z
@@ -20,7 +20,7 @@ export const loadErrorListSchema = z.array(loadErrorSchema).max(1000);
 
 export const pageQuerySchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1000).default(100),
-  cursor: z.string().max(64).optional(),
+  cursor,
 });
 
 export type LoadErrorRecord = z.infer<typeof loadErrorSchema>;

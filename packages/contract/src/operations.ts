@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attributeListSchema } from './attribute.ts';
+import { attributeListSchema, attributePageSchema } from './attribute.ts';
 import { compositionParamsSchema, compositionQuerySchema, compositionSchema } from './composition.ts';
 import {
   appendFilesBodySchema,
@@ -15,6 +15,7 @@ import {
   importFileListSchema,
   importLogIdSchema,
   importLogListSchema,
+  importLogPageSchema,
   importLogSchema,
   queuedAnswerSchema,
   queueDeleteBodySchema,
@@ -50,6 +51,7 @@ export const operations = {
     method: 'GET',
     path: imports,
     scope: 'marketplace:read',
+    query: importLogPageSchema,
     answer: importLogListSchema,
     status: 200,
   },
@@ -105,6 +107,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/marketplace/attributes',
     scope: 'marketplace:read',
+    query: attributePageSchema,
     answer: attributeListSchema,
     status: 200,
   },

@@ -27,6 +27,18 @@ export const failuresOfBodies: DocumentedFailures = {
   unsupported_media_type: { detail: 'Unsupported Media Type' },
 };
 
+/** Of the header `Idempotency-Key`. */
+export const idempotencyKey = {
+  description:
+    'A name of your choice for this request, for example a UUID. Sent again with the same key within 24 hours, the request is not carried out again: the answer is that of the first time, with `Idempotent-Replayed: true`. A request that was refused may be sent again with the same key.',
+  example: '6f1c0d0e-4a55-4b1c-9d3f-2f6f6f0a7c11',
+} as const;
+
+export const failuresOfRepeating: DocumentedFailures = {
+  idempotency_key_in_use: { detail: 'A request with this Idempotency-Key is still being carried out.' },
+  idempotency_key_reused: { detail: 'This Idempotency-Key belongs to another request.' },
+};
+
 export const tooManyOpenJobs: DocumentedFailures = {
   too_many_open_jobs: { detail: 'The partner has 200 open jobs, which is the most it may have.' },
 };

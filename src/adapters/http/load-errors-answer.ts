@@ -15,14 +15,15 @@ export const loadErrorsAnswer = z.union([loadErrorListSchema, z.string()]);
 export async function answerLoadErrors(
   request: FastifyRequest<{ Querystring: { limit: number; cursor?: string | undefined } }>,
   reply: FastifyReply,
+  name: string,
   list: (page: ErrorPage) => Promise<readonly LoadError[]>,
 ): Promise<LoadErrorRecord[] | string> {
   const { limit, cursor } = request.query;
-  const [fileId, row] = readCursor(cursor, 2);
+  const [fileId, row] = readCursor(cursor, name, 2);
   const after = fileId === undefined || row === undefined ? firstErrorPlace : { fileId, row };
   const lines = await list({ after, limit });
   const last = lines.at(-1);
-  if (last && lines.length === limit) linkNext(request, reply, limit, [last.fileId, last.row]);
+  if (last && lines.length === limit) linkNext(request, reply, limit, { list: name, place: [last.fileId, last.row] });
   const records = lines.map(errorRecord);
   if (!wantsCsv(request.headers.accept)) return records;
   reply.header('content-type', 'text/csv; charset=utf-8').serializer((text: unknown) => String(text));

@@ -35,6 +35,7 @@ function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyRe
   const status = statusOf(failure);
   if (status >= 500) request.log.error({ err: failure.cause ?? failure }, 'request failed');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (failure.code === 'idempotency_key_in_use') reply.header('retry-after', '1');
   if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) reply.header('retry-after', '5');
   // Not by a hook alone: what Fastify refuses before a route is known runs none.
   setSecurityHeaders(reply);

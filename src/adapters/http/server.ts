@@ -8,6 +8,7 @@ import type { AudienceStore } from '../../ports/audience-store.ts';
 import type { CustomerStore } from '../../ports/customer-store.ts';
 import type { IssuedTokens } from '../../ports/issued-tokens.ts';
 import type { KeyIssuer } from '../../ports/key-issuer.ts';
+import type { Fingerprint } from '../../ports/fingerprint.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { AttributeStore } from '../../ports/attribute-store.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
@@ -55,6 +56,7 @@ export type ApiDeps = {
   readonly userTokens: KeyIssuer;
   readonly issuedTokens: IssuedTokens | null;
   readonly importLogs: ImportLogStore;
+  readonly fingerprint: Fingerprint;
   readonly attributes: AttributeStore;
   readonly stage: LoadStage;
   readonly audiences: AudienceStore;

@@ -1,5 +1,6 @@
 import type { PgBoss } from 'pg-boss';
 import type { AudienceStore } from '../../ports/audience-store.ts';
+import { postgresAcceptedRequests } from './accepted-requests.ts';
 import { clearAudience } from './audiences/clear.ts';
 import { endPurge, keepPurging, notePurge, selectDead, takeDue } from './audiences/dead-generations.ts';
 import { findAudience } from './audiences/lock-audience.ts';
@@ -10,12 +11,16 @@ import { appendToAudience, createAudience } from './audiences/submit.ts';
 import type { Database } from './connect.ts';
 import { selectLoadedFiles } from './files/select-loaded-files.ts';
 
-export function postgresAudienceStore(db: Database, boss: PgBoss): AudienceStore {
-  const deps = { db, boss };
+export function postgresAudienceStore(
+  db: Database,
+  boss: PgBoss,
+  requests = postgresAcceptedRequests(db),
+): AudienceStore {
+  const deps = { db, boss, requests };
   return {
-    create: (scope, audience) => createAudience(deps, scope, audience),
-    append: (scope, audienceId, load) => appendToAudience(deps, scope, audienceId, load),
-    clear: (scope, audienceId) => clearAudience(db, boss, scope, audienceId),
+    create: (scope, audience, once = null) => createAudience(deps, scope, audience, once),
+    append: (scope, audienceId, load, once = null) => appendToAudience(deps, scope, audienceId, load, once),
+    clear: (scope, audienceId, once = null) => clearAudience(deps, scope, audienceId, once),
     find: async (scope, audienceId) => (await selectAudiences(db, scope, { audienceId }))[0] ?? null,
     list: (scope, page) => selectAudiences(db, scope, page),
     // One snapshot: files and counts belong together.

@@ -172,6 +172,14 @@ type CompositionTable = {
 
 type JobCredentialTable = { job_id: number; key_id: string; sealed: Uint8Array };
 
+type AcceptedRequestTable = {
+  partner_id: number;
+  key_hash: Uint8Array;
+  fingerprint: Uint8Array;
+  result: ColumnType<unknown, string, string>;
+  accepted_at: Timestamp;
+};
+
 type JobFileRejectTable = { job_file_id: number; reason: string; rows: number; first_row: number };
 
 type RequestWindowTable = { partner_id: number; key_id: number; number: number; taken: number };
@@ -195,4 +203,5 @@ export type Tables = {
   sweep: { name: string; ran_at: Timestamp };
   job_file_reject: JobFileRejectTable;
   request_window: RequestWindowTable;
+  accepted_request: AcceptedRequestTable;
 };

@@ -13,7 +13,7 @@ const { path, params, query } = operations.listAudienceErrors;
 export function addListAudienceErrors(api: Api, deps: Deps, at: (path: string) => string): void {
   const schema = { params, querystring: query, response: { 200: loadErrorsAnswer } };
   api.get(at(path), { schema }, (request, reply) =>
-    answerLoadErrors(request, reply, (page) =>
+    answerLoadErrors(request, reply, 'audience errors', (page) =>
       listAudienceErrors(deps, scopeOf(request), request.params.audience_id, page),
     ),
   );

@@ -12,10 +12,10 @@ const { path, query, answer } = operations.listAudiences;
 export function addListAudiences(api: Api, deps: { audiences: AudienceStore }, at: (path: string) => string): void {
   api.get(at(path), { schema: { querystring: query, response: { 200: answer } } }, async (request, reply) => {
     const { limit, cursor } = request.query;
-    const [beforeId = Number.MAX_SAFE_INTEGER] = readCursor(cursor, 1);
+    const [beforeId = Number.MAX_SAFE_INTEGER] = readCursor(cursor, 'audiences', 1);
     const audiences = await listAudiences(deps, scopeOf(request), { beforeId, limit });
     const last = audiences.at(-1);
-    if (last && audiences.length === limit) linkNext(request, reply, limit, [last.id]);
+    if (last && audiences.length === limit) linkNext(request, reply, limit, { list: 'audiences', place: [last.id] });
     return audiences.map(audienceRecord);
   });
 }

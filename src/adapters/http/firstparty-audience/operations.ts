@@ -3,6 +3,7 @@ import type { AudienceStore } from '../../../ports/audience-store.ts';
 import type { LoadStage } from '../../../ports/load-stage.ts';
 import type { WriteAudienceDeps } from '../../../usecases/write-audiences.ts';
 import { takeEmptyBodies } from '../empty-bodies.ts';
+import type { OnceDeps } from '../once-of.ts';
 import type { Api } from '../server.ts';
 import { addAppendFiles } from './append-files.ts';
 import { addClearAudience } from './clear-audience.ts';
@@ -11,7 +12,7 @@ import { addGetAudience } from './get-audience.ts';
 import { addListAudienceErrors } from './list-audience-errors.ts';
 import { addListAudiences } from './list-audiences.ts';
 
-type Deps = WriteAudienceDeps & { readonly audiences: AudienceStore; readonly stage: LoadStage };
+type Deps = WriteAudienceDeps & OnceDeps & { readonly audiences: AudienceStore; readonly stage: LoadStage };
 
 /** Decision 35: a year's notice before a route goes. */
 const deprecated = { since: Date.UTC(2026, 10, 15) / 1000, until: new Date(Date.UTC(2027, 11, 1)).toUTCString() };

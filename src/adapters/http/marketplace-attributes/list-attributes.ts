@@ -1,14 +1,19 @@
 import { operations } from '@inlet/contract/operations';
 import type { AttributeStore } from '../../../ports/attribute-store.ts';
 import { partnerOf } from '../authentication.ts';
+import { linkNext, readCursor } from '../paging.ts';
 import type { Api } from '../server.ts';
 
-const { path, answer } = operations.listAttributes;
+const { path, query, answer } = operations.listAttributes;
 
 /** What the partner may name in its files and deletes. */
 export function addListAttributes(api: Api, deps: { attributes: AttributeStore }): void {
-  api.get(path, { schema: { response: { 200: answer } } }, async (request) => {
-    const attributes = await deps.attributes.list(partnerOf(request).id, { retired: true });
+  api.get(path, { schema: { querystring: query, response: { 200: answer } } }, async (request, reply) => {
+    const { limit, cursor } = request.query;
+    const [afterId = 0] = readCursor(cursor, 'attributes', 1);
+    const attributes = await deps.attributes.list(partnerOf(request).id, { retired: true, page: { afterId, limit } });
+    const last = attributes.at(-1);
+    if (last && attributes.length === limit) linkNext(request, reply, limit, { list: 'attributes', place: [last.id] });
     return attributes.map(({ id, name, foreignKeys, isRetired }) => ({
       attribute_id: id,
       name,

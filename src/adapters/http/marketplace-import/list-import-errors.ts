@@ -13,7 +13,7 @@ const { path, params, query } = operations.listImportErrors;
 export function addListImportErrors(api: Api, deps: Deps): void {
   const schema = { params, querystring: query, response: { 200: loadErrorsAnswer } };
   api.get(path, { schema }, (request, reply) =>
-    answerLoadErrors(request, reply, (page) =>
+    answerLoadErrors(request, reply, 'import errors', (page) =>
       listImportErrors(deps, partnerOf(request), request.params.import_log_id, page),
     ),
   );

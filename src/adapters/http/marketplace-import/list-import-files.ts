@@ -13,11 +13,11 @@ export function addListImportFiles(api: Api, deps: { importLogs: ImportLogStore 
   const schema = { params, querystring: query, response: { 200: answer } };
   api.get(path, { schema }, async (request, reply) => {
     const { limit, cursor } = request.query;
-    const [afterId = 0] = readCursor(cursor, 1);
+    const [afterId = 0] = readCursor(cursor, 'import files', 1);
     const page = { afterId, limit };
     const files = await listImportFiles(deps, partnerOf(request), request.params.import_log_id, page);
     const last = files.at(-1);
-    if (last && files.length === limit) linkNext(request, reply, limit, [last.id]);
+    if (last && files.length === limit) linkNext(request, reply, limit, { list: 'import files', place: [last.id] });
     return files.map(fileRecord);
   });
 }

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 import type { Attribute } from '../../../domain/attribute.ts';
+import type { Page } from '../../../ports/customer-store.ts';
 import type { Database } from '../connect.ts';
 
 export async function selectAttributes(
   db: Database,
   partnerId: number,
-  which: { retired: boolean },
+  which: { readonly retired: boolean; readonly page?: Page },
 ): Promise<Attribute[]> {
   let query = db
     .selectFrom('attribute')
@@ -24,5 +25,6 @@ export async function selectAttributes(
       ),
     ]);
   if (!which.retired) query = query.where('attribute.retired_at', 'is', null);
+  if (which.page) query = query.where('attribute.id', '>', which.page.afterId).limit(which.page.limit);
   return query.execute();
 }

@@ -1,10 +1,14 @@
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
+import { z } from 'zod';
 import type { AudienceScope } from '../../../domain/audience.ts';
 import { jobStatus, openStatuses } from '../../../domain/job.ts';
+import type { Once } from '../../../domain/once.ts';
+import type { RequestRecords } from '../requests/request-records.ts';
 import type { Database, Tx } from '../connect.ts';
 import { sendLaneToken } from '../dispatch.ts';
 import { lockLane } from '../lanes/lock-lane.ts';
+import { carryOutOnce } from '../requests/carry-out-once.ts';
 import { findAudience, lockAudience } from './lock-audience.ts';
 
 /**
@@ -13,13 +17,13 @@ import { findAudience, lockAudience } from './lock-audience.ts';
  * wants to commit.
  */
 export async function clearAudience(
-  db: Database,
-  boss: PgBoss,
+  deps: { readonly db: Database; readonly boss: PgBoss; readonly requests: RequestRecords },
   scope: AudienceScope,
   audienceId: number,
+  once: Once | null,
 ): Promise<boolean> {
-  return db.transaction().execute(async (tx) => {
-    if (!(await findAudience(tx, scope, audienceId))) return false;
+  if (!(await findAudience(deps.db, scope, audienceId))) return false;
+  return carryOutOnce(deps, { partnerId: scope.partnerId, once, result: z.literal(true) }, async (tx) => {
     // The lane before the audience, as an append does it; and the lane sees either the cancelled jobs or the new token.
     await lockLane(tx, scope.partnerId);
     const { generation } = await lockAudience(tx, scope, audienceId);
@@ -40,7 +44,7 @@ export async function clearAudience(
       .values({ audience_id: audienceId, generation, partner_id: scope.partnerId })
       .execute();
     await cancelJobs(tx, scope.partnerId, audienceId);
-    await sendLaneToken(boss, tx, scope.partnerId);
+    await sendLaneToken(deps.boss, tx, scope.partnerId);
     return true;
   });
 }

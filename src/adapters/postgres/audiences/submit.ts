@@ -1,22 +1,29 @@
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
+import { z } from 'zod';
 import type { AudienceScope } from '../../../domain/audience.ts';
 import { jobKind } from '../../../domain/job.ts';
+import type { Once } from '../../../domain/once.ts';
 import type { NewAudienceLoad } from '../../../ports/audience-store.ts';
+import type { RequestRecords } from '../requests/request-records.ts';
 import type { Database, Tx } from '../connect.ts';
 import { submitJob } from '../lanes/submit-job.ts';
 import { supersedeLoads } from '../lanes/supersede.ts';
+import { carryOutOnce } from '../requests/carry-out-once.ts';
 import { findAudience, lockAudience } from './lock-audience.ts';
 
-type Deps = { readonly db: Database; readonly boss: PgBoss };
+type Deps = { readonly db: Database; readonly boss: PgBoss; readonly requests: RequestRecords };
+
+const madeSchema = z.object({ audienceId: z.int(), warehouseSegmentId: z.int() });
 
 export async function createAudience(
-  { db, boss }: Deps,
+  deps: Deps,
   { partnerId, customerId }: AudienceScope,
   { name, filePath, maxOpenJobs }: NewAudienceLoad & { readonly name: string },
+  once: Once | null,
 ): Promise<{ audienceId: number; warehouseSegmentId: number }> {
-  return db.transaction().execute((tx) =>
-    submitJob(boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
+  return carryOutOnce(deps, { partnerId, once, result: madeSchema }, (tx) =>
+    submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
       const made = await tx
         .insertInto('audience')
         .values({ partner_id: partnerId, customer_id: customerId, name })
@@ -30,16 +37,17 @@ export async function createAudience(
 
 /** The load belongs to the generation that is live when it is asked for: a clear that comes later cancels it. */
 export async function appendToAudience(
-  { db, boss }: Deps,
+  deps: Deps,
   scope: AudienceScope,
   audienceId: number,
   { filePath, maxOpenJobs }: NewAudienceLoad,
+  once: Once | null,
 ): Promise<number | null> {
   const { partnerId } = scope;
-  return db.transaction().execute(async (tx) => {
-    if (!(await findAudience(tx, scope, audienceId))) return null;
+  if (!(await findAudience(deps.db, scope, audienceId))) return null;
+  return carryOutOnce(deps, { partnerId, once, result: z.int() }, (tx) =>
     // The lane before the audience: whoever locks both does it in this order.
-    return submitJob(boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
+    submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
       const { generation } = await lockAudience(tx, scope, audienceId);
       await supersedeLoads(tx, { id: jobId, audienceId, generation }, [filePath]);
       await insertLoad(tx, { jobId, partnerId, audienceId, generation, filePath });
@@ -49,8 +57,8 @@ export async function appendToAudience(
         .where('id', '=', audienceId)
         .execute();
       return jobId;
-    });
-  });
+    }),
+  );
 }
 
 type NewLoad = {

@@ -23,7 +23,7 @@ const runningSeconds = sql<number | null>`extract(epoch FROM now() - job.listed_
 export async function selectImportLogs(
   db: Database,
   partnerId: number,
-  filter: { importLogId: number } | { limit: number },
+  filter: { importLogId: number } | { beforeId: number; limit: number },
 ): Promise<ImportLog[]> {
   let query = db
     .selectFrom('import_log as log')
@@ -36,7 +36,7 @@ export async function selectImportLogs(
   query =
     'importLogId' in filter
       ? query.where('log.job_id', '=', filter.importLogId)
-      : query.orderBy('log.job_id', 'desc').limit(filter.limit);
+      : query.where('log.job_id', '<', filter.beforeId).orderBy('log.job_id', 'desc').limit(filter.limit);
   return (await query.execute()).map((row) => ({
     importLogId: row.id,
     filePath: row.file_path,

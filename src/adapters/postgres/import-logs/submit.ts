@@ -1,22 +1,34 @@
 import type { PgBoss } from 'pg-boss';
+import { z } from 'zod';
 import { logType, pathType } from '../../../domain/import-log.ts';
 import { jobKind } from '../../../domain/job.ts';
+import type { Once } from '../../../domain/once.ts';
 import type { BucketCredentials } from '../../../domain/partner-bucket.ts';
 import type { NewDelete, NewImport } from '../../../ports/import-log-store.ts';
 import type { Sealer } from '../../../ports/sealer.ts';
+import type { RequestRecords } from '../requests/request-records.ts';
 import type { Database, Tx } from '../connect.ts';
 import { sealCredentials } from '../credentials.ts';
 import { submitJob } from '../lanes/submit-job.ts';
+import { carryOutOnce } from '../requests/carry-out-once.ts';
 
-type Deps = { readonly db: Database; readonly boss: PgBoss; readonly sealer: Sealer };
+type Deps = {
+  readonly db: Database;
+  readonly boss: PgBoss;
+  readonly sealer: Sealer;
+  readonly requests: RequestRecords;
+};
+
+const result = z.int();
 
 export async function submitImport(
   deps: Deps,
   partnerId: number,
   request: NewImport,
   maxOpenJobs: number,
+  once: Once | null,
 ): Promise<number> {
-  return deps.db.transaction().execute((tx) =>
+  return carryOutOnce(deps, { partnerId, once, result }, (tx) =>
     submitJob(deps.boss, tx, partnerId, { kind: jobKind.import, maxOpenJobs }, async (jobId) => {
       await tx
         .insertInto('import_log')
@@ -44,8 +56,9 @@ export async function submitDelete(
   partnerId: number,
   request: NewDelete,
   maxOpenJobs: number,
+  once: Once | null,
 ): Promise<number> {
-  return deps.db.transaction().execute((tx) =>
+  return carryOutOnce(deps, { partnerId, once, result }, (tx) =>
     submitJob(deps.boss, tx, partnerId, { kind: jobKind.delete, maxOpenJobs }, async (jobId) => {
       await tx
         .insertInto('import_log')

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../domain/secret.ts';
+import { requestFingerprint } from './request-fingerprint.ts';
+
+const one = new Secret(`one:${'ab'.repeat(32)}`);
+const two = new Secret(`two:${'cd'.repeat(32)}`);
+const hex = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString('hex');
+
+describe('the fingerprint of a request', () => {
+  it('is the same for the same request and key, and different for any other', () => {
+    const [mine] = requestFingerprint([one])('request');
+    expect(hex(requestFingerprint([one])('request')[0])).toBe(hex(mine));
+    expect(hex(requestFingerprint([one])('request ')[0])).not.toBe(hex(mine));
+    expect(hex(requestFingerprint([two])('request')[0])).not.toBe(hex(mine));
+  });
+
+  it('cannot be made without the key', () => {
+    const [mine] = requestFingerprint([one])('request');
+    expect(hex(mine)).not.toBe(createHash('sha256').update('request').digest('hex'));
+    expect(hex(mine)).toHaveLength(64);
+  });
+
+  it('is known again when the sealing key was changed', () => {
+    const [before] = requestFingerprint([one])('request');
+    const [current, older] = requestFingerprint([two, one])('request');
+    expect(hex(older)).toBe(hex(before));
+    expect(hex(current)).not.toBe(hex(before));
+  });
+
+  it('needs a key', () => {
+    expect(() => requestFingerprint([])).toThrow('need a sealing key');
+  });
+});

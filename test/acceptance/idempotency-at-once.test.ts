@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { partnerState } from '../support/partner-state.ts';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import { repeatableOperations, repeatableRequest } from '../support/repeatable-requests.ts';
+import { startApi, stopProcess, type ServiceProcess } from '../support/running-service.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+import { apiClient } from './api-client.ts';
+import { audienceClient } from './audience-client.ts';
+
+const times = 100;
+
+describe(`a request that comes ${times} times at once, with one Idempotency-Key, to four processes`, () => {
+  let stores: TestStores;
+  let partner: TestPartner;
+  let apis: (ServiceProcess & { readonly url: string })[];
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    partner = await createPartner(stores.environment);
+    apis = await Promise.all([1, 2, 3, 4].map(() => startApi(stores.environment, 'idempotency-at-once')));
+  });
+  afterAll(async () => {
+    await Promise.all(apis.map(({ child }) => stopProcess(child)));
+    await stores.drop();
+  });
+
+  it.each(repeatableOperations)('is carried out once and answered in the same way each time: %s', async (operation) => {
+    const [{ url } = { url: '' }] = apis;
+    const attributeId = await partner.createAttribute(operation);
+    const { audienceId } = await audienceClient(url, partner.apiKey).create('One', 'one/');
+    const request = repeatableRequest(operation, { audienceId, attributeId });
+    const { method, path, body } = request;
+    const before = await partnerState(stores, partner.id);
+    const send = async (n: number) => {
+      const api = apiClient(apis[n % apis.length]?.url ?? '', partner.apiKey);
+      const answer = await api.request(path, { method, body, headers: { 'idempotency-key': operation } });
+      return {
+        text: `${answer.status} ${answer.headers.get('location')} ${await answer.text()}`,
+        isReplayed: answer.headers.get('idempotent-replayed') === 'true',
+      };
+    };
+    const answers = await Promise.all(Array.from({ length: times }, (_, n) => send(n)));
+    expect([...new Set(answers.map(({ text }) => text))]).toHaveLength(1);
+    expect(answers[0]?.text).toMatch(/^20[124] /);
+    expect(answers.filter(({ isReplayed }) => !isReplayed)).toHaveLength(1);
+    expect(await partnerState(stores, partner.id)).toEqual({
+      jobs: before.jobs + request.jobs,
+      records: before.records + request.jobs,
+      audiences: before.audiences + request.audiences,
+      generations: before.generations + request.generations,
+      tokens: 1,
+      requests: before.requests + 1,
+    });
+  });
+
+  it('and of which each has another body is carried out once, and the others are refused', async () => {
+    const before = await partnerState(stores, partner.id);
+    const statuses = await Promise.all(
+      Array.from({ length: times }, async (_, n) => {
+        const api = apiClient(apis[n % apis.length]?.url ?? '', partner.apiKey);
+        const body = JSON.stringify({ file_path: `${n}.csv`, key_type: 1 });
+        const headers = { 'idempotency-key': 'with-other-bodies' };
+        return (await api.request('/v1/marketplace/import', { method: 'POST', body, headers })).status;
+      }),
+    );
+    expect(statuses.toSorted((one, other) => one - other)).toEqual([
+      202,
+      ...Array.from({ length: times - 1 }, () => 422),
+    ]);
+    expect(await partnerState(stores, partner.id)).toMatchObject({ jobs: before.jobs + 1 });
+  });
+});

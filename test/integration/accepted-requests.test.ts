@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { postgresImportLogStore } from '../../src/adapters/postgres/import-log-store.ts';
+import type { RequestRecords } from '../../src/adapters/postgres/requests/request-records.ts';
+import { aesGcmSealer } from '../../src/adapters/vault/aes-gcm-sealer.ts';
+import { requestFingerprint } from '../../src/adapters/vault/request-fingerprint.ts';
+import { importMode, keyType, pathType } from '../../src/domain/import-log.ts';
+import type { Once } from '../../src/domain/once.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { forgetAcceptedRequests } from '../../src/usecases/sweep.ts';
+import { partnerState } from '../support/partner-state.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';
+
+const request = {
+  filePath: 'a.csv',
+  pathType: pathType.sharedBucket,
+  keyType: keyType.foreignKey,
+  compressed: null,
+  mode: importMode.merge,
+  credentials: null,
+};
+
+describe('requests that were accepted', () => {
+  let stores: TestStores;
+  let deps: Wired;
+  let partnerId: number;
+  let replays: number;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    deps = await wireUp(stores);
+  });
+  afterAll(async () => {
+    await deps.close();
+    await stores.drop();
+  });
+  beforeEach(async () => {
+    ({ id: partnerId } = await newBarePartner(deps));
+    replays = 0;
+  });
+
+  const onceOf = (key: string, fingerprints = deps.fingerprint('asked')): Once => {
+    return { key, fingerprints, noteReplay: () => void (replays += 1) };
+  };
+  const submit = (once: Once, maxOpenJobs = 100): Promise<number> =>
+    deps.importLogs.submitImport(partnerId, request, maxOpenJobs, once);
+
+  it('are not kept when the job is refused: a partner that may make none now may make it later', async () => {
+    await deps.importLogs.submitImport(partnerId, request, 1);
+    await expect(submit(onceOf('full'), 1)).rejects.toMatchObject({ code: 'too_many_open_jobs' });
+    expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 1, requests: 0 });
+    const id = await submit(onceOf('full'), 2);
+    expect(replays).toBe(0);
+    // It was made, so that the limit is no more of interest.
+    expect(await submit(onceOf('full'), 1)).toBe(id);
+    expect(replays).toBe(1);
+  });
+
+  it('are known again when the sealing key was changed', async () => {
+    const [one, two] = [new Secret(`one:${'ab'.repeat(32)}`), new Secret(`two:${'cd'.repeat(32)}`)];
+    const id = await submit(onceOf('key', requestFingerprint([one])('asked')));
+    expect(await submit(onceOf('key', requestFingerprint([two, one])('asked')))).toBe(id);
+    await expect(submit(onceOf('key', requestFingerprint([two])('asked')))).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+    });
+  });
+
+  it('have one job each, however many come at once for one lane', async () => {
+    const ids = await Promise.all(Array.from({ length: 40 }, (_, n) => submit(onceOf(`key ${n % 4}`))));
+    expect(new Set(ids).size).toBe(4);
+    expect(replays).toBe(36);
+    expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 4, records: 4, requests: 4 });
+  });
+
+  /** Holds the key as a request does that is being carried out, and says when somebody has found it so. */
+  const holdKey = async (key: string) => {
+    const [held, found, end] = [Promise.withResolvers(), Promise.withResolvers(), Promise.withResolvers()];
+    const holder = deps.db.transaction().execute(async (tx) => {
+      await deps.requests.take(tx, { partnerId, keyHash: createHash('sha256').update(key).digest() });
+      held.resolve(null);
+      await end.promise;
+    });
+    await held.promise;
+    const requests: RequestRecords = {
+      forgetOld: (limit) => deps.requests.forgetOld(limit),
+      keep: (...given) => deps.requests.keep(...given),
+      find: (...given) => deps.requests.find(...given),
+      take: async (...given) => {
+        const isTaken = await deps.requests.take(...given);
+        if (!isTaken) found.resolve(null);
+        return isTaken;
+      },
+    };
+    const sealer = aesGcmSealer(stores.config.INLET_SEALING_KEYS);
+    return {
+      importLogs: postgresImportLogStore(deps.db, deps.boss, sealer, requests),
+      found: found.promise,
+      release: async () => {
+        end.resolve(null);
+        await holder;
+      },
+    };
+  };
+
+  it('are waited for, and carried out by the next when the first has done nothing', async () => {
+    const { importLogs, found, release } = await holdKey('key');
+    const waiting = importLogs.submitImport(partnerId, request, 100, onceOf('key'));
+    await found;
+    expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 0, requests: 0 });
+    await release();
+    expect(await waiting).toBeGreaterThan(0);
+    expect(replays).toBe(0);
+    expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 1, requests: 1 });
+  });
+
+  it('are not waited for for long', async () => {
+    const { importLogs, release } = await holdKey('key');
+    const start = performance.now();
+    await expect(importLogs.submitImport(partnerId, request, 100, onceOf('key'))).rejects.toMatchObject({
+      code: 'idempotency_key_in_use',
+    });
+    expect(performance.now() - start).toBeGreaterThan(1_900);
+    expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 0, requests: 0 });
+    // Other requests of the partner do not wait.
+    expect(await submit(onceOf('another key'))).toBeGreaterThan(0);
+    await release();
+  });
+
+  it('are forgotten when they are older than 24 hours, and no others', async () => {
+    const { id: other } = await newBarePartner(deps);
+    await submit(onceOf('young'));
+    await withDatabase(stores, async (client) => {
+      await client.query(
+        `INSERT INTO accepted_request (partner_id, key_hash, fingerprint, result, accepted_at)
+         SELECT $1, sha256(n::text::bytea), '', '1', now() - interval '24 hours' - n * interval '1 second'
+         FROM generate_series(1, 12000) AS n`,
+        [other],
+      );
+    });
+    expect(await deps.requests.forgetOld(7)).toBe(7);
+    expect(await partnerState(stores, other)).toMatchObject({ requests: 11_993 });
+    await forgetAcceptedRequests(deps);
+    expect(await partnerState(stores, other)).toMatchObject({ requests: 0 });
+    expect(await partnerState(stores, partnerId)).toMatchObject({ requests: 1 });
+    expect(await deps.requests.forgetOld(7)).toBe(0);
+  });
+
+  it('are swept by one worker at a time', async () => {
+    await withDatabase(stores, (client) =>
+      client.query(
+        `INSERT INTO accepted_request (partner_id, key_hash, fingerprint, result, accepted_at)
+         VALUES ($1, '\\x00', '', '1', now() - interval '2 days')`,
+        [partnerId],
+      ),
+    );
+    // Somebody had the turn a moment ago.
+    await forgetAcceptedRequests(deps);
+    await forgetAcceptedRequests(deps);
+    expect(await partnerState(stores, partnerId)).toMatchObject({ requests: 1 });
+    await withDatabase(stores, (client) =>
+      client.query(`UPDATE sweep SET ran_at = now() - interval '1 hour' WHERE name = 'forget accepted requests'`),
+    );
+    await forgetAcceptedRequests(deps);
+    expect(await partnerState(stores, partnerId)).toMatchObject({ requests: 0 });
+  });
+});
