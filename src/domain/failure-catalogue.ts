@@ -1,4 +1,5 @@
 import type { CatalogueEntry } from './catalogue-entry.ts';
+import { followFailures } from './follow-failures.ts';
 import { partnerBucketFailures } from './partner-bucket-failures.ts';
 
 /** Every failure that Inlet can report, once. `docs/errors.md` is generated from this table. */
@@ -124,6 +125,7 @@ export const failureCatalogue = {
     fault: 'partner',
     status: 429,
   },
+  ...followFailures,
   internal: {
     title: 'Something went wrong inside Inlet',
     cause: 'An error that Inlet did not expect. It is logged with the request id.',

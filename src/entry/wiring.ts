@@ -23,6 +23,7 @@ import { randomKeys } from '../adapters/vault/random-keys.ts';
 import { wireComposition } from './composition.ts';
 import { limitsOf, partnerNetworksOf, type Config } from './config.ts';
 import { failpoints } from './failpoints.ts';
+import { wireFollowing } from './following.ts';
 import { observe } from './observation/observe.ts';
 import { partnerRoles } from './partner-roles.ts';
 import { sourceStorage } from './source-storage.ts';
@@ -72,6 +73,9 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
   const partners = postgresPartnerStore(db);
   const { canAssumeRoles, keysOfRole } = partnerRoles(config, partners);
   const composition = wireComposition({ config, db, engine, log, observed });
+  const importLogs = observed('postgres', 'importLogs', ofPort('importLogs', postgresImportLogStore(db, boss, sealer)));
+  const audiences = observed('postgres', 'audiences', ofPort('audiences', postgresAudienceStore(db, boss)));
+  const following = wireFollowing({ config, name: role.name, importLogs, audiences, log });
   const dependencies: Dependency[] = [
     { name: 'postgres', check: async () => void (await sql`SELECT 1`.execute(db)) },
     {
@@ -102,7 +106,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
     partners: observed('postgres', 'partners', partners),
     customers: observed('postgres', 'customers', postgresCustomerStore(db)),
     attributes: observed('postgres', 'attributes', postgresAttributeStore(db)),
-    importLogs: observed('postgres', 'importLogs', ofPort('importLogs', postgresImportLogStore(db, boss, sealer))),
+    importLogs,
     lanes: observed('postgres', 'lanes', observation.ofLanes(ofPort('lanes', postgresLaneStore(db, boss)))),
     files: observed('postgres', 'files', observation.ofFiles(ofPort('files', files))),
     sources: sourceStorage({
@@ -114,7 +118,9 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
       keysOfRole,
       observed: (name, objects) => observed('storage', name, objects),
     }),
-    audiences: observed('postgres', 'audiences', ofPort('audiences', postgresAudienceStore(db, boss))),
+    audiences,
+    following,
+    streamSeconds: config.INLET_STREAM_SECONDS,
     stage: observed('clickhouse', 'stage', ofPort('stage', clickhouseLoadStage(engine, config.INLET_ROOM_BYTES))),
     warehouse: observed('clickhouse', 'warehouse', ofPort('warehouse', clickhouseWarehouse(engine))),
     audienceWarehouse: observed(
@@ -126,6 +132,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
     composition,
     close: async (): Promise<void> => {
       composition.computer.stop();
+      await following.close();
       await observation.close();
       await boss.stop({ graceful: false });
       await db.destroy();

@@ -31,6 +31,8 @@ export type Operation = {
   readonly body?: z.ZodType;
   /** Absent where the answer has no body. */
   readonly answer?: z.ZodType;
+  /** Instead of an answer: what the data of each server-sent event is. */
+  readonly events?: z.ZodType;
   readonly status: number;
 };
 
@@ -46,6 +48,14 @@ export const operations = {
     path: `${imports}/:import_log_id`,
     params: importLogIdSchema,
     answer: importLogSchema,
+    status: 200,
+  },
+  followImportLog: {
+    name: 'Follow an import log',
+    method: 'GET',
+    path: `${imports}/:import_log_id/events`,
+    params: importLogIdSchema,
+    events: importLogSchema,
     status: 200,
   },
   queueImport: {
@@ -103,6 +113,14 @@ export const operations = {
     path: `${audiences}/:audience_id`,
     params: audienceIdSchema,
     answer: audienceDetailsSchema,
+    status: 200,
+  },
+  followAudience: {
+    name: 'Follow an audience',
+    method: 'GET',
+    path: `${audiences}/:audience_id/events`,
+    params: audienceIdSchema,
+    events: audienceDetailsSchema,
     status: 200,
   },
   createAudience: {

@@ -10,6 +10,7 @@ import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { AttributeStore } from '../../ports/attribute-store.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
+import type { FollowedRecords } from '../../usecases/followed-records.ts';
 import type { CompositionDeps } from '../../usecases/get-composition.ts';
 import { addAuthentication } from './authentication.ts';
 import { addCustomerScope } from './customer-scope.ts';
@@ -20,6 +21,7 @@ import { addLive } from './health/live.ts';
 import { addReady } from './health/ready.ts';
 import { addListAttributes } from './marketplace-attributes/list-attributes.ts';
 import { addDeleteAttributeData } from './marketplace-import/delete-attribute-data.ts';
+import { addFollowImportLog } from './marketplace-import/follow-import-log.ts';
 import { addGetImportLog } from './marketplace-import/get-import-log.ts';
 import { addListImportErrors } from './marketplace-import/list-import-errors.ts';
 import { addListImportFiles } from './marketplace-import/list-import-files.ts';
@@ -47,6 +49,8 @@ export type ApiDeps = {
   readonly stage: LoadStage;
   readonly audiences: AudienceStore;
   readonly composition: CompositionDeps;
+  readonly following: FollowedRecords;
+  readonly streamSeconds: number;
   readonly limits: Limits;
   readonly canAssumeRoles: boolean;
   readonly dependencies: readonly Dependency[];
@@ -78,6 +82,7 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
   api.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
+  api.addHook('preClose', async () => deps.following.end());
   takeOddRequests(api);
   addProblemAnswers(api);
   addReference(api);
@@ -88,6 +93,7 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
     addQueueImport(scope, deps);
     addListImportLogs(scope, deps);
     addGetImportLog(scope, deps);
+    addFollowImportLog(scope, deps);
     addDeleteAttributeData(scope, deps);
     addListImportFiles(scope, deps);
     addListImportErrors(scope, deps);

@@ -11,7 +11,7 @@ const mediaSchema = z.looseObject({
 const contentSchema = z.record(z.string(), mediaSchema);
 const parameterSchema = z.looseObject({
   name: z.string(),
-  in: z.enum(['path', 'query']),
+  in: z.enum(['path', 'query', 'header']),
   example: z.unknown().optional(),
   schema: z.looseObject({}),
 });
