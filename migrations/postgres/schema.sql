@@ -1,3 +1,26 @@
+CREATE FUNCTION public.audience_marks(bigint[]) RETURNS TABLE(id bigint, is_final boolean, mark text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $_$
+  SELECT audience.id, coalesce(files.are_final, true) AND coalesce(loads.are_final, true),
+    concat_ws(' ', audience.generation, extract(epoch FROM audience.updated_at), files.mark, '/', loads.mark)
+  FROM audience,
+    LATERAL (
+      SELECT bool_and(f.status > 1) AS are_final, concat(count(*), ' ', sum(hashtextextended(
+        concat_ws(' ', f.id, f.status, extract(epoch FROM f.updated_at)), 0))) AS mark
+      FROM job_file f
+      WHERE f.audience_id = audience.id AND f.generation = audience.generation AND NOT f.superseded
+    ) AS files,
+    LATERAL (
+      SELECT bool_and(j.status = 3) AS are_final, concat(count(*), ' ', sum(hashtextextended(
+        concat_ws(' ', j.id, j.status, extract(epoch FROM j.updated_at)), 0))) AS mark
+      FROM audience_load l JOIN job j ON j.id = l.job_id
+      WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded
+        AND j.listed_at IS NULL
+    ) AS loads
+  WHERE audience.id = ANY ($1)
+$_$;
+
 CREATE FUNCTION public.audit_actor() RETURNS text
     LANGUAGE sql STABLE
     AS $$
@@ -64,6 +87,29 @@ CREATE FUNCTION public.audit_shown(changed jsonb) RETURNS jsonb
   SELECT jsonb_object_agg(key, value) FROM jsonb_each(changed)
   WHERE key !~ 'hash|secret|sealed|password|external_id'
 $$;
+
+CREATE FUNCTION public.import_log_marks(bigint[]) RETURNS TABLE(id bigint, is_final boolean, mark text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $_$
+  SELECT job.id, job.status > 1, concat_ws(' ', job.status, extract(epoch FROM job.updated_at),
+    CASE WHEN job.status IN (0, 1) THEN (
+      SELECT count(*) FROM job ahead
+      WHERE ahead.partner_id = job.partner_id AND ahead.seq < job.seq AND ahead.status IN (0, 1)) END,
+    CASE WHEN job.status = 1 THEN (
+      SELECT concat(sum(f.bytes_read), ' ', sum(greatest(f.rows_read, f.total_rows)))
+      FROM job_file f WHERE f.job_id = job.id) END)
+  FROM job WHERE job.id = ANY ($1)
+$_$;
+
+CREATE FUNCTION public.tell_of_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  PERFORM pg_notify('inlet_records', NEW.partner_id::text);
+  RETURN NULL;
+END $$;
+
 CREATE TABLE public.accepted_request (
     partner_id bigint NOT NULL,
     key_hash bytea NOT NULL,
@@ -473,8 +519,9 @@ ALTER TABLE ONLY public.user_token
 ALTER TABLE ONLY public.user_token
     ADD CONSTRAINT user_token_token_hash_key UNIQUE (token_hash);
 
-CREATE INDEX api_key_of ON public.api_key USING btree (partner_id, id);
 CREATE INDEX accepted_request_oldest ON public.accepted_request USING btree (accepted_at);
+
+CREATE INDEX api_key_of ON public.api_key USING btree (partner_id, id);
 
 CREATE INDEX attribute_foreign_key_of ON public.attribute_foreign_key USING btree (attribute_id);
 
@@ -551,6 +598,13 @@ CREATE TRIGGER audit_moved AFTER UPDATE ON public.attribute_foreign_key REFERENC
 CREATE TRIGGER audit_tied AFTER INSERT ON public.attribute_foreign_key REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.audit_foreign_keys();
 
 CREATE TRIGGER audit_untied AFTER DELETE ON public.attribute_foreign_key REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.audit_foreign_keys();
+
+CREATE TRIGGER tell_of_audience AFTER UPDATE OF updated_at ON public.audience FOR EACH ROW EXECUTE FUNCTION public.tell_of_change();
+
+CREATE TRIGGER tell_of_claim AFTER UPDATE OF load_id ON public.job_file FOR EACH ROW WHEN (((new.audience_id IS NOT NULL) AND (new.load_id IS DISTINCT FROM old.load_id))) EXECUTE FUNCTION public.tell_of_change();
+
+CREATE TRIGGER tell_of_job AFTER UPDATE OF updated_at ON public.job FOR EACH ROW EXECUTE FUNCTION public.tell_of_change();
+
 ALTER TABLE ONLY public.accepted_request
     ADD CONSTRAINT accepted_request_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
 

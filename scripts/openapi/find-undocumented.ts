@@ -58,7 +58,7 @@ function inResponses(responses: Responses, shared: Readonly<Record<string, unkno
     const content = response.content ?? {};
     return [
       ...(response.description ? [] : [`has no description of ${status}`]),
-      ...(Object.keys(content).length === 0 && status !== '204' ? [`has no content of ${status}`] : []),
+      ...(Object.keys(content).length === 0 && !['204', '304'].includes(status) ? [`has no content of ${status}`] : []),
       ...examplesMissing(status, content),
       ...problemsMissing(status, content['application/problem+json']),
     ];

@@ -26,6 +26,29 @@ export const headers = {
     schema: text,
     example: '</v2/firstparty/audience?limit=50&cursor=YXVkaWVuY2VzLjExNw>; rel="next"',
   },
+  etag: {
+    description: 'RFC 9110: another one when the record says something else. For `If-None-Match`.',
+    required: true,
+    schema: text,
+    example: 'W/"2jmj7l5rSw0yVb_vlWAYkK"',
+  },
+  'cache-control': {
+    description: 'The caller may keep the answer, and asks with `If-None-Match` before each use.',
+    required: true,
+    schema: text,
+    example: 'private, no-cache',
+  },
+  vary: {
+    description: "Answers are the callers' own.",
+    required: true,
+    schema: text,
+    example: 'Authorization, x-user-token',
+  },
+  'preference-applied': {
+    description: 'RFC 7240: the preference that was heard, with the seconds that it may take at most.',
+    schema: text,
+    example: 'wait=10',
+  },
   'www-authenticate': { description: 'The scheme of the API key.', required: true, schema: text, example: 'Bearer' },
   'retry-after': { description: 'Seconds to wait.', required: true, schema: text, example: '5' },
   'ratelimit-policy': {

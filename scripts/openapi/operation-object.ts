@@ -82,7 +82,13 @@ function parametersOf({ operation, documentation }: DocumentedOperation, schemas
     { place: 'path', schema: operation.params, texts: documentation.params },
     { place: 'query', schema: operation.query, texts: documentation.query },
   ];
-  const ofPlaces = places.flatMap(({ place, schema, texts = {} }) =>
+  const headers = Object.entries(documentation.headers ?? {}).map(([name, texts]) => ({
+    name,
+    in: 'header',
+    schema: { type: 'string' },
+    ...texts,
+  }));
+  const inAddress = places.flatMap(({ place, schema, texts = {} }) =>
     Object.entries<z.ZodType>(schema?.shape ?? {}).map(([name, field]) => ({
       name,
       in: place,
@@ -91,9 +97,10 @@ function parametersOf({ operation, documentation }: DocumentedOperation, schemas
       ...texts[name],
     })),
   );
-  if (!isRepeatable(operation)) return ofPlaces;
-  const schema = schemas.schemaOf(idempotencyKeySchema);
-  return [...ofPlaces, { name: idempotencyKeyHeader, in: 'header', schema, ...idempotencyKey }];
+  const once = isRepeatable(operation)
+    ? [{ name: idempotencyKeyHeader, in: 'header', schema: schemas.schemaOf(idempotencyKeySchema), ...idempotencyKey }]
+    : [];
+  return [...inAddress, ...headers, ...once];
 }
 
 function bodyOf(schema: z.ZodType, { bodies }: OperationDocumentation, schemas: SchemaCollector): JsonObject {
@@ -107,21 +114,33 @@ function answersOf(documented: DocumentedOperation, schemas: SchemaCollector): J
   const { operation, documentation, isDeprecated } = documented;
   const answers = { [operation.status]: documentation.answer, ...documentation.otherAnswers };
   return Object.fromEntries(
-    Object.entries(answers).map(([status, { description, example, csv, location, isPaged }]) => {
-      const names: HeaderName[] = ['x-request-id'];
-      if (groupOf(operation.path) !== 'health') names.push('ratelimit-policy', 'ratelimit');
-      if (isDeprecated) names.push('deprecation', 'sunset');
-      if (location !== undefined) names.push('location');
-      if (isPaged) names.push('link');
-      if (isRepeatable(operation)) names.push('idempotent-replayed');
-      const json = operation.answer && { schema: schemas.schemaOf(operation.answer), example };
-      const content = {
-        ...(json ? { 'application/json': json } : {}),
-        ...(csv === undefined ? {} : { 'text/csv': { schema: { type: 'string' }, example: csv } }),
-      };
-      const response = { description, headers: headersNamed(names) };
-      return [status, json ? { ...response, content } : response];
-    }),
+    Object.entries(answers).map(
+      ([status, { description, example, csv, events, isEmpty, isTagged, location, isPaged }]) => {
+        const names: HeaderName[] = ['x-request-id'];
+        if (groupOf(operation.path) !== 'health') names.push('ratelimit-policy', 'ratelimit');
+        if (isDeprecated) names.push('deprecation', 'sunset');
+        if (location !== undefined) names.push('location');
+        if (isPaged) names.push('link');
+        if (isRepeatable(operation)) names.push('idempotent-replayed');
+        if (isTagged) names.push('etag', 'cache-control', 'vary', 'preference-applied');
+        const json = !isEmpty && operation.answer && { schema: schemas.schemaOf(operation.answer), example };
+        const content = {
+          ...(json ? { 'application/json': json } : {}),
+          ...(csv === undefined ? {} : { 'text/csv': { schema: { type: 'string' }, example: csv } }),
+          ...(events !== undefined && operation.events
+            ? {
+                'text/event-stream': {
+                  schema: { type: 'string' },
+                  example: events,
+                  'x-event-data': schemas.schemaOf(operation.events),
+                },
+              }
+            : {}),
+        };
+        const response = { description, headers: headersNamed(names) };
+        return [status, Object.keys(content).length > 0 ? { ...response, content } : response];
+      },
+    ),
   );
 }
 

@@ -2,6 +2,7 @@ import { accessFailures } from './access-failures.ts';
 import type { CatalogueEntry } from './catalogue-entry.ts';
 import { issuerFailures } from './issuer-failures.ts';
 import { idempotencyFailures } from './idempotency-failures.ts';
+import { followFailures } from './follow-failures.ts';
 import { partnerBucketFailures } from './partner-bucket-failures.ts';
 import { requestLimitFailures } from './request-limit-failures.ts';
 
@@ -132,6 +133,7 @@ export const failureCatalogue = {
     status: 429,
   },
   ...requestLimitFailures,
+  ...followFailures,
   internal: {
     title: 'Something went wrong inside Inlet',
     cause: 'An error that Inlet did not expect. It is logged with the request id.',

@@ -40,7 +40,7 @@ const settings = z.object({
     'Address of PostgreSQL with user and password: the control plane.',
   ),
   INLET_POSTGRES_CONNECTIONS: count(10).describe(
-    'Most connections of one process to PostgreSQL for its own tables. Beside them an api has one for the queue; a worker has up to four, one that waits to be woken and one that shows what it is at.',
+    'Most connections of one process to PostgreSQL for its own tables. Beside them an api has one for the queue, and one to hear of changes as soon as somebody follows a record; a worker has up to four, one that waits to be woken and one that shows what it is at.',
   ),
   INLET_CLICKHOUSE_URLS: z
     .string()
@@ -141,6 +141,13 @@ const settings = z.object({
   INLET_MAX_GZIP_FILE_BYTES: count(defaultLimits.maxGzipFileBytes).describe('Largest gzipped file.'),
   INLET_MAX_PLAIN_FILE_BYTES: count(defaultLimits.maxPlainFileBytes).describe('Largest file that is not compressed.'),
   INLET_MAX_OPEN_JOBS: count(defaultLimits.maxOpenJobs).describe('Most unfinished jobs of one partner.'),
+  INLET_MAX_FOLLOWERS: count(1_000).describe(
+    'Most requests of one api process that wait for a change of a record (`Prefer: wait`) or are streams of events.',
+  ),
+  INLET_MAX_FOLLOWERS_PER_PARTNER: count(250).describe('Most of them for one partner.'),
+  INLET_STREAM_SECONDS: count(300).describe(
+    'How long a stream of events lasts; its client then comes back, and shows its key again.',
+  ),
   INLET_REPORT_HIDE_UNDER: countOrOff(defaultProtection.hideUnder).describe(
     'In composition reports, numbers under this one are hidden; 0 hides none. See composition.md before you change it.',
   ),

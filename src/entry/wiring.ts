@@ -31,6 +31,7 @@ import { limitsOf, partnerNetworksOf, type Config } from './config.ts';
 import { failpoints } from './failpoints.ts';
 import { issuedTokensOf } from './issuer.ts';
 import { frontDoorOf, requestLimitsOf } from './front-door-settings.ts';
+import { wireFollowing } from './following.ts';
 import { observe } from './observation/observe.ts';
 import { partnerRoles } from './partner-roles.ts';
 import { sourceStorage } from './source-storage.ts';
@@ -84,6 +85,13 @@ export async function wire(config: Config, role: { name: string; boss: BossRole;
   const requests = observed('postgres', 'requests', ofPort('requests', postgresAcceptedRequests(db)));
   const { canAssumeRoles, keysOfRole } = partnerRoles(config, partners);
   const composition = wireComposition({ config, db, engine, log, observed });
+  const importLogs = observed(
+    'postgres',
+    'importLogs',
+    ofPort('importLogs', postgresImportLogStore(db, boss, sealer, requests)),
+  );
+  const audiences = observed('postgres', 'audiences', ofPort('audiences', postgresAudienceStore(db, boss, requests)));
+  const following = wireFollowing({ config, name: role.name, importLogs, audiences, log });
   const dependencies: Dependency[] = [
     { name: 'postgres', check: async () => void (await sql`SELECT 1`.execute(db)) },
     {
@@ -123,11 +131,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole;
     attributes: observed('postgres', 'attributes', postgresAttributeStore(db)),
     requests,
     fingerprint: requestFingerprint(config.INLET_SEALING_KEYS),
-    importLogs: observed(
-      'postgres',
-      'importLogs',
-      ofPort('importLogs', postgresImportLogStore(db, boss, sealer, requests)),
-    ),
+    importLogs,
     lanes: observed('postgres', 'lanes', observation.ofLanes(ofPort('lanes', postgresLaneStore(db, boss)))),
     files: observed('postgres', 'files', observation.ofFiles(ofPort('files', files))),
     sources: sourceStorage({
@@ -139,7 +143,9 @@ export async function wire(config: Config, role: { name: string; boss: BossRole;
       keysOfRole,
       observed: (name, objects) => observed('storage', name, objects),
     }),
-    audiences: observed('postgres', 'audiences', ofPort('audiences', postgresAudienceStore(db, boss, requests))),
+    audiences,
+    following,
+    streamSeconds: config.INLET_STREAM_SECONDS,
     stage: observed('clickhouse', 'stage', ofPort('stage', clickhouseLoadStage(engine, config.INLET_ROOM_BYTES))),
     warehouse: observed('clickhouse', 'warehouse', ofPort('warehouse', clickhouseWarehouse(engine))),
     audienceWarehouse: observed(
@@ -151,6 +157,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole;
     composition,
     close: async (): Promise<void> => {
       composition.computer.stop();
+      await following.close();
       await observation.close();
       await boss.stop({ graceful: false });
       await db.destroy();

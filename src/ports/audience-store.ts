@@ -4,6 +4,7 @@ import type { Once } from '../domain/once.ts';
 import type { JobStatus } from '../domain/job.ts';
 import type { Generation } from './audience-warehouse.ts';
 import type { FilePage, LoadedFile } from './loaded-file.ts';
+import type { RecordMark } from './record-mark.ts';
 
 /** One path of an audience, as its partner sees it: the newest that was asked for this path. */
 export type AudienceFile = {
@@ -41,6 +42,8 @@ export interface AudienceStore {
   /** A new generation: counts and files begin empty, open jobs of the audience are cancelled. False as null above. */
   clear(scope: AudienceScope, audienceId: number, once?: Once | null): Promise<boolean>;
   find(scope: AudienceScope, audienceId: number): Promise<Audience | null>;
+  /** Of audiences of whatever partners, with their files; those that do not exist are left out. */
+  marksOf(audienceIds: readonly number[]): Promise<readonly RecordMark[]>;
   /** Newest first, those before the given id. */
   list(scope: AudienceScope, page: { readonly beforeId: number; readonly limit: number }): Promise<readonly Audience[]>;
   /** With the files of the live generation, in the order in which they were asked for; `limit` at the most. */

@@ -3,6 +3,7 @@ import type { Once } from '../domain/once.ts';
 import type { BucketCredentials } from '../domain/partner-bucket.ts';
 import type { PartnerId } from '../domain/partner.ts';
 import type { FilePage, LoadedFile } from './loaded-file.ts';
+import type { RecordMark } from './record-mark.ts';
 
 export type NewImport = {
   readonly filePath: string;
@@ -29,6 +30,8 @@ export interface ImportLogStore {
   submitImport(partnerId: PartnerId, request: NewImport, maxOpenJobs: number, once?: Once | null): Promise<number>;
   submitDelete(partnerId: PartnerId, request: NewDelete, maxOpenJobs: number, once?: Once | null): Promise<number>;
   find(partnerId: PartnerId, importLogId: number): Promise<ImportLog | null>;
+  /** Of import logs of whatever partners; those that do not exist are left out. */
+  marksOf(importLogIds: readonly number[]): Promise<readonly RecordMark[]>;
   /** The last ones, or the last before the given id; newest first. */
   listNewest(partnerId: PartnerId, limit: number, beforeId?: number): Promise<readonly ImportLog[]>;
   /** Files in the order of their ids, which is the byte order of their keys. */

@@ -9,12 +9,18 @@ type Deps = { readonly audiences: AudienceStore };
 /** Most files that stand on a record: as many as a prefix may have. */
 const maxFilesShown = 10_000;
 
-export async function getAudience(
+export type AudienceDetails = { readonly audience: Audience; readonly files: readonly AudienceFile[] };
+
+export async function findAudienceDetails(
   deps: Deps,
   scope: AudienceScope,
   audienceId: number,
-): Promise<{ readonly audience: Audience; readonly files: readonly AudienceFile[] }> {
-  const found = await deps.audiences.findWithFiles(scope, audienceId, maxFilesShown);
+): Promise<AudienceDetails | null> {
+  return deps.audiences.findWithFiles(scope, audienceId, maxFilesShown);
+}
+
+export async function getAudience(deps: Deps, scope: AudienceScope, audienceId: number): Promise<AudienceDetails> {
+  const found = await findAudienceDetails(deps, scope, audienceId);
   if (!found) throw noSuchAudience(audienceId);
   return found;
 }

@@ -10,8 +10,12 @@ type Deps = { readonly importLogs: ImportLogStore };
 
 export async function getImportLog(deps: Deps, partner: Partner, importLogId: number): Promise<ImportLog> {
   const found = await deps.importLogs.find(partner.id, importLogId);
-  if (!found) throw new Failure('not_found', `There is no import log ${importLogId}.`);
+  if (!found) throw noSuchImportLog(importLogId);
   return found;
+}
+
+export function noSuchImportLog(importLogId: number): Failure {
+  return new Failure('not_found', `There is no import log ${importLogId}.`);
 }
 
 export async function listImportLogs(

@@ -65,6 +65,7 @@ describe('an audience of a customer', () => {
   const operations: readonly (readonly [string, string, object | undefined])[] = [
     ['GET', '', undefined],
     ['GET', '/errors', undefined],
+    ['GET', '/events', undefined],
     ['PATCH', '', { file_path: 'b.csv' }],
     ['PUT', '', undefined],
   ];

@@ -30,16 +30,19 @@ describe('another partner', () => {
   });
   afterAll(() => market.stop());
 
-  it.each(['', '/errors', '/files'])("GET /v1/marketplace/import/<id>%s of another's import is a 404", async (sub) => {
-    const mine = await api.request(`/v1/marketplace/import/${importLogId}${sub}`);
-    const nobodys = await api.request(`/v1/marketplace/import/999999${sub}`);
-    expect([mine.status, nobodys.status]).toEqual([404, 404]);
-    // The two answers tell nothing apart but the ids that were asked for.
-    const [one, other] = [await mine.text(), await nobodys.text()].map((text) =>
-      text.replaceAll(/"request_id":"[^"]*"/g, '').replaceAll(/\d{1,6}/g, 'N'),
-    );
-    expect(one).toBe(other);
-  });
+  it.each(['', '/errors', '/files', '/events'])(
+    "GET /v1/marketplace/import/<id>%s of another's import is a 404",
+    async (sub) => {
+      const mine = await api.request(`/v1/marketplace/import/${importLogId}${sub}`);
+      const nobodys = await api.request(`/v1/marketplace/import/999999${sub}`);
+      expect([mine.status, nobodys.status]).toEqual([404, 404]);
+      // The two answers tell nothing apart but the ids that were asked for.
+      const [one, other] = [await mine.text(), await nobodys.text()].map((text) =>
+        text.replaceAll(/"request_id":"[^"]*"/g, '').replaceAll(/\d{1,6}/g, 'N'),
+      );
+      expect(one).toBe(other);
+    },
+  );
 
   it('GET /v1/marketplace/import lists only its own', async () => {
     expect(await api.list()).toEqual([]);

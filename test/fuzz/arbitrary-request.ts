@@ -62,7 +62,16 @@ const contentTypes = [
   ';',
   '',
 ];
-const accepts = ['application/json', 'text/csv', 'text/csv;q=0', '*/*', 'image/png', 'nonsense', ''];
+const accepts = [
+  'text/event-stream',
+  'application/json',
+  'text/csv',
+  'text/csv;q=0',
+  '*/*',
+  'image/png',
+  'nonsense',
+  '',
+];
 const headerText = fc.string({
   maxLength: 30,
   unit: fc
@@ -106,7 +115,10 @@ function arbitraryHeaders(secrets: Secrets): fc.Arbitrary<Record<string, string>
       'x-http-method-override': fc.constantFrom('DELETE', 'GET'),
       expect: fc.constantFrom('100-continue', 'miracles'),
       range: fc.constant('bytes=0-1'),
-      'if-none-match': fc.constant('*'),
+      'if-none-match': fc.oneof(fc.constantFrom('*', '"x"', 'W/"x", "y"', ',,', '"', '*, "x"'), headerText),
+      // A second at most: what is open here stays open.
+      prefer: fc.oneof(fc.constantFrom('wait=1', 'wait="1", wait=60', 'wait=0', 'wait=x', 'respond-async; wait=60')),
+      'last-event-id': headerText,
       origin: fc.constant('https://elsewhere.example'),
       cookie: headerText,
     },

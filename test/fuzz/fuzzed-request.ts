@@ -23,16 +23,24 @@ export function fuzzClient(url: string): {
         const options = { agent, hostname, port, method, path, headers: { ...headers, ...length }, timeout: 30_000 };
         const outgoing = send(options, (incoming) => {
           const parts: Buffer[] = [];
-          incoming.on('data', (part: Buffer) => parts.push(part));
-          incoming.on('error', reject);
-          incoming.on('end', () => {
+          const end = (): void => {
             const answered = Object.entries(incoming.headers).map(([name, value]): [string, string] => [
               name,
               String(value),
             ]);
             const text = Buffer.concat(parts).toString();
             resolve({ status: incoming.statusCode ?? 0, headers: new Headers(answered), text });
+          };
+          const isStream = incoming.headers['content-type']?.startsWith('text/event-stream') === true;
+          incoming.on('data', (part: Buffer) => {
+            parts.push(part);
+            if (!isStream) return;
+            // The beginning is enough: it may last for minutes.
+            end();
+            incoming.destroy();
           });
+          incoming.on('error', reject);
+          incoming.on('end', end);
         });
         outgoing.on('timeout', () => outgoing.destroy(new Error('no answer within 30 s')));
         outgoing.on('error', reject);

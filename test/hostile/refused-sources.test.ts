@@ -23,6 +23,7 @@ async function fateOf(changes: Partial<NewImport>): Promise<string> {
     submitImport,
     submitDelete: unused,
     find: unused,
+    marksOf: unused,
     listNewest: unused,
     listFiles: unused,
   };

@@ -66,4 +66,5 @@ export const audiencePageSchema = z.strictObject({
 });
 
 export type AudienceRecord = z.infer<typeof audienceSchema>;
+export type AudienceDetailsRecord = z.infer<typeof audienceDetailsSchema>;
 export type AudienceFileRecord = z.infer<typeof audienceFileSchema>;

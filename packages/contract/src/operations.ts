@@ -38,6 +38,8 @@ export type Operation = {
   readonly body?: z.ZodType;
   /** Absent where the answer has no body. */
   readonly answer?: z.ZodType;
+  /** Instead of an answer: what the data of each server-sent event is. */
+  readonly events?: z.ZodType;
   readonly status: number;
 };
 
@@ -62,6 +64,14 @@ export const operations = {
     scope: 'marketplace:read',
     params: importLogIdSchema,
     answer: importLogSchema,
+    status: 200,
+  },
+  followImportLog: {
+    name: 'Follow an import log',
+    method: 'GET',
+    path: `${imports}/:import_log_id/events`,
+    params: importLogIdSchema,
+    events: importLogSchema,
     status: 200,
   },
   queueImport: {
@@ -128,6 +138,14 @@ export const operations = {
     scope: 'audience:read',
     params: audienceIdSchema,
     answer: audienceDetailsSchema,
+    status: 200,
+  },
+  followAudience: {
+    name: 'Follow an audience',
+    method: 'GET',
+    path: `${audiences}/:audience_id/events`,
+    params: audienceIdSchema,
+    events: audienceDetailsSchema,
     status: 200,
   },
   createAudience: {

@@ -4,6 +4,7 @@ import { getCompositionDocumentation } from './composition/get-composition-docum
 import { appendFilesDocumentation } from './firstparty-audience/append-files-documentation.ts';
 import { clearAudienceDocumentation } from './firstparty-audience/clear-audience-documentation.ts';
 import { createAudienceDocumentation } from './firstparty-audience/create-audience-documentation.ts';
+import { followAudienceDocumentation } from './firstparty-audience/follow-audience-documentation.ts';
 import { getAudienceDocumentation } from './firstparty-audience/get-audience-documentation.ts';
 import { listAudienceErrorsDocumentation } from './firstparty-audience/list-audience-errors-documentation.ts';
 import { listAudiencesDocumentation } from './firstparty-audience/list-audiences-documentation.ts';
@@ -11,6 +12,7 @@ import { getLiveDocumentation, getReadyDocumentation } from './health/health-doc
 import { getLimitsDocumentation } from './limits/get-limits-documentation.ts';
 import { listAttributesDocumentation } from './marketplace-attributes/list-attributes-documentation.ts';
 import { deleteAttributeDataDocumentation } from './marketplace-import/delete-attribute-data-documentation.ts';
+import { followImportLogDocumentation } from './marketplace-import/follow-import-log-documentation.ts';
 import { getImportLogDocumentation } from './marketplace-import/get-import-log-documentation.ts';
 import { listImportErrorsDocumentation } from './marketplace-import/list-import-errors-documentation.ts';
 import { listImportFilesDocumentation } from './marketplace-import/list-import-files-documentation.ts';
@@ -24,6 +26,7 @@ export const documentation: Readonly<
 > = {
   listImportLogs: listImportLogsDocumentation,
   getImportLog: getImportLogDocumentation,
+  followImportLog: followImportLogDocumentation,
   queueImport: queueImportDocumentation,
   deleteAttributeData: deleteAttributeDataDocumentation,
   listImportErrors: listImportErrorsDocumentation,
@@ -32,6 +35,7 @@ export const documentation: Readonly<
   getLimits: getLimitsDocumentation,
   listAudiences: listAudiencesDocumentation,
   getAudience: getAudienceDocumentation,
+  followAudience: followAudienceDocumentation,
   createAudience: createAudienceDocumentation,
   appendFiles: appendFilesDocumentation,
   clearAudience: clearAudienceDocumentation,

@@ -7,10 +7,12 @@ export type OperationDocumentation = {
   readonly description: string;
   readonly params?: Readonly<Record<string, DocumentedParameter>>;
   readonly query?: Readonly<Record<string, DocumentedParameter>>;
+  /** Of the request, where they mean something to this operation. */
+  readonly headers?: Readonly<Record<string, DocumentedParameter>>;
   /** By a name for each. */
   readonly bodies?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
   readonly answer: DocumentedAnswer;
-  /** Answers of the same shape with another status than that of success. */
+  /** Answers of the same shape, or empty ones, with another status than that of success. */
   readonly otherAnswers?: Readonly<Record<number, DocumentedAnswer>>;
   /** Those of this operation; the ones that all have in common are added. Title, cause and remedy: the catalogue. */
   readonly failures: DocumentedFailures;
@@ -29,6 +31,12 @@ type DocumentedAnswer = {
   readonly example?: unknown;
   /** The same as CSV, for `Accept: text/csv`. */
   readonly csv?: string;
+  /** Server-sent events. */
+  readonly events?: string;
+  /** It has no body, although the operation's answer has one. */
+  readonly isEmpty?: true;
+  /** Has the headers of a record that can be asked for on condition. */
+  readonly isTagged?: true;
   /** The header of that name. */
   readonly location?: string;
   /** Has a header `Link` to the next page. */

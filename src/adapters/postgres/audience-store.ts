@@ -10,6 +10,7 @@ import { selectFailedLoads } from './audiences/select-failed-loads.ts';
 import { appendToAudience, createAudience } from './audiences/submit.ts';
 import type { Database } from './connect.ts';
 import { selectLoadedFiles } from './files/select-loaded-files.ts';
+import { selectAudienceMarks } from './select-marks.ts';
 
 export function postgresAudienceStore(
   db: Database,
@@ -32,6 +33,7 @@ export function postgresAudienceStore(
           const [audience] = await selectAudiences(tx, scope, { audienceId });
           return audience ? { audience, files: await selectAudienceFiles(tx, scope, audienceId, limit) } : null;
         }),
+    marksOf: (audienceIds) => selectAudienceMarks(db, audienceIds),
     listLoadedFiles: async (scope, audienceId, page) => {
       const audience = await findAudience(db, scope, audienceId);
       if (!audience) return [];

@@ -6,6 +6,7 @@ import type { Database } from './connect.ts';
 import { selectLoadedFiles } from './files/select-loaded-files.ts';
 import { selectImportLogs } from './import-logs/select-import-logs.ts';
 import { submitDelete, submitImport } from './import-logs/submit.ts';
+import { selectImportLogMarks } from './select-marks.ts';
 
 export function postgresImportLogStore(
   db: Database,
@@ -20,6 +21,7 @@ export function postgresImportLogStore(
     submitDelete: (partnerId, request, maxOpenJobs, once = null) =>
       submitDelete(deps, partnerId, request, maxOpenJobs, once),
     find: async (partnerId, importLogId) => (await selectImportLogs(db, partnerId, { importLogId }))[0] ?? null,
+    marksOf: (importLogIds) => selectImportLogMarks(db, importLogIds),
     listNewest: (partnerId, limit, beforeId = Number.MAX_SAFE_INTEGER) =>
       selectImportLogs(db, partnerId, { limit, beforeId }),
     listFiles: (partnerId, importLogId, page) => selectLoadedFiles(db, { partnerId, jobId: importLogId }, page),

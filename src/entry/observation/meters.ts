@@ -18,7 +18,7 @@ export function createMeters() {
   const meters = {
     requests: new Histogram({
       name: 'inlet_http_request_seconds',
-      help: 'Answered requests by `operation` of the API (`unknown` for what is none) and `status`.',
+      help: 'Answered requests by `operation` of the API (`unknown` for what is none) and `status`; without the time that one waited because its caller wanted it to.',
       labelNames: ['operation', 'status'],
       buckets: requestBuckets,
       registers,

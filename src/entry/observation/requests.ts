@@ -3,6 +3,7 @@ import type { Span } from '@opentelemetry/api';
 import { findPartnerOf } from '../../adapters/http/authentication.ts';
 import { operationOf } from '../../adapters/http/operation-of.ts';
 import type { Api } from '../../adapters/http/server.ts';
+import { waitedMs } from '../../adapters/http/waiting-time.ts';
 import type { Meters } from './meters.ts';
 import { runInScope } from './scope.ts';
 import { attributesOf, type Tracing } from './traced.ts';
@@ -20,7 +21,8 @@ export function observeRequests(api: Api, meters: Meters | null, tracing: Tracin
   });
   api.addHook('onResponse', (request, reply, done) => {
     const operation = operationOf(request);
-    meters?.requests.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
+    const answeredInMs = Math.max(0, reply.elapsedTime - waitedMs(request));
+    meters?.requests.observe({ operation, status: reply.statusCode }, answeredInMs / 1000);
     const span = spans.get(request);
     if (span) {
       const partner = findPartnerOf(request);

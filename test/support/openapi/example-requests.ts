@@ -24,7 +24,8 @@ export function exampleRequests(operation: DescribedOperation): ExampleRequest[]
       body: JSON.stringify(value),
     }));
   }
-  return typesOf(operation).map((accept) => ({ name: accept, method, url, headers: { accept } }));
+  const headers = exampleHeaders(operation);
+  return typesOf(operation).map((accept) => ({ name: accept, method, url, headers: { ...headers, accept } }));
 }
 
 function exampleUrl({ path, parameters }: DescribedOperation): string {
@@ -36,6 +37,11 @@ function exampleUrl({ path, parameters }: DescribedOperation): string {
     .filter((parameter) => parameter.in === 'query')
     .map(({ name, example }) => `${name}=${String(example)}`);
   return query.length === 0 ? filled : `${filled}?${query.join('&')}`;
+}
+
+function exampleHeaders({ parameters }: DescribedOperation): Record<string, string> {
+  const examples = parameters.filter((parameter) => parameter.in === 'header' && parameter.example !== undefined);
+  return Object.fromEntries(examples.map(({ name, example }) => [name, String(example)]));
 }
 
 function typesOf({ responses }: DescribedOperation): string[] {

@@ -1,4 +1,4 @@
-import type { AudienceRecord } from '@inlet/contract/audience';
+import type { AudienceDetailsRecord, AudienceRecord } from '@inlet/contract/audience';
 import type { DocumentedFailures } from '../operation-documentation.ts';
 
 // What the operations on audiences have in common.
@@ -19,4 +19,16 @@ export const audienceExample: AudienceRecord = {
   updated_at: '2026-11-15T01:12:19.120Z',
   uploaded_devices: 2000,
   matched_devices: 1000,
+};
+
+export const audienceDetailsExample: AudienceDetailsRecord = {
+  ...audienceExample,
+  file: [
+    {
+      s3_path: 'acme/acme/summer/1.csv',
+      status: 2,
+      rows_uploaded: 2000,
+      updated_at: '2026-11-15T01:12:19.120Z',
+    },
+  ],
 };

@@ -1,18 +1,20 @@
 import { deprecatedPathOf } from '@inlet/contract/operations';
-import type { AudienceStore } from '../../../ports/audience-store.ts';
 import type { LoadStage } from '../../../ports/load-stage.ts';
 import type { WriteAudienceDeps } from '../../../usecases/write-audiences.ts';
+import type { StreamDeps } from '../answer-events.ts';
 import { takeEmptyBodies } from '../empty-bodies.ts';
 import type { OnceDeps } from '../once-of.ts';
 import type { Api } from '../server.ts';
 import { addAppendFiles } from './append-files.ts';
 import { addClearAudience } from './clear-audience.ts';
 import { addCreateAudience } from './create-audience.ts';
+import { addFollowAudience } from './follow-audience.ts';
 import { addGetAudience } from './get-audience.ts';
 import { addListAudienceErrors } from './list-audience-errors.ts';
 import { addListAudiences } from './list-audiences.ts';
+import type { OneAudienceDeps } from './one-audience.ts';
 
-type Deps = WriteAudienceDeps & OnceDeps & { readonly audiences: AudienceStore; readonly stage: LoadStage };
+type Deps = WriteAudienceDeps & OnceDeps & OneAudienceDeps & StreamDeps & { readonly stage: LoadStage };
 
 /** Decision 35: a year's notice before a route goes. */
 const deprecated = { since: Date.UTC(2026, 10, 15) / 1000, until: new Date(Date.UTC(2027, 11, 1)).toUTCString() };
@@ -32,6 +34,7 @@ function addAll(api: Api, deps: Deps, at: (path: string) => string): void {
   takeEmptyBodies(api);
   addListAudiences(api, deps, at);
   addGetAudience(api, deps, at);
+  addFollowAudience(api, deps, at);
   addCreateAudience(api, deps, at);
   addAppendFiles(api, deps, at);
   addClearAudience(api, deps, at);

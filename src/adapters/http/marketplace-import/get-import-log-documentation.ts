@@ -1,3 +1,4 @@
+import { notModified, recordHeaders } from '../follow-documentation.ts';
 import type { OperationDocumentation } from '../operation-documentation.ts';
 import { importLogExample, importLogId, noSuchImport } from './import-documentation.ts';
 
@@ -6,6 +7,8 @@ export const getImportLogDocumentation: OperationDocumentation = {
   description:
     'One import or delete, with its progress. It is final when `status` is 2 (done) or 3 (error). Refused rows do not make an import fail: they are counted in `errors`, at most 100 entries; all of them are in `GET …/errors`.',
   params: importLogId,
-  answer: { description: 'The record.', example: importLogExample },
+  headers: recordHeaders,
+  answer: { description: 'The record.', example: importLogExample, isTagged: true },
+  otherAnswers: notModified,
   failures: noSuchImport,
 };

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { isNamed, readIfNoneMatch } from './entity-tags.ts';
+
+describe('If-None-Match', () => {
+  it.each([
+    ['"a"', ['a']],
+    ['W/"a"', ['a']],
+    ['"a", W/"b"', ['a', 'b']],
+    [' "a" ,\t"b" ', ['a', 'b']],
+    [',, "a",,', ['a']],
+    ['"a,b", "c"', ['a,b', 'c']],
+    ['""', ['']],
+    ['"\u{e9}"', ['\u{e9}']],
+  ])('%s names tags, weak or not', (header, tags) => {
+    expect(readIfNoneMatch(header)).toEqual(new Set(tags));
+  });
+
+  it.each([undefined, '', ' , ', 'a', '"a', 'a"', '"a" "b"', 'w/"a"', 'W/ "a"', '*, "a"', '"a", *', '"a b"', '"a";b'])(
+    '%j is as good as none',
+    (header) => {
+      expect(readIfNoneMatch(header)).toBeNull();
+    },
+  );
+
+  it('* is whatever there is', () => {
+    expect(readIfNoneMatch(' * ')).toBe('any');
+    expect(isNamed('a', 'any')).toBe(true);
+  });
+
+  it('compares weakly', () => {
+    expect(isNamed('a', readIfNoneMatch('"b", "a"'))).toBe(true);
+    expect(isNamed('a', readIfNoneMatch('W/"b"'))).toBe(false);
+    expect(isNamed('a', null)).toBe(false);
+  });
+
+  it.each([' ', '\t', ',', '"', 'W/', '"a" '])('of 16 KiB of %j is read in no time', (piece) => {
+    const start = performance.now();
+    readIfNoneMatch(piece.repeat(16_384 / piece.length) + 'x');
+    expect(performance.now() - start).toBeLessThan(100);
+  });
+});

@@ -1,0 +1,84 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { Secret } from '../../domain/secret.ts';
+import type { ChangeFeed } from '../../ports/change-feed.ts';
+import type { Log } from '../../ports/log.ts';
+
+/** What the triggers of migrations/postgres/*-following.sql send to. */
+const channel = 'inlet_records';
+
+const reconnectMs = 500;
+/** A server that stands still, or is cut off, says nothing: it is asked now and then. */
+const askEveryMs = 10_000;
+const closeMs = 2_000;
+
+/** One connection for the process, however many follow something; none while nobody ever did. */
+export function postgresChangeFeed(options: {
+  readonly url: Secret;
+  readonly name: string;
+  readonly log: Log;
+}): ChangeFeed & { readonly close: () => Promise<void> } {
+  const { log } = options;
+  const subscribers: Parameters<ChangeFeed['subscribe']>[0][] = [];
+  const closing = new AbortController();
+  const state: { session: Client | null; life: Promise<void> | null } = { session: null, life: null };
+  const tell = (partnerId: number | null): void => {
+    for (const onChange of subscribers) onChange(partnerId);
+  };
+
+  /** From a connection to its end, whatever ends it. */
+  const liveOnce = async (): Promise<void> => {
+    const session = new Client({
+      connectionString: options.url.reveal(),
+      application_name: options.name,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
+    });
+    const over = new AbortController();
+    session.once('end', () => over.abort());
+    session.on('error', (error) => log.warn({ error: error.message }, 'postgres connection lost'));
+    session.on('notification', ({ payload }) => tell(Number(payload)));
+    try {
+      await session.connect();
+      await session.query(`LISTEN ${channel}`);
+      state.session = session;
+      tell(null);
+      while (!over.signal.aborted) {
+        await pause(askEveryMs, undefined, { signal: over.signal }).catch(() => undefined);
+        if (!over.signal.aborted) await session.query('SELECT 1');
+      }
+    } catch (error) {
+      if (!closing.signal.aborted) log.warn({ err: error }, 'changes of records are not heard of');
+      await end(session);
+    } finally {
+      state.session = null;
+    }
+  };
+  const live = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      await liveOnce();
+      await pause(reconnectMs, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
+  };
+
+  return {
+    subscribe: (onChange) => {
+      subscribers.push(onChange);
+      state.life ??= live();
+    },
+    isHearing: () => state.session !== null,
+    close: async () => {
+      closing.abort();
+      if (state.session) await end(state.session);
+      await state.life;
+    },
+  };
+}
+
+/** One whose server does not answer is not waited for. */
+async function end(session: Client): Promise<void> {
+  await Promise.race([session.end().catch(() => undefined), pause(closeMs)]);
+  session.emit('end');
+}

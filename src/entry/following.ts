@@ -1,0 +1,23 @@
+import { postgresChangeFeed } from '../adapters/postgres/change-feed.ts';
+import type { AudienceStore } from '../ports/audience-store.ts';
+import type { ImportLogStore } from '../ports/import-log-store.ts';
+import type { Log } from '../ports/log.ts';
+import { followedRecords, type FollowedRecords } from '../usecases/followed-records.ts';
+import type { Config } from './config.ts';
+
+/** Followers of records, and the connection on which changes are heard of. */
+export function wireFollowing(parts: {
+  readonly config: Config;
+  readonly name: string;
+  readonly importLogs: ImportLogStore;
+  readonly audiences: AudienceStore;
+  readonly log: Log;
+}): FollowedRecords & { readonly close: () => Promise<void> } {
+  const { config, importLogs, audiences, log } = parts;
+  const feed = postgresChangeFeed({ url: config.INLET_POSTGRES_URL, name: `${parts.name}-changes`, log });
+  const most = {
+    ofProcess: config.INLET_MAX_FOLLOWERS,
+    ofPartner: config.INLET_MAX_FOLLOWERS_PER_PARTNER,
+  };
+  return { ...followedRecords({ importLogs, audiences, feed, most, log }), close: feed.close };
+}

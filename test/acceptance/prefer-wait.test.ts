@@ -1,0 +1,153 @@
+import { audienceDetailsSchema } from '@inlet/contract/audience';
+import { importLogSchema } from '@inlet/contract/import-log';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWaitingJobs, type WaitingJobs } from '../support/waiting-jobs.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { audiencePath } from './audience-client.ts';
+
+/** From the end of a job to the answer. Some 20 ms were seen; a busy machine takes its time. */
+const soonMs = 1_000;
+
+describe('Prefer: wait', () => {
+  let jobs: WaitingJobs;
+
+  beforeAll(async () => {
+    jobs = await startWaitingJobs('prefer-wait');
+  });
+  afterAll(() => jobs.stop());
+
+  const pathOf = (id: number): string => `/v1/marketplace/import/${id}`;
+  const ask = (path: string, headers: Record<string, string>): Promise<Response> => jobs.api.request(path, { headers });
+  const tagOf = async (path: string): Promise<string> => (await jobs.api.request(path)).headers.get('etag') ?? '';
+  async function timed<T>(run: () => Promise<T>): Promise<{ result: T; seconds: number }> {
+    const start = performance.now();
+    return { result: await run(), seconds: (performance.now() - start) / 1000 };
+  }
+
+  it('answers what is when the time is over: 200, or 304 to whoever knows it', async () => {
+    const path = pathOf(await jobs.queue());
+    const tag = await tagOf(path);
+    const unknown = await timed(() => ask(path, { prefer: 'wait=1' }));
+    const known = await timed(() => ask(path, { prefer: 'respond-async, wait=2', 'if-none-match': tag }));
+    expect([unknown.result.status, known.result.status]).toEqual([200, 304]);
+    expect(unknown.result.headers.get('preference-applied')).toBe('wait=1');
+    expect(known.result.headers.get('preference-applied')).toBe('wait=2');
+    expect(unknown.result.headers.get('etag')).toBe(tag);
+    expect(unknown.seconds).toBeGreaterThanOrEqual(0.95);
+    expect(known.seconds).toBeGreaterThanOrEqual(1.95);
+    expect(known.seconds).toBeLessThan(10);
+  });
+
+  it('is passed over when it cannot be read, and where nothing can come of it', async () => {
+    const path = pathOf(await jobs.queue());
+    for (const prefer of ['wait', 'wait=0', 'wait=x', 'respond-async', 'wait=-5']) {
+      const { result, seconds } = await timed(() => ask(path, { prefer }));
+      expect([result.status, result.headers.has('preference-applied')], prefer).toEqual([200, false]);
+      expect(seconds).toBeLessThan(5);
+    }
+    const any = await timed(() => ask(path, { prefer: 'wait=60', 'if-none-match': '*' }));
+    expect(any.result.status).toBe(304);
+    expect(any.seconds).toBeLessThan(5);
+  });
+
+  it('is cut to a minute', async () => {
+    const id = await jobs.queue();
+    const waiting = ask(pathOf(id), { prefer: 'wait=3600' });
+    await cancelAllUpTo(id);
+    expect((await waiting).headers.get('preference-applied')).toBe('wait=60');
+  });
+
+  it('is answered at once when the record is final already, or another than the one known', async () => {
+    const [first = 0] = (await jobs.api.list()).filter(({ status }) => status === 3).map((log) => log.import_log_id);
+    const final = await timed(() => ask(pathOf(first), { prefer: 'wait=60' }));
+    expect(final.result.headers.get('preference-applied')).toBe('wait=60');
+    const open = await jobs.queue();
+    const other = await timed(() => ask(pathOf(open), { prefer: 'wait=60', 'if-none-match': '"another"' }));
+    expect([final.result.status, other.result.status]).toEqual([200, 200]);
+    expect(final.seconds + other.seconds).toBeLessThan(10);
+  });
+
+  /** Jobs end in their order: nobody works on any of these. */
+  async function cancelAllUpTo(id: number): Promise<void> {
+    const open = (await jobs.api.list()).filter((log) => log.status < 2 && log.import_log_id <= id);
+    for (const { import_log_id } of open.toReversed()) await jobs.cancel(import_log_id);
+  }
+
+  it('ends soon after the job was ended by another process', async () => {
+    const id = await jobs.queue();
+    const waiting = ask(pathOf(id), { prefer: 'wait=60' });
+    await cancelAllUpTo(id);
+    const answer = await waiting;
+    const late = await jobs.sinceEnd(id);
+    expect(importLogSchema.parse(await answer.json())).toMatchObject({ import_log_id: id, status: 3 });
+    expect(late).toBeLessThan(soonMs);
+  });
+
+  it('ends also while the connection that hears of changes is ended again and again', async () => {
+    const id = await jobs.queue();
+    const waiting = ask(pathOf(id), { prefer: 'wait=60' });
+    await waitUntil('there is a listener', async () => (await jobs.listeners()).length === 1);
+    const stop = new AbortController();
+    let ended = 0;
+    const ending = (async () => {
+      while (!stop.signal.aborted) {
+        ended += await jobs.endListeners();
+        await pause(20);
+      }
+    })();
+    await cancelAllUpTo(id);
+    const { seconds, result } = await timed(() => waiting);
+    stop.abort();
+    await ending;
+    expect(ended).toBeGreaterThan(0);
+    expect(importLogSchema.parse(await result.json())).toMatchObject({ status: 3 });
+    expect(seconds).toBeLessThan(5);
+    await waitUntil('there is a listener again', async () => (await jobs.listeners()).length === 1);
+  });
+
+  it('with the tag that is known ends with the next change, which may be one of the queue', async () => {
+    const [before, behind] = [await jobs.queue(), await jobs.queue()];
+    const tag = await tagOf(pathOf(behind));
+    const waiting = ask(pathOf(behind), { prefer: 'wait=60', 'if-none-match': tag });
+    await cancelAllUpTo(before);
+    const answer = await waiting;
+    expect(answer.status).toBe(200);
+    expect(importLogSchema.parse(await answer.json())).toMatchObject({ status: 0, progress: { queue_position: 0 } });
+    await cancelAllUpTo(behind);
+  });
+
+  it('ends soon after a worker has done the job, of imports and of audiences', async () => {
+    const { audienceId } = await jobs.audiences.create('Summer', 'members/');
+    const ids = [await jobs.queue(), await jobs.queue()];
+    const audience = ask(`${audiencePath}/${audienceId}`, { prefer: 'wait=60' });
+    const answers = ids.map(async (id) => {
+      const answer = await ask(pathOf(id), { prefer: 'wait=60' });
+      const late = await jobs.sinceEnd(id);
+      return { late, log: importLogSchema.parse(await answer.json()) };
+    });
+    await jobs.startWorker();
+    expect(await (await audience).json()).toMatchObject({ status: 2, unique_devices: 9, file: [{}, {}] });
+    for (const { late, log } of await Promise.all(answers)) {
+      process.stdout.write(`answered ${Math.round(late)} ms after the end\n`);
+      expect(log).toMatchObject({ status: 2, total_rows: '1' });
+      expect(late).toBeLessThan(soonMs);
+    }
+    expect(await jobs.listeners()).toHaveLength(1);
+  });
+
+  it('follows each change of an audience from tag to tag', async () => {
+    const { audienceId } = await jobs.audiences.create('Winter', 'members/1.csv');
+    const path = `${audiencePath}/${audienceId}`;
+    const seen: number[] = [];
+    for (let tag = '"none"', status = 0; status < 2;) {
+      const answer = await ask(path, { prefer: 'wait=20', 'if-none-match': tag });
+      expect(answer.status).toBe(200);
+      ({ status } = audienceDetailsSchema.parse(await answer.json()));
+      tag = answer.headers.get('etag') ?? '';
+      seen.push(status);
+    }
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect(seen.at(-1)).toBe(2);
+  });
+});

@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readEvents } from '../support/event-stream.ts';
+import { metricsOf } from '../support/metrics.ts';
+import { startApi } from '../support/running-service.ts';
+import { withDatabase } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { startWaitingJobs, type WaitingJobs } from '../support/waiting-jobs.ts';
+import { apiClient } from '../acceptance/api-client.ts';
+
+describe('many who follow records', () => {
+  let jobs: WaitingJobs;
+
+  beforeAll(async () => {
+    jobs = await startWaitingJobs('following', { INLET_STREAM_SECONDS: '3' });
+  });
+  afterAll(() => jobs.stop());
+
+  const pathOf = (id: number): string => `/v1/marketplace/import/${id}`;
+  const waitFor = (id: number, more: Record<string, string> = {}): Promise<Response> =>
+    jobs.api.request(pathOf(id), { headers: { prefer: 'wait=60', ...more } });
+  const callsOfHub = async (): Promise<{ marks: number; reads: number }> => ({
+    marks: await jobs.callsOf('importLogs', 'marksOf'),
+    reads: await jobs.callsOf('importLogs', 'find'),
+  });
+
+  it('200 waiters cost one connection that listens, few statements, and no connection while they wait', async () => {
+    const ids: number[] = [];
+    for (let n = 0; n < 20; n++) ids.push(await jobs.queue());
+    const before = await callsOfHub();
+    const keys = await jobs.callsOf('partners', 'findByKeyHash');
+    const answers = Array.from({ length: 200 }, (_, n) => waitFor(ids[n % ids.length] ?? 0));
+    await waitUntil('all have come', async () => (await jobs.callsOf('partners', 'findByKeyHash')) >= keys + 200);
+    let came = await callsOfHub();
+    await waitUntil(
+      'nothing is looked at any more',
+      async () => {
+        const last = came;
+        came = await callsOfHub();
+        return came.reads >= before.reads + ids.length && came.marks === last.marks;
+      },
+      60,
+      500,
+    );
+    await pause(3_000);
+    const waited = await callsOfHub();
+    expect(await jobs.listeners()).toHaveLength(1);
+    const busy = await withDatabase(jobs.stores, async (client) => {
+      const { rows } = await client.query<{ busy: string }>(`SELECT count(*) AS busy FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name LIKE 'inlet-api%' AND state <> 'idle'`);
+      return Number(rows[0]?.busy);
+    });
+    expect(busy).toBe(0);
+    // Each record once, and looks for all together.
+    expect(waited.reads - before.reads).toBe(ids.length);
+    expect(came.marks - before.marks).toBeLessThan(100);
+    expect(waited.marks - came.marks).toBeLessThanOrEqual(1);
+
+    for (const id of ids) await jobs.cancel(id);
+    const all = await Promise.all(answers);
+    expect(all.map(({ status }) => status)).toEqual(all.map(() => 200));
+    for (const answer of all) expect(await answer.json()).toMatchObject({ status: 3 });
+    const after = await callsOfHub();
+    process.stdout.write(`${JSON.stringify({ before, came, waited, after })}\n`);
+    expect(after.reads - waited.reads).toBe(ids.length);
+  });
+
+  it('whoever hangs up is forgotten: nothing is looked at any more', async () => {
+    const id = await jobs.queue();
+    const leaving = new AbortController();
+    const waiting = jobs.api.request(pathOf(id), {
+      headers: { prefer: 'wait=60', 'if-none-match': '"x"' },
+      signal: leaving.signal,
+    });
+    expect((await waiting).status).toBe(200);
+    const again = Array.from({ length: 5 }, () =>
+      jobs.api.request(`${pathOf(id)}/events`, { signal: leaving.signal }).then((answer) => readEvents(answer).ended),
+    );
+    const gone = Promise.allSettled(again);
+    await waitUntil('the streams are there', async () => (await jobs.callsOf('importLogs', 'find')) > 0);
+    leaving.abort();
+    await gone;
+    await jobs.endListeners();
+    // Without a listener everything that is followed would be looked at each second.
+    const start = await callsOfHub();
+    await pause(2_500);
+    expect(await callsOfHub()).toEqual(start);
+    await jobs.cancel(id);
+  });
+
+  it('a stream ends after its time; neither it nor a wait counts as slow', async () => {
+    const id = await jobs.queue();
+    const secondsOf = async (): Promise<number> =>
+      (await metricsOf(jobs.service))
+        .split('\n')
+        .filter((line) => /^inlet_http_request_seconds_sum\{operation="(follow|get)ImportLog"/.test(line))
+        .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    const before = await secondsOf();
+    const start = performance.now();
+    const stream = readEvents(await jobs.api.request(`${pathOf(id)}/events`));
+    await stream.ended;
+    expect(stream.events.map(({ event }) => event)).toEqual(['progress']);
+    const waited = await jobs.api.request(pathOf(id), { headers: { prefer: 'wait=3' } });
+    expect(waited.status).toBe(200);
+    expect(performance.now() - start).toBeGreaterThan(5_500);
+    expect((await secondsOf()) - before).toBeLessThan(3);
+    await jobs.cancel(id);
+  });
+
+  it('do not keep a process from ending: each is answered, and streams end', async () => {
+    const id = await jobs.queue();
+    const victim = await startApi(jobs.stores.environment, 'following-victim');
+    const client = apiClient(victim.url, jobs.partner.apiKey);
+    const waiters = Array.from({ length: 50 }, () => client.request(pathOf(id), { headers: { prefer: 'wait=60' } }));
+    const streams = await Promise.all(
+      Array.from({ length: 20 }, async () => readEvents(await client.request(`${pathOf(id)}/events`))),
+    );
+    await waitUntil('all streams have begun', () =>
+      Promise.resolve(streams.every(({ events }) => events.length === 1)),
+    );
+    const start = performance.now();
+    const exited = once(victim.child, 'exit');
+    victim.child.kill('SIGTERM');
+    for (const answer of await Promise.all(waiters)) {
+      expect(answer.status).toBe(200);
+      expect(await answer.json()).toMatchObject({ status: 0 });
+    }
+    await Promise.all(streams.map(({ ended }) => ended));
+    expect(await exited).toEqual([0, null]);
+    process.stdout.write(`stopped within ${Math.round(performance.now() - start)} ms\n`);
+    expect(performance.now() - start).toBeLessThan(5_000);
+    await jobs.cancel(id);
+  });
+});

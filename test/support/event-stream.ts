@@ -1,0 +1,46 @@
+/** One event as it came, and when. */
+type StreamEvent = {
+  readonly event: string;
+  readonly id: string;
+  readonly data: string;
+  readonly at: number;
+};
+
+export type ReadStream = {
+  readonly events: StreamEvent[];
+  /** Comments so far. */
+  readonly comments: () => number;
+  /** Ends with the stream. */
+  readonly ended: Promise<void>;
+};
+
+/** Reads server-sent events as they come. */
+export function readEvents(answer: Response): ReadStream {
+  const { body } = answer;
+  if (!body) throw new Error('there is no stream');
+  const events: StreamEvent[] = [];
+  let comments = 0;
+  const take = (block: string): void => {
+    const fields = new Map<string, string>();
+    for (const line of block.split('\n')) {
+      if (line.startsWith(':')) comments += 1;
+      else fields.set(line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2));
+    }
+    const data = fields.get('data');
+    if (data === undefined) return;
+    events.push({ event: fields.get('event') ?? '', id: fields.get('id') ?? '', data, at: Date.now() });
+  };
+  const read = async (): Promise<void> => {
+    let text = '';
+    for await (const part of body.pipeThrough(new TextDecoderStream())) {
+      const blocks = (text + part).split('\n\n');
+      text = blocks.pop() ?? '';
+      blocks.forEach(take);
+    }
+    if (text !== '') throw new Error(`the stream ends in the middle: ${text}`);
+  };
+  const ended = read();
+  // Whoever waits for its end is told of its failure; nobody has to.
+  ended.catch(() => undefined);
+  return { events, comments: () => comments, ended };
+}

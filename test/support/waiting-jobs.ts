@@ -1,0 +1,94 @@
+import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
+import { audienceClient, type AudienceClient } from '../acceptance/audience-client.ts';
+import { rows } from './audience-rows.ts';
+import { device } from './device-id.ts';
+import { metricsOf } from './metrics.ts';
+import { createPartner, type TestPartner } from './partners.ts';
+import { startApi, startWorker, stopProcess, type ServiceProcess } from './running-service.ts';
+import { createStores, withDatabase, type TestStores } from './stores.ts';
+import { wireUp } from './wired.ts';
+import { cancelJob } from '../../src/usecases/cancel-job.ts';
+
+export type WaitingJobs = {
+  readonly stores: TestStores;
+  readonly partner: TestPartner;
+  readonly service: ServiceProcess & { readonly url: string };
+  readonly api: ApiClient;
+  readonly audiences: AudienceClient;
+  readonly startWorker: () => Promise<ServiceProcess>;
+  /** One that stays open until there is a worker. */
+  readonly queue: () => Promise<number>;
+  /** Ends a job that nobody works on, in a process that is neither the api nor a worker. */
+  readonly cancel: (jobId: number) => Promise<void>;
+  /** Milliseconds since the job ended, by the clock of the database. */
+  readonly sinceEnd: (jobId: number) => Promise<number>;
+  /** Connections on which the api hears of changes. */
+  readonly listeners: () => Promise<number[]>;
+  readonly endListeners: () => Promise<number>;
+  /** How often the api has called a method of its stores. */
+  readonly callsOf: (port: string, method: string) => Promise<number>;
+  readonly stop: () => Promise<void>;
+};
+
+/** A partner and an api, and no worker: what is asked for stays open for as long as a test needs it. */
+export async function startWaitingJobs(
+  label: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<WaitingJobs> {
+  const stores = await createStores('two');
+  const environment = { ...stores.environment, INLET_METRICS_PORT: '0', ...settings };
+  const partner = await createPartner(stores.environment);
+  await partner.createAttribute('sport', 'sport');
+  await partner.upload('a.csv', `${device(1)},sport\n`);
+  await partner.upload('members/1.csv', rows(0, 5));
+  await partner.upload('members/2.csv', rows(3, 9));
+  const service = await startApi(environment, label);
+  const workers: ServiceProcess[] = [];
+  const operator = await wireUp(stores);
+  const api = apiClient(service.url, partner.apiKey);
+  const ofChanges = "application_name = 'inlet-api-changes' AND datname = current_database()";
+  return {
+    stores,
+    partner,
+    service,
+    api,
+    audiences: audienceClient(service.url, partner.apiKey),
+    startWorker: async () => {
+      const worker = await startWorker(stores.environment, label);
+      workers.push(worker);
+      return worker;
+    },
+    queue: () => api.queue({ file_path: 'a.csv', key_type: 1 }),
+    cancel: async (jobId) => {
+      await cancelJob(operator, jobId);
+    },
+    sinceEnd: (jobId) =>
+      withDatabase(stores, async (client) => {
+        const { rows: found } = await client.query<{ ms: number }>(
+          'SELECT extract(epoch FROM clock_timestamp() - finished_at)::float8 * 1000 AS ms FROM job WHERE id = $1',
+          [jobId],
+        );
+        return found[0]?.ms ?? Number.NaN;
+      }),
+    listeners: () =>
+      withDatabase(stores, async (client) => {
+        const found = await client.query<{ pid: number }>(`SELECT pid FROM pg_stat_activity WHERE ${ofChanges}`);
+        return found.rows.map(({ pid }) => pid);
+      }),
+    endListeners: () =>
+      withDatabase(stores, async (client) => {
+        const ended = await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofChanges}`);
+        return ended.rowCount ?? 0;
+      }),
+    callsOf: async (port, method) => {
+      const name = `inlet_call_seconds_count{server="postgres",port="${port}",method="${method}"} `;
+      const line = (await metricsOf(service)).split('\n').find((shown) => shown.startsWith(name));
+      return Number(line?.slice(name.length) ?? 0);
+    },
+    stop: async () => {
+      await Promise.all([service, ...workers].map(({ child }) => stopProcess(child)));
+      await operator.close();
+      await stores.drop();
+    },
+  };
+}
