@@ -6,7 +6,7 @@ import { wire } from './wiring.ts';
 
 const config = readConfig();
 const log = createLogger({ name: 'inlet-api', level: config.INLET_LOG_LEVEL });
-const deps = await wire(config, { name: 'inlet-api', boss: 'send' }, log);
+const deps = await wire(config, { name: 'inlet-api', boss: 'send', rows: 'of the caller' }, log);
 const api = buildApi(deps, log);
 stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
   [{ name: 'finish requests', run: () => api.close() }],

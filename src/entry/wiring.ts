@@ -8,7 +8,10 @@ import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
 import type { Dependency } from '../adapters/http/health/ready.ts';
 import { postgresAttributeStore } from '../adapters/postgres/attribute-store.ts';
 import { postgresAudienceStore } from '../adapters/postgres/audience-store.ts';
-import { connectPostgres } from '../adapters/postgres/connect.ts';
+import { noRole, underRole } from '../adapters/postgres/api-role.ts';
+import { asCaller } from '../adapters/postgres/caller.ts';
+import { connectForCallers, connectPostgres } from '../adapters/postgres/connect.ts';
+import { requireRowSecurity } from '../adapters/postgres/row-security.ts';
 import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
 import { postgresFileStore } from '../adapters/postgres/file-store.ts';
 import { postgresImportLogStore } from '../adapters/postgres/import-log-store.ts';
@@ -28,16 +31,23 @@ import { partnerRoles } from './partner-roles.ts';
 import { sourceStorage } from './source-storage.ts';
 
 /** Connects the adapters: what api, worker and command line have in common. */
-export async function wire(config: Config, role: { name: string; boss: BossRole }, log: Logger) {
-  const db = connectPostgres({
-    url: config.INLET_POSTGRES_URL,
+export async function wire(
+  config: Config,
+  role: { name: string; boss: BossRole; rows?: 'of the caller' },
+  log: Logger,
+) {
+  const isBound = role.rows === 'of the caller' && config.INLET_API_ROLE !== noRole;
+  if (isBound) await requireRowSecurity(config.INLET_POSTGRES_URL, config.INLET_API_ROLE);
+  const postgresUrl = isBound ? underRole(config.INLET_POSTGRES_URL, config.INLET_API_ROLE) : config.INLET_POSTGRES_URL;
+  const db = (isBound ? connectForCallers : connectPostgres)({
+    url: postgresUrl,
     name: role.name,
     maxConnections: config.INLET_POSTGRES_CONNECTIONS,
     // Somebody waits for an answer; a lane can wait longer.
     statementMs: role.boss === 'work' ? 30_000 : 10_000,
     log,
   });
-  const observation = await observe(config, role.name, log);
+  const observation = await observe({ ...config, INLET_POSTGRES_URL: postgresUrl }, role.name, log);
   const { ofPort, ofShard: withFailpoints } = failpoints(config.INLET_FAILPOINT, log);
   const { ofPort: observed } = observation;
   const connected = connectEngine({
@@ -60,7 +70,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
     secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
   });
   const boss = await startBoss({
-    url: config.INLET_POSTGRES_URL,
+    url: postgresUrl,
     role: role.boss,
     name: role.name,
     maxConnections: config.INLET_POSTGRES_CONNECTIONS,
@@ -87,6 +97,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole 
   ];
   return {
     db,
+    asCaller,
     ofPort,
     observation,
     trace: observation.trace,

@@ -8,11 +8,13 @@ import type { CustomerStore } from '../../ports/customer-store.ts';
 import type { KeyIssuer } from '../../ports/key-issuer.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { AttributeStore } from '../../ports/attribute-store.ts';
+import type { AsCaller } from '../../ports/caller-scope.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
 import type { CompositionDeps } from '../../usecases/get-composition.ts';
 import { addAuthentication } from './authentication.ts';
-import { addCustomerScope } from './customer-scope.ts';
+import { addCallerScope, findPartnerScopeOf } from './caller-scope.ts';
+import { addCustomerScope, findScopeOf } from './customer-scope.ts';
 import { addGetComposition } from './composition/get-composition.ts';
 import type { Dependency } from './health/ready.ts';
 import { addAudienceOperations } from './firstparty-audience/operations.ts';
@@ -50,6 +52,7 @@ export type ApiDeps = {
   readonly limits: Limits;
   readonly canAssumeRoles: boolean;
   readonly dependencies: readonly Dependency[];
+  readonly asCaller: AsCaller;
   /** Adds hooks that come before all others. */
   readonly ofRequests: (api: Api) => void;
 };
@@ -85,6 +88,7 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
   addReady(api, deps.dependencies);
   api.register(async (scope: Api) => {
     addAuthentication(scope, deps);
+    addCallerScope(scope, deps, findPartnerScopeOf);
     addQueueImport(scope, deps);
     addListImportLogs(scope, deps);
     addGetImportLog(scope, deps);
@@ -94,6 +98,7 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger): Api {
     addListAttributes(scope, deps);
     scope.register(async (audiences: Api) => {
       addCustomerScope(audiences, deps);
+      addCallerScope(audiences, deps, findScopeOf);
       addAudienceOperations(audiences, deps);
       addGetComposition(audiences, deps);
     });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { PartnerStore } from '../../ports/partner-store.ts';
 import type { Database } from './connect.ts';
 import { insertPartner } from './partners/insert-partner.ts';
+import { keyWithHash, partnerWithKey } from './partners/with-key.ts';
 
 /** Keeps these locks apart from others. */
 const partnerNames = 7_340_022;
@@ -19,10 +20,9 @@ export function postgresPartnerStore(db: Database): PartnerStore {
       (await db.selectFrom('partner').select(columns).where('name', '=', name).executeTakeFirst()) ?? null,
     findByKeyHash: async (keyHash) =>
       (await db
-        .selectFrom('api_key')
-        .innerJoin('partner', 'partner.id', 'api_key.partner_id')
+        .selectFrom(keyWithHash(keyHash).as('api_key'))
+        .innerJoin(partnerWithKey(keyHash).as('partner'), 'partner.id', 'api_key.partner_id')
         .select(columns)
-        .where('api_key.key_hash', '=', Buffer.from(keyHash))
         .where('api_key.revoked_at', 'is', null)
         .executeTakeFirst()) ?? null,
     readExternalId: async (partnerId) =>
