@@ -30,10 +30,13 @@ BEGIN
   END LOOP;
 END $$;
 
--- Every table that has a partner. The subquery is evaluated once for a statement and not for each row.
+-- Every table that has a partner. A subquery is evaluated once for a statement, but makes planning it longer: with it a record
+-- was read in 1.5 times the time, without it in 1.3 times. Of tables of which a statement reads thousands of rows it is the
+-- other way round: with it 10,000 files were summed up in 1.1 times the time, without it in 1.6 times.
 DO $$
 DECLARE
   name text;
+  large CONSTANT text[] := ARRAY['job_file', 'attribute', 'attribute_foreign_key'];
 BEGIN
   FOR name IN
     SELECT c.table_name FROM information_schema.columns c
@@ -41,18 +44,19 @@ BEGIN
   LOOP
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
     EXECUTE format('DROP POLICY IF EXISTS of_partner ON %I', name);
-    EXECUTE format('CREATE POLICY of_partner ON %I USING (partner_id = (SELECT current_partner()))', name);
+    EXECUTE format('CREATE POLICY of_partner ON %I USING (partner_id = %s)', name,
+      CASE WHEN name = ANY (large) THEN '(SELECT current_partner())' ELSE 'current_partner()' END);
   END LOOP;
 END $$;
 
 ALTER TABLE partner ENABLE ROW LEVEL SECURITY;
 DROP POLICY IF EXISTS of_partner ON partner;
-CREATE POLICY of_partner ON partner USING (id = (SELECT current_partner()));
+CREATE POLICY of_partner ON partner USING (id = current_partner());
 
 -- Both must hold: an audience is seen by its customer, or by the partner if it is the partner's own.
 DROP POLICY IF EXISTS of_customer ON audience;
 CREATE POLICY of_customer ON audience AS RESTRICTIVE
-  USING (customer_id IS NOT DISTINCT FROM (SELECT current_customer()));
+  USING (customer_id IS NOT DISTINCT FROM current_customer());
 
 -- Rows that belong to another are seen with it: the policies of that table count in these subqueries.
 ALTER TABLE job_credential ENABLE ROW LEVEL SECURITY;

@@ -558,7 +558,7 @@ CREATE POLICY of_audience ON public.composition USING ((EXISTS ( SELECT
    FROM public.audience
   WHERE (audience.id = composition.audience_id))));
 
-CREATE POLICY of_customer ON public.audience AS RESTRICTIVE USING ((NOT (customer_id IS DISTINCT FROM ( SELECT public.current_customer() AS current_customer))));
+CREATE POLICY of_customer ON public.audience AS RESTRICTIVE USING ((NOT (customer_id IS DISTINCT FROM public.current_customer())));
 
 CREATE POLICY of_file ON public.job_file_reject USING ((EXISTS ( SELECT
    FROM public.job_file
@@ -568,29 +568,29 @@ CREATE POLICY of_job ON public.job_credential USING ((EXISTS ( SELECT
    FROM public.job
   WHERE (job.id = job_credential.job_id))));
 
-CREATE POLICY of_partner ON public.api_key USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
+CREATE POLICY of_partner ON public.api_key USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.attribute USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
 
 CREATE POLICY of_partner ON public.attribute_foreign_key USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
 
-CREATE POLICY of_partner ON public.audience USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
+CREATE POLICY of_partner ON public.audience USING ((partner_id = public.current_partner()));
 
-CREATE POLICY of_partner ON public.audience_load USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
+CREATE POLICY of_partner ON public.audience_load USING ((partner_id = public.current_partner()));
 
-CREATE POLICY of_partner ON public.customer USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
+CREATE POLICY of_partner ON public.customer USING ((partner_id = public.current_partner()));
 
-CREATE POLICY of_partner ON public.dead_generation USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
+CREATE POLICY of_partner ON public.dead_generation USING ((partner_id = public.current_partner()));
 
-CREATE POLICY of_partner ON public.import_log USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
+CREATE POLICY of_partner ON public.import_log USING ((partner_id = public.current_partner()));
 
-CREATE POLICY of_partner ON public.job USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
+CREATE POLICY of_partner ON public.job USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.job_file USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
 
-CREATE POLICY of_partner ON public.partner USING ((id = ( SELECT public.current_partner() AS current_partner)));
+CREATE POLICY of_partner ON public.partner USING ((id = public.current_partner()));
 
-CREATE POLICY of_partner ON public.user_token USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
+CREATE POLICY of_partner ON public.user_token USING ((partner_id = public.current_partner()));
 
 ALTER TABLE public.partner ENABLE ROW LEVEL SECURITY;
 
