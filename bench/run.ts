@@ -15,6 +15,7 @@ import { bench as memory } from './benches/memory.ts';
 import { bench as nodeWay } from './benches/node-way.ts';
 import { bench as postgresWay } from './benches/postgres-way.ts';
 import { bench as published10mGz } from './benches/published-10m-gz.ts';
+import { bench as rowSecurity } from './benches/row-security.ts';
 import { bench as smallFiles } from './benches/small-files.ts';
 import { bench as twoShards } from './benches/two-shards.ts';
 import { bench as workerCpu } from './benches/worker-cpu.ts';
@@ -41,6 +42,7 @@ const benches: ReadonlyMap<string, Bench> = new Map([
   ['node-way', nodeWay],
   ['postgres-way', postgresWay],
   ['published-10m-gz', published10mGz],
+  ['row-security', rowSecurity],
   ['small-files', smallFiles],
   ['two-shards', twoShards],
   ['worker-cpu', workerCpu],

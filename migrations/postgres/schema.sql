@@ -1,3 +1,8 @@
+CREATE FUNCTION public.attributes_of_all() RETURNS TABLE(id bigint, partner_id bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$SELECT id, partner_id FROM public.attribute ORDER BY id$$;
+
 CREATE FUNCTION public.audience_marks(bigint[]) RETURNS TABLE(id bigint, is_final boolean, mark text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -88,6 +93,14 @@ CREATE FUNCTION public.audit_shown(changed jsonb) RETURNS jsonb
   WHERE key !~ 'hash|secret|sealed|password|external_id'
 $$;
 
+CREATE FUNCTION public.current_customer() RETURNS bigint
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (NULLIF(current_setting('inlet.customer'::text, true), ''::text))::bigint;
+
+CREATE FUNCTION public.current_partner() RETURNS bigint
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (NULLIF(current_setting('inlet.partner'::text, true), ''::text))::bigint;
+
 CREATE FUNCTION public.import_log_marks(bigint[]) RETURNS TABLE(id bigint, is_final boolean, mark text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -102,22 +115,6 @@ CREATE FUNCTION public.import_log_marks(bigint[]) RETURNS TABLE(id bigint, is_fi
   FROM job WHERE job.id = ANY ($1)
 $_$;
 
-CREATE FUNCTION public.tell_of_change() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-  PERFORM pg_notify('inlet_records', NEW.partner_id::text);
-  RETURN NULL;
-END $$;
-
-CREATE TABLE public.accepted_request (
-    partner_id bigint NOT NULL,
-    key_hash bytea NOT NULL,
-    fingerprint bytea NOT NULL,
-    result jsonb NOT NULL,
-    accepted_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
 CREATE TABLE public.api_key (
     id bigint NOT NULL,
     partner_id bigint NOT NULL,
@@ -128,6 +125,101 @@ CREATE TABLE public.api_key (
     scopes text[],
     expires_at timestamp with time zone,
     last_used_at timestamp with time zone
+);
+
+CREATE FUNCTION public.key_with_hash(bytea) RETURNS SETOF public.api_key
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$SELECT * FROM public.api_key WHERE key_hash = $1$_$;
+
+CREATE FUNCTION public.names_of_attributes(bigint[]) RETURNS TABLE(id bigint, name text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$SELECT id, name FROM public.attribute WHERE id = ANY ($1)$_$;
+
+CREATE FUNCTION public.note_key_uses(bigint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+  UPDATE public.api_key SET last_used_at = now()
+  WHERE id = ANY ($1) AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')
+$_$;
+
+CREATE TABLE public.partner (
+    id bigint NOT NULL,
+    name text NOT NULL,
+    prefix text NOT NULL,
+    next_seq bigint DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    audience_bad_row_share double precision DEFAULT 0 NOT NULL,
+    purge_after timestamp with time zone DEFAULT now() NOT NULL,
+    external_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    CONSTRAINT partner_audience_bad_row_share_check CHECK (((audience_bad_row_share >= (0)::double precision) AND (audience_bad_row_share <= (1)::double precision)))
+);
+
+CREATE FUNCTION public.partner_with_key(bytea) RETURNS SETOF public.partner
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$SELECT p.* FROM public.partner p JOIN public.api_key k ON k.partner_id = p.id WHERE k.key_hash = $1$_$;
+
+CREATE FUNCTION public.tell_of_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  PERFORM pg_notify('inlet_records', NEW.partner_id::text);
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.what_waits(lane_queue text, file_queue text, workers_are_named text) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  RETURN (
+    WITH open_job AS MATERIALIZED (
+      SELECT partner_id, status, updated_at, extract(epoch FROM now() - created_at) AS age
+      FROM public.job WHERE status IN (0, 1)
+      UNION ALL
+      SELECT partner_id, status, updated_at, extract(epoch FROM now() - created_at)
+      FROM public.job WHERE cancelled AND cleaned_at IS NULL AND status NOT IN (0, 1)
+    ), token AS MATERIALIZED (
+      SELECT name, singleton_key, state, start_after FROM pgboss.job
+      WHERE name IN (lane_queue, file_queue) AND policy = 'exclusive' AND state <= 'active'
+    )
+    SELECT to_jsonb(numbers) FROM (
+      SELECT
+        (SELECT count(*) FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name LIKE workers_are_named) AS "workers",
+        count(*) AS "openJobs",
+        max(age) AS "oldestSeconds",
+        count(*) FILTER (WHERE status = 0) AS "pendingJobs",
+        max(age) FILTER (WHERE status = 0) AS "oldestPendingSeconds",
+        count(*) FILTER (WHERE status = 1) AS "runningJobs",
+        max(age) FILTER (WHERE status = 1) AS "oldestRunningSeconds",
+        max(age) FILTER (WHERE status > 1) AS "oldestCleaningSeconds",
+        count(DISTINCT partner_id) AS "lanesOpen",
+        (SELECT count(*) FROM token WHERE name = lane_queue AND state = 'active') AS "lanesActive",
+        (SELECT count(DISTINCT partner_id) FROM open_job o JOIN public.partner p ON p.id = o.partner_id
+         WHERE NOT EXISTS (SELECT FROM token WHERE name = lane_queue AND singleton_key = o.partner_id::text)
+           AND NOT EXISTS (SELECT FROM public.job_file f JOIN public.job j ON j.id = f.job_id
+             JOIN token t ON t.name = file_queue AND t.singleton_key = f.batch_id::text
+             WHERE j.partner_id = o.partner_id AND j.status = 1 AND f.status IN (0, 1))) AS "lanesWithoutToken",
+        extract(epoch FROM now() - min(updated_at) FILTER (WHERE status = 1)) AS "silentSeconds",
+        (SELECT count(*) FROM token JOIN public.job_file f ON f.batch_id = token.singleton_key::bigint
+         WHERE name = file_queue AND state = 'active' AND f.status IN (0, 1)) AS "filesInFlight",
+        (SELECT count(*) FROM token WHERE state < 'active' AND start_after <= now()) AS "readyTokens",
+        (SELECT count(*) FROM token WHERE state < 'active' AND start_after > now()) AS "waitingTokens"
+      FROM open_job
+    ) AS numbers
+  );
+END $$;
+
+CREATE TABLE public.accepted_request (
+    partner_id bigint NOT NULL,
+    key_hash bytea NOT NULL,
+    fingerprint bytea NOT NULL,
+    result jsonb NOT NULL,
+    accepted_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 ALTER TABLE public.api_key ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
@@ -373,18 +465,6 @@ CREATE SEQUENCE public.load_id
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
-
-CREATE TABLE public.partner (
-    id bigint NOT NULL,
-    name text NOT NULL,
-    prefix text NOT NULL,
-    next_seq bigint DEFAULT 1 NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    audience_bad_row_share double precision DEFAULT 0 NOT NULL,
-    purge_after timestamp with time zone DEFAULT now() NOT NULL,
-    external_id uuid DEFAULT gen_random_uuid() NOT NULL,
-    CONSTRAINT partner_audience_bad_row_share_check CHECK (((audience_bad_row_share >= (0)::double precision) AND (audience_bad_row_share <= (1)::double precision)))
-);
 
 ALTER TABLE public.partner ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME public.partner_id_seq
@@ -676,3 +756,189 @@ ALTER TABLE ONLY public.user_token
 
 ALTER TABLE ONLY public.user_token
     ADD CONSTRAINT user_token_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE public.accepted_request ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY added ON public.audit_log FOR INSERT WITH CHECK (true);
+
+ALTER TABLE public.api_key ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.attribute ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.attribute_foreign_key ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audience ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audience_load ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.audit_log ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.composition ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.customer ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.dead_generation ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.import_log ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.job ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.job_credential ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.job_file ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.job_file_reject ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY of_audience ON public.composition USING ((EXISTS ( SELECT
+   FROM public.audience
+  WHERE (audience.id = composition.audience_id))));
+
+CREATE POLICY of_customer ON public.audience AS RESTRICTIVE USING ((NOT (customer_id IS DISTINCT FROM public.current_customer())));
+
+CREATE POLICY of_file ON public.job_file_reject USING ((EXISTS ( SELECT
+   FROM public.job_file
+  WHERE (job_file.id = job_file_reject.job_file_id))));
+
+CREATE POLICY of_job ON public.job_credential USING ((EXISTS ( SELECT
+   FROM public.job
+  WHERE (job.id = job_credential.job_id))));
+
+CREATE POLICY of_partner ON public.accepted_request USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.api_key USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.attribute USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
+
+CREATE POLICY of_partner ON public.attribute_foreign_key USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
+
+CREATE POLICY of_partner ON public.audience USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.audience_load USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.audit_log USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.customer USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.dead_generation USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.import_log USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.job USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.job_file USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
+
+CREATE POLICY of_partner ON public.partner USING ((id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.request_window USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.user_token USING ((partner_id = public.current_partner()));
+
+ALTER TABLE public.partner ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.request_window ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.user_token ENABLE ROW LEVEL SECURITY;
+
+REVOKE ALL ON FUNCTION public.attributes_of_all() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.attributes_of_all() TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.audience_marks(bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.audience_marks(bigint[]) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.import_log_marks(bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.import_log_marks(bigint[]) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.key_with_hash(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.key_with_hash(bytea) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.names_of_attributes(bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.names_of_attributes(bigint[]) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.note_key_uses(bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.note_key_uses(bigint[]) TO inlet_api;
+
+GRANT SELECT ON TABLE public.partner TO inlet_api;
+
+GRANT UPDATE(next_seq) ON TABLE public.partner TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.partner_with_key(bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.partner_with_key(bytea) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.what_waits(lane_queue text, file_queue text, workers_are_named text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.what_waits(lane_queue text, file_queue text, workers_are_named text) TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.accepted_request TO inlet_api;
+
+GRANT UPDATE(fingerprint) ON TABLE public.accepted_request TO inlet_api;
+
+GRANT UPDATE(result) ON TABLE public.accepted_request TO inlet_api;
+
+GRANT UPDATE(accepted_at) ON TABLE public.accepted_request TO inlet_api;
+
+GRANT SELECT ON TABLE public.attribute TO inlet_api;
+
+GRANT SELECT ON TABLE public.attribute_foreign_key TO inlet_api;
+
+GRANT USAGE ON SEQUENCE public.warehouse_segment_id TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.audience TO inlet_api;
+
+GRANT UPDATE(generation) ON TABLE public.audience TO inlet_api;
+
+GRANT UPDATE(uploaded_devices) ON TABLE public.audience TO inlet_api;
+
+GRANT UPDATE(unique_devices) ON TABLE public.audience TO inlet_api;
+
+GRANT UPDATE(matched_devices) ON TABLE public.audience TO inlet_api;
+
+GRANT UPDATE(last_load_id) ON TABLE public.audience TO inlet_api;
+
+GRANT UPDATE(updated_at) ON TABLE public.audience TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.audience_load TO inlet_api;
+
+GRANT UPDATE(superseded) ON TABLE public.audience_load TO inlet_api;
+
+GRANT INSERT ON TABLE public.audit_log TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.composition TO inlet_api;
+
+GRANT UPDATE(generation) ON TABLE public.composition TO inlet_api;
+
+GRANT UPDATE(last_load_id) ON TABLE public.composition TO inlet_api;
+
+GRANT UPDATE(report) ON TABLE public.composition TO inlet_api;
+
+GRANT UPDATE(computed_at) ON TABLE public.composition TO inlet_api;
+
+GRANT SELECT ON TABLE public.customer TO inlet_api;
+
+GRANT INSERT ON TABLE public.dead_generation TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.import_log TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.job TO inlet_api;
+
+GRANT UPDATE(status) ON TABLE public.job TO inlet_api;
+
+GRANT UPDATE(cancelled) ON TABLE public.job TO inlet_api;
+
+GRANT UPDATE(updated_at) ON TABLE public.job TO inlet_api;
+
+GRANT UPDATE(finished_at) ON TABLE public.job TO inlet_api;
+
+GRANT UPDATE(cleaned_at) ON TABLE public.job TO inlet_api;
+
+GRANT INSERT ON TABLE public.job_credential TO inlet_api;
+
+GRANT SELECT ON TABLE public.job_file TO inlet_api;
+
+GRANT SELECT ON TABLE public.job_file_reject TO inlet_api;
+
+GRANT SELECT,INSERT ON TABLE public.request_window TO inlet_api;
+
+GRANT UPDATE(number) ON TABLE public.request_window TO inlet_api;
+
+GRANT UPDATE(taken) ON TABLE public.request_window TO inlet_api;
+
+GRANT SELECT ON TABLE public.user_token TO inlet_api;

@@ -11,7 +11,7 @@ const config = readConfig();
 const log = createLogger({ name: 'inlet-api', level: config.INLET_LOG_LEVEL });
 const tlsPaths = tlsPathsOf(config);
 const tls = tlsPaths && followTlsFiles(tlsPaths, log);
-const deps = await wire(config, { name: 'inlet-api', boss: 'send' }, log);
+const deps = await wire(config, { name: 'inlet-api', boss: 'send', rows: 'of the caller' }, log);
 const api = buildApi(deps, log, tls);
 const recording = repeat(1_000, () => deps.access.flush(), log);
 stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [

@@ -39,6 +39,13 @@ const settings = z.object({
   INLET_POSTGRES_URL: address(['postgres:', 'postgresql:']).describe(
     'Address of PostgreSQL with user and password: the control plane.',
   ),
+  INLET_API_ROLE: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be the plain name of a role')
+    .default('inlet_api')
+    .describe(
+      'Role of PostgreSQL that the api takes on: it sees the rows of the partner who calls and no others. Made by `inlet migrate`. `none` leaves the api with all the rights of its user. See [deploy.md](deploy.md).',
+    ),
   INLET_POSTGRES_CONNECTIONS: count(10).describe(
     'Most connections of one process to PostgreSQL for its own tables. Beside them an api has one for the queue, and one to hear of changes as soon as somebody follows a record; a worker has up to four, one that waits to be woken and one that shows what it is at.',
   ),

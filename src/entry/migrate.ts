@@ -14,6 +14,7 @@ export async function migrate(config: Config, log: Logger): Promise<string[]> {
     const control = await migratePostgres(client, {
       url: config.INLET_POSTGRES_URL,
       folder: migrationFolder('postgres'),
+      apiRole: config.INLET_API_ROLE,
       log,
     });
     const data = await migrateEngine({

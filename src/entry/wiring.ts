@@ -11,7 +11,10 @@ import { postgresAcceptedRequests } from '../adapters/postgres/accepted-requests
 import { postgresAttributeStore } from '../adapters/postgres/attribute-store.ts';
 import { postgresAudienceStore } from '../adapters/postgres/audience-store.ts';
 import { postgresAuditLog } from '../adapters/postgres/audit-log.ts';
-import { connectPostgres } from '../adapters/postgres/connect.ts';
+import { noRole, underRole } from '../adapters/postgres/api-role.ts';
+import { asCaller } from '../adapters/postgres/caller.ts';
+import { connectForCallers, connectPostgres } from '../adapters/postgres/connect.ts';
+import { requireRowSecurity } from '../adapters/postgres/row-security.ts';
 import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
 import { postgresFileStore } from '../adapters/postgres/file-store.ts';
 import { postgresImportLogStore } from '../adapters/postgres/import-log-store.ts';
@@ -37,9 +40,16 @@ import { partnerRoles } from './partner-roles.ts';
 import { sourceStorage } from './source-storage.ts';
 
 /** Connects the adapters: what api, worker and command line have in common. */
-export async function wire(config: Config, role: { name: string; boss: BossRole; actor?: string }, log: Logger) {
-  const db = connectPostgres({
-    url: config.INLET_POSTGRES_URL,
+export async function wire(
+  config: Config,
+  role: { name: string; boss: BossRole; actor?: string; rows?: 'of the caller' },
+  log: Logger,
+) {
+  const isBound = role.rows === 'of the caller' && config.INLET_API_ROLE !== noRole;
+  if (isBound) await requireRowSecurity(config.INLET_POSTGRES_URL, config.INLET_API_ROLE);
+  const postgresUrl = isBound ? underRole(config.INLET_POSTGRES_URL, config.INLET_API_ROLE) : config.INLET_POSTGRES_URL;
+  const db = (isBound ? connectForCallers : connectPostgres)({
+    url: postgresUrl,
     name: role.name,
     actor: role.actor,
     maxConnections: config.INLET_POSTGRES_CONNECTIONS,
@@ -47,7 +57,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole;
     statementMs: role.boss === 'work' ? 30_000 : 10_000,
     log,
   });
-  const observation = await observe(config, role.name, log);
+  const observation = await observe({ ...config, INLET_POSTGRES_URL: postgresUrl }, role.name, log);
   const { ofPort, ofShard: withFailpoints } = failpoints(config.INLET_FAILPOINT, log);
   const { ofPort: observed } = observation;
   const connected = connectEngine({
@@ -70,7 +80,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole;
     secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
   });
   const boss = await startBoss({
-    url: config.INLET_POSTGRES_URL,
+    url: postgresUrl,
     role: role.boss,
     name: role.name,
     maxConnections: config.INLET_POSTGRES_CONNECTIONS,
@@ -107,6 +117,7 @@ export async function wire(config: Config, role: { name: string; boss: BossRole;
   ];
   return {
     db,
+    asCaller,
     ofPort,
     observation,
     trace: observation.trace,

@@ -151,7 +151,7 @@ describe('a folder of migrations', () => {
   const migrateControl = (): Promise<string[]> => {
     const url = stores.config.INLET_POSTGRES_URL;
     return underMigrationLock(url, (client) =>
-      migratePostgres(client, { url, folder: join(folder, 'postgres'), log: silentLog }),
+      migratePostgres(client, { url, folder: join(folder, 'postgres'), apiRole: 'inlet_api', log: silentLog }),
     );
   };
   const migrateData = (): Promise<string[]> =>

@@ -27,7 +27,7 @@ export async function setup(): Promise<void> {
   url.pathname = `/${templateDatabase}`;
   const template = new Secret(url.href);
   await underMigrationLock(template, (client) =>
-    migratePostgres(client, { url: template, folder: 'migrations/postgres', log: silentLog }),
+    migratePostgres(client, { url: template, folder: 'migrations/postgres', apiRole: 'inlet_api', log: silentLog }),
   );
   const client = connectS3({
     endpoint: s3.endpoint,

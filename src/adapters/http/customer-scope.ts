@@ -15,8 +15,13 @@ export function addCustomerScope(api: Api, deps: IdentifyDeps): void {
   });
 }
 
+/** Undefined when the request was refused. */
+export function findScopeOf(request: FastifyRequest): AudienceScope | undefined {
+  return scopes.get(request);
+}
+
 export function scopeOf(request: FastifyRequest): AudienceScope {
-  const scope = scopes.get(request);
+  const scope = findScopeOf(request);
   if (!scope) throw new Error('the operation is registered outside of the scope of customers');
   return scope;
 }

@@ -11,6 +11,7 @@ import type { KeyIssuer } from '../../ports/key-issuer.ts';
 import type { Fingerprint } from '../../ports/fingerprint.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { AttributeStore } from '../../ports/attribute-store.ts';
+import type { AsCaller } from '../../ports/caller-scope.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
 import type { RequestWindows } from '../../ports/request-windows.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
@@ -19,7 +20,8 @@ import type { CompositionDeps } from '../../usecases/get-composition.ts';
 import { limitRequests } from '../../usecases/limit-requests.ts';
 import type { AccessRecorder } from '../../usecases/record-access.ts';
 import { addAuthentication } from './authentication.ts';
-import { addCustomerScope } from './customer-scope.ts';
+import { addCallerScope, findPartnerScopeOf } from './caller-scope.ts';
+import { addCustomerScope, findScopeOf } from './customer-scope.ts';
 import { addGetComposition } from './composition/get-composition.ts';
 import type { Dependency } from './health/ready.ts';
 import { addAudienceOperations } from './firstparty-audience/operations.ts';
@@ -71,6 +73,7 @@ export type ApiDeps = {
   readonly frontDoor: FrontDoor;
   readonly canAssumeRoles: boolean;
   readonly dependencies: readonly Dependency[];
+  readonly asCaller: AsCaller;
   /** Adds hooks that come before all others. */
   readonly ofRequests: (api: Api) => void;
 };
@@ -108,6 +111,7 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
     const wrongKeys = limitWrongKeys(requestLimits);
     wrongKeys.addWrongKeyLimit(scope);
     addAuthentication(scope, deps);
+    addCallerScope(scope, deps, findPartnerScopeOf);
     wrongKeys.addGoodKeys(scope);
     addRequestLimit(scope, { requestLimits, requestLimiter: limitRequests({ ...deps, log: logger }) });
     addGetLimits(scope, deps);
@@ -121,6 +125,7 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
     addListAttributes(scope, deps);
     scope.register(async (audiences: Api) => {
       addCustomerScope(audiences, deps);
+      addCallerScope(audiences, deps, findScopeOf);
       addAudienceOperations(audiences, deps);
       addGetComposition(audiences, deps);
     });

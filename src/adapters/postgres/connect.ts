@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import { Client, Pool, TypeOverrides, types, type PoolClient } from 'pg';
 import type { Secret } from '../../domain/secret.ts';
 import type { Log } from '../../ports/log.ts';
+import { callersPool } from './callers-pool.ts';
 import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
@@ -44,7 +45,22 @@ export function patience(statementMs: number) {
 
 export const usualStatementMs = 30_000;
 
-export function connectPostgres({ statementMs = usualStatementMs, ...options }: ConnectOptions): Database {
+export function connectPostgres(options: ConnectOptions): Database {
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(options) }) });
+}
+
+/** Of those connections, this share is for what is asked before a caller is known, and takes a moment. */
+const shareAtTheDoor = 0.25;
+
+/** For the api: what a connection shows depends on who calls. */
+export function connectForCallers(options: ConnectOptions): Database {
+  const door = Math.max(1, Math.floor(options.maxConnections * shareAtTheDoor));
+  const rooms = Math.max(1, options.maxConnections - door);
+  const open = (maxConnections: number): Pool => openPool({ ...options, maxConnections });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: callersPool(open(door), open(rooms)) }) });
+}
+
+function openPool({ statementMs = usualStatementMs, ...options }: ConnectOptions): Pool {
   const pool = new Pool({
     connectionString: options.url.reveal(),
     application_name: options.name,
@@ -56,7 +72,7 @@ export function connectPostgres({ statementMs = usualStatementMs, ...options }: 
   });
   outliveConnections(pool, options.log);
   pool.on('connect', closeAfterTimeout);
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return pool;
 }
 
 /**

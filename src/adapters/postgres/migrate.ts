@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import type { Secret } from '../../domain/secret.ts';
 import type { Log } from '../../ports/log.ts';
 import { pendingMigrations, readMigrationFiles, type MigrationFile } from '../migration-files.ts';
+import { prepareApiRole, roleRemedy } from './api-role.ts';
 import { createQueues, startBoss } from './queues.ts';
 
 /** Any number that nobody else uses in this database. A backup holds it too. */
@@ -22,10 +23,10 @@ export async function underMigrationLock<T>(url: Secret, run: (client: Client) =
   }
 }
 
-/** Each file in a transaction of its own, with its record; then the queues. */
+/** Each file in a transaction of its own, with its record; then the queues, and what the api may do with all of it. */
 export async function migratePostgres(
   client: Client,
-  options: { url: Secret; folder: string; log: Log },
+  options: { url: Secret; folder: string; apiRole: string; log: Log },
 ): Promise<string[]> {
   await client.query(`CREATE TABLE IF NOT EXISTS schema_migration (
     name text PRIMARY KEY, checksum text NOT NULL, ran_at timestamptz NOT NULL DEFAULT now())`);
@@ -38,6 +39,10 @@ export async function migratePostgres(
     await createQueues(boss);
   } finally {
     await boss.stop();
+  }
+  if (!(await prepareApiRole(client, options.apiRole))) {
+    // All else is done, and workers and commands need no role.
+    options.log.warn({ role: options.apiRole }, `The api cannot start yet. ${roleRemedy(options.apiRole)}`);
   }
   return pending.map(({ name }) => name);
 }

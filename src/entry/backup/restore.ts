@@ -1,6 +1,8 @@
 import { requireEmptyEngine, restoreEngine } from '../../adapters/clickhouse/engine-backup.ts';
 import { migrateEngine } from '../../adapters/clickhouse/migrate.ts';
+import { prepareApiRole } from '../../adapters/postgres/api-role.ts';
 import { requireEmptyControl, restoreControl } from '../../adapters/postgres/backup/restore-control.ts';
+import { underMigrationLock } from '../../adapters/postgres/migrate.ts';
 import type { Config } from '../config.ts';
 import { migrationFolder } from '../migrate.ts';
 import { backupFolder, migrationsOfRelease, readManifest, type Manifest } from './manifest.ts';
@@ -34,5 +36,7 @@ export async function restore(config: Config, folder: string): Promise<Manifest>
     await restoreEngine(servers, database, { disk, name: place.name, from: manifest.engineDatabase });
   });
   await restoreControl(config.INLET_POSTGRES_URL, config.INLET_POSTGRES_TOOLS, place.dumpFile);
+  // A dump has no roles, and rights that are given to one are left out.
+  await underMigrationLock(config.INLET_POSTGRES_URL, (client) => prepareApiRole(client, config.INLET_API_ROLE));
   return manifest;
 }

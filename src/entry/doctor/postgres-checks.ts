@@ -1,5 +1,7 @@
 import { Client } from 'pg';
 import { findWhatWaits } from '../../adapters/postgres/what-waits.ts';
+import { noRole } from '../../adapters/postgres/api-role.ts';
+import { requireRowSecurity } from '../../adapters/postgres/row-security.ts';
 import type { Config } from '../config.ts';
 import type { Check } from './examine.ts';
 import { schemaCheck, type Done } from './schema-check.ts';
@@ -42,6 +44,15 @@ export function postgresChecks(config: Config): Check[] {
     schemaCheck('PostgreSQL', 'postgres', () =>
       ask(async (client) => (await client.query<Done>('SELECT name, checksum FROM schema_migration')).rows),
     ),
+    {
+      name: 'Role of the api',
+      remedy: 'Until then the api does not start. See deploy.md, "The role of the api".',
+      look: async () => {
+        if (config.INLET_API_ROLE === noRole) return 'none: the api may read the rows of all partners';
+        await requireRowSecurity(config.INLET_POSTGRES_URL, config.INLET_API_ROLE);
+        return `${config.INLET_API_ROLE} sees the rows of the partner who calls`;
+      },
+    },
     {
       name: 'Workers',
       remedy: 'Start at least one worker. Accepted jobs wait until there is one; none is lost.',

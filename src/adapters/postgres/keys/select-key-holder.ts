@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { toScopes } from '../../../domain/caller.ts';
 import type { KeyHolder } from '../../../ports/partner-store.ts';
 import type { Database } from '../connect.ts';
+import { keyWithHash, partnerWithKey } from '../partners/with-key.ts';
 import { minuteAgo } from './note-uses.ts';
 
 /**
@@ -10,9 +11,8 @@ import { minuteAgo } from './note-uses.ts';
  */
 export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promise<KeyHolder | null> {
   const found = await db
-    .selectFrom('api_key as key')
-    .innerJoin('partner', 'partner.id', 'key.partner_id')
-    .where('key.key_hash', '=', Buffer.from(keyHash))
+    .selectFrom(keyWithHash(keyHash).as('key'))
+    .innerJoin(partnerWithKey(keyHash).as('partner'), 'partner.id', 'key.partner_id')
     .select([
       'partner.id',
       'partner.name',

@@ -1,0 +1,70 @@
+import { apiClient, type ApiClient } from '../../test/acceptance/api-client.ts';
+import { createPartner } from '../../test/support/partners.ts';
+import { startApi, stopProcess } from '../../test/support/running-service.ts';
+import { alternate, secondsOf, summarize, type Bench, type Pair } from '../bench.ts';
+import { scaled } from '../scale.ts';
+import { withService, type Running } from '../service.ts';
+
+/** In flight at a time: as many connections are in use. */
+const together = 8;
+
+type Reading = { readonly api: ApiClient; readonly id: number };
+
+export const bench: Bench = {
+  title: 'Reading one import log under the role of the api, against the rights of the owner',
+  compares:
+    'Both are Inlet: the seconds of 1,000 GET of one record, eight at a time, by two partners in turn, so that a connection mostly speaks for the other one than before. Yardstick: `INLET_API_ROLE=none`, without row security.',
+  run: async (say) =>
+    withService('one', async (running) => {
+      const requests = scaled(1_000);
+      const bound = await startTwo(running, {});
+      const free = await startTwo(running, { INLET_API_ROLE: 'none' });
+      try {
+        const side = (records: readonly Reading[]) => (): Promise<number> =>
+          secondsOf(() => readAll(records, requests));
+        const pairs = await alternate(10, say, { inlet: side(bound.records), yardstick: side(free.records) });
+        say('one partner alone:');
+        const alone = await alternate(10, say, {
+          inlet: side(bound.records.slice(0, 1)),
+          yardstick: side(free.records.slice(0, 1)),
+        });
+        return { pairs, rows: 2, notes: [`one partner alone: ${ratioOf(alone)}`] };
+      } finally {
+        await Promise.all([bound.stop(), free.stop()]);
+      }
+    }),
+};
+
+function ratioOf(pairs: readonly Pair[]): string {
+  const { ratio, spread } = summarize(bench, { pairs, rows: 0 });
+  return `${ratio} (${spread.join(' to ')})`;
+}
+
+/** An api, and two partners with an import each. */
+async function startTwo(
+  { stores }: Running,
+  settings: { readonly [name: string]: string },
+): Promise<{ records: Reading[]; stop: () => Promise<void> }> {
+  const api = await startApi({ ...stores.environment, INLET_LOG_LEVEL: 'info', ...settings }, 'bench');
+  const records: Reading[] = [];
+  for (let made = 0; made < 2; made += 1) {
+    const client = apiClient(api.url, (await createPartner(stores.environment)).apiKey);
+    records.push({ api: client, id: await client.queue({ file_path: 'nothing.csv', key_type: 1 }) });
+  }
+  for (const { api: client, id } of records) await client.waitForEnd(id);
+  return { records, stop: () => stopProcess(api.child) };
+}
+
+async function readAll(records: readonly Reading[], requests: number): Promise<void> {
+  let next = 0;
+  const reader = async (): Promise<void> => {
+    while (next < requests) {
+      const record = records[(next += 1) % records.length];
+      if (!record) throw new Error('no record');
+      const answer = await record.api.request(`/v1/marketplace/import/${record.id}`);
+      if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
+      await answer.arrayBuffer();
+    }
+  };
+  await Promise.all(Array.from({ length: together }, reader));
+}

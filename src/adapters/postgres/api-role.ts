@@ -1,0 +1,87 @@
+import { DatabaseError, type Client } from 'pg';
+import { Secret } from '../../domain/secret.ts';
+import { apiFunctions, apiSequences, apiTables } from './api-rights.ts';
+import { laneQueue } from './dispatch.ts';
+
+/** PostgreSQL's own word for no role: the api then has the rights of the user in its address. */
+export const noRole = 'none';
+
+/** The same address, for connections that begin under a role. What the address says already stays. */
+export function underRole(url: Secret, role: string): Secret {
+  const address = new URL(url.reveal());
+  const options = [address.searchParams.get('options') ?? '', `-c role=${role}`];
+  address.searchParams.set('options', options.join(' ').trim());
+  return new Secret(address.href);
+}
+
+/**
+ * Makes the role where it is missing and may be made, and grants it what this release needs. Nothing is taken away: the
+ * release before goes on beside this one. False when there is no role, or none that this user may take on.
+ */
+export async function prepareApiRole(client: Client, role: string): Promise<boolean> {
+  if (role === noRole) return true;
+  if (!(await canTakeOn(client, role)) && !(await makeRole(client, role))) return false;
+  await client.query('BEGIN');
+  try {
+    for (const statement of [...grantsOf(role), ...(await queueGrantsOf(client, role))]) await client.query(statement);
+    await client.query('COMMIT');
+    return true;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+function grantsOf(role: string): string[] {
+  const tables = Object.entries(apiTables).map(([table, rights]) => `GRANT ${rights} ON ${table} TO ${role}`);
+  const functions = apiFunctions.flatMap((name) => [
+    `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC`,
+    `GRANT EXECUTE ON FUNCTION ${name} TO ${role}`,
+  ]);
+  const sequences = apiSequences.map((name) => `GRANT USAGE ON SEQUENCE ${name} TO ${role}`);
+  return [`GRANT USAGE ON SCHEMA public TO ${role}`, ...tables, ...functions, ...sequences];
+}
+
+/** The tables of the queue are pg-boss's, who may make them anew: asked for each time. The api sends tokens of lanes only. */
+async function queueGrantsOf(client: Client, role: string): Promise<string[]> {
+  const { rows } = await client.query<{ table: string }>(
+    `SELECT format('pgboss.%I', table_name) AS table FROM pgboss.queue WHERE name = $1`,
+    [laneQueue],
+  );
+  return [
+    `GRANT USAGE ON SCHEMA pgboss TO ${role}`,
+    `GRANT SELECT ON pgboss.version, pgboss.queue TO ${role}`,
+    // What sending gives back; what a token says of others cannot be read.
+    ...rows.map(({ table }) => `GRANT INSERT, SELECT (id, start_after) ON ${table} TO ${role}`),
+  ];
+}
+
+async function makeRole(client: Client, role: string): Promise<boolean> {
+  // Roles belong to the whole server: another installation may have made it, or be making it now.
+  for (const statement of [`CREATE ROLE ${role} NOLOGIN`, `GRANT ${role} TO CURRENT_USER`]) {
+    try {
+      await client.query(statement);
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+    }
+  }
+  return canTakeOn(client, role);
+}
+
+async function canTakeOn(client: Client, role: string): Promise<boolean> {
+  await client.query('BEGIN');
+  try {
+    await client.query(`SET LOCAL ROLE ${role}`);
+    return true;
+  } catch (error) {
+    if (error instanceof DatabaseError) return false;
+    throw error;
+  } finally {
+    await client.query('ROLLBACK');
+  }
+}
+
+/** What an operator has to do where the role could not be made. */
+export function roleRemedy(role: string): string {
+  return `As a user that may make roles: CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO <the user in INLET_POSTGRES_URL>; then run \`inlet migrate\`.`;
+}

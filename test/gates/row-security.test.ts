@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { apiFunctions, apiTables, closedToApi } from '../../src/adapters/postgres/api-rights.ts';
+import { pathInTree } from './copy-of-tree.ts';
+
+// migrations/postgres/schema.sql is what the migrations make: `test/integration/migrations.test.ts` holds it to that.
+// A new table must be thought about: what the api may do with it, and which rows of it.
+
+const schema = readFileSync(pathInTree('migrations/postgres/schema.sql'), 'utf8');
+const tables = new Map(
+  Array.from(
+    schema.matchAll(/^CREATE (?:UNLOGGED )?TABLE public\.(\w+) \(\n([\s\S]*?)\n\)[^;]*;/gm),
+    ([, name = '', columns = '']) => [name, columns],
+  ),
+);
+const isProtected = (table: string): boolean =>
+  schema.includes(`ALTER TABLE public.${table} ENABLE ROW LEVEL SECURITY;`) &&
+  new RegExp(String.raw`^CREATE POLICY \w+ ON public\.${table} USING`, 'm').test(schema);
+
+describe('a table', () => {
+  it('is open to the api or closed to it, by src/adapters/postgres/api-rights.ts', () => {
+    expect(tables.size).toBeGreaterThan(15);
+    const said = [...Object.keys(apiTables), ...Object.keys(closedToApi)];
+    expect(said.toSorted()).toEqual([...tables.keys()].toSorted());
+    for (const reason of Object.values(closedToApi)) expect(reason).toMatch(/\w{3}/);
+  });
+
+  it('that has a partner, or that the api may use, has a policy', () => {
+    const due = [...tables].filter(([name, columns]) => / partner_id /.test(columns) || name in apiTables);
+    expect(due.length).toBeGreaterThan(12);
+    expect(due.map(([name]) => name).filter((name) => !isProtected(name))).toEqual([]);
+  });
+});
+
+describe('a function with the rights of the owner', () => {
+  const made = Array.from(
+    schema.matchAll(/^CREATE FUNCTION public\.(\w+)\([^\n]*\n((?:(?!^CREATE |^ALTER )[^\n]*\n)*)/gm),
+    ([text, name = '']) => ({ name, text }),
+  ).filter(({ text }) => text.includes('SECURITY DEFINER') && !text.includes('RETURNS trigger'));
+
+  it('finds its names where it was told to, and nowhere else', () => {
+    expect(made.length).toBeGreaterThan(3);
+    for (const { name, text } of made) expect(text, name).toMatch(/SET search_path TO .*'pg_temp'$/m);
+  });
+
+  it('can be called by the api and by nobody else', () => {
+    expect(made.map(({ name }) => name).toSorted()).toEqual(
+      apiFunctions.map((text) => text.replace(/\(.*/, '')).toSorted(),
+    );
+    for (const { name } of made) {
+      expect(schema).toMatch(new RegExp(String.raw`^REVOKE ALL ON FUNCTION public\.${name}\(.*\) FROM PUBLIC;`, 'm'));
+    }
+  });
+});

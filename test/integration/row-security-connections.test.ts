@@ -1,0 +1,101 @@
+import { sql } from 'kysely';
+import { setTimeout as later } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { underRole } from '../../src/adapters/postgres/api-role.ts';
+import { asCaller } from '../../src/adapters/postgres/caller.ts';
+import { connectForCallers, type Database, type Tx } from '../../src/adapters/postgres/connect.ts';
+import { watchStatements } from '../support/sent-statements.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { newBarePartner, wireUp } from '../support/wired.ts';
+
+// One connection for callers, and one at the door: whoever asks gets what another had a moment before.
+
+describe('a connection of the api', () => {
+  let stores: TestStores;
+  let db: Database;
+  let ids: number[];
+  let watch: ReturnType<typeof watchStatements>;
+
+  const visible = async (on: Database | Tx = db): Promise<number[]> =>
+    (await on.selectFrom('partner').select('id').execute()).map(({ id }) => id);
+  const as = <T>(partnerId: number, run: () => T): T => asCaller({ partnerId, customerId: null }, run);
+  const isTelling = (text: string): boolean => text.includes('set_config');
+
+  beforeEach(async () => {
+    stores = await createStores('one');
+    const deps = await wireUp(stores);
+    ids = [(await newBarePartner(deps)).id, (await newBarePartner(deps)).id];
+    await deps.close();
+    watch = watchStatements();
+    const url = underRole(stores.config.INLET_POSTGRES_URL, 'inlet_api');
+    db = connectForCallers({ url, name: 'test', maxConnections: 2, log: silentLog });
+  });
+  afterEach(async () => {
+    watch.stop();
+    await db.destroy();
+    await stores.drop();
+  });
+
+  it('shows each the rows of its own, in whatever order they ask', async () => {
+    const askers = Array.from({ length: 300 }, (_, index) => [undefined, ...ids][(index * 7 + (index % 4)) % 3]);
+    const seen = await Promise.all(askers.map((id) => (id === undefined ? visible() : as(id, () => visible()))));
+    expect(seen).toEqual(askers.map((id) => (id === undefined ? [] : [id])));
+  });
+
+  it('is told nothing when the same asks again', async () => {
+    const [one = 0, other = 0] = ids;
+    const sent = await watch.during(async () => {
+      for (const id of [one, one, one, other, other, one]) expect(await as(id, () => visible())).toEqual([id]);
+      expect(await visible()).toEqual([]);
+      expect(await as(one, () => visible())).toEqual([one]);
+    });
+    expect(sent.filter(({ text }) => isTelling(text)).map(({ values }) => values)).toEqual(
+      [one, other, one].map((id) => [String(id), '']),
+    );
+  });
+
+  it('speaks for one partner through a whole transaction, and after one that failed', async () => {
+    const [one = 0, other = 0] = ids;
+    const both = async (tx: Tx): Promise<number[]> => [...(await visible(tx)), ...(await visible(tx))];
+    const inside = as(one, () => db.transaction().execute(both));
+    const waiting = as(other, () => visible());
+    expect(await Promise.all([inside, waiting])).toEqual([[one, one], [other]]);
+    const failing = as(one, () => db.transaction().execute((tx) => sql`SELECT 1 / 0`.execute(tx)));
+    await expect(failing).rejects.toThrow('division by zero');
+    expect(await as(other, () => visible())).toEqual([other]);
+  });
+
+  it('speaks for the caller in what goes on after its answer', async () => {
+    const [one = 0, other = 0] = ids;
+    const goingOn = as(one, async () => {
+      await later(50);
+      return visible();
+    });
+    expect(await as(other, () => visible())).toEqual([other]);
+    expect(await goingOn).toEqual([one]);
+  });
+
+  it('is closed when it cannot be told, and the next one gets another', async () => {
+    const [one = 0, other = 0] = ids;
+    for (let round = 0; round < 3; round += 1) {
+      const broken = watch.editing(
+        (text) => (isTelling(text) ? `SELECT 1 / 0, $1::text, $2::text` : text),
+        () => as(round % 2 === 0 ? one : other, () => visible()),
+      );
+      await expect(broken).rejects.toThrow('division by zero');
+    }
+    expect(await as(other, () => visible())).toEqual([other]);
+  });
+
+  it('knows nobody after it was lost and made anew', async () => {
+    const [one = 0] = ids;
+    const pid = async (): Promise<number> =>
+      (await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db)).rows[0]?.pid ?? 0;
+    const before = await as(one, pid);
+    await withDatabase(stores, (client) => client.query('SELECT pg_terminate_backend($1, 5000)', [before]));
+    const seen = await as(one, () => visible()).catch(() => as(one, () => visible()));
+    expect(seen).toEqual([one]);
+    expect(await as(one, pid)).not.toBe(before);
+  });
+});

@@ -1,0 +1,131 @@
+import { Client, DatabaseError, type QueryResult } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { underRole } from '../../src/adapters/postgres/api-role.ts';
+import { startBoundApi } from '../support/bound-api.ts';
+import { ask, callsAt } from '../support/calls-of-operations.ts';
+import { watchStatements, type Sent } from '../support/sent-statements.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { tenantFiltersOf, withoutFilter } from '../support/tenant-filters.ts';
+import { insertTwoTenants, ofOwner, type TwoTenants } from '../support/two-tenants.ts';
+import { wireUp } from '../support/wired.ts';
+
+// Everything that the api says to PostgreSQL for one partner is said again on a connection that speaks for another: word for
+// word, and with each filter taken out. Also statements that have no filter, because the one before them had.
+
+/** They show rows of all on purpose: see docs/decisions/0040-row-security.md. */
+const forAll = /key_with_hash|partner_with_key|attributes_of_all|names_of_attributes/;
+const ours = /\b(partner|attribute\w*|job\w*|import_log|customer|user_token|audience\w*|dead_generation|composition)\b/;
+
+const isInsert = (text: string): boolean => /^\s*insert/i.test(text);
+/** PostgreSQL's code for rows that a policy does not let in. */
+const refused = '42501';
+
+describe('a statement of one partner, said for another', () => {
+  let stores: TestStores;
+  let tenants: TwoTenants;
+  let statements: Sent[];
+  const statuses: number[] = [];
+  const closing: (() => Promise<void>)[] = [];
+
+  async function connect(role: string, partnerId: number | null): Promise<Client> {
+    const url = role === 'none' ? stores.config.INLET_POSTGRES_URL : underRole(stores.config.INLET_POSTGRES_URL, role);
+    const client = new Client({ connectionString: url.reveal() });
+    await client.connect();
+    closing.push(() => client.end());
+    if (partnerId !== null) await client.query(`SELECT set_config('inlet.partner', $1, false)`, [String(partnerId)]);
+    return client;
+  }
+
+  /** What it gives, or the code with which it was refused. Nothing of it stays. */
+  async function replay(client: Client, text: string, values: readonly unknown[]): Promise<QueryResult | string> {
+    await client.query('BEGIN');
+    try {
+      return await client.query(text, [...values]);
+    } catch (error) {
+      if (error instanceof DatabaseError && error.code !== undefined) return error.code;
+      throw error;
+    } finally {
+      await client.query('ROLLBACK');
+    }
+  }
+
+  const gaveOf = (result: QueryResult | string): string | number | null =>
+    typeof result === 'string' ? result : result.rowCount;
+  const showsOwner = (result: QueryResult | string): boolean =>
+    typeof result !== 'string' && ofOwner.test(JSON.stringify(result.rows));
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    const deps = await wireUp(stores);
+    closing.push(() => deps.close());
+    tenants = await insertTwoTenants(stores, deps);
+    const { owner } = tenants;
+    const api = await startBoundApi(stores.config, 'of the caller');
+    closing.push(api.stop);
+    const watch = watchStatements();
+    const [customer] = owner.customers;
+    if (!customer) throw new Error('a customer is needed');
+    const authorization = `Bearer ${owner.apiKey}`;
+    const sent = await watch.during(async () => {
+      for (const call of callsAt(owner)) statuses.push((await ask(api.url, call, { authorization })).status);
+      const headers = { authorization, 'x-user-token': customer.userToken };
+      for (const call of callsAt({ ...owner, ...customer })) await ask(api.url, call, headers);
+    });
+    watch.stop();
+    // What was cleared is there again, to be seen.
+    await withDatabase(stores, (client) => client.query('UPDATE audience SET generation = 0, last_load_id = 1'));
+    const byText = new Map(sent.map((one) => [one.text, one]));
+    statements = [...byText.values()].filter(
+      ({ text }) => ours.test(text) && !forAll.test(text) && !text.includes('pgboss.') && !text.includes('set_config'),
+    );
+  });
+  afterAll(async () => {
+    for (const close of closing) await close();
+    await stores.drop();
+  });
+
+  const variantsOf = ({ text }: Sent): string[] => [text, ...tenantFiltersOf(text).map(withoutFilter)];
+
+  it('was good for the first', () => {
+    expect(statuses.length).toBeGreaterThan(15);
+    expect(statuses.filter((status) => status >= 300)).toEqual([]);
+  });
+
+  it('shows no row of the first, and writes none', async () => {
+    const client = await connect('inlet_api', tenants.intruder.id);
+    let tried = 0;
+    for (const sent of statements) {
+      for (const text of variantsOf(sent)) {
+        const result = await replay(client, text, sent.values);
+        tried += 1;
+        expect(showsOwner(result), text).toBe(false);
+        // Its own row of `partner`, when the filter is gone.
+        const own = /^(update|select) .*"partner"/.test(text) && text !== sent.text ? 1 : 0;
+        expect(gaveOf(result), text).toBe(isInsert(text) ? refused : own);
+      }
+    }
+    expect(statements.length).toBeGreaterThan(25);
+    expect(tried).toBeGreaterThan(statements.length + 15);
+  });
+
+  it('shows nothing when nobody is said to speak', async () => {
+    const client = await connect('inlet_api', null);
+    for (const sent of statements) {
+      for (const text of variantsOf(sent)) {
+        const result = await replay(client, text, sent.values);
+        expect(gaveOf(result), text).toBe(isInsert(text) ? refused : 0);
+      }
+    }
+  });
+
+  it('would show and write them with the rights of the owner', async () => {
+    const client = await connect('none', tenants.intruder.id);
+    for (const sent of statements.filter(({ text }) => /^\s*select/i.test(text))) {
+      const result = await replay(client, sent.text, sent.values);
+      expect(gaveOf(result), sent.text).toBeGreaterThan(0);
+    }
+    const written = statements.filter(({ text }) => /^\s*(insert|update)/i.test(text));
+    expect(written.length).toBeGreaterThan(8);
+    for (const sent of written) expect(await replay(client, sent.text, sent.values), sent.text).not.toBe(refused);
+  });
+});

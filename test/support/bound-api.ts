@@ -1,0 +1,22 @@
+import { buildApi } from '../../src/adapters/http/server.ts';
+import type { Config } from '../../src/entry/config.ts';
+import { createLogger } from '../../src/entry/logging.ts';
+import { wire } from '../../src/entry/wiring.ts';
+
+/** The api in the process of the test; under its role as in production, or with the rights of the owner. */
+export async function startBoundApi(
+  config: Config,
+  rows: 'of the caller' | 'of all',
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const role = { name: 'test', boss: 'send' } as const;
+  const deps = await wire(config, rows === 'of all' ? role : { ...role, rows }, log);
+  const api = buildApi(deps, log);
+  return {
+    url: await api.listen({ host: '127.0.0.1', port: 0 }),
+    stop: async () => {
+      await api.close();
+      await deps.close();
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { operations } from '../../packages/contract/src/operations.ts';
+
+/** What a caller asks about something that exists and may be another's. */
+export type Target = {
+  readonly importLogId: number;
+  readonly attributeId: number;
+  readonly audienceId: number;
+  readonly segmentId: number;
+};
+
+export type Call = {
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+};
+
+/** Bodies for every operation that takes one. */
+function bodiesOf({ attributeId }: Target): Readonly<Record<string, readonly unknown[]>> {
+  return {
+    queueImport: [
+      { file_path: 'any.csv', key_type: 1 },
+      {
+        file_path: 's3://any-bucket/any.csv',
+        path_type: 1,
+        key_type: 1,
+        credentials: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'x'.repeat(40), region: 'us-east-1' },
+      },
+    ],
+    deleteAttributeData: [
+      { key_type: 0, keys: [String(attributeId)] },
+      { key_type: 1, keys: ['secret-key'] },
+    ],
+    createAudience: [{ name: 'any', file_path: 'any.csv' }],
+    appendFiles: [{ file_path: 'any.csv' }],
+  };
+}
+
+/**
+ * Every operation of the contract, at the target; those that change nothing come first. Streams are left out: they do not end,
+ * and read the record with the same statement as GET.
+ */
+export function callsAt(target: Target): Call[] {
+  const ids: Readonly<Record<string, number>> = {
+    import_log_id: target.importLogId,
+    audience_id: target.audienceId,
+    default_warehouse_segment_id: target.segmentId,
+  };
+  const bodies = bodiesOf(target);
+  const ending = Object.entries(operations).filter(([, operation]) => !('events' in operation));
+  const calls = ending.flatMap(([operation, { method, path }]) => {
+    const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => {
+      const id = ids[name];
+      if (id === undefined) throw new Error(`no ${name} for ${operation}`);
+      return String(id);
+    });
+    return (bodies[operation] ?? [undefined]).map((body): Call => ({ operation, method, path: filled, body }));
+  });
+  return calls.toSorted((one, other) => Number(other.method === 'GET') - Number(one.method === 'GET'));
+}
+
+export type Answer = { readonly status: number; readonly text: string };
+
+/** Over a socket, as partners do it. */
+export async function ask(url: string, call: Call, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  const hasBody = call.body !== undefined;
+  const answer = await fetch(`${url}${call.path}`, {
+    method: call.method,
+    headers: hasBody ? { ...headers, 'content-type': 'application/json' } : headers,
+    ...(hasBody && { body: JSON.stringify(call.body) }),
+  });
+  return { status: answer.status, text: (await answer.text()).replaceAll(/"request_id":"[^"]*"/g, '') };
+}

@@ -1,0 +1,42 @@
+import { Client } from 'pg';
+
+export type Sent = { readonly text: string; readonly values: readonly unknown[] };
+
+/** Sees every statement that this process sends to PostgreSQL with parameters, and may change its text on the way. */
+export function watchStatements(): {
+  /** What is sent while it runs. */
+  readonly during: (run: () => Promise<unknown>) => Promise<Sent[]>;
+  /** With the text changed, while it runs. */
+  readonly editing: <T>(edit: (text: string) => string, run: () => Promise<T>) => Promise<T>;
+  readonly stop: () => void;
+} {
+  // oxlint-disable-next-line typescript/unbound-method -- called with the client it was called on
+  const { query } = Client.prototype;
+  let seen: Sent[] | null = null;
+  let edit = (text: string): string => text;
+  Object.assign(Client.prototype, {
+    query(this: Client, text: unknown, values: unknown, ...rest: unknown[]): unknown {
+      const isOurs = typeof text === 'string' && Array.isArray(values);
+      if (isOurs) seen?.push({ text, values: [...(values as unknown[])] });
+      const answer: unknown = Reflect.apply(query, this, [isOurs ? edit(text) : text, values, ...rest]);
+      return answer;
+    },
+  });
+  return {
+    during: async (run) => {
+      const mine: Sent[] = [];
+      seen = mine;
+      await run().finally(() => {
+        seen = null;
+      });
+      return mine;
+    },
+    editing: async (change, run) => {
+      edit = change;
+      return run().finally(() => {
+        edit = (text) => text;
+      });
+    },
+    stop: () => void Object.assign(Client.prototype, { query }),
+  };
+}

@@ -1,0 +1,26 @@
+/** A condition in a statement that keeps other tenants' rows out. */
+export type TenantFilter = { readonly statement: string; readonly at: number; readonly condition: string };
+
+const column = String.raw`(?:"?\w+"?\.)?"?partner_id"?`;
+const filters = new RegExp(
+  [
+    String.raw`${column} = \$\d+`,
+    // What one row has in common with another: jobs before this one.
+    String.raw`${column} = ${column}`,
+    String.raw`audience\.customer_id (?:IS NULL|= \$\d+)`,
+    // The partner's own row.
+    String.raw`(?<=(?:from|update) "partner"[^()]* where )"id" = \$\d+`,
+  ].join('|'),
+  'g',
+);
+
+export function tenantFiltersOf(statement: string): TenantFilter[] {
+  return Array.from(statement.matchAll(filters), ({ index, 0: condition }) => ({ statement, at: index, condition }));
+}
+
+/** The same statement with a condition in its place that always holds, and that uses up the same parameter. */
+export function withoutFilter({ statement, at, condition }: TenantFilter): string {
+  const parameter = /\$\d+/.exec(condition)?.[0];
+  const always = parameter === undefined ? 'true' : `${parameter}::bigint IS NOT DISTINCT FROM ${parameter}::bigint`;
+  return `${statement.slice(0, at)}${always}${statement.slice(at + condition.length)}`;
+}

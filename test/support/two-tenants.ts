@@ -1,0 +1,123 @@
+import { randomKeys } from '../../src/adapters/vault/random-keys.ts';
+import { newBarePartner, type BarePartner, type Wired } from './wired.ts';
+import { withDatabase, type TestStores } from './stores.ts';
+import { rememberSecrets } from './known-secrets.ts';
+
+/** As many open jobs as a partner may have: if another's were counted, this could be seen. */
+export const openJobsOfOwner = 5;
+
+/** Ids of the owner begin here and its words have "secret" in them, so that they are known wherever they turn up. */
+const firstIdOfOwner = 700_000_000;
+export const ofOwner = /secret|\b7\d{8}\b/;
+
+type Owner = BarePartner & {
+  readonly importLogId: number;
+  readonly attributeId: number;
+  readonly audienceId: number;
+  readonly segmentId: number;
+  readonly customers: readonly Customer[];
+};
+type Customer = { readonly userToken: string; readonly audienceId: number; readonly segmentId: number };
+
+export type TwoTenants = { readonly owner: Owner; readonly intruder: BarePartner };
+
+/** One partner with a row in every table, and one with nothing. Written below the API: no worker is needed. */
+export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise<TwoTenants> {
+  const intruder = await newBarePartner(deps);
+  return withDatabase(stores, async (client) => {
+    const idOf = async (statement: string, ...values: unknown[]): Promise<number> =>
+      Number((await client.query<{ id: string }>(statement, values)).rows[0]?.id);
+    await client.query(
+      `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, $1) FROM pg_sequences WHERE schemaname = 'public'`,
+      [firstIdOfOwner],
+    );
+    const partner = await newBarePartner(deps);
+    await client.query(`UPDATE partner SET prefix = 'secret-' || prefix, next_seq = 100 WHERE id = $1`, [partner.id]);
+    const attributeId = await idOf(
+      `INSERT INTO attribute (partner_id, name) VALUES ($1, 'secret-sport') RETURNING id`,
+      partner.id,
+    );
+    await client.query(
+      `INSERT INTO attribute_foreign_key (partner_id, foreign_key, attribute_id) VALUES ($1, 'secret-key', $2)`,
+      [partner.id, attributeId],
+    );
+    let seq = 0;
+    const job = (kind: string, status: number): Promise<number> =>
+      idOf(
+        `INSERT INTO job (partner_id, seq, kind, status, failure_code, failure_detail)
+         VALUES ($1, $2, $3, $4, 'no_files', 'secret') RETURNING id`,
+        partner.id,
+        (seq += 1),
+        kind,
+        status,
+      );
+    const importJob = async (status: number): Promise<number> => {
+      const id = await job('import', status);
+      await client.query(
+        `INSERT INTO import_log (job_id, partner_id, log_type, file_path, path_type, key_type)
+         VALUES ($1, $2, 0, 'secret.csv', 0, 1)`,
+        [id, partner.id],
+      );
+      await client.query(`INSERT INTO job_credential (job_id, key_id, sealed) VALUES ($1, 'stack', 'secret')`, [id]);
+      return id;
+    };
+    const file = async (jobId: number, audienceId: number | null): Promise<void> => {
+      const id = await idOf(
+        `INSERT INTO job_file (job_id, partner_id, key, path, etag, size, status, batch_id, audience_id, generation,
+           failure_code, failure_detail)
+         VALUES ($1, $2, 'secret.csv', 'secret.csv', 'secret', 1, 3, 1, $3, $4, 'empty_file', 'secret') RETURNING id`,
+        jobId,
+        partner.id,
+        audienceId,
+        audienceId === null ? null : 0,
+      );
+      await client.query(
+        `INSERT INTO job_file_reject (job_file_id, reason, rows, first_row) VALUES ($1, 'zero_id', 1, 1)`,
+        [id],
+      );
+    };
+    const audience = async (customerId: number | null): Promise<{ audienceId: number; segmentId: number }> => {
+      const { rows } = await client.query<{ id: string; warehouse_segment_id: string }>(
+        `INSERT INTO audience (partner_id, customer_id, name, last_load_id) VALUES ($1, $2, 'secret-audience', 1)
+         RETURNING id, warehouse_segment_id`,
+        [partner.id, customerId],
+      );
+      const audienceId = Number(rows[0]?.id);
+      for (const status of [2, 3]) {
+        const jobId = await job('audience', status);
+        await client.query(
+          `INSERT INTO audience_load (job_id, partner_id, audience_id, generation, file_path) VALUES ($1, $2, $3, 0, 'secret-path')`,
+          [jobId, partner.id, audienceId],
+        );
+        if (status === 2) await file(jobId, audienceId);
+      }
+      const report = { members: '0', matched: 0, known: 0, cells: [] };
+      await client.query(
+        `INSERT INTO composition (audience_id, split, generation, last_load_id, report) VALUES ($1, 'secret', 0, 1, $2)`,
+        [audienceId, JSON.stringify(report)],
+      );
+      return { audienceId, segmentId: Number(rows[0]?.warehouse_segment_id) };
+    };
+    const importLogId = await importJob(1);
+    await file(importLogId, null);
+    for (let open = 1; open < openJobsOfOwner; open += 1) await importJob(0);
+    const customers: Customer[] = [];
+    for (const name of ['secret-one', 'secret-two']) {
+      const customerId = await idOf(
+        'INSERT INTO customer (partner_id, name) VALUES ($1, $2) RETURNING id',
+        partner.id,
+        name,
+      );
+      const token = randomKeys('userToken', 'test').issue();
+      rememberSecrets(token.key.reveal());
+      await client.query('INSERT INTO user_token (partner_id, customer_id, token_hash) VALUES ($1, $2, $3)', [
+        partner.id,
+        customerId,
+        Buffer.from(token.hash),
+      ]);
+      customers.push({ userToken: token.key.reveal(), ...(await audience(customerId)) });
+    }
+    const owner = { ...partner, importLogId, attributeId, ...(await audience(null)), customers };
+    return { owner, intruder };
+  });
+}
