@@ -172,20 +172,29 @@ describe('an upload with the SDK', () => {
     expect(await sumInBucket('damaged/large.csv')).toBe(sumOf(bytesOf(11 * mebibyte, 6)));
   });
 
-  it('knows a file as complete when only the answer to its completion was lost', async () => {
-    let lost = 0;
-    const proxy = await startMeddlingProxy(endpoint, ({ method, url = '' }) => {
-      if (method !== 'POST' || !url.includes('uploadId=') || lost === 1) return 'pass';
-      lost += 1;
-      return 'swallow';
-    });
-    const files = [{ name: 'a.csv', body: bytesOf(6 * mebibyte, 7) }];
-    const uploaded = await inletAt(proxy.url).upload(files, { prefix: 'lost', partSize: 5 * mebibyte });
-    await proxy.close();
-    expect(lost).toBe(1);
-    expect(uploaded).toMatchObject({ ok: true, value: { files: [{ bytes: 6 * mebibyte }] } });
-    expect(await sumInBucket('lost/a.csv')).toBe(sumOf(bytesOf(6 * mebibyte, 7)));
-  });
+  it.each([
+    { what: 'is there', completions: ['swallow', 'pass'], ok: true },
+    { what: 'is there, and the storage has forgotten the upload', completions: ['swallow', 'gone'], ok: true },
+    { what: 'is not there', completions: ['unavailable', 'gone'], ok: false },
+  ] as const)(
+    'knows a file whose completion was not answered for what it is: it $what',
+    async ({ completions, ok }) => {
+      const prefix = `completions/${completions.join('-')}`;
+      let count = 0;
+      const proxy = await startMeddlingProxy(endpoint, ({ method, url = '' }) => {
+        if (method !== 'POST' || !url.includes('uploadId=')) return 'pass';
+        count += 1;
+        return completions[count - 1] ?? 'pass';
+      });
+      const files = [{ name: 'a.csv', body: bytesOf(6 * mebibyte, 7) }];
+      const uploaded = await inletAt(proxy.url).upload(files, { prefix, partSize: 5 * mebibyte });
+      await proxy.close();
+      expect(count).toBe(2);
+      expect(uploaded.ok).toBe(ok);
+      expect(await objectsBelow(prefix)).toEqual(ok ? [`${prefix}/a.csv`] : []);
+      expect(await unfinished()).toEqual([]);
+    },
+  );
 
   it('is refused with what the storage says', async () => {
     const files = [{ name: 'a.csv', body: bytesOf(10, 1) }];

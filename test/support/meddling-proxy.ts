@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 
-/** `swallow`: the request is carried out, and its answer is lost. */
-export type Meddling = 'pass' | 'damage' | 'swallow' | 'unavailable';
+/** `swallow`: the request is carried out, and its answer is lost. `gone`: as a storage that knows no such upload (any more). */
+export type Meddling = 'pass' | 'damage' | 'swallow' | 'unavailable' | 'gone';
 
 /** Passes requests on to a server, with a byte of the body changed or not at all where the test says so. */
 export async function startMeddlingProxy(
@@ -18,6 +18,10 @@ export async function startMeddlingProxy(
       const meddling = decide(incoming, count);
       if (meddling === 'unavailable') {
         response.writeHead(503, { 'retry-after': '0' }).end('<Error><Code>SlowDown</Code></Error>');
+        return;
+      }
+      if (meddling === 'gone') {
+        response.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>');
         return;
       }
       const body = Buffer.concat(chunks);
