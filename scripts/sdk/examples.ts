@@ -43,7 +43,7 @@ export async function writeExampleFiles(folder: string, settings: InletSettings)
   const files = { '1.csv': rows(0, 150), '2.csv': rows(150, 150), '3.csv': [...bad, row(301)] };
   for (const [name, lines] of Object.entries(files)) await writeFile(join(folder, 'monday', name), lines.join('\n'));
   const members = Array.from({ length: 100 }, (_, n) => `${idOf(n)},click`);
-  await writeFile(join(folder, 'summer.csv'), members.join('\n'));
+  await writeFile(join(folder, 'winter.csv'), members.join('\n'));
 }
 
 function idOf(n: number): string {
