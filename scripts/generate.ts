@@ -4,6 +4,7 @@ import { errorsPage } from './pages/errors-page.ts';
 import { metricsPage } from './pages/metrics-page.ts';
 import { packagesPage } from './pages/packages-page.ts';
 import { openApiPage } from './pages/openapi-page.ts';
+import { sdkCodesPage, sdkOperationsPage, sdkSchemasPage } from './pages/sdk-pages.ts';
 
 /** Writes the pages that are made from the code and from the lock file. With --check it writes nothing and fails when one is stale. */
 const pages = [
@@ -12,6 +13,9 @@ const pages = [
   { path: 'docs/metrics.md', make: metricsPage },
   { path: 'docs/packages.md', make: packagesPage },
   { path: 'packages/contract/openapi.json', make: openApiPage },
+  { path: 'packages/sdk/src/generated/codes.ts', make: sdkCodesPage },
+  { path: 'packages/sdk/src/generated/operations.ts', make: () => sdkOperationsPage() },
+  { path: 'packages/sdk/src/generated/schemas.ts', make: () => sdkSchemasPage() },
 ];
 const checkOnly = process.argv.includes('--check');
 

@@ -35,9 +35,15 @@ export function parseLockFile(text: string): LockedPackage[] {
   }));
 }
 
-/** What a deployed service has: `dev` marks packages that nothing but development needs. Links are named by their target. */
+/**
+ * What a deployed service has: `dev` marks packages that nothing but development needs. Links are named by their target.
+ * Of our own packages, those that the service names: the SDK is for others.
+ */
 export function productionPackages(packages: readonly LockedPackage[]): LockedPackage[] {
-  return packages.filter(({ path, dev, link }) => path !== '' && !dev && !link);
+  const named = packages.find(({ path }) => path === '')?.dependencies ?? {};
+  return packages.filter(
+    (one) => one.path !== '' && !one.dev && !one.link && (!isOurs(one) || Object.hasOwn(named, one.name)),
+  );
 }
 
 export function isOurs({ path }: LockedPackage): boolean {

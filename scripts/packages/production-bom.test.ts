@@ -7,13 +7,14 @@ const lock = (packages: object): ReturnType<typeof parseLockFile> =>
 const development = { name: 'cdx:npm:package:development', value: 'true' };
 
 const packages = lock({
-  '': { name: 'us', version: '1.0.0' },
+  '': { name: 'us', version: '1.0.0', dependencies: { '@us/own': '1.0.0', runs: '1.0.0' } },
   'node_modules/@us/own': { resolved: 'packages/own', link: true },
   'node_modules/runs': { version: '1.0.0' },
   'node_modules/tool': { version: '1.0.0', dev: true },
   'node_modules/tool/node_modules/shared': { version: '2.0.0', dev: true },
   'node_modules/runs/node_modules/shared': { version: '2.0.0' },
   'packages/own': { name: '@us/own', version: '1.0.0' },
+  'packages/for-others': { name: '@us/for-others', version: '1.0.0' },
 });
 const bom = {
   specVersion: '1.5',
@@ -23,6 +24,7 @@ const bom = {
     { 'bom-ref': 'shared@2.0.0', name: 'shared', properties: [development] },
     { 'bom-ref': 'tool@1.0.0', name: 'tool', properties: [development] },
     { 'bom-ref': '@us/own@1.0.0', name: 'own', properties: [] },
+    { 'bom-ref': '@us/for-others@1.0.0', name: 'for-others', properties: [] },
   ],
   dependencies: [
     { ref: 'us@1.0.0', dependsOn: ['runs@1.0.0', 'tool@1.0.0'] },
@@ -34,7 +36,7 @@ const bom = {
 };
 
 describe('a bill of production', () => {
-  it('leaves out what only development needs, and nothing that both need', () => {
+  it('leaves out what only development or others need, and nothing that both need', () => {
     const { components, dependencies } = productionBom(bom, packages);
     expect(components.map(({ name }) => name)).toEqual(['runs', 'shared', '@us/own']);
     expect(dependencies.map(({ ref, dependsOn }) => [ref, ...dependsOn])).toEqual([

@@ -24,6 +24,7 @@ export type TestPartner = {
   readonly apiKey: string;
   readonly prefix: string;
   readonly bucket: string;
+  readonly storageKeys: { readonly accessKeyId: string; readonly secretAccessKey: string };
   /** With the partner's own credentials, which reach its prefix only. */
   readonly s3: S3Client;
   readonly upload: (path: string, body: Uint8Array | string) => Promise<void>;
@@ -65,6 +66,7 @@ export async function createPartner(
     apiKey: issued.api_key,
     prefix: storage.prefix,
     bucket: storage.bucket,
+    storageKeys: { accessKeyId: storage.access_key_id, secretAccessKey: storage.secret_access_key },
     s3,
     upload: async (path, body) => {
       await s3.send(new PutObjectCommand({ Bucket: storage.bucket, Key: storage.prefix + path, Body: body }));

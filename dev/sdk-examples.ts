@@ -1,0 +1,43 @@
+import { installPacked } from '../scripts/sdk/install-packed.ts';
+import { readExamples, runExample, writeExampleFiles } from '../scripts/sdk/examples.ts';
+import { programOf, runtimes } from '../scripts/sdk/runtimes.ts';
+import { readAddresses } from '../stack/addresses.ts';
+import { complain, messageOf, say, secondsSince } from '../stack/say.ts';
+import { readDemoSession } from './demo-session.ts';
+
+// Runs the examples of the SDK's README on every runtime, from the packed SDK, against a running `npm run dev`.
+
+try {
+  await main();
+} catch (error) {
+  complain(messageOf(error));
+  process.exitCode = 1;
+}
+
+async function main(): Promise<void> {
+  const session = await readDemoSession();
+  if (!session) throw new Error('Start "npm run dev" in another terminal first.');
+  const { url, apiKey, bucket, prefix, accessKeyId, secretAccessKey } = session;
+  const { endpoint, region } = readAddresses().s3;
+  const { folder, remove } = installPacked();
+  try {
+    await writeExampleFiles(folder, {
+      url,
+      apiKey,
+      storage: { endpoint, region, bucket, prefix, accessKeyId, secretAccessKey },
+    });
+    for (const runtime of runtimes) {
+      const program = programOf(runtime);
+      for (const example of readExamples()) {
+        const start = performance.now();
+        const printed = (await runExample(folder, program, example)).split('\n');
+        const missing = example.prints.filter((line) => !printed.includes(line));
+        if (missing.length > 0)
+          throw new Error(`${runtime.name}, ${example.title}: did not print ${missing.join('; ')}`);
+        say(`${runtime.name.padEnd(10)} ${example.title} (${secondsSince(start)})`);
+      }
+    }
+  } finally {
+    remove();
+  }
+}

@@ -1,0 +1,29 @@
+import type { HttpAnswer } from './attempt.ts';
+import type { Api, CallApi } from './call.ts';
+import { followEvents } from './follow-events.ts';
+import { makeRequest, type Connection } from './make-request.ts';
+import { mayPass } from './may-pass.ts';
+import { readAnswer } from './read-answer.ts';
+import { sendWithRetries } from './send-with-retries.ts';
+
+/** Carries out calls: with the key, with a key for repeats on writes, as often as it takes. */
+export function connect(connection: Connection): Api {
+  return { call: caller(connection), follow: (call) => followEvents(connection, call) };
+}
+
+function caller(connection: Connection): CallApi {
+  return async (call) => {
+    const made = makeRequest(connection, call);
+    if (!made.ok) return made;
+    const request = made.value;
+    const isPassing = (answer: HttpAnswer): boolean => !call.alsoFine?.includes(answer.status) && mayPass(answer);
+    const timeoutMs = call.options?.timeoutMs ?? connection.timeoutMs;
+    const sent = await sendWithRetries(() => request, isPassing, {
+      timeoutMs,
+      signal: call.options?.signal,
+      retry: connection.retry,
+    });
+    if (sent.ok) return readAnswer(sent.answer, sent.attempts, call.alsoFine);
+    return { ok: false, problem: { ...sent.problem, detail: connection.apiKey.hideIn(sent.problem.detail) } };
+  };
+}

@@ -1,0 +1,88 @@
+import { describe, refuseForSignal } from './attempt.ts';
+import type { Call, ServerEvent } from './call.ts';
+import { makeRequest, type Connection } from './make-request.ts';
+import { mayPass } from './may-pass.ts';
+import { readAnswer } from './read-answer.ts';
+import { readEvents } from './read-events.ts';
+import { refuse, succeed, type Result } from './result.ts';
+import { delayAfter, readRetryAfter, rest } from './retry.ts';
+
+/** The last event of a job; the api ends the stream behind it. */
+const lastEvent = 'done';
+
+const comeBackMs = 1_000;
+
+/**
+ * The events of a job as they come. A connection that breaks is opened again behind the last event that came; a stream
+ * that is silent for longer than `timeoutMs` counts as broken.
+ */
+export async function* followEvents<T>(
+  connection: Connection,
+  call: Call,
+): AsyncGenerator<Result<ServerEvent<T>>, void, undefined> {
+  const signal = call.options?.signal;
+  const seen = { id: '', attempts: 0, hasLived: false };
+  for (;;) {
+    seen.attempts += 1;
+    seen.hasLived = false;
+    const accept = 'text/event-stream, application/problem+json';
+    const headers = { ...call.headers, accept, ...(seen.id === '' ? {} : { 'last-event-id': seen.id }) };
+    const made = makeRequest(connection, { ...call, headers });
+    if (!made.ok) return yield made;
+    let problem: Result<never> = refuse('network_failed', 'The stream ended too soon.', seen.attempts);
+    let retryAfter: number | null = null;
+    const silence = new AbortController();
+    const silenceMs = call.options?.timeoutMs ?? connection.timeoutMs;
+    let timer = setTimeout(() => silence.abort(), silenceMs);
+    try {
+      const { url, method } = made.value;
+      const until = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
+      const answer = await fetch(url, { method, headers: made.value.headers, redirect: 'manual', signal: until });
+      // A record that is final, and was seen as such: nothing will come any more.
+      if (answer.status === 204) return;
+      if (answer.status === 200 && answer.body) {
+        const onBytes = (): void => {
+          seen.hasLived = true;
+          clearTimeout(timer);
+          timer = setTimeout(() => silence.abort(), silenceMs);
+        };
+        for await (const { id, event, data } of readEvents(answer.body, onBytes)) {
+          if (id !== '') seen.id = id;
+          const record = parseRecord<T>(data);
+          if (!record.ok) return yield record;
+          yield succeed({ id, event, data: record.value });
+          if (event === lastEvent) return;
+        }
+      } else {
+        const whole = { status: answer.status, headers: answer.headers, text: await answer.text() };
+        const answered = readAnswer<never>(whole, seen.attempts);
+        problem = answered.ok ? refuse('unreadable_answer', 'No stream of events came.', seen.attempts) : answered;
+        if (!mayPass(whole)) return yield problem;
+        retryAfter = readRetryAfter(answer.headers.get('retry-after'));
+      }
+    } catch (error) {
+      if (signal?.aborted) return yield refuseForSignal(signal, seen.attempts);
+      const detail = connection.apiKey.hideIn(describe(error));
+      problem = silence.signal.aborted
+        ? refuse('timed_out', `Nothing came for ${silenceMs} ms.`, seen.attempts)
+        : refuse('network_failed', detail, seen.attempts);
+    } finally {
+      clearTimeout(timer);
+      silence.abort();
+    }
+    // The api ends a stream from time to time, to see the key again.
+    if (seen.hasLived) seen.attempts = 0;
+    const delay = seen.hasLived ? comeBackMs : delayAfter(seen.attempts, retryAfter, connection.retry);
+    if (delay === null) return yield problem;
+    if (!(await rest(delay, signal)) && signal) return yield refuseForSignal(signal, seen.attempts);
+  }
+}
+
+function parseRecord<T>(data: string): Result<T> {
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in read-answer.ts
+    return succeed(JSON.parse(data) as T);
+  } catch {
+    return refuse('unreadable_answer', 'An event has data that is not JSON.');
+  }
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { HttpRequest } from './attempt.ts';
+import type { Call, QueryValue } from './call.ts';
+import { refuse, succeed, type Result } from './result.ts';
+import type { RetrySettings } from './retry.ts';
+import { Secret } from './secret.ts';
+
+export type Connection = {
+  readonly url: string;
+  readonly apiKey: Secret;
+  readonly userToken: Secret | null;
+  readonly timeoutMs: number;
+  readonly retry: RetrySettings;
+};
+
+/** What is thrown here names an argument; none of ours has its value in it. */
+export function makeRequest(connection: Connection, call: Call): Result<HttpRequest> {
+  try {
+    return succeed(requestOf(connection, call));
+  } catch (error) {
+    return refuse('invalid_argument', error instanceof TypeError ? error.message : 'It cannot be sent.', 0);
+  }
+}
+
+function requestOf(connection: Connection, call: Call): HttpRequest {
+  const { method, path, query, body, proof, options } = call;
+  requireTime(options?.timeoutMs ?? connection.timeoutMs);
+  const token = options?.userToken === undefined ? connection.userToken : new Secret(options.userToken, 'userToken');
+  return {
+    method,
+    url: connection.url + path + queryOf(query),
+    headers: {
+      accept: 'application/json, application/problem+json',
+      ...(proof === 'none' ? {} : { authorization: `Bearer ${connection.apiKey.reveal()}` }),
+      ...(proof === 'key and user token' && token ? { 'x-user-token': token.reveal() } : {}),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(method === 'GET' ? {} : { 'idempotency-key': repeatKey(options?.idempotencyKey) }),
+      ...call.headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+}
+
+function repeatKey(given: string | undefined): string {
+  if (given === undefined) return randomUUID();
+  if (!/^[\x21-\x7e]{1,255}$/.test(given)) {
+    throw new TypeError('idempotencyKey must be 1 to 255 printable ASCII characters without spaces');
+  }
+  return given;
+}
+
+function queryOf(query: Readonly<Record<string, QueryValue>> = {}): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  return given.size === 0 ? '' : `?${given.toString()}`;
+}
+
+function requireTime(milliseconds: number): void {
+  if (Number.isInteger(milliseconds) && milliseconds > 0 && milliseconds < 2 ** 31) return;
+  throw new TypeError('timeoutMs must be a whole number of milliseconds');
+}

@@ -1,0 +1,68 @@
+import type { ApiCode } from './generated/codes.ts';
+
+/** What every call gives: nothing that the api, the network or the storage does is thrown. */
+export type Result<T> = Success<T> | Refusal;
+
+export type Success<T> = { readonly ok: true; readonly value: T };
+export type Refusal = { readonly ok: false; readonly problem: Problem };
+
+/** The result of one operation; beside the value, what else the api said. */
+export type Answered<T> = (Success<T> & { readonly answer: Answer }) | Refusal;
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The query of the next page of a list, from the header `Link`; null on the last page and where there are none. */
+  readonly next: Readonly<Record<string, string>> | null;
+};
+
+export type Problem = ApiProblem | LocalProblem;
+
+/** What the api answered (RFC 9457). Causes and remedies of the codes: docs/errors.md of Inlet. */
+export type ApiProblem = {
+  readonly from: 'api';
+  /** `unknown_code`: one that is newer than this SDK; `type` ends with it. */
+  readonly code: ApiCode | 'unknown_code';
+  readonly type: string;
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string;
+  readonly instance: string;
+  /** To be quoted when asking for help: the log of the api has the same. */
+  readonly request_id: string;
+  readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly attempts: number;
+};
+
+/** What went wrong on the way. */
+export type LocalProblem = {
+  readonly from: 'sdk';
+  readonly code: LocalCode;
+  readonly detail: string;
+  /** How often it was tried. */
+  readonly attempts: number;
+};
+
+export type LocalCode =
+  /** No connection, or it broke. */
+  | 'network_failed'
+  /** No answer in time; or a time limit that was given ran out. */
+  | 'timed_out'
+  /** By the caller's signal. */
+  | 'aborted'
+  /** An answer that is not of this api: often a proxy's. */
+  | 'unreadable_answer'
+  /** Something was given that cannot be sent. */
+  | 'invalid_argument'
+  /** A file to upload cannot be read, or changed while it was read. */
+  | 'unreadable_file'
+  /** The object storage refused. */
+  | 'storage_refused';
+
+export function succeed<T>(value: T): Success<T> {
+  return { ok: true, value };
+}
+
+export function refuse(code: LocalCode, detail: string, attempts = 1): Refusal & { readonly problem: LocalProblem } {
+  return { ok: false, problem: { from: 'sdk', code, detail, attempts } };
+}

@@ -1,0 +1,78 @@
+import { format, inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { Inlet, type InletSettings } from './inlet.ts';
+
+const secrets = ['sk-very-secret', 'user-very-secret', 'storage-very-secret'] as const;
+const storage = { region: 'r', bucket: 'b', prefix: 'p/', accessKeyId: 'id', secretAccessKey: secrets[2] };
+const settings: InletSettings = {
+  url: 'http://127.0.0.1:1',
+  apiKey: secrets[0],
+  userToken: secrets[1],
+  storage,
+  retry: { attempts: 1 },
+};
+
+/** All that a program could print. */
+function everyTextOf(value: unknown): string {
+  return [
+    inspect(value, { showHidden: true, depth: 10, getters: true }),
+    format('%s %o %O %j', value, value, value, value),
+    String(value),
+    JSON.stringify(value),
+    JSON.stringify(Object.getOwnPropertyDescriptors(value)),
+  ].join('\n');
+}
+
+describe('the key, the token and the storage key', () => {
+  it('are in nothing that can be printed of a client', () => {
+    const text = everyTextOf(new Inlet(settings));
+    expect(text.length).toBeGreaterThan(20);
+    for (const secret of secrets) expect(text).not.toContain(secret);
+  });
+
+  it('are in no problem', async () => {
+    const inlet = new Inlet(settings);
+    const results = [
+      await inlet.listAudiences(),
+      await inlet.upload([{ name: 'a.csv', body: new Uint8Array(1) }], { signal: AbortSignal.timeout(200) }),
+      await inlet.upload(['/nowhere/a.csv']),
+    ];
+    for (const result of results) {
+      expect(result.ok).toBe(false);
+      for (const secret of secrets) expect(everyTextOf(result)).not.toContain(secret);
+    }
+  });
+
+  it.each([
+    ['apiKey', { ...settings, apiKey: `${secrets[0]}\n` }],
+    ['apiKey', { ...settings, apiKey: '' }],
+    ['userToken', { ...settings, userToken: `${secrets[1]} ` }],
+    ['secretAccessKey', { ...settings, storage: { ...storage, secretAccessKey: `ä${secrets[2]}` } }],
+  ])('are not told when they cannot be sent: %s', (name, given) => {
+    const make = (): unknown => new Inlet(given);
+    expect(make).toThrow(new TypeError(`${name} must be printable ASCII without spaces, and not empty`));
+  });
+});
+
+describe('an address', () => {
+  it.each([
+    'http://inlet.example',
+    'ftp://inlet.example',
+    'inlet.example',
+    'https://a:b@inlet.example',
+    'https://i?a=1',
+  ])('%s is refused', (url) => {
+    expect(() => new Inlet({ ...settings, url })).toThrow(/^url must/);
+  });
+
+  it.each(['https://inlet.example', 'https://inlet.example/below/', 'http://localhost:8080', 'http://[::1]:80'])(
+    '%s is taken',
+    (url) => {
+      expect(new Inlet({ ...settings, url })).toBeInstanceOf(Inlet);
+    },
+  );
+
+  it('without encryption is taken when that is wanted', () => {
+    expect(new Inlet({ ...settings, url: 'http://inlet.internal', allowHttp: true })).toBeInstanceOf(Inlet);
+  });
+});

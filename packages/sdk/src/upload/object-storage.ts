@@ -1,0 +1,110 @@
+import type { HttpAnswer } from '../attempt.ts';
+import { refuse, succeed, type Result } from '../result.ts';
+import { defaultRetry, type RetrySettings } from '../retry.ts';
+import { sendWithRetries } from '../send-with-retries.ts';
+import { sign, type StorageRequest } from './sign.ts';
+import type { Storage } from './storage.ts';
+
+export type Part = { readonly number: number; readonly etag: string };
+
+/** The seven requests of S3 that an upload takes, for objects below the issued prefix. */
+export type ObjectStorage = {
+  readonly put: (path: string, body: Uint8Array<ArrayBuffer>) => Promise<Result<{ readonly etag: string }>>;
+  readonly begin: (path: string) => Promise<Result<{ readonly uploadId: string }>>;
+  readonly putPart: (upload: Upload, number: number, body: Uint8Array<ArrayBuffer>) => Promise<Result<Part>>;
+  readonly complete: (
+    upload: Upload,
+    parts: readonly Part[],
+    bytes: number,
+  ) => Promise<Result<{ readonly etag: string }>>;
+  readonly remove: (upload: Upload) => Promise<Result<void>>;
+};
+
+type Upload = { readonly path: string; readonly uploadId: string };
+
+type Patience = { readonly timeoutMs: number; readonly signal: AbortSignal | undefined; readonly retry: RetrySettings };
+
+/** `signal` does not reach what begins and ends an upload: an answer that nobody waits for leaves something behind. */
+export function objectStorage(storage: Storage, signal: AbortSignal | undefined): ObjectStorage {
+  const send = async (
+    { path, ...request }: Omit<StorageRequest, 'key'> & { readonly path: string },
+    patience: Patience,
+  ): Promise<Result<HttpAnswer>> => {
+    const signed = (): ReturnType<typeof sign> => sign(storage, { ...request, key: storage.prefix + path });
+    const sent = await sendWithRetries(signed, mayPass, patience);
+    if (!sent.ok) return { ok: false, problem: { ...sent.problem, detail: `storage: ${sent.problem.detail}` } };
+    const { status, text } = sent.answer;
+    // A completion can fail after its status was sent: then the body says so.
+    const isFine = status >= 200 && status < 300 && !text.includes('<Error>');
+    return isFine ? succeed(sent.answer) : refuse('storage_refused', complaintOf(path, sent.answer), sent.attempts);
+  };
+  /** A part may take long on a slow line, and a large upload to complete. */
+  const forBytes = { timeoutMs: 300_000, signal, retry: defaultRetry };
+  const toTheEnd = { ...forBytes, signal: undefined };
+  const forWords = { timeoutMs: 30_000, signal: undefined, retry: { ...defaultRetry, attempts: 3 } };
+
+  return {
+    put: async (path, body) => withEtag(await send({ method: 'PUT', path, query: {}, body }, forBytes)),
+    begin: async (path) => {
+      const answered = await send({ method: 'POST', path, query: { uploads: '' } }, forWords);
+      if (!answered.ok) return answered;
+      const uploadId = elementOf(answered.value.text, 'UploadId');
+      return uploadId === null ? refuse('storage_refused', `${path}: no UploadId came back.`) : succeed({ uploadId });
+    },
+    putPart: async ({ path, uploadId }, number, body) => {
+      const query = { partNumber: String(number), uploadId };
+      const answered = withEtag(await send({ method: 'PUT', path, query, body }, forBytes));
+      return answered.ok ? succeed({ number, etag: answered.value.etag }) : answered;
+    },
+    complete: async ({ path, uploadId }, parts, bytes) => {
+      const list = parts.map(
+        ({ number, etag }) => `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
+      );
+      const body = `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`;
+      const answered = await send({ method: 'POST', path, query: { uploadId }, body }, toTheEnd);
+      if (answered.ok) return succeed({ etag: elementOf(answered.value.text, 'ETag') ?? '' });
+      if (answered.problem.attempts === 1 || !isGone(answered.problem.detail)) return answered;
+      // An attempt before may have completed it, and only its answer was lost.
+      const there = await send({ method: 'HEAD', path, query: {} }, forWords);
+      return there.ok && there.value.headers.get('content-length') === String(bytes) ? withEtag(there) : answered;
+    },
+    remove: async ({ path, uploadId }) => {
+      const query = { uploadId };
+      // A part that was on its way can arrive after the removal: it is asked for until nothing is there.
+      for (let round = 0; round < 3; round += 1) {
+        const removed = await send({ method: 'DELETE', path, query }, forWords);
+        if (!removed.ok && !isGone(removed.problem.detail)) return removed;
+        const left = await send({ method: 'GET', path, query }, forWords);
+        if (!left.ok && isGone(left.problem.detail)) return succeed(undefined);
+      }
+      return refuse('storage_refused', `${path}: the unfinished upload could not be removed.`);
+    },
+  };
+}
+
+function mayPass({ status, text }: HttpAnswer): boolean {
+  if (status === 429 || status === 500 || status === 502 || status === 503 || status === 504) return true;
+  return /<Code>(?:RequestTimeout|XAmzContentSHA256Mismatch|BadDigest|InternalError|SlowDown)<\/Code>/.test(text);
+}
+
+function withEtag(answered: Result<HttpAnswer>): Result<{ readonly etag: string }> {
+  return answered.ok ? succeed({ etag: answered.value.headers.get('etag') ?? '' }) : answered;
+}
+
+function complaintOf(path: string, { status, text }: HttpAnswer): string {
+  const said = [elementOf(text, 'Code'), elementOf(text, 'Message')].filter((part) => part !== null && part !== '');
+  return `${path}: HTTP ${status}${said.length === 0 ? '' : `, ${said.join(': ')}`}`;
+}
+
+function isGone(detail: string): boolean {
+  return detail.includes('NoSuchUpload');
+}
+
+function elementOf(xml: string, name: string): string | null {
+  const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
+  return text === undefined ? null : text.replaceAll('&quot;', '"').replaceAll('&#34;', '"').replaceAll('&amp;', '&');
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,123 @@
+import { describe } from '../attempt.ts';
+import { refuse, succeed, type Refusal, type Result } from '../result.ts';
+import { objectStorage } from './object-storage.ts';
+import { Permits } from './permits.ts';
+import { sourceOf, type NamedSource, type UploadFile } from './sources.ts';
+import type { Storage } from './storage.ts';
+import { uploadOne, type UploadedFile } from './upload-one.ts';
+
+export type { UploadFile } from './sources.ts';
+
+export type UploadOptions = {
+  /** Below the issued prefix; a slash is put behind it if there is none. */
+  readonly prefix?: string | undefined;
+  readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
+  /** Ends the upload: nothing is left of a file that is not complete. */
+  readonly signal?: AbortSignal | undefined;
+  /** In bytes, at least 5 MiB; 8 MiB if nothing is said. */
+  readonly partSize?: number | undefined;
+  /** How many parts are in memory and on their way at once, of all files; 4 if nothing is said. */
+  readonly parallel?: number | undefined;
+};
+
+export type UploadProgress = {
+  readonly bytes_sent: number;
+  /** Null while a stream is among the files, which does not tell its size. */
+  readonly bytes_total: number | null;
+  readonly files_done: number;
+  readonly files_total: number;
+};
+
+export type Uploaded = {
+  /** What an import takes as `file_path` for all of these files. */
+  readonly prefix: string;
+  readonly files: readonly UploadedFile[];
+};
+
+const mebibyte = 1024 * 1024;
+
+export async function uploadFiles(
+  storage: Storage | null,
+  files: readonly UploadFile[],
+  { prefix: given = '', onProgress, signal, partSize = 8 * mebibyte, parallel = 4 }: UploadOptions,
+): Promise<Result<Uploaded>> {
+  const prefix = given === '' || given.endsWith('/') ? given : `${given}/`;
+  if (!storage) return refuse('invalid_argument', 'Give the setting `storage` to upload files.', 0);
+  if (!Number.isInteger(partSize) || partSize < 5 * mebibyte) return wrong('partSize must be at least 5 MiB');
+  if (!Number.isInteger(parallel) || parallel < 1) return wrong('parallel must be at least 1');
+  const described = await describeAll(files);
+  if (!described.ok) return described;
+  const sources = described.value;
+  const paths = sources.map(({ name }) => prefix + name);
+  const badPath = paths.find((path) => !isPath(path));
+  if (badPath !== undefined) return wrong(`${JSON.stringify(badPath)} is not a path below the prefix`);
+  if (new Set(paths).size < paths.length) return wrong('two files have the same name');
+
+  const failure = new AbortController();
+  const either = signal ? AbortSignal.any([signal, failure.signal]) : failure.signal;
+  const sizes = sources.map(({ size }) => size);
+  const progress = {
+    bytes_sent: 0,
+    bytes_total: sizes.includes(null) ? null : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0),
+    files_done: 0,
+    files_total: sources.length,
+  };
+  const state: { failed: Refusal | null; thrown: unknown[] } = { failed: null, thrown: [] };
+  const tell = (): void => {
+    try {
+      onProgress?.({ ...progress });
+    } catch (error) {
+      state.thrown.push(error); // the caller's own: it gets it back when nothing is left behind
+      failure.abort();
+    }
+  };
+  const shared = {
+    storage: objectStorage(storage, either),
+    permits: new Permits(parallel),
+    partSize,
+    signal: either,
+    onBytes: (bytes: number) => {
+      progress.bytes_sent += bytes;
+      tell();
+    },
+  };
+  const uploaded: UploadedFile[] = [];
+  const queue = sources.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, source] of queue) {
+      const result = await uploadOne(shared, prefix + source.name, source);
+      if (!result.ok) {
+        state.failed ??= result;
+        failure.abort();
+        return;
+      }
+      uploaded[index] = result.value;
+      progress.files_done += 1;
+      tell();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(parallel, sources.length) }, work));
+  if (state.thrown.length > 0) throw state.thrown[0];
+  return state.failed ?? succeed({ prefix, files: uploaded });
+}
+
+async function describeAll(files: readonly UploadFile[]): Promise<Result<NamedSource[]>> {
+  const sources: NamedSource[] = [];
+  for (const file of files) {
+    try {
+      sources.push(await sourceOf(file));
+    } catch (error) {
+      return refuse('unreadable_file', describe(error), 0);
+    }
+  }
+  return succeed(sources);
+}
+
+/** What Inlet would take as a path, and what an address can hold: `..` would lead elsewhere. */
+function isPath(path: string): boolean {
+  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..') && !/\p{Cc}|\p{Cs}/u.test(path);
+}
+
+function wrong(detail: string): Refusal {
+  return refuse('invalid_argument', `${detail}.`, 0);
+}

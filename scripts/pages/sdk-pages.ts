@@ -1,0 +1,66 @@
+import type { CatalogueEntry } from '../../src/domain/catalogue-entry.ts';
+import { failureCatalogue } from '../../src/domain/failure-catalogue.ts';
+import { describedSchemas, describeMethods } from '../sdk/described-operations.ts';
+import { methodText } from '../sdk/method-text.ts';
+import { comment, typeOfSchema } from '../sdk/type-of-schema.ts';
+import { openApiPage } from './openapi-page.ts';
+
+// packages/sdk/src/generated/: plain types and methods, so that the SDK needs neither zod nor the contract when it runs.
+
+const notice = (source: string): string => `// Generated from ${source} by "npm run generate". Do not edit.\n`;
+
+/** The types of requests and answers. */
+export function sdkSchemasPage(openApi: string = openApiPage()): string {
+  const types = describedSchemas(openApi).map(([name, schema]) =>
+    [
+      ...(schema.description === undefined ? [] : [comment(schema.description)]),
+      `export type ${name} = ${typeOfSchema(schema)};`,
+    ].join('\n'),
+  );
+  return `${notice('packages/contract/openapi.json')}\n${types.join('\n\n')}\n`;
+}
+
+/** The codes that an answer can have, also those of requests that reach no operation. */
+export function sdkCodesPage(): string {
+  const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
+  const codes = entries.filter(([, { status }]) => status !== undefined);
+  return [
+    notice('src/domain/failure-catalogue.ts'),
+    '/** Each code of a problem, with what it means. */',
+    'export const apiCodes = {',
+    ...codes.map(([code, { title }]) => `  ${code}: ${JSON.stringify(title)},`),
+    '} as const;',
+    '',
+    'export type ApiCode = keyof typeof apiCodes;',
+    '',
+  ].join('\n');
+}
+
+/** A method for each operation. */
+export function sdkOperationsPage(openApi: string = openApiPage()): string {
+  const methods = describeMethods(openApi);
+  const body = methods.map((operation) => methodText(operation)).join('\n\n');
+  const schemas = describedSchemas(openApi).map(([name]) => name);
+  const used = schemas.filter((name) =>
+    new RegExp(String.raw`\b${name}\b`).test(body.replaceAll(/\/\*\*.*?\*\//g, '')),
+  );
+  const streams = methods.some(({ isStream }) => isStream);
+  return [
+    notice('packages/contract/openapi.json'),
+    `import type { Api, CallOptions, ${streams ? 'ServerEvent, ' : ''}WriteOptions } from '../call.ts';`,
+    `import type { Answered${streams ? ', Result' : ''} } from '../result.ts';`,
+    `import type {\n${used.map((name) => `  ${name},`).join('\n')}\n} from './schemas.ts';`,
+    '',
+    '/** Every operation of the API, as a method: what stands in the path, the body, options. */',
+    'export class Operations {',
+    '  readonly #api: Api;',
+    '',
+    '  constructor(api: Api) {',
+    '    this.#api = api;',
+    '  }',
+    '',
+    body,
+    '}',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { jsonSchema, typeOfSchema, type JsonSchema } from './type-of-schema.ts';
+
+const contentSchema = z
+  .record(z.string(), z.looseObject({ schema: jsonSchema, 'x-event-data': jsonSchema.optional() }))
+  .default({});
+const operationSchema = z.looseObject({
+  operationId: z.string(),
+  summary: z.string(),
+  deprecated: z.boolean().default(false),
+  security: z.array(z.record(z.string(), z.unknown())),
+  parameters: z
+    .array(
+      z.looseObject({ name: z.string(), in: z.string(), required: z.boolean().default(false), schema: jsonSchema }),
+    )
+    .default([]),
+  requestBody: z.looseObject({ required: z.boolean(), content: contentSchema }).optional(),
+  responses: z.record(z.string(), z.looseObject({ content: contentSchema })),
+});
+const documentSchema = z.looseObject({
+  paths: z.record(z.string(), z.record(z.string(), operationSchema)),
+  components: z.looseObject({ schemas: z.record(z.string(), jsonSchema) }),
+});
+
+/** What a method of the SDK needs to know of an operation. Headers are the SDK's own affair. */
+export type MethodDescription = {
+  readonly name: string;
+  readonly summary: string;
+  readonly isDeprecated: boolean;
+  readonly method: string;
+  readonly path: string;
+  readonly proof: 'none' | 'key' | 'key and user token';
+  readonly pathParameters: readonly Parameter[];
+  readonly queryParameters: readonly Parameter[];
+  /** Null where there is none, or where it can be left out. */
+  readonly bodyType: string | null;
+  /** `void` where the answer has no body. */
+  readonly answerType: string;
+  /** Statuses besides 2xx that are answered with a value. */
+  readonly alsoFine: readonly number[];
+  /** The answer is a stream of events, each with such a record. */
+  readonly isStream: boolean;
+};
+
+type Parameter = { readonly name: string; readonly type: string; readonly isRequired: boolean };
+type DescribedOperation = z.infer<typeof operationSchema>;
+
+export function describeMethods(openApi: string): MethodDescription[] {
+  const { paths } = documentSchema.parse(JSON.parse(openApi));
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]): MethodDescription => {
+      const stream = successOf(operation)['text/event-stream'];
+      return {
+        name: operation.operationId,
+        summary: operation.summary,
+        isDeprecated: operation.deprecated,
+        method: method.toUpperCase(),
+        path,
+        proof: proofOf(operation),
+        pathParameters: parametersOf(operation, 'path'),
+        queryParameters: parametersOf(operation, 'query'),
+        bodyType: bodyTypeOf(operation),
+        answerType: stream
+          ? eventTypeOf(stream, paths[path.replace(/\/events$/, '')]?.['get'])
+          : answerTypeOf(operation),
+        alsoFine: Object.entries(operation.responses)
+          .filter(([status, { content }]) => Number(status) >= 400 && content['application/json'] !== undefined)
+          .map(([status]) => Number(status)),
+        isStream: stream !== undefined,
+      };
+    }),
+  );
+}
+
+/** What the schemas are called; the SDK has a problem type of its own. */
+export function describedSchemas(openApi: string): (readonly [string, JsonSchema])[] {
+  const { schemas } = documentSchema.parse(JSON.parse(openApi)).components;
+  return Object.entries(schemas).filter(([name]) => name !== 'Problem');
+}
+
+function successOf({ responses }: DescribedOperation): z.infer<typeof contentSchema> {
+  return Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1].content ?? {};
+}
+
+type Media = z.infer<typeof contentSchema>[string];
+
+/** What the document says that an event carries; else the record that the path before `/events` has. */
+function eventTypeOf(stream: Media, record: DescribedOperation | undefined): string {
+  const said = stream['x-event-data'];
+  if (said) return typeOfSchema(said);
+  return record ? answerTypeOf(record) : 'unknown';
+}
+
+function answerTypeOf(operation: DescribedOperation): string {
+  const answer = successOf(operation)['application/json'];
+  return answer ? typeOfSchema(answer.schema) : 'void';
+}
+
+function bodyTypeOf({ requestBody }: DescribedOperation): string | null {
+  const body = requestBody?.required ? requestBody.content['application/json'] : undefined;
+  return body ? typeOfSchema(body.schema) : null;
+}
+
+function proofOf({ security }: DescribedOperation): MethodDescription['proof'] {
+  if (security.some((scheme) => 'userToken' in scheme)) return 'key and user token';
+  return security.some((scheme) => 'apiKey' in scheme) ? 'key' : 'none';
+}
+
+function parametersOf({ parameters }: DescribedOperation, place: 'path' | 'query'): Parameter[] {
+  return parameters
+    .filter((parameter) => parameter.in === place)
+    .map(({ name, required, schema }) => ({ name, type: typeOfSchema(schema), isRequired: required }));
+}

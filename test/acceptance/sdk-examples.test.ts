@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readExamples, runExample, writeExampleFiles } from '../../scripts/sdk/examples.ts';
+import { installPacked } from '../../scripts/sdk/install-packed.ts';
+import { programOf, runtimes } from '../../scripts/sdk/runtimes.ts';
+import { readAddresses } from '../../stack/addresses.ts';
+import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+
+// The SDK as a partner has it: packed, installed in an empty folder, and run by each of the programs that it is for.
+
+const examples = readExamples();
+const [main, problems] = examples;
+
+describe('the packed SDK', () => {
+  let marketplace: Marketplace;
+  let installed: ReturnType<typeof installPacked>;
+
+  beforeAll(async () => {
+    marketplace = await startMarketplace('sdk-examples');
+    const { partner, service } = marketplace;
+    for (const name of ['sports', 'travel', 'music']) await partner.createAttribute(name, name);
+    installed = installPacked();
+    const { endpoint, region } = readAddresses().s3;
+    const { bucket, prefix, storageKeys } = partner;
+    const storage = { endpoint, region, bucket, prefix, ...storageKeys };
+    await writeExampleFiles(installed.folder, { url: service.url, apiKey: partner.apiKey, storage });
+  });
+  afterAll(async () => {
+    installed.remove();
+    await marketplace.stop();
+  });
+
+  it('has compiled code and types, and nothing of the tree', () => {
+    const folder = join(installed.folder, 'node_modules/@inlet/sdk');
+    expect(readdirSync(folder).toSorted()).toEqual(['README.md', 'dist', 'package.json']);
+    const files = readdirSync(join(folder, 'dist'), { recursive: true, encoding: 'utf8' });
+    expect(files).toContain('inlet.d.ts');
+    expect(files.filter((file) => /\.test\.|(?<!\.d)\.ts$/.test(file))).toEqual([]);
+  });
+
+  it('brings few packages along', () => {
+    const packages = readdirSync(join(installed.folder, 'node_modules'), { recursive: true, encoding: 'utf8' });
+    const names = packages.filter((path) => existsSync(join(installed.folder, 'node_modules', path, 'package.json')));
+    expect(names.filter((path) => /^(@[^/]+\/)?[^/]+$/.test(path)).length).toBeLessThanOrEqual(8);
+    expect(names.filter((path) => /^(zod|@inlet\/contract)$/.test(path))).toEqual([]);
+  });
+
+  it('has types against which its examples are right, and a wrong code is not', () => {
+    const wrong = `${problems?.code}\nif (!found.ok && found.problem.code === 'no_such_code') throw new Error();\n`;
+    const complaints = complaintsAbout(installed.folder, [...examples.map(({ code }) => code), wrong]);
+    expect(complaints).toEqual([expect.stringMatching(new RegExp(`^checked-${examples.length}.mts.*TS2367`))]);
+  });
+
+  it('has examples', () => {
+    expect(examples.length).toBeGreaterThanOrEqual(6);
+    expect(main?.prints.length).toBeGreaterThanOrEqual(4);
+    expect(examples.filter(({ prints }) => prints.length === 0)).toEqual([]);
+  });
+
+  it.each(examples)('does what its README says: $title', async (example) => {
+    const printed = await runExample(installed.folder, process.execPath, example);
+    expect(printed.split('\n')).toEqual(expect.arrayContaining([...example.prints]));
+  });
+
+  it.each(runtimes)('uploads, imports, waits and reads the refused rows on $name', async (runtime) => {
+    if (!main) throw new Error('no example');
+    const printed = (await runExample(installed.folder, programOf(runtime), main)).split('\n');
+    expect(printed.filter((line) => main.prints.includes(line))).toEqual(main.prints);
+    expect(printed.filter((line) => / of \d+ bytes$/.test(line)).length).toBeGreaterThanOrEqual(3);
+    expect(printed).toContain('status 2, 100 %');
+  });
+
+  it.each(runtimes)('shows no key on $name', async (runtime) => {
+    const code = [
+      main?.code.split('\n\n')[0],
+      "import { inspect } from 'node:util';",
+      "const settings = JSON.parse(await readFile('inlet.json', 'utf8'));",
+      'const client = new Inlet(settings);',
+      'console.log(client, [client], JSON.stringify(client), String(client), inspect(client, { showHidden: true, depth: 9 }));',
+      "console.log(await new Inlet({ ...settings, url: 'http://127.0.0.1:1', retry: { attempts: 1 } }).listAttributes());",
+    ].join('\n');
+    const printed = await runExample(installed.folder, programOf(runtime), { title: '', code, prints: [] });
+    expect(printed).toContain('network_failed');
+    expect(printed).not.toContain(marketplace.partner.apiKey);
+    expect(printed).not.toContain(marketplace.partner.storageKeys.secretAccessKey);
+  });
+});
+
+/** What the compiler says of programs that stand in a partner's folder. */
+function complaintsAbout(folder: string, codes: readonly string[]): string[] {
+  const files = codes.map((code, index) => {
+    const file = `checked-${index}.mts`;
+    writeFileSync(join(folder, file), code);
+    return file;
+  });
+  const modules = join(import.meta.dirname, '../../node_modules');
+  const options = ['--noEmit', '--strict', '--target', 'es2023', '--module', 'nodenext', '--types', 'node'];
+  const where = ['--typeRoots', join(modules, '@types'), '--skipLibCheck', 'false'];
+  const { stdout } = spawnSync(join(modules, '.bin/tsc'), [...options, ...where, ...files], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  return stdout.split('\n').filter((line) => line.includes('error TS'));
+}

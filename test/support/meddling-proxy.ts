@@ -1,0 +1,52 @@
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+
+/** `swallow`: the request is carried out, and its answer is lost. `gone`: as a storage that knows no such upload (any more). */
+export type Meddling = 'pass' | 'damage' | 'swallow' | 'unavailable' | 'gone';
+
+/** Passes requests on to a server, with a byte of the body changed or not at all where the test says so. */
+export async function startMeddlingProxy(
+  target: string,
+  decide: (request: IncomingMessage, count: number) => Meddling,
+): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
+  const { hostname, port } = new URL(target);
+  let count = 0;
+  const server = createServer((incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => {
+      count += 1;
+      const meddling = decide(incoming, count);
+      if (meddling === 'unavailable') {
+        response.writeHead(503, { 'retry-after': '0' }).end('<Error><Code>SlowDown</Code></Error>');
+        return;
+      }
+      if (meddling === 'gone') {
+        response.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>');
+        return;
+      }
+      const body = Buffer.concat(chunks);
+      if (meddling === 'damage') body.writeUInt8(body.readUInt8(0) ^ 1, 0);
+      const { method, url: path, headers } = incoming;
+      const outgoing = httpRequest({ hostname, port, method, path, headers }, (answer) => {
+        if (meddling === 'swallow') {
+          answer.resume().on('end', () => response.destroy());
+          return;
+        }
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      outgoing.on('error', () => response.destroy());
+      outgoing.end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

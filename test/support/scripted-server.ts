@@ -1,0 +1,71 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+
+export type SeenRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+};
+
+export type ScriptedServer = {
+  readonly url: string;
+  /** Every request so far, in the order in which they came. */
+  readonly seen: readonly SeenRequest[];
+  readonly close: () => Promise<void>;
+};
+
+/** A real HTTP server that does what a test says: for clients, whose answers must be bad in every way. */
+export async function startScriptedServer(
+  answer: (response: ServerResponse, request: SeenRequest, count: number) => void,
+): Promise<ScriptedServer> {
+  const seen: SeenRequest[] = [];
+  const server = createServer((incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('error', () => {});
+    incoming.on('end', () => {
+      const { method = '', url: path = '', headers } = incoming;
+      const request = { method, path, headers, body: Buffer.concat(chunks).toString() };
+      seen.push(request);
+      answer(response, request, seen.length);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    seen,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+export function sendProblem(
+  response: ServerResponse,
+  status: number,
+  code: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const problem = {
+    type: `urn:inlet:error:${code}`,
+    title: 'A title',
+    status,
+    detail: 'A detail.',
+    instance: '/here',
+    code,
+    request_id: 'request-1',
+  };
+  sendJson(response, status, problem, { 'content-type': 'application/problem+json', ...headers });
+}
