@@ -71,6 +71,7 @@ describe('the examples of the OpenAPI document', () => {
     expect(check(operation, { ...answer, status: 418 })).not.toEqual([]);
     expect(check(operation, { ...answer, headers: new Headers({ 'content-type': 'application/json' }) })).toEqual([
       'the header x-request-id is missing',
+      'the header ratelimit-policy is missing',
     ]);
     const asText = new Headers(answer.headers);
     asText.set('content-type', 'text/plain');
