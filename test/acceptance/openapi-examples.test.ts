@@ -70,7 +70,9 @@ describe('the examples of the OpenAPI document', () => {
     expect(check(operation, changed({ surprise: 1 }))).not.toEqual([]);
     expect(check(operation, { ...answer, status: 418 })).not.toEqual([]);
     expect(check(operation, { ...answer, headers: new Headers({ 'content-type': 'application/json' }) })).toEqual(
-      ['x-request-id', 'etag', 'cache-control', 'vary'].map((name) => `the header ${name} is missing`),
+      ['x-request-id', 'ratelimit-policy', 'etag', 'cache-control', 'vary'].map(
+        (name) => `the header ${name} is missing`,
+      ),
     );
     const asText = new Headers(answer.headers);
     asText.set('content-type', 'text/plain');
