@@ -86,6 +86,14 @@ describe('what an operator asks', () => {
     expect(text).not.toContain('not-to-be-printed');
   });
 
+  it('doctor tells of a role of the api that is missing, or not used', async () => {
+    expect(await wrongOnes({ INLET_API_ROLE: 'nobody_has_it' })).toEqual(['Role of the api', 'Workers']);
+    const { text } = await inlet(['doctor'], { INLET_API_ROLE: 'nobody_has_it' });
+    expect(text).toContain('CREATE ROLE nobody_has_it NOLOGIN; GRANT nobody_has_it TO');
+    const without = await inlet(['doctor'], { INLET_API_ROLE: 'none' });
+    expect(without.text).toContain('ok     Role of the api: none: the api may read the rows of all partners');
+  });
+
   it('lanes and jobs show what waits, what it waits for, and what became of it', async () => {
     const sport = await partner.createAttribute('sport');
     await partner.upload('a.csv', `${device(1)},${sport}\n`);
