@@ -81,18 +81,21 @@ describe('the lists of imports and attributes', () => {
     expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
   });
 
-  it.each([imports, attributes])('%s: the link keeps parameters that are not known', async (path) => {
-    const answer = await market.api.request(`${path}?since=a%20b&limit=2`);
-    expect(answer.headers.get('link')).toMatch(
-      /^<\/v1\/marketplace\/\w+\?since=a\+b&limit=2&cursor=[\w-]+>; rel="next"$/,
-    );
-  });
-
   it.each([imports, attributes])('%s: wrong limits and cursors are answered with 400', async (path) => {
     const other = path === imports ? attributes : imports;
     const link = (await market.api.request(`${other}?limit=1`)).headers.get('link') ?? '';
     const ofTheOther = /cursor=[^>]+/.exec(link)?.[0] ?? '';
-    const wrong = ['limit=0', 'limit=1001', 'limit=x', 'limit=', 'cursor=', 'cursor=1', 'cursor=x', ofTheOther];
+    const wrong = [
+      'limit=0',
+      'limit=1001',
+      'limit=x',
+      'limit=',
+      'cursor=',
+      'cursor=1',
+      'cursor=x',
+      ofTheOther,
+      'since=1',
+    ];
     for (const query of wrong) {
       const answer = await market.api.request(`${path}?${query}`);
       const problem = problemSchema.strict().parse(await readProblem(answer));
@@ -100,7 +103,7 @@ describe('the lists of imports and attributes', () => {
       expect(
         problem.errors?.map(({ pointer }) => pointer),
         query,
-      ).toEqual([`/${query.split('=')[0]}`]);
+      ).toEqual([query === 'since=1' ? '' : `/${query.split('=')[0]}`]);
     }
   });
 

@@ -12,8 +12,7 @@ export const attributeSchema = z
 
 export const attributeListSchema = z.array(attributeSchema).max(1000);
 
-/** Parameters that are not known are passed over, as ever. */
-export const attributePageSchema = z.object({
+export const attributePageSchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1000).default(1000),
   cursor,
 });

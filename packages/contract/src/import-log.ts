@@ -52,8 +52,8 @@ export const importLogSchema = z
 
 export const importLogListSchema = z.array(importLogSchema).max(100);
 
-/** What the spec calls the last 100 jobs is the first page. Parameters that are not known are passed over, as ever. */
-export const importLogPageSchema = z.object({
+/** What the spec calls the last 100 jobs is the first page. */
+export const importLogPageSchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(100),
   cursor,
 });
