@@ -39,7 +39,7 @@ describe('a user token of an OpenID Connect issuer', () => {
     made.register(async (scope: Api) => {
       addAuthentication(scope, deps);
       addCustomerScope(scope, { ...deps, issuedTokens });
-      scope.get('/scope', async (request) => scopeOf(request));
+      scope.get('/scope', { config: { scope: 'any' } }, async (request) => scopeOf(request));
     });
     await made.ready();
     return made;
