@@ -219,7 +219,7 @@ describe('a caller whose credentials do not do', () => {
       const { scope } = rowOf(operation);
       const documented = scope === 'any' ? [] : [scope];
       expect(operation.security.map(({ apiKey }) => apiKey)).toEqual(operation.security.map(() => documented));
-      for (const one of scopes.filter((any) => scope === 'any' || any === scope)) {
+      for (const one of scopes.filter((given) => scope === 'any' || given === scope)) {
         const lacking = gistOf(await askBoth(operation, owners, { apiKey: without.get(one) ?? '' }));
         const detail = `This API key does not have the scope "${one}".`;
         expect(lacking).toEqual(
