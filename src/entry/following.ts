@@ -1,4 +1,5 @@
 import { postgresChangeFeed } from '../adapters/postgres/change-feed.ts';
+import { asCaller } from '../adapters/postgres/caller.ts';
 import type { AudienceStore } from '../ports/audience-store.ts';
 import type { ImportLogStore } from '../ports/import-log-store.ts';
 import type { Log } from '../ports/log.ts';
@@ -19,5 +20,5 @@ export function wireFollowing(parts: {
     ofProcess: config.INLET_MAX_FOLLOWERS,
     ofPartner: config.INLET_MAX_FOLLOWERS_PER_PARTNER,
   };
-  return { ...followedRecords({ importLogs, audiences, feed, most, log }), close: feed.close };
+  return { ...followedRecords({ importLogs, audiences, feed, asCaller, most, log }), close: feed.close };
 }

@@ -3,6 +3,7 @@ import type { ImportLog } from '../domain/import-log.ts';
 import { jobStatus } from '../domain/job.ts';
 import type { PartnerId } from '../domain/partner.ts';
 import type { AudienceStore } from '../ports/audience-store.ts';
+import type { AsCaller } from '../ports/caller-scope.ts';
 import type { ChangeFeed } from '../ports/change-feed.ts';
 import type { ImportLogStore } from '../ports/import-log-store.ts';
 import type { Log } from '../ports/log.ts';
@@ -24,12 +25,14 @@ type Deps = {
   readonly importLogs: ImportLogStore;
   readonly audiences: AudienceStore;
   readonly feed: ChangeFeed;
+  /** A record is read for those who follow it, by whoever notices that it has changed. */
+  readonly asCaller: AsCaller;
   readonly most: MostFollowers;
   readonly log: Log;
 };
 
 export function followedRecords(deps: Deps): FollowedRecords {
-  const { feed, log } = deps;
+  const { feed, log, asCaller } = deps;
   const shared = { feed, log, places: placesFor(deps.most) };
   const imports = recordHub<OneImport, ImportLog>(
     {
@@ -37,7 +40,8 @@ export function followedRecords(deps: Deps): FollowedRecords {
       partnerOf: ({ partnerId }) => partnerId,
       keyOf: ({ partnerId, importLogId }) => `${partnerId} ${importLogId}`,
       marksOf: (ids) => deps.importLogs.marksOf(ids),
-      read: ({ partnerId, importLogId }) => deps.importLogs.find(partnerId, importLogId),
+      read: ({ partnerId, importLogId }) =>
+        asCaller({ partnerId, customerId: null }, () => deps.importLogs.find(partnerId, importLogId)),
       // Bytes and rows are noted as they are read.
       isMoving: ({ status }) => status === jobStatus.running,
     },
@@ -49,7 +53,7 @@ export function followedRecords(deps: Deps): FollowedRecords {
       partnerOf: ({ scope }) => scope.partnerId,
       keyOf: ({ scope, audienceId }) => `${scope.partnerId} ${scope.customerId} ${audienceId}`,
       marksOf: (ids) => deps.audiences.marksOf(ids),
-      read: ({ scope, audienceId }) => findAudienceDetails(deps, scope, audienceId),
+      read: ({ scope, audienceId }) => asCaller(scope, () => findAudienceDetails(deps, scope, audienceId)),
       isMoving: () => false,
     },
     shared,
