@@ -87,10 +87,8 @@ const nobodys: Ids = {
 };
 
 async function beginningOf({ body }: Response): Promise<string> {
-  const reader = body?.getReader();
-  const { value } = (await reader?.read()) ?? {};
-  await reader?.cancel();
-  return new TextDecoder().decode(value);
+  for await (const bytes of body ?? []) return Buffer.from(bytes).toString();
+  return '';
 }
 
 const plainKey: KeyWish = { name: '', scopes: null, livesSeconds: null };
