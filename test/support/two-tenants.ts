@@ -41,6 +41,13 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       `INSERT INTO attribute_foreign_key (partner_id, foreign_key, attribute_id) VALUES ($1, 'secret-key', $2)`,
       [partner.id, attributeId],
     );
+    await client.query(
+      `INSERT INTO accepted_request (partner_id, key_hash, fingerprint, result) VALUES ($1, 'secret', 'secret', '{}')`,
+      [partner.id],
+    );
+    await client.query('INSERT INTO request_window (partner_id, key_id, number, taken) VALUES ($1, 0, 0, 1)', [
+      partner.id,
+    ]);
     let seq = 0;
     const job = (kind: string, status: number): Promise<number> =>
       idOf(
