@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { configSchema, type Config } from '../../src/entry/config.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { serviceEnvironment, type Topology } from '../../stack/service-environment.ts';
@@ -15,9 +16,12 @@ export const noLimits = {
 };
 
 export function environmentFor(stores: { database: string; topology: Topology }): Record<string, string> {
+  const addresses = readAddresses();
   return {
-    ...serviceEnvironment(readAddresses(), { ...stores, bucket: testBucket }),
+    ...serviceEnvironment(addresses, { ...stores, bucket: testBucket }),
     ...noLimits,
+    // Suites start hundreds of processes, each of which would compile the same modules anew.
+    NODE_COMPILE_CACHE: join(addresses.directory, 'compile-cache'),
     INLET_API_PORT: '0',
   };
 }
