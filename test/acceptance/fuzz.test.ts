@@ -34,7 +34,12 @@ describe('random requests made from the OpenAPI document', () => {
 
 describe('the judge of the answers', () => {
   const { judge } = judgeBy(parseOpenApi(readOpenApiText()));
-  const json = new Headers({ 'content-type': 'application/json', 'x-request-id': 'x', location: '/' });
+  const json = new Headers({
+    'content-type': 'application/json',
+    'x-request-id': 'x',
+    'ratelimit-policy': 'x',
+    location: '/',
+  });
   const problem = new Headers({ 'content-type': 'application/problem+json', 'x-request-id': 'x' });
   const get = { method: 'GET', path: '/v1/marketplace/import', headers: {}, body: null };
   const post = { ...get, method: 'POST', body: Buffer.from('{"file_path": "a", "key_type": 1}') };
