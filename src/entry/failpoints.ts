@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { writeSync } from 'node:fs';
 import type { Log } from '../ports/log.ts';
 import { queryOf, wrapMethods } from './wrap-methods.ts';
 
@@ -22,6 +23,11 @@ const changing: ReadonlySet<string> = new Set(['command', 'exec', 'insert']);
 /** Before the name of a point: the process stands still there, once, until it is told to go on. */
 export const stopAt = 'stop ';
 
+/** To the log, before anything else happens: the logger itself writes a moment later, and the process may have none. */
+function sayNow(fields: Readonly<Record<string, string>>): void {
+  writeSync(process.stdout.fd, `${JSON.stringify({ level: 40, ...fields })}\n`);
+}
+
 /** What happens at the point with the name that is given: the process is gone, as if the power had failed. */
 export function failpoints(target: string | undefined, log: Log): Failpoints {
   if (target === undefined) return { ofPort: (_name, port) => port, ofShard: (shard) => shard };
@@ -31,11 +37,11 @@ export function failpoints(target: string | undefined, log: Log): Failpoints {
     if (target === recordPoints) log.info({ point }, 'point');
     if (target === stopAt + point && !hasStopped) {
       hasStopped = true;
-      log.warn({ point }, 'stopped at this point');
+      sayNow({ point, msg: 'stopped at this point' });
       process.kill(process.pid, 'SIGSTOP');
     }
     if (target !== point) return;
-    log.warn({ point }, 'killed at this point');
+    sayNow({ point, msg: 'killed at this point' });
     process.kill(process.pid, 'SIGKILL');
   };
   return {
