@@ -39,7 +39,7 @@ const house = await startHouse('outages', { topology: 'two', workers });
 const partners = await newChaosPartners(house, seed, partnerCount);
 const watching = apiClient(house.url, (await newBarePartner(house.deps)).apiKey);
 // Nothing is there: it ends with status 3, and each of them is ordinary work for the lane.
-const wish = { file_path: 'nothing/', key_type: 0 };
+const wish = { file_path: 'nothing/', key_type: 0, compressed: false };
 const watched = await watching.queue(wish);
 const wrong: string[] = [];
 
