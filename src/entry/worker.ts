@@ -9,10 +9,11 @@ import {
   forgetAcceptedRequests,
   forgetEverySeconds,
   orphansEverySeconds,
+  sweepRequestWindows,
   wakeEverySeconds,
   wakeLanes,
+  windowsEverySeconds,
 } from '../usecases/sweep.ts';
-import { sweepRequestWindows, windowsEverySeconds } from '../usecases/sweep-request-windows.ts';
 import { readConfig } from './config.ts';
 import { createLogger } from './logging.ts';
 import { repeat } from './repeat.ts';

@@ -3,6 +3,7 @@ import type { FileStore } from '../ports/file-store.ts';
 import type { LaneStore } from '../ports/lane-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { LoadStage } from '../ports/load-stage.ts';
+import type { RequestWindows } from '../ports/request-windows.ts';
 import type { Warehouse } from '../ports/warehouse.ts';
 
 type Deps = {
@@ -17,6 +18,7 @@ type Deps = {
 export const wakeEverySeconds = 10;
 export const orphansEverySeconds = 60;
 export const forgetEverySeconds = 600;
+export const windowsEverySeconds = 300;
 
 /** A transaction of this size is over in a moment. */
 const forgottenAtATime = 10_000;
@@ -54,4 +56,12 @@ export async function forgetAcceptedRequests(deps: {
   if (!(await deps.lanes.takeTurn('forget accepted requests', forgetEverySeconds))) return;
   let forgotten = forgottenAtATime;
   while (forgotten === forgottenAtATime) forgotten = await deps.requests.forgetOld(forgottenAtATime);
+}
+
+/** A key that is used no more leaves the row of its last window behind. */
+export async function sweepRequestWindows(deps: {
+  readonly lanes: LaneStore;
+  readonly requestWindows: RequestWindows;
+}): Promise<void> {
+  if (await deps.lanes.takeTurn('sweep request windows', windowsEverySeconds)) await deps.requestWindows.sweep();
 }

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { randomKeys } from '../../src/adapters/vault/random-keys.ts';
 import type { KeyWish } from '../../src/domain/api-key.ts';
 import { scopes, type Scope } from '../../src/domain/caller.ts';
-import { createApiKey, revokeApiKey } from '../../src/usecases/manage-api-keys.ts';
+import { revokeApiKey } from '../../src/usecases/manage-api-keys.ts';
 import { createAttribute } from '../../src/usecases/manage-attributes.ts';
 import { createCustomer } from '../../src/usecases/manage-customers.ts';
 import { createUserToken } from '../../src/usecases/manage-user-tokens.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
+import { addApiKey } from '../support/more-keys.ts';
 import { answerChecker, readAnswer, type Answer } from '../support/openapi/check-answer.ts';
 import { operationsOf, parseOpenApi, readOpenApiText, type DescribedOperation } from '../support/openapi/document.ts';
 import { startApi, stopProcess, type ServiceProcess } from '../support/running-service.ts';
@@ -91,8 +92,6 @@ async function beginningOf({ body }: Response): Promise<string> {
   return '';
 }
 
-const plainKey: KeyWish = { name: '', scopes: null, livesSeconds: null };
-
 type Credentials = { readonly apiKey?: string; readonly userToken?: string };
 
 describe('a caller whose credentials do not do', () => {
@@ -112,11 +111,7 @@ describe('a caller whose credentials do not do', () => {
   const without = new Map<Scope, string>();
   const only = new Map<Scope, string>();
 
-  const newKey = async (wish: Partial<KeyWish>): Promise<{ id: number; apiKey: string }> => {
-    const { key: made, made: shown } = await createApiKey(deps, owner.name, { ...plainKey, ...wish });
-    rememberSecrets(made.reveal());
-    return { id: shown.id, apiKey: made.reveal() };
-  };
+  const newKey = (wish: Partial<KeyWish>): ReturnType<typeof addApiKey> => addApiKey(deps, owner, wish);
   const newToken = async (name: string): Promise<string> => {
     await createCustomer(deps, owner.name, name);
     const { token: made } = await createUserToken(deps, owner.name, name);

@@ -72,7 +72,7 @@ describe('four api processes', () => {
     expect(readRateLimit(refused.headers.get('ratelimit'))['key']).toEqual({ r: 0, t: seconds });
 
     // The limit of one key is not that of another, of the same partner or of another.
-    const [second, other] = [await addApiKey(stores, partner.id), (await newBarePartner(deps)).apiKey];
+    const [second, other] = [(await addApiKey(deps, partner)).apiKey, (await newBarePartner(deps)).apiKey];
     expect((await ask(0, second)).status).toBe(200);
     expect((await ask(0, other)).status).toBe(200);
   });
@@ -87,12 +87,12 @@ describe('four api processes', () => {
   });
 
   it('hold a partner to its own limit, however many keys it has', async () => {
-    const { id } = await newBarePartner(deps);
-    const keys = await Promise.all(Array.from({ length: 3 }, () => addApiKey(stores, id)));
+    const partner = await newBarePartner(deps);
+    const keys = await Promise.all(Array.from({ length: 3 }, () => addApiKey(deps, partner)));
     await waitForEarlyWindow();
     const answers: Response[] = [];
-    for (const key of keys) {
-      answers.push(...(await Promise.all(Array.from({ length: 160 }, (_, number) => ask(number, key)))));
+    for (const { apiKey } of keys) {
+      answers.push(...(await Promise.all(Array.from({ length: 160 }, (_, number) => ask(number, apiKey)))));
     }
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(mostPerPartner);
     const last = answers.at(-1);

@@ -5,8 +5,7 @@ import { addProblemAnswers } from '../../src/adapters/http/problem-answers.ts';
 import { buildApi, type Api } from '../../src/adapters/http/server.ts';
 import { scopes } from '../../src/domain/caller.ts';
 import { createLogger } from '../../src/entry/logging.ts';
-import { createApiKey } from '../../src/usecases/manage-api-keys.ts';
-import { rememberSecrets } from '../support/known-secrets.ts';
+import { addApiKey } from '../support/more-keys.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { newBarePartner, wireUp, type BarePartner, type Wired } from '../support/wired.ts';
 
@@ -90,10 +89,8 @@ describe('the scope that a route needs', () => {
       for (const one of scopes) scope.get(pathOf(one), { config: { scope: one } }, async () => ({ is: 'welcome' }));
     });
     for (const given of scopes) {
-      const wish = { name: '', scopes: [given], livesSeconds: null };
-      const { key, made } = await createApiKey(deps, partner.name, wish);
-      rememberSecrets(key.reveal());
-      const headers = { authorization: `Bearer ${key.reveal()}` };
+      const { apiKey, id } = await addApiKey(deps, partner, { scopes: [given] });
+      const headers = { authorization: `Bearer ${apiKey}` };
       for (const needed of scopes) {
         const answer = await api.inject({ url: pathOf(needed), headers });
         const detail = `This API key does not have the scope "${needed}".`;
@@ -103,7 +100,7 @@ describe('the scope that a route needs', () => {
       const whoever = await api.inject({ url: '/inner', headers });
       expect(whoever.json()).toEqual({
         partner: { id: partner.id, name: partner.name, prefix: partner.prefix },
-        keyId: made.id,
+        keyId: id,
         scopes: [given],
       });
     }

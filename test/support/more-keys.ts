@@ -1,13 +1,17 @@
-import { randomKeys } from '../../src/adapters/vault/random-keys.ts';
+import type { KeyWish } from '../../src/domain/api-key.ts';
+import { createApiKey } from '../../src/usecases/manage-api-keys.ts';
 import { rememberSecrets } from './known-secrets.ts';
-import { withDatabase, type TestStores } from './stores.ts';
+import type { Wired } from './wired.ts';
+
+const plain: KeyWish = { name: '', scopes: null, livesSeconds: null };
 
 /** Another API key of a partner. */
-export async function addApiKey(stores: TestStores, partnerId: number): Promise<string> {
-  const { key, hash } = randomKeys('apiKey', 'test').issue();
-  await withDatabase(stores, (client) =>
-    client.query('INSERT INTO api_key (partner_id, key_hash) VALUES ($1, $2)', [partnerId, Buffer.from(hash)]),
-  );
+export async function addApiKey(
+  deps: Wired,
+  partner: { readonly name: string },
+  wish: Partial<KeyWish> = {},
+): Promise<{ readonly id: number; readonly apiKey: string }> {
+  const { key, made } = await createApiKey(deps, partner.name, { ...plain, ...wish });
   rememberSecrets(key.reveal());
-  return key.reveal();
+  return { id: made.id, apiKey: key.reveal() };
 }

@@ -5,5 +5,3 @@ import type { Database } from '../connect.ts';
 export async function noteUses(db: Database, keyIds: readonly number[]): Promise<void> {
   await sql`SELECT note_key_uses(${keyIds}::bigint[])`.execute(db);
 }
-
-export const minuteAgo = sql<Date>`now() - interval '1 minute'`;

@@ -3,7 +3,6 @@ import { toScopes } from '../../../domain/caller.ts';
 import type { KeyHolder } from '../../../ports/partner-store.ts';
 import type { Database } from '../connect.ts';
 import { keyWithHash, partnerWithKey } from '../partners/with-key.ts';
-import { minuteAgo } from './note-uses.ts';
 
 /**
  * The hash is looked up by an index, which takes a little longer the more of its beginning is right. That helps nobody:
@@ -20,7 +19,8 @@ export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promis
       'key.id as keyId',
       'key.scopes',
       sql<boolean>`key.revoked_at IS NULL AND coalesce(key.expires_at > now(), true)`.as('isValid'),
-      sql<boolean>`coalesce(key.last_used_at < ${minuteAgo}, true)`.as('isUseDue'),
+      // The same minute as in note_key_uses(), which has the last word.
+      sql<boolean>`coalesce(key.last_used_at < now() - interval '1 minute', true)`.as('isUseDue'),
     ])
     .executeTakeFirst();
   if (!found) return null;
