@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { z } from 'zod';
 
 export type Sent = { readonly text: string; readonly values: readonly unknown[] };
 
@@ -15,10 +16,13 @@ export function watchStatements(): {
   let seen: Sent[] | null = null;
   let edit = (text: string): string => text;
   Object.assign(Client.prototype, {
-    query(this: Client, text: unknown, values: unknown, ...rest: unknown[]): unknown {
-      const isOurs = typeof text === 'string' && Array.isArray(values);
-      if (isOurs) seen?.push({ text, values: [...(values as unknown[])] });
-      const answer: unknown = Reflect.apply(query, this, [isOurs ? edit(text) : text, values, ...rest]);
+    query(this: Client, ...given: unknown[]): unknown {
+      const sent = sentBy(given);
+      if (sent) seen?.push(sent);
+      const text = sent && edit(sent.text);
+      // A name belongs to a text: one that was changed goes without.
+      const changed = sent && text !== sent.text ? [{ text, values: sent.values }] : given;
+      const answer: unknown = Reflect.apply(query, this, changed);
       return answer;
     },
   });
@@ -39,4 +43,13 @@ export function watchStatements(): {
     },
     stop: () => void Object.assign(Client.prototype, { query }),
   };
+}
+
+function sentBy([first, second]: readonly unknown[]): Sent | null {
+  const { text, values } = z
+    .object({ text: z.unknown(), values: z.unknown() })
+    .partial()
+    .catch({ text: first, values: second })
+    .parse(first);
+  return typeof text === 'string' && Array.isArray(values) ? { text, values: [...(values as unknown[])] } : null;
 }

@@ -3,6 +3,7 @@ import { Client, Pool, TypeOverrides, types, type PoolClient } from 'pg';
 import type { Secret } from '../../domain/secret.ts';
 import type { Log } from '../../ports/log.ts';
 import { callersPool } from './callers-pool.ts';
+import { isOutdatedPlan, preparedName } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 export type Database = Kysely<Tables>;
@@ -17,6 +18,9 @@ function parseInt8(text: string): number {
 
 const typeOverrides = new TypeOverrides();
 typeOverrides.setTypeParser(types.builtins.INT8, parseInt8);
+
+/** Of a prepared statement; undefined for one that is not to be prepared. */
+type NameOf = (text: string) => string | undefined;
 
 type ConnectOptions = {
   readonly url: Secret;
@@ -56,11 +60,14 @@ const shareAtTheDoor = 0.25;
 export function connectForCallers(options: ConnectOptions): Database {
   const door = Math.max(1, Math.floor(options.maxConnections * shareAtTheDoor));
   const rooms = Math.max(1, options.maxConnections - door);
-  const open = (maxConnections: number): Pool => openPool({ ...options, maxConnections });
+  const open = (maxConnections: number): Pool => openPool({ ...options, maxConnections }, preparedName);
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: callersPool(open(door), open(rooms)) }) });
 }
 
-function openPool({ statementMs = usualStatementMs, ...options }: ConnectOptions): Pool {
+function openPool(
+  { statementMs = usualStatementMs, ...options }: ConnectOptions,
+  nameOf: NameOf = () => undefined,
+): Pool {
   const pool = new Pool({
     connectionString: options.url.reveal(),
     application_name: options.name,
@@ -71,7 +78,7 @@ function openPool({ statementMs = usualStatementMs, ...options }: ConnectOptions
     types: typeOverrides,
   });
   outliveConnections(pool, options.log);
-  pool.on('connect', closeAfterTimeout);
+  pool.on('connect', (client) => watchQueries(client, nameOf));
   return pool;
 }
 
@@ -88,19 +95,29 @@ export function outliveConnections(pool: Pool, log: Log): void {
 
 /**
  * pg gives a query up after its time and keeps the connection, on which the answer may still come: it is closed, so that
- * the pool does not give it to the next one.
+ * the pool does not give it to the next one. So is one that holds an outdated plan.
  */
-function closeAfterTimeout(client: PoolClient): void {
+function watchQueries(client: PoolClient, nameOf: NameOf): void {
   if (!(client instanceof Client)) throw new TypeError('the pool made no client');
   const query = client.query.bind(client) as (...given: unknown[]) => unknown;
-  const closing = (...given: unknown[]): unknown => {
-    const answer = query(...given);
+  const watched = (...given: unknown[]): unknown => {
+    const answer = query(...named(given, nameOf));
     if (answer instanceof Promise) {
       answer.catch((error: unknown) => {
-        if (error instanceof Error && error.message === 'Query read timeout') void client.end().catch(() => undefined);
+        if (isTimeout(error) || isOutdatedPlan(error)) void client.end().catch(() => undefined);
       });
     }
     return answer;
   };
-  Object.assign(client, { query: closing });
+  Object.assign(client, { query: watched });
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
+function named(given: unknown[], nameOf: NameOf): unknown[] {
+  const [text, values, ...rest] = given;
+  if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0 || rest.length > 0) return given;
+  return [{ text, values: values as unknown[], name: nameOf(text) }];
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { PartnerStore } from '../../ports/partner-store.ts';
+import { oneAtATimeEach } from '../one-at-a-time.ts';
 import type { Database } from './connect.ts';
 import { selectKeyHolder } from './keys/select-key-holder.ts';
 import { insertPartner } from './partners/insert-partner.ts';
@@ -9,6 +10,9 @@ const partnerNames = 7_340_022;
 
 export function postgresPartnerStore(db: Database): PartnerStore {
   const columns = ['partner.id', 'partner.name', 'partner.prefix'] as const;
+  // Many requests at once with one key are answered by few looks. Each look begins after those it answers have asked, so that
+  // none is let in with what was true before.
+  const findByKeyHash = oneAtATimeEach((hash) => selectKeyHolder(db, Buffer.from(hash, 'base64')));
   return {
     withNameLocked: (name, run) =>
       db.transaction().execute(async (tx) => {
@@ -18,7 +22,7 @@ export function postgresPartnerStore(db: Database): PartnerStore {
     create: (partner) => insertPartner(db, partner),
     findByName: async (name) =>
       (await db.selectFrom('partner').select(columns).where('name', '=', name).executeTakeFirst()) ?? null,
-    findByKeyHash: (keyHash) => selectKeyHolder(db, keyHash),
+    findByKeyHash: (keyHash) => findByKeyHash(Buffer.from(keyHash).toString('base64')),
     readExternalId: async (partnerId) =>
       (await db.selectFrom('partner').select('external_id').where('id', '=', partnerId).executeTakeFirstOrThrow())
         .external_id,

@@ -13,3 +13,19 @@ export function oneAtATime<T>(read: () => Promise<T>): () => Promise<T> {
   };
   return () => (next ??= running.then(begin));
 }
+
+/** The same for each key by itself. */
+export function oneAtATimeEach<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const asked = new Map<string, { readonly ask: () => Promise<T>; waiting: number }>();
+  return async (key) => {
+    const of = asked.get(key) ?? { ask: oneAtATime(() => read(key)), waiting: 0 };
+    asked.set(key, of);
+    of.waiting += 1;
+    try {
+      return await of.ask();
+    } finally {
+      of.waiting -= 1;
+      if (of.waiting === 0) asked.delete(key);
+    }
+  };
+}

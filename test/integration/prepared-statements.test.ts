@@ -1,0 +1,45 @@
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { underRole } from '../../src/adapters/postgres/api-role.ts';
+import { asCaller } from '../../src/adapters/postgres/caller.ts';
+import { connectForCallers, type Database } from '../../src/adapters/postgres/connect.ts';
+import { silentLog } from '../support/silent-log.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+
+// One connection for callers, so that what is asked again is asked where its plan is kept.
+
+describe('a statement of the api', () => {
+  let stores: TestStores;
+  let db: Database;
+
+  const asSomebody = <T>(run: () => Promise<T>): Promise<T> => asCaller({ partnerId: 1, customerId: null }, run);
+  const ask = (): Promise<unknown[]> =>
+    asSomebody(async () => (await sql`SELECT * FROM scratch WHERE one = ${1}`.execute(db)).rows);
+  const asOwner = (text: string): Promise<unknown> => withDatabase(stores, (client) => client.query(text));
+
+  beforeEach(async () => {
+    stores = await createStores('one');
+    await asOwner('CREATE TABLE scratch AS SELECT 1 AS one; GRANT SELECT ON scratch TO inlet_api');
+    const url = underRole(stores.config.INLET_POSTGRES_URL, 'inlet_api');
+    db = connectForCallers({ url, name: 'test', maxConnections: 2, log: silentLog });
+  });
+  afterEach(async () => {
+    await db.destroy();
+    await stores.drop();
+  });
+
+  it('is planned once', async () => {
+    for (let round = 0; round < 3; round += 1) expect(await ask()).toEqual([{ one: 1 }]);
+    const kept = await asSomebody(() =>
+      sql<{ statement: string }>`SELECT statement FROM pg_prepared_statements`.execute(db),
+    );
+    expect(kept.rows.map(({ statement }) => statement).filter((text) => text.includes('scratch'))).toHaveLength(1);
+  });
+
+  it('works again after a migration changed what it returns', async () => {
+    expect(await ask()).toEqual([{ one: 1 }]);
+    await asOwner('ALTER TABLE scratch ADD COLUMN two int');
+    await expect(ask()).rejects.toThrow('cached plan');
+    expect(await ask()).toEqual([{ one: 1, two: null }]);
+  });
+});
