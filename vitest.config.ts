@@ -10,7 +10,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{src,scripts}/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'test/hostile/**/*.test.ts'],
+          include: ['{src,scripts}/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'test/{hostile,chaos}/**/*.test.ts'],
         },
       },
       {

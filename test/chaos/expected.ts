@@ -2,21 +2,11 @@ import { appendFiles, emptyAudience, type ModelAudience, type ModelFiles } from 
 import { withDatabase, type TestStores } from '../support/stores.ts';
 import { applyJob, type ModelState } from '../support/warehouse-model.ts';
 import { deletion, endOf, nonsense, type Asked, type Expected } from '../fault/fault-partner.ts';
+import { match, type JobRow } from './match-jobs.ts';
 import type { PartnerRecord, Request } from './record.ts';
 
 // What must be true at the end, from a partner's record. The stores are asked only which of the unanswered requests were
 // carried out; whatever they hold beyond that is wrong.
-
-type JobRow = {
-  id: number;
-  kind: 'import' | 'delete' | 'audience';
-  folder: string;
-  keys: string[] | null;
-  audience_id: number | null;
-  audience: string | null;
-  generation: number | null;
-  current: number | null;
-};
 
 export async function expectedOf(
   stores: TestStores,
@@ -58,34 +48,6 @@ export async function expectedOf(
   }
   wrong.push(...generationsOf(record, jobs, requestOf));
   return { expected: { id: record.partnerId, asked, pairs, audiences }, wrong };
-}
-
-/** Which request each job is of. Every answered one has one, in their order; an unanswered one at most one. */
-function match(record: PartnerRecord, jobs: readonly JobRow[]): { requestOf: Map<number, Request>; wrong: string[] } {
-  const wrong: string[] = [];
-  const requestOf = new Map<number, Request>();
-  const name = `partner ${record.partnerId}`;
-  const ofJobs = record.requests.filter(({ what }) => what.kind !== 'clear');
-  for (const job of jobs) {
-    const found = ofJobs.find((request) => isOf(request, job) && ![...requestOf.values()].includes(request));
-    if (found) requestOf.set(job.id, found);
-    else wrong.push(`${name}, job ${job.id} (${job.kind} ${job.folder}): nobody asked for it, or not so often`);
-  }
-  const matched = [...requestOf.values()];
-  const answered = ofJobs.filter(({ answer }) => answer !== null);
-  for (const request of answered) {
-    if (!matched.includes(request))
-      wrong.push(`${name}: ${request.what.kind} ${request.folder} was accepted and is lost`);
-  }
-  const order = matched.filter(({ answer }) => answer !== null);
-  if (order.some((request, n) => request !== answered[n])) wrong.push(`${name}: jobs in another order than accepted`);
-  return { requestOf, wrong };
-}
-
-function isOf({ folder, what, answer }: Request, job: JobRow): boolean {
-  if (answer !== null && answer.jobId !== null) return answer.jobId === job.id && folder === job.folder;
-  if (what.kind === 'delete') return job.kind === 'delete' && String(what.attributes) === String(job.keys);
-  return folder === job.folder && job.kind === ('audience' in what ? 'audience' : 'import');
 }
 
 /** What was appended before the last clear is of an older generation, what came after it is of the present one. */
