@@ -45,12 +45,21 @@ describe('the image', () => {
   });
 
   it('has the packages of a deployed service, and no others', () => {
-    const wanted = productionPackages(parseLockFile(readFileSync('package-lock.json', 'utf8'))).map(({ path }) => path);
+    const packages = parseLockFile(readFileSync('package-lock.json', 'utf8'));
+    const named = Object.keys(packages.find(({ path }) => path === '')?.dependencies ?? {});
     const found = filesIn('inlet/node_modules/**/package.json')
       .map((path) => path.slice('inlet/'.length, -'/package.json'.length))
       .filter((path) => /(^|\/)node_modules\/(@[^/]+\/)?[^/]+$/.test(path));
-    expect(found.toSorted()).toEqual(wanted.filter((path) => path.startsWith('node_modules/')).toSorted());
-    expect(filesIn('inlet/packages/*')).toEqual(['inlet/packages/contract']);
+    const ours = named.filter((name) => name.startsWith('@inlet/'));
+    const allowed = new Set([
+      ...productionPackages(packages).map(({ path }) => path),
+      ...ours.map((name) => `node_modules/${name}`),
+    ]);
+    expect(found.filter((path) => !allowed.has(path))).toEqual([]);
+    // Those that they bring along are seen to be there when the image runs.
+    for (const name of named) expect(existsSync(join(mounted.folder, 'inlet/node_modules', name)), name).toBe(true);
+    const folders = filesIn('inlet/packages/*').map((path) => path.replace('inlet/packages/', '@inlet/'));
+    expect(folders.toSorted()).toEqual(ours.toSorted());
   });
 
   it('has no tests, and nothing that only developers need', () => {
