@@ -79,6 +79,17 @@ export default defineConfig({
         },
       },
       {
+        test: {
+          // What deploy/image/build-here.sh has built; needs the servers and podman.
+          name: 'image',
+          include: ['test/image/**/*.test.ts'],
+          globalSetup: 'test/support/global-setup.ts',
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          maxWorkers: 1,
+        },
+      },
+      {
         test: { name: 'gates', include: ['test/gates/**/*.test.ts'], testTimeout: 120_000 },
       },
     ],

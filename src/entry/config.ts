@@ -73,7 +73,9 @@ const settings = z.object({
   INLET_STORAGE_ADMIN_ACCESS_KEY_ID: z
     .string()
     .optional()
-    .describe('Access key of a Ceph admin user (`users=*;user-policy=*`). Needed by `inlet partner create` only.'),
+    .describe(
+      'Access key of a Ceph admin user (`users=*;user-policy=*`). Needed by `inlet partner create` only, and not with `--without-storage`.',
+    ),
   INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: secret.optional().describe('Secret of that access key.'),
   INLET_PARTNER_S3_ENDPOINT: z
     .url()

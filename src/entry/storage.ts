@@ -9,8 +9,13 @@ export function storageProvisioner(config: Config, owner: S3Client): StorageProv
   const secretAccessKey = config.INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY;
   const endpoint = config.INLET_S3_ENDPOINT;
   if (accessKeyId === undefined || secretAccessKey === undefined || endpoint === undefined) {
-    throw new Error('Set INLET_S3_ENDPOINT and INLET_STORAGE_ADMIN_* to give out storage credentials.');
+    throw new Error(
+      'Set INLET_S3_ENDPOINT and INLET_STORAGE_ADMIN_* to give out storage credentials; or leave that to yourself: --without-storage.',
+    );
   }
   const region = config.INLET_S3_REGION;
   return cephStorageProvisioner({ endpoint, region, accessKeyId, secretAccessKey }, owner, config.INLET_S3_BUCKET);
 }
+
+/** For storage without an interface of Ceph's: whoever runs it makes the credentials with its own tools. */
+export const noStorageProvisioner: StorageProvisioner<null> = { provision: () => Promise.resolve(null) };

@@ -35,7 +35,6 @@ const sweepers = [
   repeat(forgetEverySeconds * 1000, () => forgetAcceptedRequests(deps), log),
   repeat(config.INLET_PURGE_SECONDS * 1000, (signal) => purgeGenerations(deps, signal), log),
 ];
-await deps.observation.serve();
 await startWork(
   { ...deps, presence, handBack: handBack.signal },
   deps.ofPort(
@@ -48,6 +47,8 @@ await startWork(
   ),
   { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES },
 );
+// Not before: that `/live` answers means that it works.
+await deps.observation.serve();
 // What takes longer than most of the grace is handed to another worker, with time left to say so.
 const finishMilliseconds = Math.max(1, config.INLET_SHUTDOWN_GRACE_SECONDS - 10) * 1000;
 const handBackMilliseconds = 5_000;

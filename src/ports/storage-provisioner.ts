@@ -7,8 +7,9 @@ export type StorageGrant = {
   readonly secretAccessKey: Secret;
 };
 
-export interface StorageProvisioner {
+/** `Grant` is null where the operator gives out the credentials. */
+export interface StorageProvisioner<Grant = StorageGrant> {
   /** Gives storage credentials that can do nothing outside of the prefix. Repeating it gives the same credentials; not to be run
    * twice at once for the same user. */
-  provision(user: { readonly name: string; readonly prefix: string }): Promise<StorageGrant>;
+  provision(user: { readonly name: string; readonly prefix: string }): Promise<Grant>;
 }

@@ -3,21 +3,21 @@ import { partnerNamePattern, prefixOfPartner, type Partner } from '../domain/par
 import type { Secret } from '../domain/secret.ts';
 import type { KeyIssuer } from '../ports/key-issuer.ts';
 import type { PartnerStore } from '../ports/partner-store.ts';
-import type { StorageGrant, StorageProvisioner } from '../ports/storage-provisioner.ts';
+import type { StorageProvisioner } from '../ports/storage-provisioner.ts';
 
-type Deps = {
+type Deps<Grant> = {
   readonly partners: PartnerStore;
   readonly apiKeys: KeyIssuer;
-  readonly storage: StorageProvisioner;
+  readonly storage: StorageProvisioner<Grant>;
 };
 
-export type ProvisionedPartner = { readonly partner: Partner; readonly apiKey: Secret; readonly storage: StorageGrant };
+type ProvisionedPartner<Grant> = { readonly partner: Partner; readonly apiKey: Secret; readonly storage: Grant };
 
 /**
  * Makes a partner. Storage comes first, because it can be repeated: if the record cannot be written, running the
  * command again finishes the work.
  */
-export async function provisionPartner(deps: Deps, name: string): Promise<ProvisionedPartner> {
+export async function provisionPartner<Grant>(deps: Deps<Grant>, name: string): Promise<ProvisionedPartner<Grant>> {
   if (!partnerNamePattern.test(name)) {
     throw new Failure(
       'invalid_request',
@@ -28,7 +28,7 @@ export async function provisionPartner(deps: Deps, name: string): Promise<Provis
 }
 
 /** One at a time for a name: the storage does not keep two apart that make the same user at once. */
-async function provisionOnce(deps: Deps, name: string): Promise<ProvisionedPartner> {
+async function provisionOnce<Grant>(deps: Deps<Grant>, name: string): Promise<ProvisionedPartner<Grant>> {
   if (await deps.partners.findByName(name))
     throw new Failure('invalid_request', `There is a partner "${name}" already.`);
   const prefix = prefixOfPartner(name);

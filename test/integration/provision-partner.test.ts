@@ -1,10 +1,21 @@
-import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { storageProvisioner } from '../../src/entry/storage.ts';
 import { provisionPartner } from '../../src/usecases/provision-partner.ts';
+import { apiClient } from '../acceptance/api-client.ts';
+import { device } from '../support/device-id.ts';
+import { rememberSecrets } from '../support/known-secrets.ts';
+import { runInlet, type Ran } from '../support/run-inlet.ts';
+import { startService } from '../support/running-service.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { wireUp, type Wired } from '../support/wired.ts';
+
+const issuedSchema = z.object({
+  api_key: z.string(),
+  storage: z.object({ prefix: z.string(), access_key_id: z.null(), secret_access_key: z.null() }),
+});
 
 describe('two operators who provision the same partner at once', () => {
   let stores: TestStores;
@@ -42,5 +53,54 @@ describe('two operators who provision the same partner at once', () => {
     );
     expect(listed.KeyCount).toBe(0);
     s3.destroy();
+  });
+});
+
+describe('a partner on storage that has no interface of Ceph', () => {
+  let stores: TestStores;
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+  });
+  afterAll(() => stores.drop());
+
+  const name = `bare-${process.pid}-${Date.now().toString(36)}`;
+  const create = (...options: string[]): Promise<Ran> => {
+    const {
+      INLET_STORAGE_ADMIN_ACCESS_KEY_ID: _user,
+      INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: _secret,
+      ...environment
+    } = stores.environment;
+    return runInlet(environment, ['partner', 'create', name, ...options]);
+  };
+
+  it('is not made as long as nobody says who gives out the credentials', async () => {
+    const { code, said } = await create();
+    expect([code, said]).toEqual([1, expect.stringContaining('--without-storage')]);
+  });
+
+  it('is made without them, with its prefix, and imports what somebody else puts there', async () => {
+    const { code, out, said } = await create('--without-storage');
+    const made = issuedSchema.parse(JSON.parse(out));
+    rememberSecrets(made.api_key);
+    expect([code, said]).toEqual([0, expect.stringContaining('storage credentials that reach this prefix')]);
+    expect(made.storage).toEqual({ prefix: `${name}/`, access_key_id: null, secret_access_key: null });
+    await runInlet(stores.environment, ['attribute', 'create', '--partner', name, '--name', 'a', '--foreign-key', 'a']);
+    const owner = connectS3({
+      endpoint: stores.config.INLET_S3_ENDPOINT ?? null,
+      region: stores.config.INLET_S3_REGION,
+      accessKeyId: stores.config.INLET_S3_ACCESS_KEY_ID,
+      secretAccessKey: stores.config.INLET_S3_SECRET_ACCESS_KEY,
+    });
+    const Key = `${made.storage.prefix}file.csv`;
+    await owner.send(
+      new PutObjectCommand({ Bucket: stores.config.INLET_S3_BUCKET, Key, Body: `${device(1)},a\n${device(2)},a\n` }),
+    );
+    owner.destroy();
+    const service = await startService(stores.environment, 'without-storage');
+    const client = apiClient(service.url, made.api_key);
+    const record = await client.waitForEnd(await client.queue({ file_path: 'file.csv', key_type: 1 }));
+    expect([record.status, record.unique_devices]).toEqual([2, '2']);
+    await service.stop();
   });
 });

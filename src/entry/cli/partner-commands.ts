@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { toBadRowShare } from '../../domain/partner.ts';
+import type { StorageGrant } from '../../ports/storage-provisioner.ts';
 import { setPartner, showPartner, type ShownPartner } from '../../usecases/manage-partner-settings.ts';
 import { provisionPartner } from '../../usecases/provision-partner.ts';
-import { storageProvisioner } from '../storage.ts';
+import { noStorageProvisioner, storageProvisioner } from '../storage.ts';
 import { complain, sayJson } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
@@ -11,10 +12,12 @@ export function addPartnerCommands(program: Command): void {
   partner
     .command('create')
     .argument('<name>', '2 to 40 of a-z, 0-9 and single hyphens; also the prefix in the bucket')
+    .option('--without-storage', 'make no storage credentials; on storage that is not Ceph, make them yourself')
     .description('make a partner with an API key (shown once), a prefix and storage credentials for that prefix')
-    .action((name: string) =>
+    .action((name: string, { withoutStorage = false }: { withoutStorage?: boolean }) =>
       withWiring(async ({ config, ...deps }) => {
-        const made = await provisionPartner({ ...deps, storage: storageProvisioner(config, deps.s3) }, name);
+        const storage = withoutStorage ? noStorageProvisioner : storageProvisioner(config, deps.s3);
+        const made = await provisionPartner<StorageGrant | null>({ ...deps, storage }, name);
         sayJson({
           partner_id: made.partner.id,
           name: made.partner.name,
@@ -23,13 +26,14 @@ export function addPartnerCommands(program: Command): void {
           storage: {
             endpoint: config.INLET_S3_ENDPOINT ?? null,
             region: config.INLET_S3_REGION,
-            bucket: made.storage.bucket,
-            prefix: made.storage.prefix,
-            access_key_id: made.storage.accessKeyId,
-            secret_access_key: made.storage.secretAccessKey.reveal(),
+            bucket: config.INLET_S3_BUCKET,
+            prefix: made.partner.prefix,
+            access_key_id: made.storage?.accessKeyId ?? null,
+            secret_access_key: made.storage?.secretAccessKey.reveal() ?? null,
           },
         });
         complain('The API key is shown only now; Inlet keeps a hash of it.');
+        if (withoutStorage) complain('Give the partner storage credentials that reach this prefix and nothing else.');
       }),
     );
 

@@ -69,6 +69,14 @@ describe('the metrics server', () => {
     expect(text).not.toContain('inlet_workers');
   });
 
+  it('says that the process lives, without a look at PostgreSQL', async () => {
+    let looks = 0;
+    const ask = await serve(() => Promise.resolve({ ...state, workers: (looks += 1) }));
+    expect([(await ask('/live')).status, looks]).toEqual([200, 0]);
+    await ask('/metrics');
+    expect(looks).toBe(1);
+  });
+
   it('looks once for all that ask at the same time, and again later', async () => {
     let looks = 0;
     const look = sharedLook(() => Promise.resolve((looks += 1)), 100, silent);

@@ -18,7 +18,10 @@ type Options = {
   readonly log: Log;
 };
 
-/** Serves `/metrics`, and nothing else, away from the API: it is for operators and asks for no key. */
+/**
+ * Serves `/metrics` and `/live`, and nothing else, away from the API: they are for operators and ask for no key. `/live` asks
+ * no server: whoever starts a process again because of it would not bring PostgreSQL back.
+ */
 export async function serveMetrics({
   host,
   port,
@@ -39,9 +42,9 @@ export async function serveMetrics({
     return `${own}\n${await gauges.registry.metrics()}`;
   };
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
-    const isAsked = request.method === 'GET' && request.url?.split('?')[0] === '/metrics';
-    if (!isAsked) {
-      response.writeHead(404).end();
+    const asked = request.method === 'GET' ? request.url?.split('?')[0] : undefined;
+    if (asked !== '/metrics') {
+      response.writeHead(asked === '/live' ? 200 : 404).end();
       return;
     }
     scrape().then(

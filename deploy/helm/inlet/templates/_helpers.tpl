@@ -1,0 +1,59 @@
+{{- define "inlet.name" -}}
+{{- if contains "inlet" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-inlet" .Release.Name | trunc 50 | trimSuffix "-" }}{{ end -}}
+{{- end }}
+
+{{- define "inlet.selector" -}}
+app.kubernetes.io/name: inlet
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "inlet.labels" -}}
+{{ include "inlet.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end }}
+
+{{- define "inlet.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{- define "inlet.serviceAccount" -}}
+{{ .Values.serviceAccount.name | default (include "inlet.name" .) }}
+{{- end }}
+
+{{/* Nobody in particular, who can write nowhere. */}}
+{{- define "inlet.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 1000
+runAsGroup: 1000
+seccompProfile: { type: RuntimeDefault }
+{{- end }}
+
+{{- define "inlet.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end }}
+
+{{/* Settings stand in the pod itself: the job that migrates runs before anything else of the chart is there. */}}
+{{- define "inlet.settings" -}}
+- name: INLET_SHUTDOWN_GRACE_SECONDS
+  value: {{ .Values.shutdownGraceSeconds | quote }}
+{{- range $name, $value := .Values.settings }}
+- name: {{ $name }}
+  value: {{ $value | toString | quote }}
+{{- end }}
+{{- end }}
+
+{{- define "inlet.placement" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}

