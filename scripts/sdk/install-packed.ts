@@ -11,7 +11,7 @@ export function installPacked(): { readonly folder: string; readonly remove: () 
   const npm = (cwd: string, ...parameters: string[]): string =>
     execFileSync('npm', [...parameters, '--loglevel=error'], { cwd, encoding: 'utf8' });
   npm(root, 'run', '--silent', 'build', '--workspace', '@inlet/sdk');
-  const archive = npm(root, 'pack', '--silent', '--workspace', '@inlet/sdk', '--pack-destination', folder).trim();
+  const archive = npm(join(root, 'packages/sdk/dist'), 'pack', '--silent', '--pack-destination', folder).trim();
   mkdirSync(join(folder, 'partner'));
   const partner = join(folder, 'partner');
   writeFileSync(join(partner, 'package.json'), '{ "private": true, "type": "module" }\n');

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { toBadRowShare } from '../../domain/partner.ts';
 import { setPartner, showPartner, type ShownPartner } from '../../usecases/manage-partner-settings.ts';
 import { provisionPartner } from '../../usecases/provision-partner.ts';
-import { storageProvisioner } from '../storage.ts';
 import { complain, sayJson } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
@@ -14,6 +13,7 @@ export function addPartnerCommands(program: Command): void {
     .description('make a partner with an API key (shown once), a prefix and storage credentials for that prefix')
     .action((name: string) =>
       withWiring(async ({ config, ...deps }) => {
+        const { storageProvisioner } = await import('../storage.ts');
         const made = await provisionPartner({ ...deps, storage: storageProvisioner(config, deps.s3) }, name);
         sayJson({
           partner_id: made.partner.id,
