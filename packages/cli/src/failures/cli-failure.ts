@@ -2,6 +2,8 @@ import { exitCode, type ExitCode } from '../exit-code.ts';
 
 type Told = {
   readonly code: string;
+  /** What the code means, where `detail` alone would not tell. */
+  readonly title?: string | undefined;
   /** What went wrong here, in a sentence. */
   readonly detail: string;
   /** What to do about it. */

@@ -22,7 +22,8 @@ export function report(
 
 function tell({ told }: CliFailure, stream: NodeJS.WriteStream): string[] {
   return [
-    heading(told.code, told.detail, stream),
+    heading(told.code, told.title ?? told.detail, stream),
+    ...(told.title === undefined || told.title === told.detail ? [] : [`  cause:   ${harmless(told.detail)}`]),
     ...(told.fields ?? []).map(({ pointer, detail }) => `  field:   ${harmless(pointer)} ${harmless(detail)}`),
     ...(told.remedy === '' ? [] : [`  remedy:  ${harmless(told.remedy)}`]),
     ...(told.requestId === undefined ? [] : [`  request: ${harmless(told.requestId)}`]),

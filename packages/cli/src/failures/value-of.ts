@@ -1,6 +1,7 @@
-import type { Problem, Result } from '@inlet/sdk';
+import type { ApiProblem, LocalCode, Problem, Result } from '@inlet/sdk';
 import { exitCode, type ExitCode } from '../exit-code.ts';
 import { CliFailure } from './cli-failure.ts';
+import { remedyOf } from './remedies.ts';
 
 /** The value of a call, or the end of the command. */
 export function valueOf<T>(result: Result<T>): T {
@@ -9,14 +10,36 @@ export function valueOf<T>(result: Result<T>): T {
 }
 
 export function failureOf(problem: Problem): CliFailure {
-  const remedy = '';
   if (problem.from === 'sdk') {
-    return new CliFailure({ code: problem.code, detail: problem.detail, remedy, exitCode: exitCodeOf(problem) });
+    const { code, attempts } = problem;
+    const detail = attempts > 1 ? `${problem.detail} (tried ${attempts} times)` : problem.detail;
+    return new CliFailure({ code, detail, remedy: remedyOf(code), exitCode: exitCodeOfTheWay[code] });
   }
-  const { code, detail, errors: fields, request_id: requestId } = problem;
-  return new CliFailure({ code, detail, remedy, fields, requestId, exitCode: exitCodeOf(problem) });
+  const { code, title, detail, errors: fields, request_id: requestId } = problem;
+  return new CliFailure({
+    // A code that is newer than the SDK stands at the end of the type.
+    code: code === 'unknown_code' ? (problem.type.split(':').at(-1) ?? code) : code,
+    title,
+    detail,
+    remedy: remedyOf(code),
+    fields,
+    requestId,
+    exitCode: exitCodeOfAnswer(problem),
+  });
 }
 
-function exitCodeOf(_problem: Problem): ExitCode {
-  return exitCode.failed;
+const exitCodeOfTheWay: Readonly<Record<LocalCode, ExitCode>> = {
+  network_failed: exitCode.away,
+  timed_out: exitCode.away,
+  aborted: exitCode.interrupted,
+  unreadable_answer: exitCode.away,
+  invalid_argument: exitCode.wrongUse,
+  unreadable_file: exitCode.failed,
+  storage_refused: exitCode.failed,
+};
+
+function exitCodeOfAnswer({ status }: ApiProblem): ExitCode {
+  if (status === 401 || status === 403) return exitCode.notAllowed;
+  if (status === 429 || status >= 500) return exitCode.away;
+  return status === 400 || status === 413 ? exitCode.wrongUse : exitCode.failed;
 }

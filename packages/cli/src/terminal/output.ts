@@ -6,7 +6,8 @@ export type OutputOptions = { readonly json?: true | undefined; readonly quiet?:
 /** What a command says. Results go to standard output, all else to standard error, so that scripts can read the first. */
 export type Output = {
   readonly isJson: boolean;
-  /** Whether something may move: a person looks at standard error and wants to see more than the result. */
+  readonly isQuiet: boolean;
+  /** Whether something may move: a person looks at standard error, and wants to see more than the result. */
   readonly isLive: boolean;
   /** The result: for scripts as JSON, for people as `text` says it. What is in `text` must be harmless. */
   result(value: unknown, text: () => string): void;
@@ -25,7 +26,8 @@ export function outputFor({ json, quiet }: OutputOptions, { stdout, stderr }: St
   const isQuiet = quiet === true;
   return {
     isJson,
-    isLive: !isQuiet && canRedraw(stderr),
+    isQuiet,
+    isLive: !isQuiet && !isJson && canRedraw(stderr),
     result: (value, text) => void stdout.write(`${isJson ? harmlessJson(value) : text()}\n`),
     line: (value, text) => void stdout.write(`${isJson ? harmlessJson(value, 0) : text()}\n`),
     note: (text) => {

@@ -19,33 +19,37 @@ const leastShrunk = 8;
  * A table for people. On a terminal it fits the width; elsewhere nothing is cut. What entries bring along is made
  * harmless here.
  */
-export function table<T>(columns: readonly Column<T>[], entries: readonly T[], stream: NodeJS.WriteStream): string {
+export function table<T extends object>(
+  columns: readonly Column<T>[],
+  entries: readonly T[],
+  stream: NodeJS.WriteStream,
+  style: 'painted' | 'plain' = 'painted',
+): string {
+  const inColour = (format: Paint | undefined, text: string): string =>
+    format === undefined || style === 'plain' ? text : paint(stream, format, text);
   const cells = entries.map((entry) => columns.map(({ of }) => harmless(String(of(entry) ?? '-'))));
   const widths = columns.map(({ title }, index) =>
     Math.max(textWidth(title), ...cells.map((row) => textWidth(row[index] ?? ''))),
   );
   if (stream.isTTY) shrink(widths, columns, stream.columns);
-  const line = (row: readonly string[], style: (index: number, text: string) => string): string =>
+  const line = (row: readonly string[], paintCell: (index: number, text: string) => string): string =>
     row
       .map((text, index) => {
         const width = widths[index] ?? 0;
         const cut = cutToWidth(text, width);
         const space = ' '.repeat(width - textWidth(cut));
-        const styled = style(index, cut);
-        return columns[index]?.align === 'right' ? space + styled : styled + space;
+        const painted = paintCell(index, cut);
+        return columns[index]?.align === 'right' ? space + painted : painted + space;
       })
       .join(gap)
       .trimEnd();
   const heading = line(
     columns.map(({ title }) => title),
-    (_index, text) => paint(stream, 'bold', text),
+    (_index, text) => inColour('bold', text),
   );
   const rows = cells.map((row, number) => {
     const entry = entries[number];
-    return line(row, (index, text) => {
-      const format = entry === undefined ? undefined : columns[index]?.paint?.(entry);
-      return format === undefined ? text : paint(stream, format, text);
-    });
+    return line(row, (index, text) => inColour(entry && columns[index]?.paint?.(entry), text));
   });
   return [heading, ...rows].join('\n');
 }
