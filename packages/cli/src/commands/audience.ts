@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { partnerCommand, type CommonOptions } from '../command.ts';
 import { connect } from '../connect.ts';
-import { interrupted } from '../failures/cli-failure.ts';
+import { declined } from '../failures/cli-failure.ts';
 import { valueOf } from '../failures/value-of.ts';
 import { followAudience } from '../follow/follow-audience.ts';
 import { outputFor } from '../terminal/output.ts';
@@ -67,7 +67,7 @@ export function addAudienceCommand(program: Command): void {
       const id = toId('audience', text);
       const inlet = await connect(options);
       const isAgreed = await confirm(`All devices of audience ${id} are taken out of it. Go on?`, options.yes);
-      if (!isAgreed) throw interrupted('Nothing was cleared.');
+      if (!isAgreed) throw declined('Nothing was cleared.');
       valueOf(await inlet.clearAudience(id));
       output.result({ audience_id: id }, () => `audience ${id} is cleared`);
     });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { partnerCommand, type CommonOptions } from '../command.ts';
 import { connect } from '../connect.ts';
-import { interrupted } from '../failures/cli-failure.ts';
+import { declined } from '../failures/cli-failure.ts';
 import { valueOf } from '../failures/value-of.ts';
 import { followImport } from '../follow/follow-import.ts';
 import { harmless } from '../terminal/harmless.ts';
@@ -30,7 +30,7 @@ export function addDeleteAttributesCommand(program: Command): void {
       const key_type = await readKeyType(options);
       const what = `${several(keys.length, 'attribute')} (${keys.map(harmless).join(', ')})`;
       const isAgreed = await confirm(`All data of ${what} is deleted for good. Go on?`, options.yes);
-      if (!isAgreed) throw interrupted('Nothing was deleted.');
+      if (!isAgreed) throw declined('Nothing was deleted.');
       const queued = valueOf(await inlet.deleteAttributeData({ key_type, keys }));
       const { import_log_id: id } = queued;
       if (options.watch) {

@@ -9,7 +9,8 @@ export function isPrefix(path: string): boolean {
 export async function readCompressed(isOfPrefix: boolean, given: boolean | undefined): Promise<boolean | undefined> {
   if (given !== undefined || !isOfPrefix) return given;
   const answer = await ask({
-    what: 'Are the files under this prefix gzipped (yes or no)',
+    what: 'Whether the files under the prefix are gzipped',
+    question: 'Are the files under this prefix gzipped (yes or no)',
     flag: '--compressed or --no-compressed',
   });
   if (/^y(?:es)?$/i.test(answer)) return true;

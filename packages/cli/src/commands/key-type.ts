@@ -16,7 +16,11 @@ export function keyTypeOption(): Option {
 export async function readKeyType({ keyType }: KeyTypeOptions): Promise<0 | 1> {
   const given =
     keyType ??
-    (await ask({ what: 'What are the keys, attribute ids or your own (attribute or foreign)', flag: '--key-type' }));
+    (await ask({
+      what: 'The type of the keys',
+      question: 'What are the keys, attribute ids or your own (attribute or foreign)',
+      flag: '--key-type',
+    }));
   const code = Object.hasOwn(codes, given) ? codes[given] : undefined;
   if (code === undefined) throw wrongUse(`"${given}" is neither attribute nor foreign.`, 'Give --key-type.');
   return code;

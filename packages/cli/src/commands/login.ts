@@ -54,9 +54,14 @@ export function addLoginCommand(program: Command): void {
       const path = settingsPath(environment);
       // Before anything is asked: a file that cannot be used would lose all answers.
       const before = await readProfiles(path);
-      const profile = await gather(options, environment);
-      const inlet = await clientOf(profile);
+      const issued: Issued = options.from === undefined ? { storage: {} } : await readIssued(options.from);
+      const access = await readAccess(options, issued, environment);
+      // Before the storage is asked for: a wrong key is told at once. Any key may ask for its limits.
+      const inlet = await clientOf(access);
       valueOf(await inlet.getLimits());
+      const storage = await askForStorage(knownStorage(options, issued, environment));
+      const profile: Profile = { ...access, ...(storage === undefined ? {} : { storage }) };
+      await clientOf(profile);
       const profiles = { ...before.profiles, [name]: profile };
       await writeProfiles(path, { current: name, profiles });
       output.result({ profile: name, url: profile.url, uploads: profile.storage !== undefined, file: path }, () =>
@@ -70,8 +75,7 @@ export function addLoginCommand(program: Command): void {
 }
 
 /** A flag goes before the operator's file, that before the environment, and what is left is asked for. */
-async function gather(options: Options, environment: Environment): Promise<Profile> {
-  const issued: Issued = options.from === undefined ? { storage: {} } : await readIssued(options.from);
+async function readAccess(options: Options, issued: Issued, environment: Environment): Promise<Profile> {
   const url =
     options.url ?? issued.url ?? environment['INLET_URL'] ?? (await ask({ what: 'Address of Inlet', flag: '--url' }));
   const apiKey =
@@ -79,20 +83,21 @@ async function gather(options: Options, environment: Environment): Promise<Profi
     environment['INLET_API_KEY'] ??
     (await ask({ what: 'API key', flag: 'INLET_API_KEY, or --from', isSecret: true }));
   const userToken = issued.userToken ?? environment['INLET_USER_TOKEN'];
-  const { storage: sent } = issued;
-  const storage = await askForStorage({
+  return {
+    url,
+    apiKey,
+    ...(userToken === undefined ? {} : { userToken }),
+    ...(options.allowHttp ? { allowHttp: true } : {}),
+  };
+}
+
+function knownStorage(options: Options, { storage: sent }: Issued, environment: Environment): Issued['storage'] {
+  return {
     endpoint: options.storageEndpoint ?? sent.endpoint ?? environment['INLET_STORAGE_ENDPOINT'],
     region: options.storageRegion ?? sent.region ?? environment['INLET_STORAGE_REGION'],
     bucket: options.storageBucket ?? sent.bucket ?? environment['INLET_STORAGE_BUCKET'],
     prefix: options.storagePrefix ?? sent.prefix ?? environment['INLET_STORAGE_PREFIX'],
     accessKeyId: options.storageAccessKeyId ?? sent.accessKeyId ?? environment['INLET_STORAGE_ACCESS_KEY_ID'],
     secretAccessKey: sent.secretAccessKey ?? environment['INLET_STORAGE_SECRET_ACCESS_KEY'],
-  });
-  return {
-    url,
-    apiKey,
-    ...(userToken === undefined ? {} : { userToken }),
-    ...(storage === undefined ? {} : { storage }),
-    ...(options.allowHttp ? { allowHttp: true } : {}),
   };
 }

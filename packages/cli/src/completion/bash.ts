@@ -27,17 +27,14 @@ _inlet() {
   case "$path $previous" in
 ${values.join('\n')}
   esac
-  if [ "$values" != '-' ]; then
-    # Without choices, a value is often a file.
-    if [ -n "$values" ]; then COMPREPLY=($(compgen -W "$values" -- "$current")); else COMPREPLY=($(compgen -f -- "$current")); fi
-    return
-  fi
+  if [ "$values" != '-' ]; then words="$values"; else
   case "$path" in
 ${cases.join('\n')}
   esac
+  fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  if [ \${#COMPREPLY[@]} -eq 0 ]; then COMPREPLY=($(compgen -f -- "$current")); fi
 }
-complete -F _inlet inlet
+# Where nothing fits, it is a file.
+complete -o bashdefault -o default -F _inlet inlet
 `;
 }

@@ -45,3 +45,8 @@ export function missingAnswer(what: string, flag: string): CliFailure {
 export function interrupted(detail: string): CliFailure {
   return new CliFailure({ code: 'interrupted', detail, remedy: '', exitCode: exitCode.interrupted });
 }
+
+/** A question was answered with no. */
+export function declined(detail: string): CliFailure {
+  return new CliFailure({ code: 'declined', detail, remedy: '', exitCode: exitCode.interrupted });
+}

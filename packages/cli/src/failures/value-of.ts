@@ -41,5 +41,5 @@ const exitCodeOfTheWay: Readonly<Record<LocalCode, ExitCode>> = {
 function exitCodeOfAnswer({ status }: ApiProblem): ExitCode {
   if (status === 401 || status === 403) return exitCode.notAllowed;
   if (status === 429 || status >= 500) return exitCode.away;
-  return status === 400 || status === 413 ? exitCode.wrongUse : exitCode.failed;
+  return status === 400 || status === 413 || status === 422 ? exitCode.wrongUse : exitCode.failed;
 }

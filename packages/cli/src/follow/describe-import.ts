@@ -1,6 +1,6 @@
 import type { ImportLog } from '@inlet/sdk';
 import { harmless } from '../terminal/harmless.ts';
-import { countOf, durationOf, several } from '../terminal/numbers.ts';
+import { bytesOf, durationOf, several } from '../terminal/numbers.ts';
 import { statusWord } from '../terminal/status.ts';
 
 /** `import 12` or `delete 13`. */
@@ -19,7 +19,7 @@ export function refusedRows({ errors }: ImportLog): number {
 }
 
 /** One line about where a job stands. */
-export function describeImport(record: ImportLog, rowsPerSecond: number | null = null): string {
+export function describeImport(record: ImportLog, bytesPerSecond: number | null = null): string {
   const { progress, status } = record;
   const beginning = `${nameOfJob(record)}: ${statusWord(record)}`;
   if (status === 0) {
@@ -32,7 +32,7 @@ export function describeImport(record: ImportLog, rowsPerSecond: number | null =
     beginning,
     `${Math.floor(progress.percent)} %`,
     several(progress.rows_read, 'row'),
-    ...(rowsPerSecond === null ? [] : [`${countOf(rowsPerSecond)} rows/s`]),
+    ...(bytesPerSecond === null ? [] : [`${bytesOf(bytesPerSecond)}/s`]),
     ...(left === null ? [] : [`${durationOf(left)} left`]),
   ].join(', ');
 }

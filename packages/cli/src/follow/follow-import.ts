@@ -16,8 +16,8 @@ export async function followImport(inlet: Inlet, importLogId: number, output: Ou
   const onProgress = (record: ImportLog): void => {
     name = nameOfJob(record);
     // A rate changes with every look: as a line of a log it would only be noise.
-    const rowsPerSecond = rate(record.progress.rows_read);
-    if (record.status < 2) report.show(record, [describeImport(record, output.isLive ? rowsPerSecond : null)]);
+    const bytesPerSecond = rate(record.progress.bytes_read);
+    if (record.status < 2) report.show(record, [describeImport(record, output.isLive ? bytesPerSecond : null)]);
   };
   const ended = await untilInterrupted((signal) =>
     inlet.waitFor({ import_log_id: importLogId }, { onProgress, signal }),

@@ -9,7 +9,8 @@ export async function askForStorage(known: Issued['storage']): Promise<StorageSe
   const bucket =
     known.bucket ??
     (await ask({
-      what: isKnown ? 'Bucket' : 'Bucket that was issued to you (empty: no uploads with this login)',
+      what: 'Bucket',
+      ...(isKnown ? {} : { question: 'Bucket that was issued to you (empty: no uploads with this login)' }),
       flag: '--storage-bucket',
       ...(isKnown ? {} : { isOptional: true }),
     }));
@@ -20,7 +21,12 @@ export async function askForStorage(known: Issued['storage']): Promise<StorageSe
     known.endpoint ??
     (isKnown
       ? undefined
-      : await ask({ what: 'Address of the storage (empty: AWS)', flag: '--storage-endpoint', isOptional: true }));
+      : await ask({
+          what: 'Address of the storage',
+          question: 'Address of the storage (empty: AWS)',
+          flag: '--storage-endpoint',
+          isOptional: true,
+        }));
   const accessKeyId = known.accessKeyId ?? (await ask({ what: 'Access key id', flag: '--storage-access-key-id' }));
   const secretAccessKey =
     known.secretAccessKey ??

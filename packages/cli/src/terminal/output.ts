@@ -1,4 +1,4 @@
-import { readEnvironment } from '../environment.ts';
+import { readEnvironment, type Environment } from '../environment.ts';
 import { harmlessJson } from './harmless.ts';
 
 export type OutputOptions = { readonly json?: true | undefined; readonly quiet?: true | undefined };
@@ -21,13 +21,17 @@ export type Output = {
 
 export type Streams = Pick<Output, 'stdout' | 'stderr'>;
 
-export function outputFor({ json, quiet }: OutputOptions, { stdout, stderr }: Streams = process): Output {
+export function outputFor(
+  { json, quiet }: OutputOptions,
+  { stdout, stderr }: Streams = process,
+  environment: Environment = readEnvironment(),
+): Output {
   const isJson = json === true;
   const isQuiet = quiet === true;
   return {
     isJson,
     isQuiet,
-    isLive: !isQuiet && !isJson && canRedraw(stderr),
+    isLive: !isQuiet && !isJson && canRedraw(stderr, environment),
     result: (value, text) => void stdout.write(`${isJson ? harmlessJson(value) : text()}\n`),
     line: (value, text) => void stdout.write(`${isJson ? harmlessJson(value, 0) : text()}\n`),
     note: (text) => {
@@ -39,6 +43,6 @@ export function outputFor({ json, quiet }: OutputOptions, { stdout, stderr }: St
 }
 
 /** A `dumb` terminal, as some editors have, would show the commands that move the cursor. */
-function canRedraw(stream: NodeJS.WriteStream): boolean {
-  return stream.isTTY && readEnvironment()['TERM'] !== 'dumb';
+function canRedraw(stream: NodeJS.WriteStream, environment: Environment): boolean {
+  return Boolean(stream.isTTY) && environment['TERM'] !== 'dumb';
 }

@@ -3,8 +3,10 @@ import { Writable } from 'node:stream';
 import { interrupted, missingAnswer } from '../failures/cli-failure.ts';
 
 export type Question = {
-  /** For the question, and for the complaint when nobody can be asked. */
+  /** The thing that is asked for; also for the complaint when nobody can be asked. */
   readonly what: string;
+  /** Where the thing alone would not be understood. */
+  readonly question?: string;
   /** Where else the answer could have come from. */
   readonly flag: string;
   /** Not shown while it is typed. */
@@ -19,10 +21,10 @@ export function canAsk(): boolean {
 }
 
 /** Asks until there is an answer; where nobody can be asked, it fails and names the flag. */
-export async function ask({ what, flag, isSecret, isOptional }: Question): Promise<string> {
+export async function ask({ what, question = what, flag, isSecret, isOptional }: Question): Promise<string> {
   if (!canAsk()) throw missingAnswer(what, flag);
   for (;;) {
-    const answer = (await readLine(`${what}: `, isSecret === true)).trim();
+    const answer = (await readLine(`${question}: `, isSecret === true)).trim();
     if (answer !== '' || isOptional) return answer;
   }
 }
