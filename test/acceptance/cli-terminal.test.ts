@@ -81,7 +81,7 @@ describe('inlet on a terminal', () => {
       type('gzipped (yes or no)', 'no'),
     ]);
     expect(code).toBe(0);
-    expect(raw).toMatch(/\x1b\[1A\x1b\[0J/);
+    expect(raw).toContain('\x1b[1A\x1b[0J');
     expect(text).toMatch(/import \d+: (?:pending, next|running, \d+ %, [\d,]+ rows?)/);
     expect(text).toMatch(/import \d+: done, 50,000 rows, 50,000 devices\n$/);
   });
@@ -103,10 +103,7 @@ describe('inlet on a terminal', () => {
     const question = 'All devices of audience 1 are taken out of it. Go on? [y/N] ';
     for (const answer of ['', 'n', 'what']) {
       const refused = await show('audience clear 1', [type(question, answer)]);
-      expect(refused).toMatchObject({
-        code: 130,
-        text: expect.stringContaining('declined: Nothing was cleared.') as string,
-      });
+      expect([refused.code, refused.text]).toEqual([130, expect.stringContaining('declined: Nothing was cleared.')]);
     }
     expect((await show('audience show 1')).text).toMatch(/^devices +1$/m);
     expect(await show('audience clear 1', [type(question, 'y')])).toMatchObject({ code: 0 });
@@ -114,10 +111,7 @@ describe('inlet on a terminal', () => {
     const deletion = await show('delete-attributes sports --key-type foreign', [
       { sees: 'All data of 1 attribute (sports) is deleted for good. Go on? [y/N] ', types: controlC },
     ]);
-    expect(deletion).toMatchObject({
-      code: 130,
-      text: expect.stringContaining('interrupted: Nothing was done.') as string,
-    });
+    expect([deletion.code, deletion.text]).toEqual([130, expect.stringContaining('interrupted: Nothing was done.')]);
     expect((await show('imports')).text).not.toContain('delete');
   });
 
@@ -129,9 +123,9 @@ describe('inlet on a terminal', () => {
     expect(code).toBe(130);
     expect(text).toMatch(/interrupted: import (\d+) goes on. Follow it again with: inlet imports \1 --watch\n$/);
     const list = await show('imports --watch', [{ sees: 'pending', types: controlC }]);
-    expect(list).toMatchObject({ code: 130, text: expect.stringContaining('interrupted: The jobs go on.') as string });
+    expect([list.code, list.text]).toEqual([130, expect.stringContaining('interrupted: The jobs go on.')]);
     await stopProcess(marketplace.service.api);
     const away = await show('limits');
-    expect(away).toMatchObject({ code: 4, text: expect.stringContaining('network_failed') as string });
+    expect([away.code, away.text]).toEqual([4, expect.stringContaining('network_failed')]);
   });
 });

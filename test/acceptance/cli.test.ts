@@ -51,6 +51,11 @@ describe('inlet in a script', () => {
     return JSON.parse(out);
   };
 
+  const lastImportOf = async (path: string): Promise<number | undefined> => {
+    const records = z.array(importLogSchema).parse(await json('imports'));
+    return records.find(({ file_path }) => file_path === path)?.import_log_id;
+  };
+
   it('has few packages, and compiled code only', () => {
     const folder = join(cli.folder, 'node_modules/@inlet/cli');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -75,11 +80,8 @@ describe('inlet in a script', () => {
   });
 
   it('says nothing but the result with --quiet', async () => {
-    expect(await run('import good.csv --key-type foreign --watch --quiet')).toEqual({
-      code: 0,
-      said: '',
-      out: expect.stringMatching(/^import \d+: done, 2 rows, 2 devices\n$/) as string,
-    });
+    const { code, said, out } = await run('import good.csv --key-type foreign --watch --quiet');
+    expect([code, said, out]).toEqual([0, '', expect.stringMatching(/^import \d+: done, 2 rows, 2 devices\n$/)]);
   });
 
   it('gives every change as a line of JSON', async () => {
@@ -118,11 +120,7 @@ describe('inlet in a script', () => {
   });
 
   it('shows refused rows as a table, as CSV and as JSON', async () => {
-    const [bad] = z
-      .array(importLogSchema)
-      .parse(await json('imports'))
-      .filter(({ file_path }) => file_path === 'bad.csv');
-    const id = bad?.import_log_id;
+    const id = await lastImportOf('bad.csv');
     const rows = z.array(z.looseObject({ code: z.string(), row: z.int() })).parse(await json(`errors ${id}`));
     expect(rows.map(({ code, row }) => [code, row])).toEqual([
       ['invalid_id', 2],
@@ -137,11 +135,7 @@ describe('inlet in a script', () => {
     const limited = await run(`errors ${id} --limit 1`);
     expect(limited.out).toMatch(/^WHERE .*\nbad\.csv:2 +id +invalid_id +not-an-id,sports +\S.*\n$/);
     expect(limited.said).toContain('There are more');
-    const [good] = z
-      .array(importLogSchema)
-      .parse(await json('imports'))
-      .filter(({ file_path }) => file_path === 'good.csv');
-    expect(await json(`errors ${good?.import_log_id}`)).toEqual([]);
+    expect(await json(`errors ${await lastImportOf('good.csv')}`)).toEqual([]);
   });
 
   it('makes an audience, appends, shows, lists and clears', async () => {
@@ -154,10 +148,8 @@ describe('inlet in a script', () => {
     expect(await json(`audience show ${id}`)).toMatchObject({ name: 'Summer \u202e', unique_devices: 3 });
     expect((await run('audience list')).out).toContain(String.raw`Summer \u202e`);
     expect((await run(`audience show ${id}`)).out).toMatch(/more-members\.csv +done +1 /);
-    expect(await run(`audience clear ${id}`)).toMatchObject({
-      code: 2,
-      said: expect.stringContaining('Give --yes.') as string,
-    });
+    const unasked = await run(`audience clear ${id}`);
+    expect([unasked.code, unasked.said]).toEqual([2, expect.stringContaining('Give --yes.')]);
     expect(await json(`audience show ${id}`)).toMatchObject({ unique_devices: 3 });
     expect(await run(`audience clear ${id} --yes`)).toMatchObject({ code: 0, out: `audience ${id} is cleared\n` });
     expect(await json(`audience show ${id}`)).toMatchObject({ unique_devices: 0 });
@@ -166,11 +158,11 @@ describe('inlet in a script', () => {
 
   it('shows attributes and limits, and deletes the data of an attribute', async () => {
     expect((await run('attributes')).out).toMatch(/^ *\d+ +sports +sports +yes$/m);
-    expect(await json('limits')).toMatchObject({ open_jobs: expect.any(Number) as number });
+    expect(await json('limits')).toMatchObject({ open_jobs: 200 });
     expect((await run('limits')).out).toMatch(/^files_per_prefix +10,000$/m);
     expect(await run('delete-attributes music --key-type foreign')).toMatchObject({ code: 2, out: '' });
     const deleted = await run('delete-attributes music --key-type foreign --yes --watch');
-    expect(deleted).toMatchObject({ code: 0, out: expect.stringMatching(/^delete \d+: done/) as string });
+    expect([deleted.code, deleted.out]).toEqual([0, expect.stringMatching(/^delete \d+: done/)]);
   });
 
   it.each<[words: string, code: number, why: string, more?: Record<string, string>]>([
@@ -200,8 +192,11 @@ describe('inlet in a script', () => {
     ['login', 2, 'missing_answer: Address of Inlet was not given', { INLET_URL: '' }],
   ])('%s ends with %i and says why', async (words, code, why, more = {}) => {
     const ran = await run(words, more);
-    expect(ran).toMatchObject({ code, said: expect.stringContaining(why) as string });
-    if (/^(?:imports 999999|import \.\.)/.test(words)) expect(ran.said).toMatch(/^ {2}request: [\w-]{8,}$/m);
+    expect([ran.code, ran.said]).toEqual([code, expect.stringContaining(why)]);
+  });
+
+  it('names the request of an answer, as the log of the service does', async () => {
+    expect((await run('imports 999999')).said).toMatch(/^ {2}request: [\w-]{8,}$/m);
   });
 
   it('logs in with what the operator sent, keeps it for its owner only, and forgets it', async () => {
@@ -237,10 +232,8 @@ describe('inlet in a script', () => {
       ),
     ).toMatchObject({ code: 0 });
     expect((await run('profiles', nothing)).out).toMatch(/^default +no .*\nci +yes /m);
-    expect(await run('limits --profile defualt', nothing)).toMatchObject({
-      code: 3,
-      said: expect.stringContaining('Did you mean "default"?') as string,
-    });
+    const typo = await run('limits --profile defualt', nothing);
+    expect([typo.code, typo.said]).toEqual([3, expect.stringContaining('Did you mean "default"?')]);
     expect(await run('logout', nothing)).toMatchObject({ code: 0, said: 'Profile "default" is used now.\n' });
     expect(await run('logout', nothing)).toMatchObject({ code: 0 });
     expect(await run('limits', nothing)).toMatchObject({ code: 3 });

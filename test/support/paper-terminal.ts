@@ -8,5 +8,6 @@ export function paperTerminal(isTTY: boolean, columns = 80, rows = 24): PaperTer
   const stream = new PassThrough();
   stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const like = isTTY ? { isTTY, columns, rows, getColorDepth: () => 8 } : {};
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is asked of it is here
   return { stream: Object.assign(stream, like) as unknown as NodeJS.WriteStream, written: () => text };
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-export type Word = { readonly word: string; readonly about: string };
+type Word = { readonly word: string; readonly about: string };
 
 /** What can stand behind a command. */
 export type Place = {

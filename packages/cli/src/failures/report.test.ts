@@ -48,10 +48,8 @@ describe('an error', () => {
 
   it('with a code that is newer than the SDK is named as the service names it', () => {
     const newer: Problem = { ...answer, code: 'unknown_code', type: 'urn:inlet:error:teapot', status: 418 };
-    expect(told(failureOf(newer))).toMatchObject({
-      code: 1,
-      text: expect.stringContaining('error: teapot: ') as string,
-    });
+    const { code, text } = told(failureOf(newer));
+    expect([code, text]).toEqual([1, expect.stringContaining('error: teapot: ')]);
   });
 
   it.each([
@@ -68,10 +66,8 @@ describe('an error', () => {
   });
 
   it('that nobody expected does not hide', () => {
-    expect(told(new Error('broken\x1b[2J'))).toMatchObject({
-      code: 1,
-      text: expect.stringContaining(String.raw`error: unexpected: broken\x1b[2J`) as string,
-    });
+    const { code, text } = told(new Error('broken\x1b[2J'));
+    expect([code, text]).toEqual([1, expect.stringContaining(String.raw`error: unexpected: broken\x1b[2J`)]);
   });
 
   it('of a command that came from outside is explained by whoever brought it', () => {

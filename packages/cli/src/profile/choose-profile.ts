@@ -53,7 +53,7 @@ const storageVariables = {
 } as const;
 
 /** All of it or none: half of one storage and half of another is neither. */
-export function storageFromEnvironment(environment: Environment): StorageSettings | undefined {
+function storageFromEnvironment(environment: Environment): StorageSettings | undefined {
   const { region, bucket, prefix, accessKeyId, secretAccessKey } = storageVariables;
   const missing = Object.values(storageVariables).filter((name) => environment[name] === undefined);
   if (missing.length === Object.keys(storageVariables).length) return undefined;

@@ -44,5 +44,5 @@ export function outputFor(
 
 /** A `dumb` terminal, as some editors have, would show the commands that move the cursor. */
 function canRedraw(stream: NodeJS.WriteStream, environment: Environment): boolean {
-  return Boolean(stream.isTTY) && environment['TERM'] !== 'dumb';
+  return stream.isTTY ? environment['TERM'] !== 'dumb' : false;
 }
