@@ -18,7 +18,11 @@ describe('text from outside', () => {
   });
 
   it('has nothing left that a terminal obeys', () => {
-    assert(property(anything, (text) => expect(harmless(text)).not.toMatch(obeyed)));
+    assert(
+      property(anything, (text) => {
+        expect(harmless(text)).not.toMatch(obeyed);
+      }),
+    );
   });
 });
 
