@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { importLogSchema } from '@inlet/contract/import-log';
 import { readAddresses } from '../../stack/addresses.ts';
 import { device } from '../support/device-id.ts';
+import { createOwnBucket } from '../support/own-bucket.ts';
 import { parseCsv } from '../support/parse-csv.ts';
 import { installPartnerCli, type PartnerCli } from '../support/partner-cli.ts';
 import type { Ran } from '../support/run-inlet.ts';
@@ -163,6 +164,33 @@ describe('inlet in a script', () => {
     expect(await run('delete-attributes music --key-type foreign')).toMatchObject({ code: 2, out: '' });
     const deleted = await run('delete-attributes music --key-type foreign --yes --watch');
     expect([deleted.code, deleted.out]).toEqual([0, expect.stringMatching(/^delete \d+: done/)]);
+  });
+
+  it('imports from a bucket of the partner, with a secret that is in no command', async () => {
+    const own = await createOwnBucket();
+    await own.upload('in/day.csv', `${device(7)},sports\n`);
+    const { region, accessKeyId, secretAccessKey } = own.credentials;
+    const words = `import s3://${own.bucket}/in/ --no-compressed --key-type foreign --region ${region} --watch --json`;
+    const secret = { INLET_SOURCE_SECRET_ACCESS_KEY: secretAccessKey };
+    const { code, out } = await run(`${words} --quiet --access-key-id ${accessKeyId}`, secret);
+    expect(code).toBe(0);
+    expect(importLogSchema.parse(JSON.parse(out))).toMatchObject({ status: 2, path_type: 1, total_rows: '1' });
+    expect(out).not.toContain(secretAccessKey);
+    expect(await run(`import good.csv --key-type foreign --region ${region}`, secret)).toMatchObject({
+      code: 2,
+      out: '',
+    });
+  });
+
+  it('makes audiences for the customer of a user token', async () => {
+    const { userToken } = await marketplace.partner.createCustomer('Blue Shoes');
+    const asCustomer = { INLET_USER_TOKEN: userToken };
+    expect(await run('audience create Shoes members.csv --watch', asCustomer)).toMatchObject({ code: 0 });
+    const [theirs, own] = [await run('audience list', asCustomer), await run('audience list')];
+    expect(theirs.out).toMatch(/ Shoes /);
+    expect(own.out).not.toMatch(/ Shoes /);
+    expect(theirs.out + theirs.said).not.toContain(userToken);
+    expect(await run('audience list', { INLET_USER_TOKEN: 'wrong' })).toMatchObject({ code: 3 });
   });
 
   it.each<[words: string, code: number, why: string, more?: Record<string, string>]>([
