@@ -1,4 +1,4 @@
-import { installPacked } from '../scripts/sdk/install-packed.ts';
+import { installPacked } from '../scripts/packages/install-packed.ts';
 import { readExamples, runExample, writeExampleFiles } from '../scripts/sdk/examples.ts';
 import { programOf, runtimes } from '../scripts/sdk/runtimes.ts';
 import { readAddresses } from '../stack/addresses.ts';
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   if (!session) throw new Error('Start "npm run dev" in another terminal first.');
   const { url, apiKey, bucket, prefix, accessKeyId, secretAccessKey } = session;
   const { endpoint, region } = readAddresses().s3;
-  const { folder, remove } = installPacked();
+  const { folder, remove } = installPacked('sdk');
   try {
     await writeExampleFiles(folder, {
       url,

@@ -37,13 +37,16 @@ export function parseLockFile(text: string): LockedPackage[] {
 
 /**
  * What a deployed service has: `dev` marks packages that nothing but development needs. Links are named by their target.
- * Of our own packages, those that the service names: the SDK is for others.
+ * Of our own packages, those that the service names, and those that they name.
  */
 export function productionPackages(packages: readonly LockedPackage[]): LockedPackage[] {
-  const named = packages.find(({ path }) => path === '')?.dependencies ?? {};
-  return packages.filter(
-    (one) => one.path !== '' && !one.dev && !one.link && (!isOurs(one) || Object.hasOwn(named, one.name)),
-  );
+  const ours = packages.filter(isOurs);
+  const wanted = new Set(ours.filter(({ path }) => path === ''));
+  // What is put into a set while it is walked is walked too.
+  for (const { dependencies = {} } of wanted) {
+    for (const one of ours) if (Object.hasOwn(dependencies, one.name)) wanted.add(one);
+  }
+  return packages.filter((one) => one.path !== '' && !one.dev && !one.link && (!isOurs(one) || wanted.has(one)));
 }
 
 export function isOurs({ path }: LockedPackage): boolean {

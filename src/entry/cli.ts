@@ -1,37 +1,8 @@
-import { Command } from 'commander';
+import { run } from '@inlet/cli';
 import { Failure } from '../domain/failure.ts';
-import { addAttributeCommands } from './cli/attribute-commands.ts';
-import { addAuditCommand } from './cli/audit-command.ts';
-import { addBackupCommands } from './cli/backup-commands.ts';
-import { addAudienceCommands } from './cli/audience-commands.ts';
-import { addCustomerCommands } from './cli/customer-commands.ts';
-import { addDoctorCommand } from './cli/doctor-command.ts';
-import { addJobCommands } from './cli/job-commands.ts';
-import { addKeyCommands } from './cli/key-commands.ts';
-import { addMigrateCommand } from './cli/migrate-command.ts';
-import { complain } from './cli/output.ts';
-import { addPartnerCommands } from './cli/partner-commands.ts';
-import { addUserTokenCommands } from './cli/user-token-commands.ts';
+import { createProgram } from './cli/create-program.ts';
 
-const program = new Command('inlet').description(
-  'Operate Inlet: stores, partners, keys, attributes, customers and jobs.',
-);
-addMigrateCommand(program);
-addPartnerCommands(program);
-addKeyCommands(program);
-addAttributeCommands(program);
-addAudienceCommands(program);
-addCustomerCommands(program);
-addUserTokenCommands(program);
-addJobCommands(program);
-addBackupCommands(program);
-addAuditCommand(program);
-addDoctorCommand(program);
-
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof Failure) complain(`${error.code}: ${error.detail}\n${error.entry.remedy}`);
-  else complain(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
-}
+await run(createProgram(), (error) => {
+  if (error instanceof Failure) return `${error.code}: ${error.detail}\n${error.entry.remedy}`;
+  return error instanceof Error ? error.message : String(error);
+});

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readExamples, runExample, writeExampleFiles } from '../../scripts/sdk/examples.ts';
-import { installPacked } from '../../scripts/sdk/install-packed.ts';
+import { installPacked } from '../../scripts/packages/install-packed.ts';
 import { programOf, runtimes } from '../../scripts/sdk/runtimes.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
@@ -21,7 +21,7 @@ describe('the packed SDK', () => {
     marketplace = await startMarketplace('sdk-examples');
     const { partner, service } = marketplace;
     for (const name of ['sports', 'travel', 'music']) await partner.createAttribute(name, name);
-    installed = installPacked();
+    installed = installPacked('sdk');
     const { endpoint, region } = readAddresses().s3;
     const { bucket, prefix, storageKeys } = partner;
     const storage = { endpoint, region, bucket, prefix, ...storageKeys };
@@ -34,10 +34,10 @@ describe('the packed SDK', () => {
 
   it('has compiled code and types, and nothing of the tree', () => {
     const folder = join(installed.folder, 'node_modules/@inlet/sdk');
-    expect(readdirSync(folder).toSorted()).toEqual(['README.md', 'dist', 'package.json']);
-    const files = readdirSync(join(folder, 'dist'), { recursive: true, encoding: 'utf8' });
-    expect(files).toContain('inlet.d.ts');
-    expect(files.filter((file) => /\.test\.|(?<!\.d)\.ts$/.test(file))).toEqual([]);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    expect(files).toEqual(expect.arrayContaining(['inlet.js', 'inlet.d.ts', 'LICENSE', 'README.md', 'package.json']));
+    const others = files.filter((file) => !/(?:\.js|\.d\.ts)$/.test(file) || file.includes('.test.'));
+    expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'generated', 'package.json', 'upload']);
   });
 
   it('brings few packages along', () => {

@@ -69,6 +69,24 @@ const againstTheLayers: readonly Mistake[] = [
     text: importing('../../../src/domain/limits.ts'),
     complaint: /the SDK stands alone/,
   },
+  {
+    what: 'an import from the command line of partners into a package that they do not get',
+    path: 'packages/cli/src/terminal/planted.ts',
+    text: importing('zod'),
+    complaint: /built on the SDK and commander only/,
+  },
+  {
+    what: 'an import from the command line of partners into the service',
+    path: 'packages/cli/src/commands/planted.ts',
+    text: importing('../../../../src/domain/limits.ts'),
+    complaint: /the command line of partners stands alone/,
+  },
+  {
+    what: 'an import from the command line of partners past the front of the SDK',
+    path: 'packages/cli/src/planted.ts',
+    text: importing('../../sdk/src/retry.ts'),
+    complaint: /the command line of partners stands alone/,
+  },
 ];
 
 const otherLint: readonly Mistake[] = [
@@ -152,6 +170,7 @@ describe('the gates on a copy of the tree', () => {
     'docs/configuration.md',
     'docs/packages.md',
     'packages/contract/openapi.json',
+    'packages/cli/src/generated/remedies.ts',
     'packages/sdk/src/generated/operations.ts',
   ])('fail for a stale %s', async (page) => {
     const text = readFileSync(pathInTree(page), 'utf8');

@@ -70,7 +70,11 @@ describe('the bill of materials', () => {
       expect(decodeURIComponent(one.purl)).toBe(`pkg:npm/${refOf(one)}`);
       expect(one.properties.map(({ name }) => name)).not.toContain('cdx:npm:package:development');
     }
-    expect(bom.components.filter(({ hashes }) => !hashes).map(({ name }) => name)).toEqual(['@inlet/contract']);
+    expect(bom.components.filter(({ hashes }) => !hashes).map(({ name }) => name)).toEqual([
+      '@inlet/cli',
+      '@inlet/contract',
+      '@inlet/sdk',
+    ]);
   });
 
   it('says what depends on what, from the service down to every package', () => {

@@ -124,6 +124,6 @@ describe('what an operator asks', () => {
     const unknown = await inlet(['jobs', 'show', '999999']);
     expect([unknown.code, unknown.text]).toEqual([1, expect.stringContaining('There is no job 999999.')]);
     const wrong = await inlet(['jobs', 'list', '--status', 'x']);
-    expect([wrong.code, wrong.text]).toEqual([1, expect.stringContaining('pending, running, done, failed')]);
+    expect([wrong.code, wrong.text]).toEqual([2, expect.stringContaining('pending, running, done, failed')]);
   });
 });

@@ -113,7 +113,7 @@ describe('an operator who rotates an API key', () => {
       expect([status, out, /^(\w+): /.exec(said)?.[1]], parameters.join(' ')).toEqual([1, '', code]);
     }
     const wrongScope = await runInlet(stores.environment, ['key', 'create', ...ofOther, '--scope', 'audience:delete']);
-    expect([wrongScope.code, wrongScope.out]).toEqual([1, '']);
+    expect([wrongScope.code, wrongScope.out]).toEqual([2, '']);
   });
 
   it('stands in the audit log, with what was done to which key', () => {

@@ -6,10 +6,11 @@ import { withWiring } from './with-wiring.ts';
 const shown = 100;
 
 export function addAudienceCommands(program: Command): void {
-  program
-    .command('audience')
-    .description('audiences and what clears left of them')
+  // Partners have the others of this name.
+  const audience = program.commands.find((command) => command.name() === 'audience') ?? program.command('audience');
+  audience
     .command('purges')
+    .helpGroup('For operators:')
     .description(`show the last ${shown} cleared generations: rows removed from the engine, and which are not done yet`)
     .action(() =>
       withWiring(async ({ audiences }) => {

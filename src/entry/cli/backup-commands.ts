@@ -1,7 +1,4 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { backup } from '../backup/backup.ts';
-import { restore } from '../backup/restore.ts';
-import { readConfig } from '../config.ts';
 import { say } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
@@ -13,6 +10,7 @@ export function addBackupCommands(program: Command): void {
     .option('--patience <seconds>', 'how long a lane may take to come to rest', toSeconds, 300)
     .action((folder: string, { patience }: { patience: number }) =>
       withWiring(async (deps) => {
+        const { backup } = await import('../backup/backup.ts');
         const pausedSeconds = await backup(deps, folder, patience);
         say(
           `saved in ${folder} and on the disk of every shard; the lanes stood still for ${pausedSeconds.toFixed(1)} s`,
@@ -24,6 +22,7 @@ export function addBackupCommands(program: Command): void {
     .argument('<folder>', 'the folder of a backup')
     .description('bring a backup into an empty PostgreSQL database and a new database of the engine')
     .action(async (folder: string) => {
+      const [{ readConfig }, { restore }] = await Promise.all([import('../config.ts'), import('../backup/restore.ts')]);
       const { takenAt } = await restore(readConfig(), folder);
       say(`restored as it was at ${takenAt}; everything that was asked for later is lost. Run \`inlet doctor\`.`);
     });

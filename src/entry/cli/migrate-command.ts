@@ -1,7 +1,4 @@
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
-import { createLogger } from '../logging.ts';
-import { migrate } from '../migrate.ts';
 import { say } from './output.ts';
 
 export function addMigrateCommand(program: Command): void {
@@ -9,6 +6,11 @@ export function addMigrateCommand(program: Command): void {
     .command('migrate')
     .description('bring PostgreSQL and ClickHouse to the schema of this version')
     .action(async () => {
+      const [{ readConfig }, { createLogger }, { migrate }] = await Promise.all([
+        import('../config.ts'),
+        import('../logging.ts'),
+        import('../migrate.ts'),
+      ]);
       const ran = await migrate(readConfig(), createLogger({ name: 'inlet-migrate', level: 'warn' }));
       say(ran.length === 0 ? 'nothing to migrate' : ran.map((name) => `ran ${name}`).join('\n'));
     });

@@ -3,7 +3,6 @@ import { toBadRowShare } from '../../domain/partner.ts';
 import type { StorageGrant } from '../../ports/storage-provisioner.ts';
 import { setPartner, showPartner, type ShownPartner } from '../../usecases/manage-partner-settings.ts';
 import { provisionPartner } from '../../usecases/provision-partner.ts';
-import { noStorageProvisioner, storageProvisioner } from '../storage.ts';
 import { complain, sayJson } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
@@ -16,6 +15,7 @@ export function addPartnerCommands(program: Command): void {
     .description('make a partner with an API key (shown once), a prefix and storage credentials for that prefix')
     .action((name: string, { withoutStorage = false }: { withoutStorage?: boolean }) =>
       withWiring(async ({ config, ...deps }) => {
+        const { noStorageProvisioner, storageProvisioner } = await import('../storage.ts');
         const storage = withoutStorage ? noStorageProvisioner : storageProvisioner(config, deps.s3);
         const made = await provisionPartner<StorageGrant | null>({ ...deps, storage }, name);
         sayJson({

@@ -1,12 +1,19 @@
 import { hostname, userInfo } from 'node:os';
-import { readConfig, type Config } from '../config.ts';
-import { createLogger } from '../logging.ts';
-import { wire } from '../wiring.ts';
+import type { Config } from '../config.ts';
+import type { wire } from '../wiring.ts';
 
 type Wiring = Awaited<ReturnType<typeof wire>> & { readonly config: Config };
 
-/** Connects for the time of one command. */
+/**
+ * Connects for the time of one command. The clients of all servers are loaded here and not before: they take a second of
+ * the processor, which `--help` and the commands of partners do not need.
+ */
 export async function withWiring<T>(run: (deps: Wiring) => Promise<T>): Promise<T> {
+  const [{ readConfig }, { createLogger }, { wire }] = await Promise.all([
+    import('../config.ts'),
+    import('../logging.ts'),
+    import('../wiring.ts'),
+  ]);
   const config = readConfig();
   const deps = await wire(
     // A command is over before anybody could look at it.

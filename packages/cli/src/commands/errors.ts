@@ -1,0 +1,75 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import type { LoadError } from '@inlet/sdk';
+import { partnerCommand, type CommonOptions } from '../command.ts';
+import { connect } from '../connect.ts';
+import { valueOf } from '../failures/value-of.ts';
+import { placeOf } from '../follow/describe-import.ts';
+import { csvHeading, csvLine } from '../terminal/csv.ts';
+import { harmless, harmlessJson } from '../terminal/harmless.ts';
+import { outputFor } from '../terminal/output.ts';
+import { table, type Column } from '../terminal/table.ts';
+import { writeText } from '../terminal/write-text.ts';
+import { toId } from './to-id.ts';
+
+type Options = CommonOptions & { readonly csv?: true; readonly audience?: true; readonly limit: number };
+
+const csvColumns = ['file', 'row', 'column', 'code', 'message', 'text'] as const;
+
+const columns: readonly Column<LoadError>[] = [
+  { title: 'WHERE', of: placeOf, canShrink: true },
+  { title: 'COLUMN', of: ({ column }) => column },
+  { title: 'CODE', of: ({ code }) => code, paint: () => 'yellow' },
+  { title: 'ROW', of: ({ text }) => text, canShrink: true },
+  { title: 'WHY', of: ({ message }) => message, canShrink: true },
+];
+
+export function addErrorsCommand(program: Command): void {
+  partnerCommand(program, 'errors', {
+    description: 'failed files and the first refused rows of an import: where, and why',
+    examples: [
+      ['inlet errors 12', 'The first hundred, as a table.'],
+      ['inlet errors 12 --csv > refused.csv', 'All that the service kept.'],
+      ['inlet errors 3 --audience --json', 'Of an audience, for a script.'],
+    ],
+  })
+    .argument('<id>', 'of the import; with --audience, of the audience')
+    .option('--csv', 'all of them as CSV (RFC 4180)')
+    .option('--audience', 'the id is that of an audience')
+    .option('--limit <number>', 'rows of the table', toLimit, 100)
+    .action(async (text: string, options: Options) => {
+      const output = outputFor(options);
+      const id = toId(options.audience ? 'audience' : 'import', text);
+      const inlet = await connect(options);
+      const rejects = inlet.rejects(options.audience ? { audience_id: id } : { import_log_id: id });
+      const { stdout } = output;
+      if (options.csv) {
+        // A file gets every byte as it is; a terminal would obey some of them.
+        const shown = (line: string): string => (stdout.isTTY ? harmless(line) : line);
+        await writeText(stdout, `${csvHeading(csvColumns)}\r\n`);
+        for await (const reject of rejects)
+          await writeText(stdout, `${shown(csvLine(csvColumns, valueOf(reject)))}\r\n`);
+        return;
+      }
+      if (output.isJson) {
+        let before = '[\n';
+        for await (const reject of rejects) {
+          await writeText(stdout, `${before}${harmlessJson(valueOf(reject), 0)}`);
+          before = ',\n';
+        }
+        await writeText(stdout, before === '[\n' ? '[]\n' : '\n]\n');
+        return;
+      }
+      const first: LoadError[] = [];
+      for await (const reject of rejects) {
+        if (first.push(valueOf(reject)) > options.limit) break;
+      }
+      const shown = first.slice(0, options.limit);
+      output.result(shown, () => (shown.length === 0 ? 'Nothing was refused.' : table(columns, shown, stdout)));
+      if (first.length > shown.length) output.note(`There are more: inlet errors ${id} --csv, or a greater --limit`);
+    });
+}
+
+function toLimit(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 on.');
+  return Number(text);
+}

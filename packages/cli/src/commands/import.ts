@@ -1,0 +1,73 @@
+import { Option, type Command } from 'commander';
+import { partnerCommand, type CommonOptions } from '../command.ts';
+import { connect } from '../connect.ts';
+import { valueOf } from '../failures/value-of.ts';
+import { followImport } from '../follow/follow-import.ts';
+import { outputFor } from '../terminal/output.ts';
+import { isPrefix, readCompressed } from './import-compressed.ts';
+import { readCredentials, type CredentialOptions } from './import-credentials.ts';
+import { keyTypeOption, readKeyType, type KeyTypeOptions } from './key-type.ts';
+
+type Options = CommonOptions &
+  KeyTypeOptions &
+  CredentialOptions & {
+    readonly compressed?: boolean;
+    readonly mode?: 'merge' | 'replace';
+    readonly watch?: true;
+    readonly idempotencyKey?: string;
+  };
+
+export function addImportCommand(program: Command): void {
+  partnerCommand(program, 'import', {
+    description: 'queue the import of a file, or of every file under a prefix',
+    examples: [
+      ['inlet import 2026-11-16.csv.gz --key-type foreign --watch', 'Import one file and follow it.'],
+      ['inlet import deliveries/monday/ --key-type attribute --no-compressed', 'Every file under a prefix.'],
+      [
+        'INLET_SOURCE_SECRET_ACCESS_KEY=… inlet import s3://own-bucket/day/ --compressed \\\n' +
+          '      --key-type foreign --region eu-central-1 --access-key-id AKIA…',
+        'From a bucket of your own.',
+      ],
+    ],
+  })
+    .argument('<path>', 'below your prefix; s3://<bucket>/<path> in a bucket of your own. A prefix ends with /')
+    .addOption(keyTypeOption())
+    .option('--compressed', 'the files are gzipped; needed for a prefix, of a file the ending .gz tells')
+    .option('--no-compressed', 'they are not')
+    .addOption(
+      new Option('--mode <mode>', 'replace: the attributes in the files have these rows alone afterwards').choices([
+        'merge',
+        'replace',
+      ]),
+    )
+    .option('--watch', 'follow it to its end; ends with 1 if it failed')
+    .option('--region <region>', 'of a bucket of your own')
+    .option('--access-key-id <id>', 'its secret comes from INLET_SOURCE_SECRET_ACCESS_KEY, or is asked for')
+    .option('--role-arn <arn>', 'a role for Inlet to assume, in place of the keys')
+    .option('--idempotency-key <key>', 'asked again with the same key within a day, it is not done again')
+    .action(async (path: string, options: Options) => {
+      const output = outputFor(options);
+      const inlet = await connect(options);
+      const isOwn = path.startsWith('s3://');
+      const credentials = await readCredentials(isOwn, options);
+      const key_type = await readKeyType(options);
+      const compressed = await readCompressed(isPrefix(path), options.compressed);
+      const body = {
+        file_path: path,
+        key_type,
+        ...(isOwn ? { path_type: 1 as const } : {}),
+        ...(credentials === undefined ? {} : { credentials }),
+        ...(compressed === undefined ? {} : { compressed }),
+        ...(options.mode === undefined ? {} : { mode: options.mode }),
+      };
+      const queued = valueOf(await inlet.queueImport(body, { idempotencyKey: options.idempotencyKey }));
+      const { import_log_id: id } = queued;
+      if (options.watch) {
+        output.note(`import ${id} is queued`);
+        await followImport(inlet, id, output);
+        return;
+      }
+      output.result(queued, () => `import ${id} is queued`);
+      output.note(`Follow it: inlet imports ${id} --watch`);
+    });
+}

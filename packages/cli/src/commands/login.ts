@@ -1,0 +1,103 @@
+import type { Command } from 'commander';
+import { localCommand } from '../command.ts';
+import { clientOf } from '../connect.ts';
+import { readEnvironment, type Environment } from '../environment.ts';
+import { wrongUse } from '../failures/cli-failure.ts';
+import { valueOf } from '../failures/value-of.ts';
+import { askForStorage } from '../profile/ask-for-storage.ts';
+import { readIssued, type Issued } from '../profile/issued.ts';
+import { isProfileName, type Profile } from '../profile/profile.ts';
+import { readProfiles, settingsPath, writeProfiles } from '../profile/settings-file.ts';
+import { outputFor, type OutputOptions } from '../terminal/output.ts';
+import { ask } from '../terminal/prompt.ts';
+
+type Options = OutputOptions & {
+  readonly profile?: string;
+  readonly url?: string;
+  readonly from?: string;
+  readonly allowHttp?: true;
+  readonly storageEndpoint?: string;
+  readonly storageRegion?: string;
+  readonly storageBucket?: string;
+  readonly storagePrefix?: string;
+  readonly storageAccessKeyId?: string;
+};
+
+export function addLoginCommand(program: Command): void {
+  localCommand(program, 'login', {
+    description: 'keep the address, the API key and the storage keys that were issued to you',
+    examples: [
+      ['inlet login', 'Asks for all of it; keys are not shown.'],
+      ['inlet login --url https://inlet.example --from issued.json', 'With what the operator sent.'],
+      ['INLET_API_KEY=… inlet login --profile staging --url https://staging.example', 'A second login, in a script.'],
+    ],
+  })
+    .option('--profile <name>', 'under which name; it becomes the one that is used', 'default')
+    .option('--url <address>', 'of the service; else INLET_URL')
+    .option(
+      '--from <file>',
+      'the JSON that the operator sent (the output of `inlet partner create`); - is standard input',
+    )
+    .option('--allow-http', 'take an address without encryption: the key can be read on the way')
+    .option('--storage-endpoint <address>', 'of the storage, where it is not AWS')
+    .option('--storage-region <region>', 'of the storage')
+    .option('--storage-bucket <bucket>', 'that was issued to you, for `inlet upload`')
+    .option('--storage-prefix <prefix>', 'that was issued to you')
+    .option('--storage-access-key-id <id>', 'that was issued to you')
+    .action(async (options: Options) => {
+      const output = outputFor(options);
+      const { profile: name = 'default' } = options;
+      if (!isProfileName(name)) {
+        throw wrongUse(`"${name}" cannot be the name of a profile.`, 'Use letters, digits, dots, hyphens: --profile');
+      }
+      const environment = readEnvironment();
+      const path = settingsPath(environment);
+      // Before anything is asked: a file that cannot be used would lose all answers.
+      const before = await readProfiles(path);
+      const issued: Issued = options.from === undefined ? { storage: {} } : await readIssued(options.from);
+      const access = await readAccess(options, issued, environment);
+      // Before the storage is asked for: a wrong key is told at once. Any key may ask for its limits.
+      const inlet = await clientOf(access);
+      valueOf(await inlet.getLimits());
+      const storage = await askForStorage(knownStorage(options, issued, environment));
+      const profile: Profile = { ...access, ...(storage === undefined ? {} : { storage }) };
+      await clientOf(profile);
+      const profiles = { ...before.profiles, [name]: profile };
+      await writeProfiles(path, { current: name, profiles });
+      output.result({ profile: name, url: profile.url, uploads: profile.storage !== undefined, file: path }, () =>
+        [
+          `Logged in to ${profile.url} as profile "${name}".`,
+          profile.storage === undefined ? 'Uploads: no storage was given.' : 'Uploads: to the storage that was given.',
+        ].join('\n'),
+      );
+      output.note(`Kept in ${path}, readable by you only. Next: inlet attributes`);
+    });
+}
+
+/** A flag goes before the operator's file, that before the environment, and what is left is asked for. */
+async function readAccess(options: Options, issued: Issued, environment: Environment): Promise<Profile> {
+  const url =
+    options.url ?? issued.url ?? environment['INLET_URL'] ?? (await ask({ what: 'Address of Inlet', flag: '--url' }));
+  const apiKey =
+    issued.apiKey ??
+    environment['INLET_API_KEY'] ??
+    (await ask({ what: 'API key', flag: 'INLET_API_KEY, or --from', isSecret: true }));
+  const userToken = issued.userToken ?? environment['INLET_USER_TOKEN'];
+  return {
+    url,
+    apiKey,
+    ...(userToken === undefined ? {} : { userToken }),
+    ...(options.allowHttp ? { allowHttp: true } : {}),
+  };
+}
+
+function knownStorage(options: Options, { storage: sent }: Issued, environment: Environment): Issued['storage'] {
+  return {
+    endpoint: options.storageEndpoint ?? sent.endpoint ?? environment['INLET_STORAGE_ENDPOINT'],
+    region: options.storageRegion ?? sent.region ?? environment['INLET_STORAGE_REGION'],
+    bucket: options.storageBucket ?? sent.bucket ?? environment['INLET_STORAGE_BUCKET'],
+    prefix: options.storagePrefix ?? sent.prefix ?? environment['INLET_STORAGE_PREFIX'],
+    accessKeyId: options.storageAccessKeyId ?? sent.accessKeyId ?? environment['INLET_STORAGE_ACCESS_KEY_ID'],
+    secretAccessKey: sent.secretAccessKey ?? environment['INLET_STORAGE_SECRET_ACCESS_KEY'],
+  };
+}

@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { createProgram } from '../cli.ts';
+import { bashCompletion } from './bash.ts';
+import { fishCompletion } from './fish.ts';
+import { completionTree } from './tree.ts';
+import { zshCompletion } from './zsh.ts';
+
+const places = completionTree(createProgram());
+
+/** What bash itself offers for the last of these words. */
+function offered(...words: string[]): string[] {
+  const quoted = ['inlet', ...words].map((word) => `'${word}'`).join(' ');
+  const ask = `COMP_WORDS=(${quoted}); COMP_CWORD=${words.length}; _inlet; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const script = `${bashCompletion(places)}\n${ask}`;
+  return execFileSync('bash', ['--norc', '-uc', script], { encoding: 'utf8' }).split('\n').filter(Boolean);
+}
+
+describe('completion in bash', () => {
+  it.each([
+    [['log'], ['login', 'logout']],
+    [
+      ['audience', 'c'],
+      ['create', 'clear'],
+    ],
+    [['audience', 'create', '--w'], ['--watch']],
+    [['imports', '--limit', '5', '--j'], ['--json']],
+    [['import', 'x.csv', '--key-type', 'f'], ['foreign']],
+    [
+      ['import', '--mode', ''],
+      ['merge', 'replace'],
+    ],
+    [
+      ['completion', ''],
+      ['--help', 'bash', 'zsh', 'fish'],
+    ],
+    [['login', '--from', 'b'], []],
+    [['import', 'b'], []],
+  ])('offers behind %j: %j', (words, expected) => {
+    expect(offered(...words)).toEqual(expected);
+  });
+
+  it('offers every command at the beginning', () => {
+    expect(offered('')).toEqual(expect.arrayContaining(['login', 'import', 'imports', 'errors', 'audience', 'help']));
+  });
+});
+
+describe('completion in zsh and fish', () => {
+  it('has every command and option, with what it means', () => {
+    const words = places.flatMap(({ commands, options }) => [...commands, ...options]);
+    expect(words.length).toBeGreaterThan(80);
+    const [zsh, fish] = [zshCompletion(places), fishCompletion(places)];
+    for (const { word, about } of words) {
+      expect(zsh).toContain(`'${word}:${about.replaceAll("'", `'\\''`)}'`);
+      expect(fish).toContain(word.replace(/^--/, ''));
+      expect(fish).toContain(about.replaceAll("'", String.raw`\'`));
+    }
+  });
+});

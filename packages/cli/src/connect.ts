@@ -1,0 +1,29 @@
+import type { Inlet } from '@inlet/sdk';
+import type { LoginOptions } from './command.ts';
+import { readEnvironment } from './environment.ts';
+import { wrongUse } from './failures/cli-failure.ts';
+import { chooseProfile } from './profile/choose-profile.ts';
+import type { Profile } from './profile/profile.ts';
+import { readProfiles, settingsPath } from './profile/settings-file.ts';
+
+/** What was chosen by `--profile`, the environment and the settings file. */
+async function readProfile({ profile }: LoginOptions): Promise<Profile> {
+  const environment = readEnvironment();
+  return chooseProfile(await readProfiles(settingsPath(environment)), profile, environment);
+}
+
+/** The client of a command. The SDK is loaded here and not before: `--help` does not need it. */
+export async function connect(options: LoginOptions): Promise<Inlet> {
+  return clientOf(await readProfile(options));
+}
+
+export async function clientOf(profile: Profile): Promise<Inlet> {
+  const sdk = await import('@inlet/sdk');
+  try {
+    return new sdk.Inlet(profile);
+  } catch (error) {
+    // The SDK names the setting, never its value.
+    if (!(error instanceof TypeError)) throw error;
+    throw wrongUse(`The login cannot be used: ${error.message}.`, 'Run `inlet login` again, or mend the environment.');
+  }
+}

@@ -1,0 +1,33 @@
+import type { LocalCode } from '@inlet/sdk';
+import { remedies as remediesOfRequests } from '../generated/remedies.ts';
+
+/** Where the catalogue speaks of a field of the request, and a person at this command line has a flag. */
+const remediesOfFlags: Readonly<Record<string, string>> = {
+  invalid_request: 'Correct what is named above. `inlet <command> --help` shows how it is given.',
+  unauthenticated: 'Run `inlet login` with a key that is valid, or mend INLET_API_KEY.',
+  invalid_user_token: 'Set INLET_USER_TOKEN to a valid token, or leave it out for audiences of your own.',
+  compressed_required: 'Say --compressed or --no-compressed for a prefix.',
+  credentials_required: 'For s3://… give --region and --access-key-id, or --region and --role-arn.',
+  invalid_region: 'Give the region of the bucket with --region, for example eu-central-1.',
+  invalid_role_arn: 'Give the ARN of the role with --role-arn, for example arn:aws:iam::123456789012:role/inlet.',
+  roles_not_available: 'Give --access-key-id in place of --role-arn, or ask the operator for roles.',
+  unknown_keys: '`inlet attributes` shows your attributes and their keys; --key-type says which of them you mean.',
+  unknown_code: 'This service is newer than your `inlet`: the detail says what is wrong. Update `inlet` to see more.',
+};
+
+const remediesOfTheWay: Readonly<Record<LocalCode, string>> = {
+  network_failed: 'See whether the address is right (`inlet profiles`), and whether this machine reaches it.',
+  timed_out: 'Try again; if it stays so, tell the operator.',
+  aborted: '',
+  unreadable_answer: 'Something between here and Inlet answered, often a proxy: see whether the address is right.',
+  invalid_argument: 'Correct what was given.',
+  unreadable_file: 'See that the file is there, can be read, and does not change meanwhile.',
+  storage_refused: 'See that bucket, prefix and keys of the storage are those that were issued: `inlet login`.',
+};
+
+/** What a person does about a code; of an answer, of a job, or of the way there. */
+export function remedyOf(code: string): string {
+  const tables: readonly Readonly<Record<string, string>>[] = [remediesOfFlags, remediesOfTheWay, remediesOfRequests];
+  for (const table of tables) if (Object.hasOwn(table, code)) return table[code] ?? '';
+  return '';
+}

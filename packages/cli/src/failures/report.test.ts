@@ -1,0 +1,81 @@
+import type { Problem } from '@inlet/sdk';
+import { CommanderError } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
+import { report } from './report.ts';
+import { failureOf } from './value-of.ts';
+
+function told(error: unknown, explain?: (error: unknown) => string): { text: string; code: number } {
+  const { stream, written } = paperTerminal(false);
+  const code = report(error, explain, stream);
+  return { code, text: written() };
+}
+
+const answer: Problem = {
+  from: 'api',
+  code: 'invalid_request',
+  type: 'urn:inlet:error:invalid_request',
+  status: 400,
+  title: 'The request is not valid',
+  detail: 'One field is wrong.',
+  instance: '/v1',
+  request_id: 'r-1',
+  errors: [{ pointer: '/key_type', detail: 'must be 0 or 1\x1b[2J' }],
+  attempts: 1,
+};
+
+describe('an error', () => {
+  it('of the service shows code, cause, fields, remedy and request', () => {
+    expect(told(failureOf(answer))).toEqual({
+      code: 2,
+      text: [
+        'error: invalid_request: The request is not valid',
+        '  cause:   One field is wrong.',
+        String.raw`  field:   /key_type must be 0 or 1\x1b[2J`,
+        '  remedy:  Correct what is named above. `inlet <command> --help` shows how it is given.',
+        '  request: r-1',
+        '',
+      ].join('\n'),
+    });
+  });
+
+  it('of the way there shows how often it was tried', () => {
+    const problem: Problem = { from: 'sdk', code: 'network_failed', detail: 'connect ECONNREFUSED', attempts: 5 };
+    const { code, text } = told(failureOf(problem));
+    expect(code).toBe(4);
+    expect(text).toMatch(/^error: network_failed: connect ECONNREFUSED \(tried 5 times\)\n {2}remedy: {2}\S/);
+  });
+
+  it('with a code that is newer than the SDK is named as the service names it', () => {
+    const newer: Problem = { ...answer, code: 'unknown_code', type: 'urn:inlet:error:teapot', status: 418 };
+    const { code, text } = told(failureOf(newer));
+    expect([code, text]).toEqual([1, expect.stringContaining('error: teapot: ')]);
+  });
+
+  it.each([
+    [401, 3],
+    [403, 3],
+    [400, 2],
+    [404, 1],
+    [409, 1],
+    [429, 4],
+    [500, 4],
+    [503, 4],
+  ])('with status %i ends with %i', (status, code) => {
+    expect(told(failureOf({ ...answer, status })).code).toBe(code);
+  });
+
+  it('that nobody expected does not hide', () => {
+    const { code, text } = told(new Error('broken\x1b[2J'));
+    expect([code, text]).toEqual([1, expect.stringContaining(String.raw`error: unexpected: broken\x1b[2J`)]);
+  });
+
+  it('of a command that came from outside is explained by whoever brought it', () => {
+    expect(told(new Error('x'), () => 'explained')).toEqual({ code: 1, text: 'explained\n' });
+  });
+
+  it('of the parser was said already', () => {
+    expect(told(new CommanderError(1, 'commander.unknownOption', 'x'))).toEqual({ code: 2, text: '' });
+    expect(told(new CommanderError(0, 'commander.helpDisplayed', 'x'))).toEqual({ code: 0, text: '' });
+  });
+});

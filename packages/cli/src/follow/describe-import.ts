@@ -1,0 +1,53 @@
+import type { ImportLog } from '@inlet/sdk';
+import { harmless } from '../terminal/harmless.ts';
+import { bytesOf, durationOf, several } from '../terminal/numbers.ts';
+import { statusWord } from '../terminal/status.ts';
+
+/** `import 12` or `delete 13`. */
+export function nameOfJob({ import_log_id, log_type }: Pick<ImportLog, 'import_log_id' | 'log_type'>): string {
+  return `${log_type === 1 ? 'delete' : 'import'} ${import_log_id}`;
+}
+
+/** What a job is about: files, or the keys of a delete. */
+export function subjectOf({ file_path, keys, log_type }: ImportLog): string {
+  return log_type === 1 ? (keys ?? []).join(', ') : file_path;
+}
+
+/** Rows that were read and refused. Entries without a row are about files or the whole job. */
+export function refusedRows({ errors }: ImportLog): number {
+  return (errors ?? []).reduce((sum, { row, count }) => (row === null ? sum : sum + count), 0);
+}
+
+/** One line about where a job stands. */
+export function describeImport(record: ImportLog, bytesPerSecond: number | null = null): string {
+  const { progress, status } = record;
+  const beginning = `${nameOfJob(record)}: ${statusWord(record)}`;
+  if (status === 0) {
+    const ahead = progress.queue_position;
+    return `${beginning}, ${ahead === 0 ? 'next' : `${several(ahead, 'job')} ahead`}`;
+  }
+  if (status > 1) return `${beginning}, ${countsOf(record)}`;
+  const left = progress.estimated_seconds_left;
+  return [
+    beginning,
+    `${Math.floor(progress.percent)} %`,
+    several(progress.rows_read, 'row'),
+    ...(bytesPerSecond === null ? [] : [`${bytesOf(bytesPerSecond)}/s`]),
+    ...(left === null ? [] : [`${durationOf(left)} left`]),
+  ].join(', ');
+}
+
+function countsOf(record: ImportLog): string {
+  const refused = refusedRows(record);
+  return [
+    several(Number(record.total_rows), 'row'),
+    several(Number(record.unique_devices), 'device'),
+    ...(refused === 0 ? [] : [`${several(refused, 'row')} refused`]),
+  ].join(', ');
+}
+
+/** Where the first of several mistakes stands. */
+export function placeOf({ file, row }: { readonly file: string | null; readonly row: number | null }): string {
+  if (file === null) return '-';
+  return harmless(row === null ? file : `${file}:${row}`);
+}

@@ -1,0 +1,49 @@
+import type { AudienceDetails, Inlet } from '@inlet/sdk';
+import { exitCode } from '../exit-code.ts';
+import { CliFailure, interrupted } from '../failures/cli-failure.ts';
+import { valueOf } from '../failures/value-of.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
+import { several } from '../terminal/numbers.ts';
+import type { Output } from '../terminal/output.ts';
+import { statusWord } from '../terminal/status.ts';
+import { progressReport } from './progress-report.ts';
+
+/** Shows how the files of an audience go on until none waits or loads, and says how it ended. */
+export async function followAudience(inlet: Inlet, audienceId: number, output: Output): Promise<void> {
+  const report = progressReport<AudienceDetails>(output);
+  const onProgress = (record: AudienceDetails): void => {
+    if (record.status < 2) report.show(record, [describeAudience(record)]);
+  };
+  const ended = await untilInterrupted((signal) => inlet.waitFor({ audience_id: audienceId }, { onProgress, signal }));
+  report.end();
+  if (!ended.ok && ended.problem.code === 'aborted') {
+    throw interrupted(
+      `Audience ${audienceId} goes on. Follow it again with: inlet audience show ${audienceId} --watch`,
+    );
+  }
+  const record = valueOf(ended);
+  output.line(record, () => describeAudience(record));
+  if (record.status === 3) throw failureOfAudience(record);
+}
+
+export function describeAudience(record: AudienceDetails): string {
+  const ended = record.file.filter(({ status }) => status > 1).length;
+  const failed = record.file.filter(({ status }) => status === 3).length;
+  return [
+    `audience ${record.audience_id}: ${statusWord(record)}`,
+    `${ended} of ${several(record.file.length, 'file')} ended`,
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+    several(record.unique_devices, 'device'),
+    `${several(record.matched_devices, 'device')} matched`,
+  ].join(', ');
+}
+
+function failureOfAudience({ audience_id: id }: AudienceDetails): CliFailure {
+  return new CliFailure({
+    code: 'audience_failed',
+    title: `audience ${id} failed`,
+    detail: 'At least one of its files was not loaded.',
+    remedy: `See why with: inlet errors ${id} --audience`,
+    exitCode: exitCode.failed,
+  });
+}

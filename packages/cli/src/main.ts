@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { createProgram, run } from './cli.ts';
+
+await run(createProgram());

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { Environment } from '../environment.ts';
+import { exitCode } from '../exit-code.ts';
+import { CliFailure } from '../failures/cli-failure.ts';
+import { noProfiles, type Profile, type Profiles } from './profile.ts';
+
+/** Where the XDG rules put it; a relative path there is to be ignored. */
+export function settingsPath(environment: Environment): string {
+  const given = environment['XDG_CONFIG_HOME'];
+  const folder = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.config');
+  return join(folder, 'inlet', 'profiles.json');
+}
+
+/** Keys are in it: like ssh, it is not used when others could read it. */
+export async function readProfiles(path: string): Promise<Profiles> {
+  let text: string;
+  try {
+    const { mode } = await stat(path);
+    if ((mode & 0o077) !== 0) throw readableByOthers(path);
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return noProfiles;
+    throw error;
+  }
+  const parsed = parse(text);
+  if (parsed === null) throw unreadable(path);
+  return parsed;
+}
+
+/** Whole or not at all, and never readable by others, not even for a moment. */
+export async function writeProfiles(path: string, profiles: Profiles): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const beside = `${path}.${randomUUID()}`;
+  try {
+    const file = await open(beside, 'wx', 0o600);
+    try {
+      await file.writeFile(`${JSON.stringify(profiles, null, 2)}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    // The mask of the process can only take away; this gives what the owner needs.
+    await chmod(beside, 0o600);
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
+}
+
+function parse(text: string): Profiles | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isProfiles(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isProfiles(value: unknown): value is Profiles {
+  if (!isObject(value) || typeof value['current'] !== 'string' || !isObject(value['profiles'])) return false;
+  return Object.values(value['profiles']).every(isProfile);
+}
+
+function isProfile(value: unknown): value is Profile {
+  if (!isObject(value) || typeof value['url'] !== 'string' || typeof value['apiKey'] !== 'string') return false;
+  const { storage } = value;
+  if (storage === undefined) return true;
+  const needed = ['region', 'bucket', 'prefix', 'accessKeyId', 'secretAccessKey'];
+  return isObject(storage) && needed.every((name) => typeof storage[name] === 'string');
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function readableByOthers(path: string): CliFailure {
+  return new CliFailure({
+    code: 'settings_not_private',
+    detail: `${path} holds keys, and other users of this machine may read or change it.`,
+    remedy: `Run: chmod 600 ${path}. If others could have read it, ask for new keys.`,
+    exitCode: exitCode.notAllowed,
+  });
+}
+
+function unreadable(path: string): CliFailure {
+  return new CliFailure({
+    code: 'settings_unreadable',
+    detail: `${path} is not what \`inlet login\` writes.`,
+    remedy: `Mend it, or remove it and run \`inlet login\` again.`,
+    exitCode: exitCode.failed,
+  });
+}

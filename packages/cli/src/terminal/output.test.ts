@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
+import { outputFor, type Output, type OutputOptions } from './output.ts';
+
+function say(options: OutputOptions, isTTY = false, TERM = 'xterm'): { out: string; said: string; output: Output } {
+  const [out, said] = [paperTerminal(isTTY), paperTerminal(isTTY)];
+  const output = outputFor(options, { stdout: out.stream, stderr: said.stream }, { TERM });
+  output.result({ rows: 5 }, () => 'five rows');
+  output.note('a hint');
+  return { out: out.written(), said: said.written(), output };
+}
+
+describe('what a command says', () => {
+  it('is a text for people, and hints beside it', () => {
+    expect(say({})).toMatchObject({ out: 'five rows\n', said: 'a hint\n' });
+  });
+
+  it('is JSON for scripts, on standard output only', () => {
+    const { out, said } = say({ json: true });
+    expect(JSON.parse(out)).toEqual({ rows: 5 });
+    expect(said).toBe('a hint\n');
+  });
+
+  it('is the result only with --quiet', () => {
+    expect(say({ quiet: true })).toMatchObject({ out: 'five rows\n', said: '' });
+  });
+
+  it.each([
+    [{}, true, true],
+    [{}, false, false],
+    [{ json: true }, true, false],
+    [{ quiet: true }, true, false],
+  ] as const)('with %j on a terminal (%j), something moves: %j', (options, isTTY, isLive) => {
+    expect(say(options, isTTY).output.isLive).toBe(isLive);
+  });
+
+  it('does not move on a terminal that would show how', () => {
+    expect(say({}, true, 'dumb').output.isLive).toBe(false);
+  });
+});

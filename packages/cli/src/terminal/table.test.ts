@@ -1,0 +1,49 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
+import { table, type Column } from './table.ts';
+import { textWidth } from './text-width.ts';
+
+type File = { readonly name: string; readonly rows: number };
+const columns: readonly Column<File>[] = [
+  { title: 'FILE', of: ({ name }) => name, canShrink: true },
+  { title: 'ROWS', align: 'right', of: ({ rows }) => rows, paint: () => 'green' },
+];
+const files = [
+  { name: 'a.csv', rows: 5 },
+  { name: 'a-very-long-name-of-a-file-that-does-not-fit.csv', rows: 1234 },
+  { name: '東京.csv', rows: 70 },
+];
+
+describe('a table', () => {
+  it('is plain and whole where it is no terminal', () => {
+    expect(table(columns, files, paperTerminal(false).stream).split('\n')).toEqual([
+      'FILE                                              ROWS',
+      'a.csv                                                5',
+      'a-very-long-name-of-a-file-that-does-not-fit.csv  1234',
+      '東京.csv                                            70',
+    ]);
+  });
+
+  it.each([20, 30, 40])('fits a terminal of %i columns', (width) => {
+    const lines = table(columns, files, paperTerminal(true, width).stream).split('\n').map(stripVTControlCharacters);
+    expect(Math.max(...lines.map(textWidth))).toBe(width);
+    expect(lines[2]).toMatch(/^a-very.*…\s+1234$/);
+  });
+
+  it('has colour on a terminal, and the same text', () => {
+    const painted = table(columns, files, paperTerminal(true, 200).stream);
+    expect(painted).toContain('\x1b[32m1234\x1b[39m');
+    expect(stripVTControlCharacters(painted)).toBe(table(columns, files, paperTerminal(false).stream));
+  });
+
+  it('shows what a file name would do to the terminal', () => {
+    const shown = table(columns, [{ name: '\x1b[2J\nx', rows: 1 }], paperTerminal(false).stream);
+    expect(shown).toContain(String.raw`\x1b[2J\x0ax`);
+  });
+
+  it('has a dash for what is not known', () => {
+    const nothing = [{ title: 'X', of: () => null }];
+    expect(table(nothing, [{}], paperTerminal(false).stream)).toBe('X\n-');
+  });
+});

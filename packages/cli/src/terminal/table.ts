@@ -1,0 +1,68 @@
+import { harmless } from './harmless.ts';
+import { paint, type Paint } from './paint.ts';
+import { cutToWidth, textWidth } from './text-width.ts';
+
+export type Column<T> = {
+  readonly title: string;
+  readonly of: (entry: T) => string | number | null;
+  /** Numbers stand at the right. */
+  readonly align?: 'right';
+  /** Of all columns, this one is cut when the terminal is too narrow. */
+  readonly canShrink?: true;
+  readonly paint?: (entry: T) => Paint | undefined;
+};
+
+const gap = '  ';
+const leastShrunk = 8;
+
+/**
+ * A table for people. On a terminal it fits the width; elsewhere nothing is cut. What entries bring along is made
+ * harmless here.
+ */
+export function table<T extends object>(
+  columns: readonly Column<T>[],
+  entries: readonly T[],
+  stream: NodeJS.WriteStream,
+  style: 'painted' | 'plain' = 'painted',
+): string {
+  const inColour = (format: Paint | undefined, text: string): string =>
+    format === undefined || style === 'plain' ? text : paint(stream, format, text);
+  const cells = entries.map((entry) => columns.map(({ of }) => harmless(String(of(entry) ?? '-'))));
+  const widths = columns.map(({ title }, index) =>
+    Math.max(textWidth(title), ...cells.map((row) => textWidth(row[index] ?? ''))),
+  );
+  if (stream.isTTY) shrink(widths, columns, stream.columns);
+  const line = (row: readonly string[], paintCell: (index: number, text: string) => string): string =>
+    row
+      .map((text, index) => {
+        const width = widths[index] ?? 0;
+        const cut = cutToWidth(text, width);
+        const space = ' '.repeat(width - textWidth(cut));
+        const painted = paintCell(index, cut);
+        return columns[index]?.align === 'right' ? space + painted : painted + space;
+      })
+      .join(gap)
+      .trimEnd();
+  const heading = line(
+    columns.map(({ title }) => title),
+    (_index, text) => inColour('bold', text),
+  );
+  const rows = cells.map((row, number) => {
+    const entry = entries[number];
+    return line(row, (index, text) => inColour(entry && columns[index]?.paint?.(entry), text));
+  });
+  return [heading, ...rows].join('\n');
+}
+
+/** Takes what is too much from the columns that may lose it, the widest first. */
+function shrink<T>(widths: number[], columns: readonly Column<T>[], available: number): void {
+  const total = (): number => widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1));
+  while (total() > available) {
+    const able = columns.flatMap(({ canShrink }, index) =>
+      canShrink && (widths[index] ?? 0) > leastShrunk ? [index] : [],
+    );
+    const widest = able.toSorted((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0))[0];
+    if (widest === undefined) return;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+}

@@ -1,0 +1,33 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+
+/** In the order in which they are built: each needs what those before it compiled. */
+type Package = 'sdk' | 'cli';
+
+/** A folder outside of the tree with nothing but these packages installed, from the archives that would be published. */
+export function installPacked(...packages: readonly Package[]): {
+  readonly folder: string;
+  readonly remove: () => void;
+} {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-packed-'));
+  const npm = (cwd: string, ...parameters: string[]): string =>
+    execFileSync('npm', [...parameters, '--loglevel=error'], { cwd, encoding: 'utf8' });
+  // Compiled in a copy: another test may do the same at this moment.
+  const tree = join(folder, 'tree');
+  for (const name of packages) cpSync(join(root, 'packages', name), join(tree, 'packages', name), { recursive: true });
+  for (const name of ['node_modules', 'scripts']) symlinkSync(join(root, name), join(tree, name));
+  const archives = packages.map((name) => {
+    const built = join(tree, 'packages', name);
+    npm(built, 'run', '--silent', 'build');
+    return join(folder, npm(join(built, 'dist'), 'pack', '--silent', '--pack-destination', folder).trim());
+  });
+  const partner = join(folder, 'partner');
+  mkdirSync(partner);
+  writeFileSync(join(partner, 'package.json'), '{ "private": true, "type": "module" }\n');
+  npm(partner, 'install', '--prefer-offline', '--no-audit', '--no-fund', ...archives);
+  return { folder: partner, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}

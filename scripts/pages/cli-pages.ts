@@ -1,0 +1,17 @@
+import type { CatalogueEntry } from '../../src/domain/catalogue-entry.ts';
+import { failureCatalogue } from '../../src/domain/failure-catalogue.ts';
+
+/** packages/cli/src/generated/remedies.ts: what a partner can meet, in an answer or on a record. */
+export function cliRemediesPage(): string {
+  const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
+  const met = entries.filter(([, { isOfCommand }]) => isOfCommand !== true);
+  return [
+    '// Generated from src/domain/failure-catalogue.ts by "npm run generate". Do not edit.',
+    '',
+    '/** What to do about each code. */',
+    'export const remedies: Readonly<Record<string, string>> = {',
+    ...met.map(([code, { remedy }]) => `  ${code}: ${JSON.stringify(remedy)},`),
+    '};',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,84 @@
+import { CommanderError, type Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { createProgram } from './create-program.ts';
+
+/** Commands that do something, with the words that lead to them. */
+function leavesOf(command: Command, words: readonly string[] = []): { words: string; command: Command }[] {
+  if (command.commands.length === 0) return [{ words: words.join(' '), command }];
+  return command.commands.flatMap((one) => leavesOf(one, [...words, one.name()]));
+}
+
+function helpOf(command: Command): string {
+  let help = '';
+  command.configureOutput({ writeOut: (text) => (help += text) });
+  command.outputHelp();
+  return help;
+}
+
+/** As a shell would: quoted words stay together, and what goes to or comes from a file is not the command's. */
+function wordsOf(example: string): string[] {
+  const [own = ''] = example.replaceAll(/\\\n\s*/g, '').split(/\s[<>]\s/);
+  const words = [...own.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  return words.filter((word) => !/^[A-Z_]+=/.test(word));
+}
+
+const program = createProgram();
+const pages = new Set(['exit-codes', 'environment', 'completion']);
+const leaves = leavesOf(program).filter(({ words }) => !pages.has(words));
+
+describe('every command', () => {
+  it('is one of many', () => {
+    expect(leaves.length).toBeGreaterThan(38);
+  });
+
+  it.each(leaves)('has a description and examples that can be carried out: $words', async ({ words, command }) => {
+    expect(command.description()).not.toBe('');
+    const [, text = ''] = helpOf(command).split(/^Examples?:$/m);
+    const examples = [...text.matchAll(/^ {2}\$ ((?:.*\\\n)*.*)$/gm)].map(([, example = '']) => wordsOf(example));
+    expect(examples.length).toBeGreaterThan(0);
+    for (const [name, ...parameters] of examples) {
+      expect(name).toBe('inlet');
+      let ran = 0;
+      const fresh = createProgram();
+      for (const leaf of leavesOf(fresh)) if (leaf.words === words) leaf.command.action(() => void (ran += 1));
+      await fresh.parseAsync(parameters, { from: 'user' });
+      expect(ran, parameters.join(' ')).toBe(1);
+    }
+  });
+});
+
+describe('the program', () => {
+  it('shows partners first, and operators under a heading of their own', () => {
+    const help = helpOf(program);
+    const headings = [...help.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(['Options', 'For partners', 'For operators', 'More help']);
+    expect(help.indexOf('  login')).toBeLessThan(help.indexOf('For operators:'));
+    expect(help.indexOf('  migrate')).toBeGreaterThan(help.indexOf('For operators:'));
+  });
+
+  it('has the audiences of partners and their purges under one name', () => {
+    const audience = program.commands.filter((command) => command.name() === 'audience');
+    expect(audience.flatMap(({ commands }) => commands.map((command) => command.name()))).toEqual([
+      'create',
+      'append',
+      'clear',
+      'show',
+      'list',
+      'purges',
+    ]);
+  });
+
+  it.each([
+    [['logn'], 'Did you mean login?'],
+    [['imports', '--josn'], 'Did you mean --json?'],
+    [['jobs', 'shwo', '1'], 'Did you mean show?'],
+  ])('asks what was meant by %s', async (parameters, question) => {
+    let said = '';
+    const fresh = createProgram();
+    for (const { command } of leavesOf(fresh)) command.configureOutput({ writeErr: (text) => (said += text) });
+    for (const command of [fresh, ...fresh.commands]) command.configureOutput({ writeErr: (text) => (said += text) });
+    await expect(fresh.parseAsync(parameters, { from: 'user' })).rejects.toThrow(CommanderError);
+    expect(said).toContain('error: wrong_use: unknown');
+    expect(said).toContain(question);
+  });
+});

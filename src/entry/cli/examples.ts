@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+
+/** One example for each command of an operator, by its words. A test asks for all of them, and reads them as a shell would. */
+const examples: Readonly<Record<string, string>> = {
+  migrate: 'inlet migrate',
+  'partner create': 'inlet partner create acme > acme.json',
+  'partner show': 'inlet partner show acme',
+  'partner set': 'inlet partner set acme --audience-bad-rows 0.01',
+  'key create': 'inlet key create --partner acme --name nightly --scope marketplace:write --expires-in 90d',
+  'key list': 'inlet key list --partner acme',
+  'key rotate': 'inlet key rotate 7 --partner acme --overlap 48h',
+  'key revoke': 'inlet key revoke 7 --partner acme',
+  'key identify': 'inlet key identify < found.txt',
+  'attribute create': 'inlet attribute create --partner acme --name Sports --foreign-key sports --foreign-key sport',
+  'attribute list': 'inlet attribute list --partner acme',
+  'attribute rename': 'inlet attribute rename 17 --partner acme --name "Team sports"',
+  'attribute retire': 'inlet attribute retire 17 --partner acme',
+  'attribute tie': 'inlet attribute tie 17 football handball --partner acme',
+  'audience purges': 'inlet audience purges',
+  'customer create': 'inlet customer create --partner acme --name "Blue Shoes"',
+  'customer list': 'inlet customer list --partner acme',
+  'user-token create': 'inlet user-token create --partner acme --customer "Blue Shoes"',
+  'user-token list': 'inlet user-token list --partner acme',
+  'user-token revoke': 'inlet user-token revoke 4 --partner acme',
+  'jobs list': 'inlet jobs list --partner acme --status failed --limit 10',
+  'jobs show': 'inlet jobs show 812',
+  'jobs cancel': 'inlet jobs cancel 812',
+  'jobs retry': 'inlet jobs retry 812',
+  lanes: 'inlet lanes --limit 20',
+  backup: 'inlet backup /var/backups/inlet/2026-11-16',
+  restore: 'inlet restore /var/backups/inlet/2026-11-16',
+  audit: 'inlet audit --partner acme --limit 20',
+  doctor: 'inlet doctor',
+};
+
+/** Puts the examples below the help of their commands. */
+export function addExamples(program: Command): void {
+  for (const [words, example] of Object.entries(examples)) {
+    const command = words
+      .split(' ')
+      .reduce<Command | undefined>((above, word) => above?.commands.find((one) => one.name() === word), program);
+    if (!command) throw new Error(`There is an example of ${words}, which is no command.`);
+    command.addHelpText('after', `\nExample:\n  $ ${example}`);
+  }
+}

@@ -1,0 +1,131 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { device } from '../support/device-id.ts';
+import { controlC, enter, installPartnerCli, type PartnerCli, type Step } from '../support/partner-cli.ts';
+import { stopProcess } from '../support/running-service.ts';
+import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+
+// The command line of partners as a person has it, on a terminal of 100 columns.
+
+const type = (sees: string, answer: string): Step => ({ sees, types: `${answer}${enter}` });
+
+describe('inlet on a terminal', () => {
+  let marketplace: Marketplace;
+  let cli: PartnerCli;
+  let environment: Record<string, string>;
+
+  beforeAll(async () => {
+    marketplace = await startMarketplace('cli-terminal');
+    const { partner, service } = marketplace;
+    await partner.createAttribute('sports', 'sports');
+    const rows = Array.from({ length: 50_000 }, (_, n) => `${device(n)},sports\n`).join('');
+    await partner.upload('good/1.csv', rows);
+    await partner.upload('bad.csv', `${device(1)},sports\nnot-an-id,sports\n`);
+    await partner.upload('members.csv', `${device(1)},click\n`);
+    cli = installPartnerCli();
+    environment = { INLET_URL: service.url, INLET_API_KEY: partner.apiKey };
+  });
+  afterAll(async () => {
+    cli.remove();
+    await marketplace.stop();
+  });
+
+  const show = async (words: string, steps: readonly Step[] = [], more: Record<string, string> = {}) => {
+    const { code, shown } = await cli.onTerminal(words.split(' '), steps, { ...environment, ...more });
+    return { code, raw: shown, text: stripVTControlCharacters(shown).replaceAll('\r', '') };
+  };
+
+  it('asks for what is issued, shows no key, and keeps it for its owner', async () => {
+    const { partner, service } = marketplace;
+    const { accessKeyId, secretAccessKey } = partner.storageKeys;
+    const nothing = { INLET_URL: '', INLET_API_KEY: '' };
+    const { code, raw, text } = await show(
+      'login',
+      [
+        type('Address of Inlet: ', service.url),
+        type('API key: ', partner.apiKey),
+        type('Bucket that was issued to you', partner.bucket),
+        type('Prefix in it: ', partner.prefix),
+        type('Region: ', 'default'),
+        type('Address of the storage (empty: AWS): ', 'http://127.0.0.1:9'),
+        type('Access key id: ', accessKeyId),
+        type('Secret access key: ', secretAccessKey),
+      ],
+      nothing,
+    );
+    expect(text).toContain('as profile "default"');
+    expect(code).toBe(0);
+    expect(raw).not.toContain(partner.apiKey);
+    expect(raw).not.toContain(secretAccessKey);
+    const kept: unknown = JSON.parse(readFileSync(join(cli.folder, 'home/.config/inlet/profiles.json'), 'utf8'));
+    const storage = { bucket: partner.bucket, prefix: partner.prefix, accessKeyId, secretAccessKey };
+    expect(kept).toMatchObject({ profiles: { default: { apiKey: partner.apiKey, storage } } });
+    expect(await show('limits', [], nothing)).toMatchObject({ code: 0 });
+  });
+
+  it('tells of a wrong key before it asks for more, and keeps nothing', async () => {
+    const home = { HOME: join(cli.folder, 'nobody') };
+    const steps = [type('API key: ', 'wrong-but-secret')];
+    const { code, raw, text } = await show('login', steps, { ...home, INLET_API_KEY: '' });
+    expect(code).toBe(3);
+    expect(text).toContain('error: unauthenticated: ');
+    expect(raw).not.toContain('wrong-but-secret');
+    expect(existsSync(home.HOME)).toBe(false);
+  });
+
+  it('asks what an import needs, shows how it goes on in place, and how it ended', async () => {
+    const { code, raw, text } = await show('import good/ --watch', [
+      type('attribute or foreign', 'foreign'),
+      type('gzipped (yes or no)', 'no'),
+    ]);
+    expect(code).toBe(0);
+    expect(raw).toContain('\x1b[1A\x1b[0J');
+    expect(text).toMatch(/import \d+: (?:pending, next|running, \d+ %, [\d,]+ rows?)/);
+    expect(text).toMatch(/import \d+: done, 50,000 rows, 50,000 devices\n$/);
+  });
+
+  it('has tables with colour that fit, and the same words without', async () => {
+    await show('import bad.csv --key-type foreign --watch');
+    const painted = await show('imports');
+    expect(painted.raw).toContain('\x1b[32mdone\x1b[39m');
+    expect(Math.max(...painted.text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
+    const plain = await show('imports', [], { NO_COLOR: '1' });
+    expect(plain.raw).not.toContain('\x1b');
+    expect(plain.text).toBe(painted.text);
+    const watched = await show('imports --watch');
+    expect(watched.text.endsWith(plain.text)).toBe(true);
+  });
+
+  it('asks before data goes, and leaves it where the answer is not yes', async () => {
+    await show('audience create Summer members.csv --watch');
+    const question = 'All devices of audience 1 are taken out of it. Go on? [y/N] ';
+    for (const answer of ['', 'n', 'what']) {
+      const refused = await show('audience clear 1', [type(question, answer)]);
+      expect([refused.code, refused.text]).toEqual([130, expect.stringContaining('declined: Nothing was cleared.')]);
+    }
+    expect((await show('audience show 1')).text).toMatch(/^devices +1$/m);
+    expect(await show('audience clear 1', [type(question, 'y')])).toMatchObject({ code: 0 });
+    expect((await show('audience show 1')).text).toMatch(/^devices +0$/m);
+    const deletion = await show('delete-attributes sports --key-type foreign', [
+      { sees: 'All data of 1 attribute (sports) is deleted for good. Go on? [y/N] ', types: controlC },
+    ]);
+    expect([deletion.code, deletion.text]).toEqual([130, expect.stringContaining('interrupted: Nothing was done.')]);
+    expect((await show('imports')).text).not.toContain('delete');
+  });
+
+  it('leaves a job alone when Ctrl-C ends the look at it, and says when the service is away', async () => {
+    await stopProcess(marketplace.service.worker);
+    const { code, text } = await show('import bad.csv --key-type foreign --watch', [
+      { sees: 'pending, next', types: controlC },
+    ]);
+    expect(code).toBe(130);
+    expect(text).toMatch(/interrupted: import (\d+) goes on. Follow it again with: inlet imports \1 --watch\n$/);
+    const list = await show('imports --watch', [{ sees: 'pending', types: controlC }]);
+    expect([list.code, list.text]).toEqual([130, expect.stringContaining('interrupted: The jobs go on.')]);
+    await stopProcess(marketplace.service.api);
+    const away = await show('limits');
+    expect([away.code, away.text]).toEqual([4, expect.stringContaining('network_failed')]);
+  });
+});

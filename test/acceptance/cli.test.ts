@@ -1,0 +1,277 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { importLogSchema } from '@inlet/contract/import-log';
+import { readAddresses } from '../../stack/addresses.ts';
+import { device } from '../support/device-id.ts';
+import { createOwnBucket } from '../support/own-bucket.ts';
+import { parseCsv } from '../support/parse-csv.ts';
+import { installPartnerCli, type PartnerCli } from '../support/partner-cli.ts';
+import type { Ran } from '../support/run-inlet.ts';
+import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+
+// The command line of partners as a script has it: no terminal anywhere. In cli-terminal.test.ts a person has it.
+
+const escape = '\x1b';
+const idSchema = z.object({ import_log_id: z.int() });
+
+describe('inlet in a script', () => {
+  let marketplace: Marketplace;
+  let cli: PartnerCli;
+  let environment: Record<string, string>;
+  const everything: string[] = [];
+
+  beforeAll(async () => {
+    marketplace = await startMarketplace('cli');
+    const { partner, service } = marketplace;
+    for (const name of ['sports', 'travel', 'music']) await partner.createAttribute(name, name);
+    await partner.upload('good.csv', `${device(1)},sports\n${device(2)},travel|music\n`);
+    await partner.upload('bad.csv', `${device(1)},sports\nnot-an-id,sports\n${device(2)},golf\n`);
+    await partner.upload('day/1.csv', `${device(3)},sports\n`);
+    await partner.upload('day/\u202e2.csv', `${device(4)},sports\nnot-an-id,sports\n`);
+    await partner.upload('members.csv', `${device(1)},click\n${device(2)},\n`);
+    await partner.upload('more-members.csv', `${device(3)},click\n`);
+    cli = installPartnerCli();
+    environment = { INLET_URL: service.url, INLET_API_KEY: partner.apiKey };
+  });
+  afterAll(async () => {
+    cli.remove();
+    await marketplace.stop();
+  });
+
+  const run = async (words: string, more: Record<string, string> = {}, input = ''): Promise<Ran> => {
+    const ran = await cli.run(words.split(' '), { ...environment, ...more }, input);
+    everything.push(ran.out, ran.said);
+    expect(ran.out + ran.said).not.toContain(escape);
+    return ran;
+  };
+  const json = async (words: string): Promise<unknown> => {
+    const { code, out, said } = await run(`${words} --json`);
+    expect({ code, said }).toMatchObject({ code: 0 });
+    return JSON.parse(out);
+  };
+
+  const lastImportOf = async (path: string): Promise<number | undefined> => {
+    const records = z.array(importLogSchema).parse(await json('imports'));
+    return records.find(({ file_path }) => file_path === path)?.import_log_id;
+  };
+
+  it('has few packages, and compiled code only', () => {
+    const folder = join(cli.folder, 'node_modules/@inlet/cli');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    expect(files).toEqual(expect.arrayContaining(['main.js', 'LICENSE', 'README.md', 'package.json']));
+    expect(files.filter((file) => /\.ts$|\.test\./.test(file))).toEqual([]);
+    expect(readdirSync(join(cli.folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
+      '@inlet',
+      '@smithy',
+      'commander',
+      'tslib',
+    ]);
+  });
+
+  it('imports a file and follows it, with the result on standard output only', async () => {
+    const ran = await run('import bad.csv --key-type foreign --watch');
+    expect(ran).toMatchObject({ code: 0 });
+    expect(ran.out).toMatch(/^import \d+: done, 3 rows, 1 device, 2 rows refused\n\nCODE +COUNT +FIRST AT +WHY\n/);
+    expect(ran.out).toMatch(/^invalid_id +1 +bad.csv:2 /m);
+    expect(ran.said).toMatch(
+      /^import (\d+) is queued\n(import \1: (?:pending|running), .*\n)*The refused rows: inlet errors \1\n$/,
+    );
+  });
+
+  it('says nothing but the result with --quiet', async () => {
+    const { code, said, out } = await run('import good.csv --key-type foreign --watch --quiet');
+    expect([code, said, out]).toEqual([0, '', expect.stringMatching(/^import \d+: done, 2 rows, 2 devices\n$/)]);
+  });
+
+  it('gives every change as a line of JSON', async () => {
+    const { code, out } = await run('import good.csv --key-type foreign --mode replace --watch --json');
+    const records = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => importLogSchema.parse(JSON.parse(line)));
+    expect(code).toBe(0);
+    expect(records.at(-1)).toMatchObject({ status: 2, total_rows: '2' });
+    expect(records.filter(({ status }) => status > 1)).toHaveLength(1);
+  });
+
+  it('queues once, however often it is asked with the same key', async () => {
+    const words = 'import day/ --key-type 1 --no-compressed --idempotency-key monday';
+    const first = idSchema.parse(await json(words));
+    expect(await json(words)).toEqual(first);
+    const { out } = await run(`imports ${first.import_log_id} --watch`);
+    expect(out).toContain(`import ${first.import_log_id}: done, 3 rows, 2 devices, 1 row refused`);
+    // The direction of text is not turned around.
+    expect(out).toContain(String.raw`day/\u202e2.csv:2`);
+    expect(await json(`imports ${first.import_log_id}`)).toMatchObject({ status: 2 });
+    expect((await run(`imports ${first.import_log_id}`)).out).toMatch(/^refused rows {2}1$/m);
+  });
+
+  it('lists imports, and ends a watch when none is open', async () => {
+    const listed = z.array(importLogSchema).parse(await json('imports'));
+    expect(listed.length).toBeGreaterThanOrEqual(4);
+    const { out } = await run('imports --limit 2');
+    expect(out.split('\n')).toHaveLength(4);
+    expect(out).toMatch(/^ID +STATUS +WHAT +PATH OR KEYS/);
+    const { import_log_id: id } = idSchema.parse(await json('import good.csv --key-type foreign'));
+    const watched = await run('imports --watch');
+    expect(watched.code).toBe(0);
+    expect(watched.out).toMatch(new RegExp(`^import ${id}: done, 2 rows`, 'm'));
+  });
+
+  it('shows refused rows as a table, as CSV and as JSON', async () => {
+    const id = await lastImportOf('bad.csv');
+    const rows = z.array(z.looseObject({ code: z.string(), row: z.int() })).parse(await json(`errors ${id}`));
+    expect(rows.map(({ code, row }) => [code, row])).toEqual([
+      ['invalid_id', 2],
+      ['unknown_key', 3],
+    ]);
+    const [heading, ...lines] = parseCsv((await run(`errors ${id} --csv`)).out);
+    expect(heading).toEqual(['file', 'row', 'column', 'code', 'message', 'text']);
+    expect(lines.map((line) => [line[0], line[1], line[5]])).toEqual([
+      ['bad.csv', '2', 'not-an-id,sports'],
+      ['bad.csv', '3', `${device(2)},golf`],
+    ]);
+    const limited = await run(`errors ${id} --limit 1`);
+    expect(limited.out).toMatch(/^WHERE .*\nbad\.csv:2 +id +invalid_id +not-an-id,sports +\S.*\n$/);
+    expect(limited.said).toContain('There are more');
+    expect(await json(`errors ${await lastImportOf('good.csv')}`)).toEqual([]);
+  });
+
+  it('makes an audience, appends, shows, lists and clears', async () => {
+    const made = await cli.run(['audience', 'create', 'Summer \u202e', 'members.csv', '--watch'], environment);
+    expect(made).toMatchObject({ code: 0 });
+    const id = /audience (\d+): done, 1 of 1 file ended, 2 devices/.exec(made.out)?.[1];
+    expect((await run(`audience append ${id} more-members.csv --watch`)).out).toContain(
+      'done, 2 of 2 files ended, 3 devices',
+    );
+    expect(await json(`audience show ${id}`)).toMatchObject({ name: 'Summer \u202e', unique_devices: 3 });
+    expect((await run('audience list')).out).toContain(String.raw`Summer \u202e`);
+    expect((await run(`audience show ${id}`)).out).toMatch(/more-members\.csv +done +1 /);
+    const unasked = await run(`audience clear ${id}`);
+    expect([unasked.code, unasked.said]).toEqual([2, expect.stringContaining('Give --yes.')]);
+    expect(await json(`audience show ${id}`)).toMatchObject({ unique_devices: 3 });
+    expect(await run(`audience clear ${id} --yes`)).toMatchObject({ code: 0, out: `audience ${id} is cleared\n` });
+    expect(await json(`audience show ${id}`)).toMatchObject({ unique_devices: 0 });
+    expect(await json(`errors ${id} --audience`)).toEqual([]);
+  });
+
+  it('shows attributes and limits, and deletes the data of an attribute', async () => {
+    expect((await run('attributes')).out).toMatch(/^ *\d+ +sports +sports +yes$/m);
+    expect(await json('limits')).toMatchObject({ open_jobs: 200 });
+    expect((await run('limits')).out).toMatch(/^files_per_prefix +10,000$/m);
+    expect(await run('delete-attributes music --key-type foreign')).toMatchObject({ code: 2, out: '' });
+    const deleted = await run('delete-attributes music --key-type foreign --yes --watch');
+    expect([deleted.code, deleted.out]).toEqual([0, expect.stringMatching(/^delete \d+: done/)]);
+  });
+
+  it('imports from a bucket of the partner, with a secret that is in no command', async () => {
+    const own = await createOwnBucket();
+    await own.upload('in/day.csv', `${device(7)},sports\n`);
+    const { region, accessKeyId, secretAccessKey } = own.credentials;
+    const words = `import s3://${own.bucket}/in/ --no-compressed --key-type foreign --region ${region} --watch --json`;
+    const secret = { INLET_SOURCE_SECRET_ACCESS_KEY: secretAccessKey };
+    const { code, out } = await run(`${words} --quiet --access-key-id ${accessKeyId}`, secret);
+    expect(code).toBe(0);
+    expect(importLogSchema.parse(JSON.parse(out))).toMatchObject({ status: 2, path_type: 1, total_rows: '1' });
+    expect(out).not.toContain(secretAccessKey);
+    expect(await run(`import good.csv --key-type foreign --region ${region}`, secret)).toMatchObject({
+      code: 2,
+      out: '',
+    });
+  });
+
+  it('makes audiences for the customer of a user token', async () => {
+    const { userToken } = await marketplace.partner.createCustomer('Blue Shoes');
+    const asCustomer = { INLET_USER_TOKEN: userToken };
+    expect(await run('audience create Shoes members.csv --watch', asCustomer)).toMatchObject({ code: 0 });
+    const [theirs, own] = [await run('audience list', asCustomer), await run('audience list')];
+    expect(theirs.out).toMatch(/ Shoes /);
+    expect(own.out).not.toMatch(/ Shoes /);
+    expect(theirs.out + theirs.said).not.toContain(userToken);
+    expect(await run('audience list', { INLET_USER_TOKEN: 'wrong' })).toMatchObject({ code: 3 });
+  });
+
+  it.each<[words: string, code: number, why: string, more?: Record<string, string>]>([
+    ['imports 999999', 1, 'not_found: Not found\n  cause:   There is no import log 999999.\n  remedy:  Check the id'],
+    ['import gone.csv --key-type foreign --watch', 1, 'no_files: import'],
+    ['import day/ --key-type foreign', 2, 'missing_answer: Whether the files under the prefix are gzipped'],
+    ['import good.csv', 2, 'missing_answer: The type of the keys was not given, and there is no terminal to ask on.'],
+    ['import s3://own/x.csv --key-type foreign --region eu-central-1 --access-key-id A', 2, 'Give INLET_SOURCE_SECRET'],
+    ['import ../x.csv --key-type foreign', 2, 'invalid_file_path: '],
+    ['delete-attributes golf --key-type foreign --yes', 2, 'unknown_keys: A key is unknown'],
+    ['imports 1x', 2, 'wrong_use: "1x" is no id of an import.'],
+    ['import good.csv --key-type own', 2, 'Allowed choices are attribute, foreign'],
+    ['imports --josn', 2, 'Did you mean --json?'],
+    [
+      'limits --profile staging',
+      3,
+      'no_login: Nobody has logged in on this machine.',
+      { INLET_API_KEY: '', INLET_URL: '' },
+    ],
+    ['limits', 3, 'unauthenticated: The API key is missing or wrong', { INLET_API_KEY: 'wrong' }],
+    [
+      'limits',
+      4,
+      'network_failed: connect ECONNREFUSED 127.0.0.1:3 (tried 5 times)',
+      { INLET_URL: 'http://127.0.0.1:3' },
+    ],
+    ['login', 2, 'missing_answer: Address of Inlet was not given', { INLET_URL: '' }],
+  ])('%s ends with %i and says why', async (words, code, why, more = {}) => {
+    const ran = await run(words, more);
+    expect([ran.code, ran.said]).toEqual([code, expect.stringContaining(why)]);
+  });
+
+  it('names the request of an answer, as the log of the service does', async () => {
+    expect((await run('imports 999999')).said).toMatch(/^ {2}request: [\w-]{8,}$/m);
+  });
+
+  it('logs in with what the operator sent, keeps it for its owner only, and forgets it', async () => {
+    const { partner, service } = marketplace;
+    const { endpoint, region } = readAddresses().s3;
+    const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = partner.storageKeys;
+    const storage = {
+      endpoint,
+      region,
+      bucket: partner.bucket,
+      prefix: partner.prefix,
+      access_key_id,
+      secret_access_key,
+    };
+    writeFileSync(join(cli.folder, 'issued.json'), JSON.stringify({ api_key: partner.apiKey, storage }));
+    const nothing = { INLET_URL: '', INLET_API_KEY: '' };
+    const wrong = { ...nothing, INLET_API_KEY: 'wrong' };
+    expect(await run(`login --url ${service.url}`, wrong)).toMatchObject({ code: 3 });
+    expect((await run('profiles', nothing)).out).toBe('There is no login yet: inlet login\n');
+    expect(await run(`login --url ${service.url} --from issued.json`, nothing)).toMatchObject({ code: 0 });
+    const file = join(cli.folder, 'home/.config/inlet/profiles.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      current: 'default',
+      profiles: { default: { url: service.url, apiKey: partner.apiKey, storage: { accessKeyId: access_key_id } } },
+    });
+    expect(await run('limits', nothing)).toMatchObject({ code: 0 });
+    expect(
+      await run(
+        'login --profile ci --from -',
+        { ...nothing, INLET_URL: service.url },
+        JSON.stringify({ api_key: partner.apiKey }),
+      ),
+    ).toMatchObject({ code: 0 });
+    expect((await run('profiles', nothing)).out).toMatch(/^default +no .*\nci +yes /m);
+    const typo = await run('limits --profile defualt', nothing);
+    expect([typo.code, typo.said]).toEqual([3, expect.stringContaining('Did you mean "default"?')]);
+    expect(await run('logout', nothing)).toMatchObject({ code: 0, said: 'Profile "default" is used now.\n' });
+    expect(await run('logout', nothing)).toMatchObject({ code: 0 });
+    expect(await run('limits', nothing)).toMatchObject({ code: 3 });
+  });
+
+  it('never showed a key', () => {
+    const { apiKey, storageKeys } = marketplace.partner;
+    const text = everything.join('\n');
+    expect(text.length).toBeGreaterThan(5_000);
+    expect(text).not.toContain(apiKey);
+    expect(text).not.toContain(storageKeys.secretAccessKey);
+  });
+});

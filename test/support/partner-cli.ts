@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { installPacked } from '../../scripts/packages/install-packed.ts';
+import type { Ran } from './run-inlet.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** What is typed when something is seen; the next step looks at what came after. */
+export type Step = { readonly sees: string; readonly types: string };
+
+type Environment = Readonly<Record<string, string>>;
+
+export type PartnerCli = {
+  readonly folder: string;
+  /** As in a script: no terminal anywhere. */
+  readonly run: (parameters: readonly string[], environment?: Environment, input?: string) => Promise<Ran>;
+  /** As a person has it, on a terminal of 100 columns. */
+  readonly onTerminal: (
+    parameters: readonly string[],
+    steps?: readonly Step[],
+    environment?: Environment,
+  ) => Promise<{ readonly code: number; readonly shown: string }>;
+  readonly remove: () => void;
+};
+
+/** The command line as a partner has it: packed, installed in an empty folder, with a home of its own. */
+export function installPartnerCli(): PartnerCli {
+  const { folder, remove } = installPacked('sdk', 'cli');
+  const main = join(folder, 'node_modules/@inlet/cli/main.js');
+  const home = join(folder, 'home');
+  mkdirSync(home);
+  const base = { PATH: '/usr/bin:/bin', HOME: home };
+  return {
+    folder,
+    remove,
+    run: async (parameters, environment = {}, input = '') => {
+      const child = spawn(process.execPath, [main, ...parameters], { cwd: folder, env: { ...base, ...environment } });
+      child.stdin.end(input);
+      const [out, said] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+      return { code: child.exitCode ?? -1, out, said };
+    },
+    onTerminal: async (parameters, steps = [], environment = {}) => {
+      const words = [process.execPath, main, ...parameters].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+      // Debian's own `script` makes the terminal; it is part of every installation.
+      const child = spawn('script', ['-qefc', `stty cols 100 rows 30; exec ${words.join(' ')}`, '/dev/null'], {
+        cwd: folder,
+        env: { ...base, TERM: 'xterm-256color', SHELL: '/bin/sh', ...environment },
+      });
+      let shown = '';
+      child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+      const ended = once(child, 'close');
+      let from = 0;
+      for (const { sees, types } of steps) {
+        await waitUntil(`the terminal shows "${sees}" in ${JSON.stringify(shown)}`, () => {
+          const at = shown.indexOf(sees, from);
+          if (at >= 0) from = at + sees.length;
+          return Promise.resolve(at >= 0);
+        });
+        child.stdin.write(types);
+      }
+      await ended;
+      return { code: child.exitCode ?? -1, shown };
+    },
+  };
+}
+
+export const enter = '\r';
+export const controlC = '\x03';
