@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addAttributesCommand } from './commands/attributes.ts';
 import { addAudienceCommand } from './commands/audience.ts';
+import { addCheckCommand } from './commands/check.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addDeleteAttributesCommand } from './commands/delete-attributes.ts';
 import { addErrorsCommand } from './commands/errors.ts';
@@ -29,6 +30,7 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   );
   program.commandsGroup('For partners:');
   addLoginCommand(program);
+  addCheckCommand(program);
   addImportCommand(program);
   addImportsCommand(program);
   addErrorsCommand(program);
