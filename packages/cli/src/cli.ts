@@ -12,6 +12,7 @@ import { addLoginCommand } from './commands/login.ts';
 import { addLogoutCommand } from './commands/logout.ts';
 import { addProfilesCommand } from './commands/profiles.ts';
 import { addTopics } from './commands/topics.ts';
+import { addUploadCommand } from './commands/upload.ts';
 import { report } from './failures/report.ts';
 
 /** All commands of a partner, in the order in which they are needed; `addMore` adds those that an operator has. */
@@ -31,6 +32,7 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   program.commandsGroup('For partners:');
   addLoginCommand(program);
   addCheckCommand(program);
+  addUploadCommand(program);
   addImportCommand(program);
   addImportsCommand(program);
   addErrorsCommand(program);
