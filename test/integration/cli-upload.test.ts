@@ -82,7 +82,7 @@ describe('inlet upload', () => {
   };
   const uploaded = async (...parameters: string[]): Promise<z.infer<typeof uploadedSchema>> => {
     const { code, out, said } = await run(...parameters, '--json');
-    expect({ code, said }).toEqual({ code: 0, said: expect.anything() });
+    expect({ code, said }).toMatchObject({ code: 0 });
     return uploadedSchema.parse(JSON.parse(out));
   };
   /** Kills it without a warning when the fourth part is on its way. */
@@ -187,7 +187,8 @@ describe('inlet upload', () => {
     expect(await interrupt('--no-resume')).toMatchObject({ code: 130, out: '' });
     expect(await unfinished()).toEqual([]);
     const { code, said } = await interrupt();
-    expect({ code, said }).toMatchObject({ code: 130, said: expect.stringContaining('goes on where it was') });
+    expect(code).toBe(130);
+    expect(said).toContain('goes on where it was');
     expect(await unfinished()).toHaveLength(1);
     await uploaded(path);
     expect(sent.length).toBeLessThanOrEqual(3);
@@ -211,15 +212,13 @@ describe('inlet upload', () => {
   });
 
   it('says what is wrong', async () => {
-    expect(await run(join(folder, 'none.csv'))).toMatchObject({
-      code: 2,
-      said: expect.stringMatching(/wrong_use.*There is no file or folder/),
-    });
+    const missing = await run(join(folder, 'none.csv'));
+    expect(missing.code).toBe(2);
+    expect(missing.said).toMatch(/wrong_use.*There is no file or folder/);
     await writeFile(join(folder, 'a.csv'), 'a');
-    expect(await run(join(folder, 'a.csv'), '--prefix', '../other')).toMatchObject({
-      code: 2,
-      said: expect.stringContaining('is not a path'),
-    });
+    const elsewhere = await run(join(folder, 'a.csv'), '--prefix', '../other');
+    expect(elsewhere.code).toBe(2);
+    expect(elsewhere.said).toContain('is not a path');
   });
 });
 
