@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 
 /** In the order in which they are built: each needs what those before it compiled. */
-type Package = 'sdk' | 'cli';
+type Package = 'sdk' | 'row-rule' | 'cli';
 
 /** A folder outside of the tree with nothing but these packages installed, from the archives that would be published. */
 export function installPacked(...packages: readonly Package[]): {

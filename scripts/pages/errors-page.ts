@@ -1,6 +1,6 @@
+import { rejectReasons } from '@inlet/row-rule/reject-reason';
 import type { CatalogueEntry } from '../../src/domain/catalogue-entry.ts';
 import { failureCatalogue } from '../../src/domain/failure-catalogue.ts';
-import { rejectReasons } from '../../src/domain/reject-reason.ts';
 import { generatedNotice } from './generated-notice.ts';
 
 /** docs/errors.md, from the failure catalogue and the reject reasons. */
@@ -13,7 +13,7 @@ export function errorsPage(): string {
   return [
     '# Errors',
     '',
-    generatedNotice('src/domain/failure-catalogue.ts and src/domain/reject-reason.ts'),
+    generatedNotice('src/domain/failure-catalogue.ts, packages/row-rule/src/file-faults.ts and reject-reason.ts'),
     '',
     'Every failure has a stable code. An HTTP answer carries it in `code` of an `application/problem+json` body,',
     'a record in `errors[].code`.',

@@ -1,3 +1,4 @@
+import { canBeForeignKey } from '@inlet/row-rule/key-form';
 import { Failure } from './failure.ts';
 import { keyType, type KeyType } from './import-log.ts';
 
@@ -30,8 +31,7 @@ export function attributesOfKeys(keys: readonly string[], resolved: readonly Res
 
 /** A foreign key must be able to stand in a file: no separator, no control character. */
 export function requireForeignKeys(keys: readonly string[]): void {
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  const wrong = keys.find((key) => !/^[^|\u0000-\u001f\u007f]{1,200}$/u.test(key));
+  const wrong = keys.find((key) => !canBeForeignKey(key));
   if (wrong === undefined) return;
   throw new Failure(
     'invalid_request',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectGzip, requireCompressedForPrefix, requireSameCompression } from './compression.ts';
+import { expectGzip, requireCompressedForPrefix } from './compression.ts';
 
 describe('the field "compressed"', () => {
   it('is needed for what can only be a prefix', () => {
@@ -38,21 +38,6 @@ describe('whether a file should be gzipped', () => {
   it('cannot be told for a path that turned out to be a prefix', () => {
     expect(() => expectGzip(null, { key: 'acme/day/a.csv.gz', isSingle: false })).toThrow(
       expect.objectContaining({ code: 'compressed_required' }),
-    );
-  });
-});
-
-describe('what was announced and what was found', () => {
-  it.each([true, false])('may agree on %s', (gzip) => {
-    expect(() => requireSameCompression(gzip, gzip)).not.toThrow();
-  });
-
-  it.each([
-    [true, 'The file was announced as gzip, but its first bytes are not gzip.'],
-    [false, 'The file was announced as plain text, but its first bytes are gzip.'],
-  ])('must not differ (announced as gzip: %s)', (expected, detail) => {
-    expect(() => requireSameCompression(expected, !expected)).toThrow(
-      expect.objectContaining({ code: 'compression_mismatch', detail }),
     );
   });
 });

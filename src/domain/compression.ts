@@ -1,3 +1,4 @@
+import { isCalledGzip } from '@inlet/row-rule/file-rule';
 import { Failure } from './failure.ts';
 import { isCertainlyPrefix } from './source-path.ts';
 
@@ -10,22 +11,12 @@ export function requireCompressedForPrefix(filePath: string, compressed: boolean
 export function expectGzip(compressed: boolean | null, file: { key: string; isSingle: boolean }): boolean {
   if (compressed !== null) return compressed;
   if (!file.isSingle) throw missingCompressed();
-  return file.key.toLowerCase().endsWith('.gz');
+  return isCalledGzip(file.key);
 }
 
 /** Decision 26 for audiences: a `.gz` file must be gzipped; of any other the first bytes tell (null). */
 export function expectGzipByName(key: string): true | null {
-  return key.toLowerCase().endsWith('.gz') ? true : null;
-}
-
-/** Decision 15: what was announced and the first bytes must agree. */
-export function requireSameCompression(expected: boolean | null, found: boolean): void {
-  if (expected === null || expected === found) return;
-  const [announced, actual] = expected ? ['gzip', 'not gzip'] : ['plain text', 'gzip'];
-  throw new Failure(
-    'compression_mismatch',
-    `The file was announced as ${announced}, but its first bytes are ${actual}.`,
-  );
+  return isCalledGzip(key) ? true : null;
 }
 
 function missingCompressed(): Failure {

@@ -1,8 +1,8 @@
+import type { RejectReason } from '@inlet/row-rule/reject-reason';
 import type { Failure } from './failure.ts';
 import type { FailureCode } from './failure-catalogue.ts';
 import type { JobStatus } from './job.ts';
 import type { Progress } from './progress.ts';
-import type { RejectReason } from './reject-reason.ts';
 
 /** The spec's numeric codes for import logs. */
 export const pathType = { sharedBucket: 0, partnerBucket: 1 } as const;

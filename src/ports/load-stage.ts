@@ -1,7 +1,7 @@
+import type { RejectReason } from '@inlet/row-rule/reject-reason';
+import type { RowLayout } from '@inlet/row-rule/row-layout';
 import type { Readable } from 'node:stream';
 import type { JobVersions } from '../domain/device-version.ts';
-import type { RejectReason } from '../domain/reject-reason.ts';
-import type { RowLayout } from '../domain/row-layout.ts';
 
 /** Where the rows of a load go when it is published. */
 export type LoadTarget =

@@ -1,6 +1,6 @@
-import { displayText } from '../domain/display-text.ts';
+import { columnOfReason, rejectReasons, type RejectReason } from '@inlet/row-rule/reject-reason';
+import { displayText } from '@inlet/row-rule/display-text';
 import type { FailureCode } from '../domain/failure-catalogue.ts';
-import { columnOfReason, rejectReasons, type RejectReason } from '../domain/reject-reason.ts';
 import type { FilePage, LoadedFile } from '../ports/loaded-file.ts';
 import type { LoadStage, RejectedRow } from '../ports/load-stage.ts';
 

@@ -1,5 +1,6 @@
+import { faultOfRows } from '@inlet/row-rule/file-rule';
 import { Failure } from '../domain/failure.ts';
-import { failureOfRows } from '../domain/file-outcome.ts';
+import { failureOf } from '../domain/file-failure.ts';
 import type { BatchClaim, FileOutcome } from '../ports/file-store.ts';
 import { noRows, rejectedRows } from '../ports/load-stage.ts';
 import type { Trace } from '../ports/trace.ts';
@@ -69,8 +70,8 @@ async function judge(deps: StageBatchDeps, claim: BatchClaim, read: readonly Sta
     if (result.is !== 'staged') return unread(result);
     const { fileId } = result;
     const counts = counted.get(fileId) ?? noRows;
-    const failure = failureOfRows({ accepted: counts.accepted, rejected: rejectedRows(counts) }, badRowShare);
-    if (failure) return [{ is: 'failed', fileId, counts, failure }];
+    const fault = faultOfRows({ accepted: counts.accepted, rejected: rejectedRows(counts) }, badRowShare);
+    if (fault) return [{ is: 'failed', fileId, counts, failure: failureOf(fault) }];
     return [{ is: 'staged', fileId, counts }];
   });
 }

@@ -1,10 +1,11 @@
-import { requireSameCompression } from '../domain/compression.ts';
+import { faultOfCompression, noBytes } from '@inlet/row-rule/file-rule';
+import type { Shapes } from '@inlet/row-rule/sniff-layout';
 import { Failure } from '../domain/failure.ts';
-import { sniffLayout } from '../domain/sniff-layout.ts';
+import { failureOf, requireLayout, requireNoFault } from '../domain/file-failure.ts';
 import type { ClaimedFile } from '../ports/file-store.ts';
 import type { WholeFile } from '../ports/load-stage.ts';
 import type { ObjectStore } from '../ports/object-store.ts';
-import type { Shapes, StageResult } from './stage-batch.ts';
+import type { StageResult } from './stage-batch.ts';
 
 /** Read at a time: a small object is mostly waiting. */
 const readsAtATime = 16;
@@ -29,11 +30,11 @@ async function readFile(
   signal: AbortSignal,
 ): Promise<WholeFile | StageResult> {
   try {
-    if (object.size === 0) throw new Failure('empty_file', 'The file has no bytes.');
+    if (object.size === 0) throw failureOf(noBytes);
     const read = await objects.read(object, maxUnpackedBytes, signal);
     if (!read) return { is: 'alone', fileId };
-    requireSameCompression(expectGzip, read.isGzip);
-    return { fileId, layout: sniffLayout(read.content, shapes), content: read.content };
+    requireNoFault(faultOfCompression(expectGzip, read.isGzip));
+    return { fileId, layout: requireLayout(read.content, shapes), content: read.content };
   } catch (error) {
     if (error instanceof Failure && error.isFinal) return { is: 'failed', fileId, failure: error };
     throw error;

@@ -1,8 +1,9 @@
+import { faultOfCompression, faultOfSize, noBytes } from '@inlet/row-rule/file-rule';
+import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-layout';
+import type { Shapes } from '@inlet/row-rule/sniff-layout';
 import { Failure } from '../domain/failure.ts';
-import { requireSameCompression } from '../domain/compression.ts';
+import { failureOf, requireLayout, requireNoFault } from '../domain/file-failure.ts';
 import type { Limits } from '../domain/limits.ts';
-import { audienceShapes, marketplaceShapes } from '../domain/row-layout.ts';
-import { sniffLayout } from '../domain/sniff-layout.ts';
 import type { BatchClaim, ClaimedFile, FileStore } from '../ports/file-store.ts';
 import type { LoadStage, WholeFile } from '../ports/load-stage.ts';
 import type { Log } from '../ports/log.ts';
@@ -24,8 +25,6 @@ export type StageResult =
   | { readonly is: 'staged'; readonly fileId: number }
   | { readonly is: 'alone'; readonly fileId: number }
   | { readonly is: 'failed'; readonly fileId: number; readonly failure: Failure };
-
-export type Shapes = typeof marketplaceShapes;
 
 /** Opens the files as they were listed, looks at their first bytes and pushes them into the stage. */
 export async function stageBatch(deps: StageBatchDeps, claim: BatchClaim, signal: AbortSignal): Promise<StageResult[]> {
@@ -50,13 +49,13 @@ async function stageOne(
 ): Promise<StageResult> {
   const { fileId, object, expectGzip } = file;
   try {
-    if (object.size === 0) throw new Failure('empty_file', 'The file has no bytes.');
+    if (object.size === 0) throw failureOf(noBytes);
     const opened = await objects.open(object, signal);
     try {
-      requireSameCompression(expectGzip, opened.isGzip);
-      requireSize(object.size, opened.isGzip ? deps.limits.maxGzipFileBytes : deps.limits.maxPlainFileBytes);
+      requireNoFault(faultOfCompression(expectGzip, opened.isGzip));
+      requireNoFault(faultOfSize(object.size, opened.isGzip, deps.limits));
       const { body, isGzip } = opened;
-      const source = { fileId, body, isGzip, layout: sniffLayout(opened.head, shapes) };
+      const source = { fileId, body, isGzip, layout: requireLayout(opened.head, shapes) };
       await watchLoad(deps, claim, opened.bytesRead, (stop) =>
         deps.stage.stage(claim.load, source, deps.limits.maxLineBytes, AbortSignal.any([signal, stop])),
       );
@@ -90,8 +89,4 @@ async function stageMany(
     await deps.stage.stageTogether(claim.load, wholeFiles(), deps.limits.maxLineBytes, either);
   });
   return results;
-}
-
-function requireSize(size: number, limit: number): void {
-  if (size > limit) throw new Failure('file_too_large', `The file has ${size} bytes; ${limit} are allowed.`);
 }

@@ -1,4 +1,6 @@
-import { Failure } from '../domain/failure.ts';
+import { unpackedTooLarge } from '@inlet/row-rule/file-rule';
+import type { Failure } from '../domain/failure.ts';
+import { failureOf } from '../domain/file-failure.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { BatchClaim, FileStore } from '../ports/file-store.ts';
 import type { LoadStage } from '../ports/load-stage.ts';
@@ -31,10 +33,7 @@ export async function watchLoad(
     if (!isOurs) return stop.abort();
     // A line has at least one byte, so this many lines are too large too: blank ones are in no count of bytes.
     if (read && Math.max(read.engine.bytes, read.engine.rowsHandled) > deps.limits.maxPlainFileBytes) {
-      state.tooLarge = new Failure(
-        'unpacked_too_large',
-        `The file unpacks to more than ${deps.limits.maxPlainFileBytes} bytes.`,
-      );
+      state.tooLarge = failureOf(unpackedTooLarge(deps.limits));
       stop.abort();
     }
   };

@@ -1,10 +1,15 @@
 import { importFileListSchema } from '@inlet/contract/import-log';
 import { loadErrorListSchema, type LoadErrorRecord } from '@inlet/contract/load-error';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { CorpusFile } from '../corpus/corpus-file.ts';
 import { corpusFiles } from '../corpus/corpus-files.ts';
 import { corpusAttributes } from '../corpus/lines.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
+import { runInlet } from '../support/run-inlet.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
@@ -31,6 +36,37 @@ async function errorsAt(api: ApiClient, path: string): Promise<Map<string | null
   const answers = await api.follow(`${path}/errors?limit=1000`);
   const pages = await Promise.all(answers.map(async (answer) => loadErrorListSchema.parse(await answer.json())));
   return Map.groupBy(pages.flat(), ({ file }) => file);
+}
+
+const checkedSchema = z.object({
+  files: z.array(
+    z.object({
+      path: z.string(),
+      failure: z.object({ code: z.string() }).nullable(),
+      reasons: z.array(z.object({ code: z.string(), first_row: z.number(), count: z.number() })),
+    }),
+  ),
+});
+
+/** What `inlet check --audience` says of every file, without any server. */
+async function checkAsAudience(): Promise<Record<string, Pick<Verdict, 'status' | 'codes'>>> {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-corpus-'));
+  for (const { path, body } of corpusFiles) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), body());
+  }
+  const { out } = await runInlet({ HOME: folder }, ['check', folder, '--audience', '--json', '--bad-rows', '0']);
+  rmSync(folder, { recursive: true });
+  const verdicts = checkedSchema
+    .parse(JSON.parse(out))
+    .files.map(({ path, failure, reasons }): [string, Pick<Verdict, 'status' | 'codes'>] => {
+      const codes = [
+        ...(failure ? [`${failure.code} file 1`] : []),
+        ...reasons.map(({ code, first_row, count }) => `${code} ${first_row} ${Math.min(count, 100)}`),
+      ];
+      return [path.slice(folder.length + 1), { status: failure ? 3 : 2, codes: codes.toSorted() }];
+    });
+  return Object.fromEntries(verdicts);
 }
 
 describe('a corpus of malformed and odd files, loaded together', { timeout: 300_000 }, () => {
@@ -110,6 +146,13 @@ describe('a corpus of malformed and odd files, loaded together', { timeout: 300_
       expect(Object.keys(alone.verdicts).toSorted()).toEqual(files.map(({ path }) => path).toSorted());
       expect(together).toEqual(alone);
     }
+    // And from `inlet check`, which sees none of it but the files.
+    const told = Object.fromEntries(
+      found.flatMap(({ alone }) =>
+        Object.entries(alone.verdicts).map(([path, { status, codes }]) => [path, { status, codes }]),
+      ),
+    );
+    expect(await checkAsAudience()).toEqual(told);
     // Not all the same: some files loaded, and some failed for each kind of reason.
     const all = found.flatMap(({ alone }) => Object.values(alone.verdicts));
     expect(all.filter(({ status }) => status === 2).length).toBeGreaterThan(20);

@@ -1,12 +1,37 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { CorpusFile } from '../corpus/corpus-file.ts';
 import { corpusFiles } from '../corpus/corpus-files.ts';
 import { corpusAttributes, goodRows } from '../corpus/lines.ts';
 import { selectOnShards } from '../support/below-the-api.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
+import { runInlet } from '../support/run-inlet.ts';
 import { startService, type Service } from '../support/running-service.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
+
+/** What `inlet check --json` says. */
+const checkedSchema = z.object({
+  files: z.array(
+    z.object({
+      path: z.string(),
+      ok: z.boolean(),
+      total_rows: z.number(),
+      failure: z.object({ code: z.string() }).nullable(),
+      reasons: z.array(z.object({ code: z.string(), first_row: z.number(), count: z.number() })),
+    }),
+  ),
+});
+
+/** The flags for what a request would say of a file. */
+function flagsOf({ request }: CorpusFile): string {
+  const { compressed, key_type = 1 } = request ?? {};
+  return `--key-type ${key_type}${compressed === undefined ? '' : compressed ? ' --compressed' : ' --no-compressed'}`;
+}
 
 /** Under the limit of open jobs; the lane is first in, first out, so the last of a batch ends last. */
 const batchSize = 150;
@@ -56,6 +81,39 @@ describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout:
     const found = { status, total_rows: Number(log.total_rows), unique_devices: Number(log.unique_devices), codes };
     expect(found).toEqual(expected);
     expect(log.errors?.every(({ file }) => file === path) ?? true).toBe(true);
+  });
+
+  it('gets the same verdicts of all files from `inlet check`, where no file leaves the machine', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'inlet-corpus-'));
+    const found = new Map<string, unknown>();
+    for (const [flags, files] of Map.groupBy(corpusFiles, flagsOf)) {
+      const below = join(folder, flags);
+      for (const { path, body } of files) {
+        mkdirSync(dirname(join(below, path)), { recursive: true });
+        writeFileSync(join(below, path), body());
+      }
+      const environment = { HOME: folder, INLET_URL: service.url, INLET_API_KEY: partner.apiKey };
+      const parameters = ['check', below, '--attributes', ...flags.split(' '), '--json', '--bad-rows', '0'];
+      const { code, out, said } = await runInlet(environment, parameters);
+      const { files: checked } = checkedSchema.parse(JSON.parse(out || said));
+      expect(code).toBe(checked.every(({ ok }) => ok) ? 0 : 1);
+      for (const { path, total_rows, failure, reasons } of checked) {
+        const codes = [
+          ...(failure ? [{ code: failure.code, row: null, count: 1 }] : []),
+          ...reasons.map(({ code: reason, first_row: row, count }) => ({ code: reason, row, count })),
+        ];
+        found.set(path.slice(below.length + 1), { status: failure ? 3 : 2, total_rows, codes });
+      }
+    }
+    rmSync(folder, { recursive: true });
+    const logs = await Promise.all(
+      corpusFiles.map(async ({ path }): Promise<[string, unknown]> => {
+        const { status, total_rows, errors } = await api.get(importLogIds.get(path) ?? 0);
+        const codes = (errors ?? []).map(({ code, row, count }) => ({ code, row, count }));
+        return [path, { status, total_rows: Number(total_rows), codes }];
+      }),
+    );
+    expect(corpusFiles.map(({ path }) => [path, found.get(path)])).toEqual(logs);
   });
 
   it('gave every verdict at the first attempt', async () => {

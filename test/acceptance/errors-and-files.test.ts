@@ -3,7 +3,7 @@ import { loadErrorListSchema, type LoadErrorRecord } from '@inlet/contract/load-
 import { problemSchema } from '@inlet/contract/problem';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { columnOfReason, rejectReasons, type RejectReason } from '../../src/domain/reject-reason.ts';
+import { columnOfReason, rejectReasons, type RejectReason } from '@inlet/row-rule/reject-reason';
 import { bytes, deviceId, five, goodRows, lines, two } from '../corpus/lines.ts';
 import { parseCsv } from '../support/parse-csv.ts';
 import { createPartner } from '../support/partners.ts';

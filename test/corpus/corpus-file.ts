@@ -1,5 +1,5 @@
+import type { RejectReason } from '@inlet/row-rule/reject-reason';
 import type { FailureCode } from '../../src/domain/failure-catalogue.ts';
-import type { RejectReason } from '../../src/domain/reject-reason.ts';
 
 /** An entry of the record's `errors`; the row is the first one with the code, null when it is about the whole file. */
 export type CorpusCode = {

@@ -28,6 +28,24 @@ const againstTheLayers: readonly Mistake[] = [
     complaint: /domain imports nothing but itself/,
   },
   {
+    what: 'an import from the domain into the one part of the row rule that needs Node',
+    path: 'src/domain/planted.ts',
+    text: importing('@inlet/row-rule/unpack-head'),
+    complaint: /domain imports nothing but itself/,
+  },
+  {
+    what: 'an import from the row rule into a package',
+    path: 'packages/row-rule/src/planted.ts',
+    text: importing('zod'),
+    complaint: /the row rule needs nothing but itself/,
+  },
+  {
+    what: 'an import from the row rule into the service',
+    path: 'packages/row-rule/src/planted.ts',
+    text: importing('../../../src/domain/limits.ts'),
+    complaint: /the row rule needs nothing but itself/,
+  },
+  {
     what: 'an import from a port into a use case',
     path: 'src/ports/planted.ts',
     text: importing('../usecases/run-lane.ts'),

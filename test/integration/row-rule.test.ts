@@ -1,12 +1,12 @@
+import { judgeLine, type LineContext } from '@inlet/row-rule/judge-line';
+import { fiveColumns, memberColumns, twoColumns, type RowLayout } from '@inlet/row-rule/row-layout';
+import { rowRule } from '@inlet/row-rule/row-rule';
 import * as fc from 'fast-check';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseLoadStage } from '../../src/adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
-import { judgeLine, type LineContext } from '../../src/domain/judge-line.ts';
-import { fiveColumns, memberColumns, twoColumns, type RowLayout } from '../../src/domain/row-layout.ts';
-import { rowRule } from '../../src/domain/row-rule.ts';
 import { knownKeys, lineOf, maxLineBytes } from '../support/arbitrary-lines.ts';
 import { asTheyCome, attributeLoad, memberLoad } from '../support/staging.ts';
 import { createStores, type TestStores } from '../support/stores.ts';

@@ -120,9 +120,9 @@ export const bugs: readonly Bug[] = [
   },
   {
     name: 'a bad file is taken for a good one',
-    file: 'src/domain/file-outcome.ts',
+    file: 'packages/row-rule/src/file-rule.ts',
     changes: [
-      ["  if (accepted === 0) return new Failure('no_good_row', `All ${rejected} rows were rejected.`);\n", ''],
+      ["  if (accepted === 0) return { code: 'no_good_row', detail: `All ${rejected} rows were rejected.` };\n", ''],
     ],
     says: /status 2, not 3/,
   },

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { ColumnName, RowLayout } from '../../src/domain/row-layout.ts';
+import type { ColumnName, RowLayout } from '@inlet/row-rule/row-layout';
 
 // Lines as partners might send them: mostly good, some wrong in every way that the row rule knows, some plain noise.
 

@@ -6,9 +6,19 @@ const ticksPerSecond = 100; // sysconf(_SC_CLK_TCK) on Linux
 
 /** User and system time of a process so far, in seconds. */
 export function cpuOfProcess(pid: number): number {
-  // The name of the process stands in brackets and may hold spaces; the fields are counted behind it.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  const fields = fieldsOf(pid);
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+/** The same of all processes that this one started and that have ended. */
+export function cpuOfEndedChildren(): number {
+  const fields = fieldsOf(process.pid);
+  return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
+}
+
+/** The name of the process stands in brackets and may hold spaces; the fields are counted behind it. */
+function fieldsOf(pid: number): readonly string[] {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
 }
 
 /** What the engine itself says it spent on the statements of a database, over all shards, in seconds. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { RejectReason } from '../../src/domain/reject-reason.ts';
+import type { RejectReason } from '@inlet/row-rule/reject-reason';
 
 export type MillionRows = {
   readonly file: Buffer;

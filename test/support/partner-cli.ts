@@ -27,7 +27,7 @@ export type PartnerCli = {
 
 /** The command line as a partner has it: packed, installed in an empty folder, with a home of its own. */
 export function installPartnerCli(): PartnerCli {
-  const { folder, remove } = installPacked('sdk', 'cli');
+  const { folder, remove } = installPacked('sdk', 'row-rule', 'cli');
   const main = join(folder, 'node_modules/@inlet/cli/main.js');
   const home = join(folder, 'home');
   mkdirSync(home);

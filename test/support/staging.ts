@@ -1,7 +1,7 @@
+import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-layout';
 import { Readable } from 'node:stream';
 import { versionsOfJob } from '../../src/domain/device-version.ts';
-import { audienceShapes, marketplaceShapes } from '../../src/domain/row-layout.ts';
-import { sniffLayout } from '../../src/domain/sniff-layout.ts';
+import { requireLayout } from '../../src/domain/file-failure.ts';
 import type { Load, StreamedFile, WholeFile } from '../../src/ports/load-stage.ts';
 
 // What a worker would hand to the engine, made from text.
@@ -34,13 +34,13 @@ export function streamedFile(load: Load, fileId: number, content: string | Buffe
     fileId,
     body: Readable.from([bytes]),
     isGzip: false,
-    layout: sniffLayout(bytes, shapesOf(load)),
+    layout: requireLayout(bytes, shapesOf(load)),
   };
 }
 
 export function wholeFile(load: Load, fileId: number, text: string): WholeFile {
   const content = Buffer.from(text);
-  return { fileId, content, layout: sniffLayout(content, shapesOf(load)) };
+  return { fileId, content, layout: requireLayout(content, shapesOf(load)) };
 }
 
 function shapesOf({ target }: Load): typeof audienceShapes {

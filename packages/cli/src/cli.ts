@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addAttributesCommand } from './commands/attributes.ts';
 import { addAudienceCommand } from './commands/audience.ts';
+import { addCheckCommand } from './commands/check.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addDeleteAttributesCommand } from './commands/delete-attributes.ts';
 import { addErrorsCommand } from './commands/errors.ts';
@@ -11,6 +12,7 @@ import { addLoginCommand } from './commands/login.ts';
 import { addLogoutCommand } from './commands/logout.ts';
 import { addProfilesCommand } from './commands/profiles.ts';
 import { addTopics } from './commands/topics.ts';
+import { addUploadCommand } from './commands/upload.ts';
 import { report } from './failures/report.ts';
 
 /** All commands of a partner, in the order in which they are needed; `addMore` adds those that an operator has. */
@@ -29,6 +31,8 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   );
   program.commandsGroup('For partners:');
   addLoginCommand(program);
+  addCheckCommand(program);
+  addUploadCommand(program);
   addImportCommand(program);
   addImportsCommand(program);
   addErrorsCommand(program);

@@ -1,8 +1,9 @@
 import { ClickHouseError } from '@clickhouse/client';
-import { Failure } from '../../domain/failure.ts';
+import { brokenGzip, lineOutOfBounds } from '@inlet/row-rule/file-rule';
+import { failureOf } from '../../domain/file-failure.ts';
 
 /** What the engine answers when gzip data cannot be unpacked to its end. */
-const brokenGzip = new Set(['ZLIB_INFLATE_FAILED', 'ATTEMPT_TO_READ_AFTER_EOF', 'CANNOT_READ_ALL_DATA']);
+const whatBrokenGzipGives = new Set(['ZLIB_INFLATE_FAILED', 'ATTEMPT_TO_READ_AFTER_EOF', 'CANNOT_READ_ALL_DATA']);
 
 /**
  * What the engine answers when a single line is larger than the memory of a load: the limit of the statement (not of
@@ -15,10 +16,10 @@ const lineTooLargeForLoad =
 export function toLoadFailure(error: unknown, isGzip: boolean): unknown {
   if (!(error instanceof ClickHouseError) || error.type === undefined) return error;
   if (error.type === 'MEMORY_LIMIT_EXCEEDED' && lineTooLargeForLoad.test(error.message)) {
-    return new Failure('line_out_of_bounds', 'A line of the file is larger than a load may be.', { cause: error });
+    return failureOf(lineOutOfBounds, error);
   }
-  if (isGzip && brokenGzip.has(error.type)) {
-    return new Failure('corrupt_gzip', 'The gzip data ends early or is damaged.', { cause: error });
+  if (isGzip && whatBrokenGzipGives.has(error.type)) {
+    return failureOf(brokenGzip, error);
   }
   return error;
 }

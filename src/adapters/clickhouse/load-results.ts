@@ -1,4 +1,4 @@
-import { isRejectReason, type RejectReason } from '../../domain/reject-reason.ts';
+import { isRejectReason, type RejectReason } from '@inlet/row-rule/reject-reason';
 import type { Load, LoadCounts, RejectedRow, RejectPage } from '../../ports/load-stage.ts';
 import { shardFor, type Engine } from './connect.ts';
 import { isOurStatement, loadQueryPrefix } from './query-ids.ts';

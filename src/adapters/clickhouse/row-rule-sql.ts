@@ -1,8 +1,8 @@
-import type { ColumnName, RowLayout } from '../../domain/row-layout.ts';
-import { advertisingIdPattern, hashedIdPattern, zeroIdPattern } from '../../domain/advertising-id.ts';
-import { keySeparator, rowRule, type Condition } from '../../domain/row-rule.ts';
-import { operation } from '../../domain/row-values.ts';
-import { quotedFieldPatterns } from '../../domain/split-line.ts';
+import type { ColumnName, RowLayout } from '@inlet/row-rule/row-layout';
+import { advertisingIdPattern, hashedIdPattern, zeroIdPattern } from '@inlet/row-rule/advertising-id';
+import { keySeparator, rowRule, type Condition } from '@inlet/row-rule/row-rule';
+import { operation } from '@inlet/row-rule/row-values';
+import { quotedFieldPatterns } from '@inlet/row-rule/split-line';
 import { verdictOf } from './verdicts.ts';
 
 /** Quotes text for SQL. Only for text of our own: what comes from outside goes in as a query parameter. */

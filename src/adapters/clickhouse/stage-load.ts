@@ -1,7 +1,7 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { RowLayout } from '../../domain/row-layout.ts';
+import type { RowLayout } from '@inlet/row-rule/row-layout';
 import type { Load, LoadTarget, StreamedFile, WholeFile } from '../../ports/load-stage.ts';
 import { shardFor, type Engine } from './connect.ts';
 import { toLoadFailure } from './load-failure.ts';

@@ -1,4 +1,4 @@
-import type { RowLayout } from '../../domain/row-layout.ts';
+import type { RowLayout } from '@inlet/row-rule/row-layout';
 import type { LoadTarget } from '../../ports/load-stage.ts';
 import { isDataRowSql, judgedLineSql, rawSql } from './row-rule-sql.ts';
 import { reasonSql } from './verdicts.ts';

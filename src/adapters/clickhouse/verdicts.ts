@@ -1,4 +1,4 @@
-import { rejectReasons, type RejectReason } from '../../domain/reject-reason.ts';
+import { rejectReasons, type RejectReason } from '@inlet/row-rule/reject-reason';
 
 // While a statement runs, a verdict is a number: 0 for a good row, otherwise the place of the reason. Numbers are far
 // cheaper to make and to count than names. What is kept has the names.

@@ -5,12 +5,14 @@ import {
   S3ServiceException,
   type S3Client,
 } from '@aws-sdk/client-s3';
+import { beginsLikeGzip } from '@inlet/row-rule/file-rule';
+import { unpackHead } from '@inlet/row-rule/unpack-head';
 import { Readable } from 'node:stream';
 import { Failure } from '../../domain/failure.ts';
 import type { ObjectStore, OpenedObject, StoredObject } from '../../ports/object-store.ts';
 import { bytesOf } from './bytes-of.ts';
 import type { Agents } from '../guarded-agents.ts';
-import { beginsLikeGzip, lookAhead, unpackHead } from './object-head.ts';
+import { lookAhead } from './object-head.ts';
 import { quickGet } from './quick-get.ts';
 import { unpackWhole } from './unpack-whole.ts';
 

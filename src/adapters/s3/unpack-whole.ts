@@ -1,5 +1,6 @@
 import { createGunzip } from 'node:zlib';
-import { Failure } from '../../domain/failure.ts';
+import { brokenGzip, bytesBehindGzip } from '@inlet/row-rule/file-rule';
+import { failureOf } from '../../domain/file-failure.ts';
 
 /** Unpacks gzip to its end; null when that would be more than so many bytes. */
 export async function unpackWhole(packed: Uint8Array, maxBytes: number): Promise<Uint8Array | null> {
@@ -14,11 +15,9 @@ export async function unpackWhole(packed: Uint8Array, maxBytes: number): Promise
       chunks.push(chunk);
     }
   } catch (error) {
-    throw new Failure('corrupt_gzip', 'The gzip data ends early or is damaged.', { cause: error });
+    throw failureOf(brokenGzip, error);
   }
   // zlib stops at a zero byte behind a member, whatever follows it; the engine, which reads larger files, refuses that.
-  if (gunzip.bytesWritten < packed.length) {
-    throw new Failure('corrupt_gzip', 'The gzip data is followed by bytes that are none.');
-  }
+  if (gunzip.bytesWritten < packed.length) throw failureOf(bytesBehindGzip);
   return Buffer.concat(chunks, size);
 }

@@ -1,6 +1,6 @@
+import { rejectReasons } from '@inlet/row-rule/reject-reason';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import { fileQueue, laneQueue, retryCauses } from '../../adapters/postgres/dispatch.ts';
-import { rejectReasons } from '../../domain/reject-reason.ts';
 
 // Every value of a label comes from a list in our own code: names of ports, reasons, codes. Never a partner, a path or
 // anything else from outside, because each new value is a series that Prometheus keeps.

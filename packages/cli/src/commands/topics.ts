@@ -22,6 +22,7 @@ const environment = `What the environment can say. It goes before what \`inlet l
                                    where uploads go; all of them, _ENDPOINT only where it is not AWS
   INLET_SOURCE_SECRET_ACCESS_KEY   of a bucket of your own, for \`inlet import s3://…\`
   XDG_CONFIG_HOME                  in whose folder \`inlet\` logins are kept; else ~/.config
+  XDG_STATE_HOME                   in whose folder \`inlet\` uploads are noted until they end; else ~/.local/state
   NO_COLOR                         no colour
 
 Off a terminal there is no colour, no question and nothing that moves. Commands of operators have

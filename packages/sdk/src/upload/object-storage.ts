@@ -18,9 +18,13 @@ export type ObjectStorage = {
     bytes: number,
   ) => Promise<Result<{ readonly etag: string }>>;
   readonly remove: (upload: Upload) => Promise<Result<void>>;
+  /** The ETags of the parts that an upload has, by number; null when there is no such upload any more. */
+  readonly listParts: (upload: Upload) => Promise<Result<ReadonlyMap<number, string> | null>>;
+  /** Null when there is no such object, or when it is not ours to know. */
+  readonly head: (path: string) => Promise<Result<{ readonly size: number; readonly etag: string } | null>>;
 };
 
-type Upload = { readonly path: string; readonly uploadId: string };
+export type Upload = { readonly path: string; readonly uploadId: string };
 
 type Patience = { readonly timeoutMs: number; readonly signal: AbortSignal | undefined; readonly retry: RetrySettings };
 
@@ -75,9 +79,30 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
         const removed = await send({ method: 'DELETE', path, query }, forWords);
         if (!removed.ok && !isGone(removed.problem.detail)) return removed;
         const left = await send({ method: 'GET', path, query }, forWords);
-        if (!left.ok && isGone(left.problem.detail)) return succeed(undefined);
+        if (!left.ok && isGoneOrDenied(left.problem.detail)) return succeed(undefined);
       }
       return refuse('storage_refused', `${path}: the unfinished upload could not be removed.`);
+    },
+    listParts: async ({ path, uploadId }) => {
+      const etags = new Map<number, string>();
+      for (let marker = '0'; ;) {
+        const query = { uploadId, 'part-number-marker': marker };
+        const listed = await send({ method: 'GET', path, query }, forWords);
+        if (!listed.ok) return isGoneOrDenied(listed.problem.detail) ? succeed(null) : listed;
+        const { text } = listed.value;
+        for (const [part] of text.matchAll(/<Part>.*?<\/Part>/gs)) {
+          etags.set(Number(elementOf(part, 'PartNumber')), elementOf(part, 'ETag') ?? '');
+        }
+        const next = elementOf(text, 'NextPartNumberMarker');
+        if (elementOf(text, 'IsTruncated') !== 'true' || next === null || next === marker) return succeed(etags);
+        marker = next;
+      }
+    },
+    head: async (path) => {
+      const there = await send({ method: 'HEAD', path, query: {} }, forWords);
+      if (!there.ok) return /: HTTP 40[34]\b/.test(there.problem.detail) ? succeed(null) : there;
+      const { headers } = there.value;
+      return succeed({ size: Number(headers.get('content-length')), etag: headers.get('etag') ?? '' });
     },
   };
 }
@@ -98,6 +123,11 @@ function complaintOf(path: string, { status, text }: HttpAnswer): string {
 
 function isGone(detail: string): boolean {
   return detail.includes('NoSuchUpload');
+}
+
+/** Ceph denies a look at the parts of an upload that is gone. Whoever is denied more than that is told by the next request. */
+function isGoneOrDenied(detail: string): boolean {
+  return isGone(detail) || detail.includes('AccessDenied');
 }
 
 function elementOf(xml: string, name: string): string | null {

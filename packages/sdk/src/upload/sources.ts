@@ -1,37 +1,59 @@
 import { open, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
+import { refuse, type Refusal } from '../result.ts';
 
-/** What is uploaded: a local path (its last part becomes the name), or a name and its content. */
-export type UploadFile = string | { readonly name: string; readonly body: UploadBody };
+/** What is uploaded: a local path (its last part becomes the name), or a name and a local path or the content. */
+export type UploadFile =
+  | string
+  | { readonly name: string; readonly path: string }
+  | { readonly name: string; readonly body: UploadBody };
 export type UploadBody = Blob | Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
 export type NamedSource = {
   readonly name: string;
   /** Null of a stream. */
   readonly size: number | null;
+  /** Null of what is in memory or comes as a stream. */
+  readonly file: LocalFile | null;
   readonly open: () => Promise<Reading>;
 };
 
+/** As it was when the upload began. */
+export type LocalFile = { readonly path: string; readonly size: number; readonly mtimeMs: number };
+
+export type Read = (size: number) => Promise<Uint8Array<ArrayBuffer>>;
+
 /** `read` gives `size` bytes; fewer at the end. */
-type Reading = {
-  readonly read: (size: number) => Promise<Uint8Array<ArrayBuffer>>;
+export type Reading = {
+  readonly read: Read;
+  /** False when the content has changed since the upload began. */
+  readonly isUnchanged: () => Promise<boolean>;
   readonly close: () => Promise<void>;
 };
 
 export async function sourceOf(file: UploadFile): Promise<NamedSource> {
-  if (typeof file === 'string') {
-    const { size } = await stat(file);
-    return { name: basename(file), size, open: () => readPath(file) };
-  }
+  if (typeof file === 'string') return sourceAt(file, basename(file));
+  if ('path' in file) return sourceAt(file.path, file.name);
   const { name, body } = file;
-  if (body instanceof Blob) return { name, size: body.size, open: async () => readBlob(body) };
-  if (body instanceof Uint8Array) return { name, size: body.byteLength, open: async () => readBytes(body) };
-  return { name, size: null, open: async () => readChunks(chunksOf(body)) };
+  const inMemory = { name, file: null };
+  if (body instanceof Blob) return { ...inMemory, size: body.size, open: async () => readBlob(body) };
+  if (body instanceof Uint8Array) return { ...inMemory, size: body.byteLength, open: async () => readBytes(body) };
+  return { ...inMemory, size: null, open: async () => readChunks(chunksOf(body)) };
 }
 
-async function readPath(path: string): Promise<Reading> {
-  const handle = await open(path);
+async function sourceAt(path: string, name: string): Promise<NamedSource> {
+  const { size, mtimeMs } = await stat(path);
+  const file = { path: resolve(path), size, mtimeMs };
+  return { name, size, file, open: () => readPath(file) };
+}
+
+async function readPath(file: LocalFile): Promise<Reading> {
+  const handle = await open(file.path);
   return {
+    isUnchanged: async () => {
+      const { size, mtimeMs } = await handle.stat();
+      return size === file.size && mtimeMs === file.mtimeMs;
+    },
     read: async (size) => {
       const bytes = new Uint8Array(size);
       let length = 0;
@@ -46,9 +68,13 @@ async function readPath(path: string): Promise<Reading> {
   };
 }
 
+/** What is in memory cannot change, and a stream is read once. */
+const isUnchanged = (): Promise<boolean> => Promise.resolve(true);
+
 function readBlob(blob: Blob): Reading {
   let position = 0;
   return {
+    isUnchanged,
     read: async (size) => {
       const slice = blob.slice(position, position + size);
       position += slice.size;
@@ -61,6 +87,7 @@ function readBlob(blob: Blob): Reading {
 function readBytes(bytes: Uint8Array): Reading {
   let position = 0;
   return {
+    isUnchanged,
     read: async (size) => {
       const slice = bytes.slice(position, position + size);
       position += slice.byteLength;
@@ -78,6 +105,7 @@ type Chunks = {
 function readChunks(chunks: Chunks): Reading {
   let left = new Uint8Array(0);
   return {
+    isUnchanged,
     read: async (size) => {
       const bytes = new Uint8Array(size);
       let length = 0;
@@ -110,4 +138,23 @@ function chunksOf(body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>):
   }
   const iterator = body[Symbol.asyncIterator]();
   return { next: () => iterator.next(), end: async () => iterator.return?.() };
+}
+
+/** Whoever aborted does not wait for the next part either: a stream may never give it. */
+export function readPart(signal: AbortSignal, read: Read, size: number): Promise<Uint8Array<ArrayBuffer>> {
+  return new Promise((resolvePart, reject) => {
+    const stop = (): void => resolvePart(new Uint8Array(0));
+    if (signal.aborted) {
+      stop();
+      return;
+    }
+    signal.addEventListener('abort', stop, { once: true });
+    read(size)
+      .then(resolvePart, reject)
+      .finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+export function changed(path: string): Refusal {
+  return refuse('unreadable_file', `${path}: it changed while it was sent.`);
 }

@@ -4,6 +4,7 @@ import { objectStorage } from './object-storage.ts';
 import { Permits } from './permits.ts';
 import { sourceOf, type NamedSource, type UploadFile } from './sources.ts';
 import type { Storage } from './storage.ts';
+import { uploadNotes } from './upload-notes.ts';
 import { uploadOne, type UploadedFile } from './upload-one.ts';
 
 export type { UploadFile } from './sources.ts';
@@ -12,16 +13,23 @@ export type UploadOptions = {
   /** Below the issued prefix; a slash is put behind it if there is none. */
   readonly prefix?: string | undefined;
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
-  /** Ends the upload: nothing is left of a file that is not complete. */
+  /** Ends the upload: nothing is left of a file that is not complete, unless it is to be resumed. */
   readonly signal?: AbortSignal | undefined;
   /** In bytes, at least 5 MiB; 8 MiB if nothing is said. */
   readonly partSize?: number | undefined;
   /** How many parts are in memory and on their way at once, of all files; 4 if nothing is said. */
   readonly parallel?: number | undefined;
+  /**
+   * A folder for notes on uploads that have not ended. With it, a call that was ended by whatever goes on where it was when
+   * it is made again, and a file that is there with the same content is not sent again. For files that are given by path.
+   */
+  readonly resumeFolder?: string | undefined;
 };
 
 export type UploadProgress = {
   readonly bytes_sent: number;
+  /** Found in the storage already, and not sent again. */
+  readonly bytes_there: number;
   /** Null while a stream is among the files, which does not tell its size. */
   readonly bytes_total: number | null;
   readonly files_done: number;
@@ -39,7 +47,7 @@ const mebibyte = 1024 * 1024;
 export async function uploadFiles(
   storage: Storage | null,
   files: readonly UploadFile[],
-  { prefix: given = '', onProgress, signal, partSize = 8 * mebibyte, parallel = 4 }: UploadOptions,
+  { prefix: given = '', onProgress, signal, partSize = 8 * mebibyte, parallel = 4, resumeFolder }: UploadOptions,
 ): Promise<Result<Uploaded>> {
   const prefix = given === '' || given.endsWith('/') ? given : `${given}/`;
   if (!storage) return refuse('invalid_argument', 'Give the setting `storage` to upload files.', 0);
@@ -58,6 +66,7 @@ export async function uploadFiles(
   const sizes = sources.map(({ size }) => size);
   const progress = {
     bytes_sent: 0,
+    bytes_there: 0,
     bytes_total: sizes.includes(null) ? null : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0),
     files_done: 0,
     files_total: sources.length,
@@ -76,8 +85,10 @@ export async function uploadFiles(
     permits: new Permits(parallel),
     partSize,
     signal: either,
-    onBytes: (bytes: number) => {
-      progress.bytes_sent += bytes;
+    notes: resumeFolder === undefined ? null : uploadNotes(resumeFolder),
+    addressOf: (path: string) => `${storage.url.href}/${storage.prefix}${path}`,
+    onBytes: (bytes: number, how: 'sent' | 'there') => {
+      progress[how === 'sent' ? 'bytes_sent' : 'bytes_there'] += bytes;
       tell();
     },
   };

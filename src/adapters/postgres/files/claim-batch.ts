@@ -1,3 +1,4 @@
+import { badRowShares } from '@inlet/row-rule/file-rule';
 import { sql } from 'kysely';
 import { jobStatus } from '../../../domain/job.ts';
 import type { BatchClaim } from '../../../ports/file-store.ts';
@@ -49,7 +50,7 @@ export async function claimBatch(db: Database, batchId: number): Promise<BatchCl
     files: rows
       .toSorted((a, b) => a.id - b.id)
       .map(({ id, key, etag, size, gzip }) => ({ fileId: id, object: { key, etag, size }, expectGzip: gzip })),
-    badRowShare: isOfAudience(first) ? first.bad_row_share : 1,
+    badRowShare: isOfAudience(first) ? first.bad_row_share : badRowShares.marketplace,
     previousLoadId: first.previous_load_id,
   };
 }

@@ -1,8 +1,8 @@
+import { columnOfReason, isRejectReason, rejectReasons } from '@inlet/row-rule/reject-reason';
 import { sql } from 'kysely';
 import { importLogErrorLimit, type ImportLogError } from '../../../domain/import-log.ts';
 import { cancelledCode } from '../../../domain/job-outcome.ts';
 import { jobStatus } from '../../../domain/job.ts';
-import { columnOfReason, isRejectReason, rejectReasons } from '../../../domain/reject-reason.ts';
 import { failureCatalogue, isFailureCode } from '../../../domain/failure-catalogue.ts';
 import type { JobSummary } from '../../../ports/lane-store.ts';
 import type { Database } from '../connect.ts';

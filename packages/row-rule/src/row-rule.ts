@@ -20,7 +20,7 @@ export type Condition =
 export type RowCheck = { readonly reason: RejectReason; readonly when: Condition };
 
 /** Decision 14. */
-const maxEventCharacters = 256;
+export const maxEventCharacters = 256;
 
 /** Keys of one row are separated by this. */
 export const keySeparator = '|';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { columnOfReason, isRejectReason, rejectReasons } from './reject-reason.ts';
 
-const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
 
 describe('the reasons for refusing a row', () => {
   it.each(Object.entries(rejectReasons))('explain %s in docs/errors.md', (reason, meaning) => {

@@ -23,7 +23,8 @@ export type Verdict =
 export type LineContext = {
   readonly layout: RowLayout;
   readonly rule: readonly RowCheck[];
-  readonly attributeIdByKey: ReadonlyMap<string, number>;
+  /** The keys of the partner, and the attributes that they mean. */
+  readonly attributeIdByKey: Pick<ReadonlyMap<string, number>, 'has' | 'get'>;
 };
 
 type Line = { readonly bytes: Uint8Array; readonly isUtf8: boolean; readonly fields: readonly string[] };

@@ -1,4 +1,4 @@
-import { Failure } from './failure.ts';
+import type { FileFault } from './file-faults.ts';
 import type { ColumnName, Delimiter, RowLayout } from './row-layout.ts';
 import { splitLine } from './split-line.ts';
 
@@ -23,15 +23,21 @@ const linesLookedAt = 100;
 /** Holds a line of the limit (100 kB) and more, so that a first line which is too long does not hide the layout. */
 export const bytesLookedAt = 262_144;
 
+export type Shapes = readonly (readonly ColumnName[])[];
+
+type Sniffed =
+  | { readonly layout: RowLayout; readonly fault: null }
+  | { readonly layout: null; readonly fault: FileFault };
+
 const utf16Marks = ['fffe', 'feff'];
 
 /**
  * Reads the layout off the first bytes of a file (unpacked): the first line that can be read as one. Every other line
  * is then held to it. Bytes without any line in them say nothing: the engine will find the file empty.
  */
-export function sniffLayout(head: Uint8Array, shapes: Shapes): RowLayout {
+export function sniffLayout(head: Uint8Array, shapes: Shapes): Sniffed {
   if (utf16Marks.some((mark) => hexOf(head.subarray(0, 2)) === mark)) {
-    throw new Failure('wrong_encoding', 'The file begins with the byte-order mark of UTF-16.');
+    return refused({ code: 'wrong_encoding', detail: 'The file begins with the byte-order mark of UTF-16.' });
   }
   let row = 0;
   let first: { readonly line: string; readonly row: number } | null = null;
@@ -40,12 +46,21 @@ export function sniffLayout(head: Uint8Array, shapes: Shapes): RowLayout {
     if (first === null && line !== '') first = { line, row };
     if (first === null) continue;
     const shape = shapeOf(line, shapes);
-    if (shape) return { ...shape, headerRow: isHeader(first.line, shape.delimiter) ? first.row : null };
+    if (shape) return known({ ...shape, headerRow: isHeader(first.line, shape.delimiter) ? first.row : null });
     if (row - first.row + 1 === linesLookedAt) break;
   }
-  if (first === null) return { delimiter: ',', columns: shapes[0] ?? [], headerRow: null };
+  if (first === null) return known({ delimiter: ',', columns: shapes[0] ?? [], headerRow: null });
   const counts = shapes.map(({ length }) => numberWords[length] ?? String(length)).join(' or ');
-  throw new Failure('wrong_shape', `None of the first lines has ${counts} columns, separated by commas or tabs.`);
+  const detail = `None of the first lines has ${counts} columns, separated by commas or tabs.`;
+  return refused({ code: 'wrong_shape', detail });
+}
+
+function known(layout: RowLayout): Sniffed {
+  return { layout, fault: null };
+}
+
+function refused(fault: FileFault): Sniffed {
+  return { layout: null, fault };
 }
 
 const newline = 0x0a;
@@ -65,8 +80,6 @@ function isHeader(line: string, delimiter: Delimiter): boolean {
 }
 
 const numberWords: Readonly<Record<number, string>> = { 2: 'two', 5: 'five' };
-
-type Shapes = readonly (readonly ColumnName[])[];
 
 function shapeOf(line: string, shapes: Shapes): { delimiter: Delimiter; columns: readonly ColumnName[] } | null {
   const delimiters: Delimiter[] = line.indexOf('\t') < line.indexOf(',') ? ['\t', ','] : [',', '\t'];

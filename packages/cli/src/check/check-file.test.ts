@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { defaultFileLimits } from '@inlet/row-rule/file-limits';
+import { isCalledGzip } from '@inlet/row-rule/file-rule';
+import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-layout';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkFile, type CheckedFile, type CheckRules } from './check-file.ts';
+import { keysByForm, keysInFile } from './known-keys.ts';
+import { checkedJson, checkedText } from './say-checked.ts';
+
+// The verdicts themselves are compared with those of the service: test/acceptance/corpus.test.ts.
+
+const id = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
+const rules: CheckRules = {
+  shapes: marketplaceShapes,
+  limits: defaultFileLimits,
+  badRowShare: 1,
+  keys: keysByForm(1).keys,
+  expectGzip: isCalledGzip,
+  shownRows: 2,
+};
+const audience: CheckRules = { ...rules, shapes: audienceShapes, badRowShare: 0, expectGzip: () => null };
+
+describe('a file on this machine', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'inlet-check-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const write = (name: string, content: string | Buffer): string => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const check = (content: string | Buffer, name = 'a.csv', by = rules): Promise<CheckedFile> =>
+    checkFile(write(name, content), by, () => {});
+  const codeOf = async (...given: Parameters<typeof check>): Promise<string | undefined> =>
+    (await check(...given)).fault?.code;
+
+  it('is counted by reason, with its first bad rows', async () => {
+    const checked = await check(`id,keys\n${id(1)},a\nx,a\n${id(0)},a|\ny\x1b[31m,a\nz,a\n`);
+    expect(checked).toMatchObject({
+      fault: null,
+      layout: { columns: ['id', 'keys'], delimiter: ',', headerRow: 1 },
+      rows: {
+        good: 1,
+        bad: 4,
+        reasons: [
+          { code: 'invalid_id', column: 'id', count: 3, first_row: 3 },
+          { code: 'unknown_key', column: 'keys', count: 1, first_row: 4 },
+        ],
+        firstBad: [
+          { row: 3, code: 'invalid_id', text: 'x,a' },
+          { row: 4, code: 'unknown_key', text: `${id(0)},a|` },
+        ],
+      },
+    });
+    expect(checkedJson(checked)).toMatchObject({ ok: false, total_rows: 5, good_rows: 1, bad_rows: 4, failure: null });
+  });
+
+  it('is shown without anything that a terminal would obey, and no longer than it needs to be', async () => {
+    const checked = await check(`${id(1)},a\ny\x1b[31m\u202e,a\n${'x'.repeat(150_000)}\r\n`);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that a table asks of a stream
+    const shown = checkedText(checked, { isTTY: false } as NodeJS.WriteStream);
+    expect(shown).toContain(String.raw`y\x1b[31m\u202e,a`);
+    expect(shown).not.toMatch(/\x1b|\u202e/);
+    expect(shown.length).toBeLessThan(1_200);
+  });
+
+  it.each([
+    ['nothing', '', 'a.csv', 'empty_file'],
+    ['plain text called .gz', `${id(1)},a\n`, 'a.csv.gz', 'compression_mismatch'],
+    ['gzip called .csv', gzipSync(`${id(1)},a\n`), 'a.csv', 'compression_mismatch'],
+    ['gzip that is cut', gzipSync(`${id(1)},a\n`).subarray(0, -3), 'a.csv.gz', 'corrupt_gzip'],
+    [
+      'gzip with bytes behind it',
+      Buffer.concat([gzipSync(`${id(1)},a\n`), Buffer.alloc(3_000_000)]),
+      'a.csv.gz',
+      'corrupt_gzip',
+    ],
+    ['other columns', 'a;b;c\n', 'a.csv', 'wrong_shape'],
+    ['bad rows alone', 'x,a\n', 'a.csv', 'no_good_row'],
+  ])('of %s would fail', async (_what, content, name, code) => {
+    expect(await codeOf(content, name)).toBe(code);
+  });
+
+  it('is held to the limits', async () => {
+    const row = `${id(1)},a\n`;
+    const limits = { maxLineBytes: 38, maxGzipFileBytes: 60, maxPlainFileBytes: 1_000 };
+    expect(await codeOf(row.repeat(26), 'a.csv', { ...rules, limits })).toBe('file_too_large');
+    expect(await codeOf(gzipSync(row.repeat(26)), 'a.csv.gz', { ...rules, limits })).toBe('unpacked_too_large');
+    expect(await check(`${id(1)},a\n${id(1)},ab\n`, 'a.csv', { ...rules, limits })).toMatchObject({
+      rows: { good: 1, reasons: [{ code: 'line_too_long' }] },
+    });
+  });
+
+  it('of an audience may be gzipped whatever its name says, and may have no bad row', async () => {
+    expect(await check(gzipSync(`${id(1)},click\n${id(2)},\n`), 'a.csv', audience)).toMatchObject({
+      fault: null,
+      rows: { good: 2, bad: 0 },
+    });
+    expect(await check(`${id(1)},click\nx,\n`, 'a.csv', audience)).toMatchObject({
+      fault: { code: 'bad_rows' },
+      rows: { good: 1, bad: 1 },
+    });
+  });
+
+  it('is compared with a list of keys', async () => {
+    const { keys } = await keysInFile(write('keys.txt', '\uFEFFsports\r\nköln\n\n'));
+    const checked = await check(`${id(1)},sports|köln\n${id(2)},golf\n`, 'a.csv', { ...rules, keys });
+    expect(checked.rows).toMatchObject({ good: 1, reasons: [{ code: 'unknown_key', first_row: 2 }] });
+  });
+
+  it.each([
+    [0, '12', true],
+    [0, '012', false],
+    [0, 'sports', false],
+    [1, 'sports', true],
+    [1, '', false],
+    [1, 'a\tb', false],
+  ] as const)('has, with key type %s, the key "%s" by its form: %s', (type, key, isOne) => {
+    expect(keysByForm(type).keys.has(key)).toBe(isOne);
+  });
+
+  it('tells how far it is', async () => {
+    const path = write('a.csv', `${id(1)},a\n`.repeat(50_000));
+    let seen = 0;
+    const { bytes } = await checkFile(path, rules, (more, total) => {
+      seen += more;
+      expect(total).toBe(50_000 * 39);
+    });
+    expect(seen).toBe(bytes);
+  });
+});

@@ -1,0 +1,152 @@
+import type { FileFault } from '@inlet/row-rule/file-faults';
+import type { FileLimits } from '@inlet/row-rule/file-limits';
+import {
+  beginsLikeGzip,
+  brokenGzip,
+  bytesBehindGzip,
+  faultOfCompression,
+  faultOfRows,
+  faultOfSize,
+  lineOutOfBounds,
+  noBytes,
+  unpackedTooLarge,
+} from '@inlet/row-rule/file-rule';
+import type { LineContext } from '@inlet/row-rule/judge-line';
+import { LinesJudge } from '@inlet/row-rule/judge-lines';
+import type { RowLayout } from '@inlet/row-rule/row-layout';
+import { rowRule } from '@inlet/row-rule/row-rule';
+import { bytesLookedAt, sniffLayout, type Shapes } from '@inlet/row-rule/sniff-layout';
+import { unpackHead } from '@inlet/row-rule/unpack-head';
+import { open, type FileHandle } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { RowCounts, type CountedRows } from './row-counts.ts';
+
+export type CheckRules = {
+  readonly shapes: Shapes;
+  readonly limits: FileLimits;
+  /** The share of bad rows that a file may have. */
+  readonly badRowShare: number;
+  readonly keys: LineContext['attributeIdByKey'];
+  /** Whether the file should be gzipped; null when nothing says so. */
+  readonly expectGzip: (name: string) => boolean | null;
+  /** How many bad rows are kept to be shown. */
+  readonly shownRows: number;
+};
+
+export type CheckedFile = {
+  readonly path: string;
+  readonly bytes: number;
+  readonly layout: RowLayout | null;
+  /** Why the file would fail as a whole. */
+  readonly fault: FileFault | null;
+  readonly rows: CountedRows;
+};
+
+/** A line of which the engine, which has a gigabyte for a load, cannot make anything. */
+const longestLine = 1024 ** 3;
+
+/** Says of a local file what the service would say, in the same order of judgement, and reads it as a stream. */
+export async function checkFile(
+  path: string,
+  rules: CheckRules,
+  onBytes: (bytes: number, total: number) => void,
+): Promise<CheckedFile> {
+  const handle = await open(path);
+  try {
+    const { size } = await handle.stat();
+    const found = { path, bytes: size, layout: null, rows: new RowCounts(0).counted(0) };
+    if (size === 0) return { ...found, fault: noBytes };
+    const head = await readHead(handle);
+    const isGzip = beginsLikeGzip(head);
+    const fault = faultOfCompression(rules.expectGzip(path), isGzip) ?? faultOfSize(size, isGzip, rules.limits);
+    if (fault) return { ...found, fault };
+    const { layout, fault: unknownLayout } = sniffLayout(isGzip ? await unpackHead(head) : head, rules.shapes);
+    if (unknownLayout) return { ...found, fault: unknownLayout };
+    const counts = new RowCounts(rules.shownRows);
+    const judge = judgeOf(layout, rules, counts);
+    const broken = await readAll(handle, {
+      size,
+      isGzip,
+      judge,
+      limits: rules.limits,
+      onBytes: (bytes) => onBytes(bytes, size),
+    });
+    // What cannot be read to its end has no rows that count.
+    if (broken) return { ...found, layout, fault: broken };
+    const rows = counts.counted(judge.accepted);
+    return {
+      ...found,
+      layout,
+      rows,
+      fault: faultOfRows({ accepted: rows.good, rejected: rows.bad }, rules.badRowShare),
+    };
+  } finally {
+    await handle.close();
+  }
+}
+
+function judgeOf(layout: RowLayout, { limits, keys }: CheckRules, counts: RowCounts): LinesJudge {
+  const context = { layout, rule: rowRule(layout, limits.maxLineBytes), attributeIdByKey: keys };
+  return new LinesJudge(context, limits.maxLineBytes, (row, reason, raw) => counts.add(row, reason, raw));
+}
+
+async function readHead(handle: FileHandle): Promise<Buffer> {
+  const head = Buffer.alloc(bytesLookedAt);
+  let length = 0;
+  while (length < head.length) {
+    const { bytesRead } = await handle.read(head, length, head.length - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return head.subarray(0, length);
+}
+
+type Reading = {
+  readonly size: number;
+  readonly isGzip: boolean;
+  readonly judge: LinesJudge;
+  readonly limits: FileLimits;
+  readonly onBytes: (bytes: number) => void;
+};
+
+class Stop extends Error {
+  readonly fault: FileFault;
+
+  constructor(fault: FileFault) {
+    super(fault.detail);
+    this.fault = fault;
+  }
+}
+
+async function readAll(
+  handle: FileHandle,
+  { size, isGzip, judge, limits, onBytes }: Reading,
+): Promise<FileFault | null> {
+  const packed = handle.createReadStream({ start: 0, highWaterMark: 1024 * 1024, autoClose: false });
+  packed.on('data', (chunk) => onBytes(chunk.length));
+  const judgeAll = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
+    let unpacked = 0;
+    for await (const chunk of chunks) {
+      judge.push(chunk);
+      unpacked += chunk.length;
+      if (unpacked > limits.maxPlainFileBytes) throw new Stop(unpackedTooLarge(limits));
+      if (judge.openLineBytes > longestLine) throw new Stop(lineOutOfBounds);
+    }
+    judge.end();
+  };
+  try {
+    if (!isGzip) {
+      await pipeline(packed, judgeAll);
+      return null;
+    }
+    const gunzip = createGunzip({ chunkSize: 262_144 });
+    await pipeline(packed, gunzip, judgeAll);
+    // zlib stops at a zero byte behind a member, whatever follows it; the service does not take that.
+    return gunzip.bytesWritten < size ? bytesBehindGzip : null;
+  } catch (error) {
+    if (error instanceof Stop) return error.fault;
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) return brokenGzip;
+    throw error;
+  }
+}

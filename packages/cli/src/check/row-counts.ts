@@ -1,0 +1,67 @@
+import { displayText } from '@inlet/row-rule/display-text';
+import { columnOfReason, rejectReasons, type RejectReason } from '@inlet/row-rule/reject-reason';
+
+type ReasonCount = {
+  readonly code: RejectReason;
+  readonly column: string | null;
+  readonly count: number;
+  readonly first_row: number;
+  readonly message: string;
+};
+
+export type BadRow = {
+  readonly row: number;
+  readonly code: RejectReason;
+  readonly column: string | null;
+  /** Its beginning; what is not printable is written as `\xNN`. */
+  readonly text: string;
+};
+
+export type CountedRows = {
+  readonly good: number;
+  readonly bad: number;
+  /** As a record has them: the most frequent first. */
+  readonly reasons: readonly ReasonCount[];
+  readonly firstBad: readonly BadRow[];
+};
+
+/** As many bytes of a refused row as the service keeps. */
+const shownBytes = 200;
+
+export class RowCounts {
+  readonly #byReason = new Map<RejectReason, { count: number; first: number }>();
+  readonly #firstBad: BadRow[] = [];
+  readonly #shown: number;
+  #bad = 0;
+
+  constructor(shown: number) {
+    this.#shown = shown;
+  }
+
+  add(row: number, code: RejectReason, raw: Uint8Array): void {
+    this.#bad += 1;
+    const found = this.#byReason.get(code);
+    if (found) found.count += 1;
+    else this.#byReason.set(code, { count: 1, first: row });
+    if (this.#firstBad.length === this.#shown) return;
+    const line = raw.at(-1) === 0x0d ? raw.subarray(0, -1) : raw;
+    const text = displayText(line.subarray(0, shownBytes));
+    this.#firstBad.push({ row, code, column: columnOfReason(code), text });
+  }
+
+  counted(good: number): CountedRows {
+    const reasons = [...this.#byReason].map(([code, { count, first }]) => ({
+      code,
+      column: columnOfReason(code),
+      count,
+      first_row: first,
+      message: rejectReasons[code],
+    }));
+    return {
+      good,
+      bad: this.#bad,
+      reasons: reasons.toSorted((a, b) => b.count - a.count || (a.code < b.code ? -1 : 1)),
+      firstBad: this.#firstBad,
+    };
+  }
+}

@@ -1,0 +1,35 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { partnerCommand } from '../command.ts';
+import { outputFor } from '../terminal/output.ts';
+import type { UploadCommandOptions } from '../upload/run-upload.ts';
+
+export function addUploadCommand(program: Command): void {
+  partnerCommand(program, 'upload', {
+    description: 'bring files into your prefix of the shared bucket',
+    examples: [
+      ['inlet upload monday.csv --prefix deliveries', 'One file, as deliveries/monday.csv.'],
+      ['inlet upload exports/ --prefix deliveries/monday', 'Every file in a folder, with the folders in it.'],
+    ],
+  })
+    .argument('<path...>', 'files, or folders with files; hidden files in a folder are left out')
+    .option('--prefix <prefix>', 'where they go, below your own prefix', '')
+    .option('--parallel <number>', 'how many parts are on their way at once', toNumber(1, 64), 4)
+    .option('--part-size <MiB>', 'size of a part; four of them are in memory', toNumber(5, 1024), 8)
+    .option('--no-resume', 'send everything, and leave nothing of a file that fails')
+    .addHelpText(
+      'after',
+      '\nIf it is interrupted, by whatever, the same command goes on where it was. A file that is there already with the same\ncontent is not sent again. See decision 0043.',
+    )
+    .action(async (paths: string[], options: UploadCommandOptions) => {
+      const { runUpload } = await import('../upload/run-upload.ts');
+      await runUpload(paths, options, outputFor(options));
+    });
+}
+
+function toNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
+  };
+}

@@ -1,0 +1,71 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Output } from './output.ts';
+import { progressBar, progressLine } from './progress-bar.ts';
+import { textWidth } from './text-width.ts';
+
+/** A terminal of so many columns that remembers what was written to it. */
+function terminal(columns: number, isLive = true): { output: Output; written: string[] } {
+  const written: string[] = [];
+  const stderr = { columns, rows: 30, isTTY: isLive, write: (text: string) => written.push(text) };
+  // Only what a bar uses of an output.
+  return { output: { isLive, stderr } as unknown as Output, written };
+}
+
+describe('a line of progress', () => {
+  it('shows a bar, the share, bytes, rate and time left', () => {
+    const line = progressLine({ what: 'a.csv', done: 500_000_000, total: 2_000_000_000 }, 50_000_000, 99);
+    expect(line).toBe(`a.csv  ${'█'.repeat(10)}${'░'.repeat(30)}   25 %  500 MB of 2.00 GB  50.0 MB/s  30 s left`);
+  });
+
+  it('is honest about what it does not know, and about the end', () => {
+    expect(progressLine({ what: 'a', done: 0, total: 10 }, null, 99)).not.toMatch(/\/s|left/);
+    expect(progressLine({ what: 'a', done: 5, total: 10 }, 0, 99)).not.toMatch(/left/);
+    expect(progressLine({ what: 'a', done: 10, total: 10 }, 5, 99)).toMatch(/100 %/);
+    expect(progressLine({ what: 'a', done: 0, total: 0 }, null, 99)).toMatch(/100 %/);
+  });
+
+  it('fits every terminal that has room for the name and the share', () => {
+    const bytes = fc.nat({ max: 5_000_000_000 });
+    fc.assert(
+      fc.property(bytes, bytes, fc.option(bytes), fc.integer({ min: 16, max: 200 }), (done, total, rate, columns) => {
+        const line = progressLine({ what: 'rows.csv', done: Math.min(done, total), total }, rate, columns);
+        expect(textWidth(line)).toBeLessThanOrEqual(columns);
+      }),
+    );
+  });
+});
+
+describe('a bar', () => {
+  it('is drawn at most ten times a second', () => {
+    const { output, written } = terminal(100);
+    let now = 0;
+    const bar = progressBar(output, () => now);
+    for (now = 0; now < 3_000; now += 1) bar.show({ what: 'a.csv', done: now, total: 3_000 });
+    bar.end();
+    expect(written.length).toBeGreaterThan(25);
+    expect(written.length).toBeLessThanOrEqual(31);
+  });
+
+  it('tells the rate of the last seconds, without what took no time', () => {
+    const { output, written } = terminal(100);
+    let now = 0;
+    const bar = progressBar(output, () => now);
+    bar.show({ what: 'a.csv', done: 1_000_000_000, total: 2_000_000_000, skipped: 1_000_000_000 });
+    for (now = 0; now <= 60_000; now += 500) {
+      // A million bytes a second, and twice as many from the thirtieth on.
+      const sent = now * 1_000 + Math.max(0, now - 30_000) * 1_000;
+      bar.show({ what: 'a.csv', done: 1_000_000_000 + sent, total: 2_000_000_000, skipped: 1_000_000_000 });
+    }
+    expect(written.at(-1)).toMatch(/2\.00 MB\/s {2}7 min/);
+    bar.end();
+  });
+
+  it('is not there where nobody looks', () => {
+    const { output, written } = terminal(100, false);
+    const bar = progressBar(output);
+    bar.show({ what: 'a.csv', done: 1, total: 2 });
+    bar.end();
+    expect(written).toEqual([]);
+  });
+});

@@ -1,0 +1,104 @@
+import type { Uploaded, UploadProgress } from '@inlet/sdk';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import type { CommonOptions } from '../command.ts';
+import { clientOf, readProfile } from '../connect.ts';
+import { readEnvironment, type Environment } from '../environment.ts';
+import { exitCode } from '../exit-code.ts';
+import { CliFailure, interrupted, wrongUse } from '../failures/cli-failure.ts';
+import { failureOf } from '../failures/value-of.ts';
+import { harmless } from '../terminal/harmless.ts';
+import { untilInterrupted } from '../terminal/interrupt.ts';
+import { bytesOf, several } from '../terminal/numbers.ts';
+import type { Output } from '../terminal/output.ts';
+import { progressBar } from '../terminal/progress-bar.ts';
+import { table } from '../terminal/table.ts';
+import { localFiles, type LocalFile } from './local-files.ts';
+
+export type UploadCommandOptions = CommonOptions & {
+  readonly prefix: string;
+  readonly parallel: number;
+  readonly partSize: number;
+  readonly resume: boolean;
+};
+
+const mebibyte = 1024 * 1024;
+
+export async function runUpload(
+  paths: readonly string[],
+  options: UploadCommandOptions,
+  output: Output,
+): Promise<void> {
+  const profile = await readProfile(options);
+  if (!profile.storage) throw noStorage();
+  const files = await localFiles(paths);
+  if (files.length === 0) throw wrongUse('There is no file in there.', 'Name files, or a folder with files.');
+  const inlet = await clientOf(profile);
+  const bar = progressBar(output);
+  const uploaded = await untilInterrupted((signal) =>
+    inlet.upload(files, {
+      prefix: options.prefix,
+      parallel: options.parallel,
+      partSize: options.partSize * mebibyte,
+      ...(options.resume ? { resumeFolder: notesFolder(readEnvironment()) } : {}),
+      signal,
+      onProgress: (progress) => bar.show(shownOf(progress, files)),
+    }),
+  ).finally(() => bar.end());
+  if (uploaded.ok) {
+    sayUploaded(uploaded.value, output);
+    return;
+  }
+  const goesOn = options.resume ? 'The same command goes on where it was.' : '';
+  if (uploaded.problem.code === 'aborted') throw interrupted(`The upload is not complete. ${goesOn}`.trimEnd());
+  const { told } = failureOf(uploaded.problem);
+  throw new CliFailure({ ...told, remedy: `${told.remedy} ${goesOn}`.trim() });
+}
+
+function shownOf(
+  { bytes_sent, bytes_there, bytes_total, files_done, files_total }: UploadProgress,
+  files: readonly LocalFile[],
+): Parameters<ReturnType<typeof progressBar>['show']>[0] {
+  return {
+    what: files_total === 1 ? harmless(files[0]?.name ?? '') : `${files_done} of ${files_total} files`,
+    done: bytes_sent + bytes_there,
+    total: bytes_total ?? 0,
+    skipped: bytes_there,
+  };
+}
+
+function sayUploaded(uploaded: Uploaded, output: Output): void {
+  const { prefix, files } = uploaded;
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  output.result(uploaded, () => {
+    const columns = [
+      { title: 'PATH', of: (file: (typeof files)[number]) => file.file_path, canShrink: true as const },
+      { title: 'SIZE', align: 'right' as const, of: (file: (typeof files)[number]) => bytesOf(file.bytes) },
+      { title: '', of: (file: (typeof files)[number]) => (file.was_there ? 'was there already' : 'sent') },
+    ];
+    return `${table(columns, files, output.stdout)}\n${several(files.length, 'file')}, ${bytesOf(bytes)}`;
+  });
+  const [only] = files;
+  const path = files.length === 1 && only ? only.file_path : prefix;
+  if (path !== '') output.note(`Import with: inlet import ${harmless(quoted(path))}`);
+}
+
+function quoted(path: string): string {
+  return /^[\w./=@%+:,-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Where the XDG rules put what a program notes down; a relative path there is to be ignored. */
+function notesFolder(environment: Environment): string {
+  const given = environment['XDG_STATE_HOME'];
+  const folder = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.local', 'state');
+  return join(folder, 'inlet', 'uploads');
+}
+
+function noStorage(): CliFailure {
+  return new CliFailure({
+    code: 'no_storage',
+    detail: 'The login has no keys of the object storage.',
+    remedy: 'Run `inlet login` with them, or set INLET_STORAGE_REGION and the other INLET_STORAGE_ variables.',
+    exitCode: exitCode.notAllowed,
+  });
+}

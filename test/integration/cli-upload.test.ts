@@ -1,0 +1,235 @@
+import { GetObjectCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { connectS3 } from '../../src/adapters/s3/connect.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { readAddresses } from '../../stack/addresses.ts';
+import { startMeddlingProxy, type Meddling } from '../support/meddling-proxy.ts';
+import { createPartner, type TestPartner } from '../support/partners.ts';
+import type { Ran } from '../support/run-inlet.ts';
+import { createStores, type TestStores } from '../support/stores.ts';
+
+// `inlet upload` against the real storage, killed at a moment that a proxy between them knows.
+
+const mebibyte = 1024 * 1024;
+const { endpoint, region, providerAccessKeyId, providerSecretAccessKey } = readAddresses().s3;
+const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
+const uploadedSchema = z.object({
+  prefix: z.string(),
+  files: z.array(z.object({ file_path: z.string(), bytes: z.number(), was_there: z.boolean().optional() })),
+});
+
+describe('inlet upload', () => {
+  let stores: TestStores;
+  let partner: TestPartner;
+  let owner: S3Client;
+  let folder: string;
+  let proxy: { readonly url: string; readonly close: () => Promise<void> };
+  /** The parts and whole files that were sent since a test began. */
+  let sent: string[] = [];
+  let decide: (count: number) => Meddling = () => 'pass';
+
+  beforeAll(async () => {
+    stores = await createStores('one');
+    partner = await createPartner(stores.environment);
+    const secretAccessKey = new Secret(providerSecretAccessKey);
+    owner = connectS3({ endpoint, region, accessKeyId: providerAccessKeyId, secretAccessKey });
+    folder = await mkdtemp(join(tmpdir(), 'inlet-cli-upload-'));
+    proxy = await startMeddlingProxy(endpoint, ({ method, url = '' }) => {
+      if (method !== 'PUT') return 'pass';
+      sent.push(/partNumber=(\d+)/.exec(url)?.[1] ?? 'whole');
+      return decide(sent.length);
+    });
+  });
+  afterAll(async () => {
+    await proxy.close();
+    owner.destroy();
+    await stores.drop();
+    await rm(folder, { recursive: true });
+  });
+
+  const start = (parameters: readonly string[]): ChildProcess => {
+    sent = [];
+    decide = () => 'pass';
+    const { bucket, prefix, storageKeys } = partner;
+    return spawn(process.execPath, [main, 'upload', ...parameters, '--part-size', '5', '--parallel', '1'], {
+      env: {
+        PATH: '/usr/bin:/bin',
+        HOME: folder,
+        INLET_URL: 'http://127.0.0.1:1',
+        INLET_API_KEY: 'none',
+        INLET_STORAGE_ENDPOINT: proxy.url,
+        INLET_STORAGE_REGION: region,
+        INLET_STORAGE_BUCKET: bucket,
+        INLET_STORAGE_PREFIX: prefix,
+        INLET_STORAGE_ACCESS_KEY_ID: storageKeys.accessKeyId,
+        INLET_STORAGE_SECRET_ACCESS_KEY: storageKeys.secretAccessKey,
+      },
+    });
+  };
+  const run = async (...parameters: string[]): Promise<Ran> => {
+    const child = start(parameters);
+    if (!child.stdout || !child.stderr) throw new Error('no streams');
+    const [out, said] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    return { code: child.exitCode ?? -1, out, said };
+  };
+  const uploaded = async (...parameters: string[]): Promise<z.infer<typeof uploadedSchema>> => {
+    const { code, out, said } = await run(...parameters, '--json');
+    expect({ code, said }).toMatchObject({ code: 0 });
+    return uploadedSchema.parse(JSON.parse(out));
+  };
+  /** Kills it without a warning when the fourth part is on its way. */
+  const killAtFourthPart = async (...parameters: string[]): Promise<void> => {
+    const child = start(parameters);
+    decide = (count) => {
+      if (count !== 4) return 'pass';
+      child.kill('SIGKILL');
+      return 'unavailable';
+    };
+    await once(child, 'close');
+    expect(child.signalCode).toBe('SIGKILL');
+  };
+  const sumInBucket = async (path: string): Promise<string> => {
+    const query = { Bucket: partner.bucket, Key: partner.prefix + path };
+    const { Body } = await partner.s3.send(new GetObjectCommand(query));
+    return sumOf((await Body?.transformToByteArray()) ?? new Uint8Array(0));
+  };
+  const unfinished = async (): Promise<unknown[]> => {
+    const query = { Bucket: partner.bucket, Prefix: partner.prefix };
+    return (await owner.send(new ListMultipartUploadsCommand(query))).Uploads ?? [];
+  };
+  const notes = (): Promise<string[]> => readdir(join(folder, '.local/state/inlet/uploads'));
+
+  it('goes on where it was after kill -9, sends nothing twice, and the content is right', async () => {
+    const path = join(folder, 'killed.csv');
+    const content = bytesOf(33 * mebibyte, 1);
+    await writeFile(path, content);
+    await killAtFourthPart(path, '--prefix', 'killed');
+    expect(await unfinished()).toHaveLength(1);
+    expect(await notes()).toHaveLength(1);
+    const done = await uploaded(path, '--prefix', 'killed');
+    expect(done).toEqual({
+      prefix: 'killed/',
+      files: [expect.objectContaining({ file_path: 'killed/killed.csv', bytes: 33 * mebibyte })],
+    });
+    expect(sent).toEqual(['4', '5', '6', '7']);
+    expect(await sumInBucket('killed/killed.csv')).toBe(sumOf(content));
+    expect(await unfinished()).toEqual([]);
+    expect(await notes()).toEqual([]);
+    // The same again: it is there.
+    expect((await uploaded(path, '--prefix', 'killed')).files).toEqual([expect.objectContaining({ was_there: true })]);
+    expect(sent).toEqual([]);
+  });
+
+  it('begins anew with a file that changed, and removes what was there of it', async () => {
+    const path = join(folder, 'changed.csv');
+    await writeFile(path, bytesOf(23 * mebibyte, 1));
+    await killAtFourthPart(path);
+    const content = bytesOf(23 * mebibyte, 2);
+    await writeFile(path, content);
+    await uploaded(path);
+    expect(sent).toEqual(['1', '2', '3', '4', '5']);
+    expect(await sumInBucket('changed.csv')).toBe(sumOf(content));
+    expect(await unfinished()).toEqual([]);
+    expect(await notes()).toEqual([]);
+  });
+
+  it('sends a part again that is another than the one that is there, whatever the time of the file says', async () => {
+    const path = join(folder, 'same-time.csv');
+    const content = bytesOf(23 * mebibyte, 3);
+    await writeFile(path, content);
+    const { atime, mtime } = await stat(path);
+    await utimes(path, atime, mtime); // to the precision that can be set again
+    await killAtFourthPart(path);
+    content[7 * mebibyte] = (content[7 * mebibyte] ?? 0) ^ 1;
+    await writeFile(path, content);
+    await utimes(path, atime, mtime);
+    await uploaded(path);
+    expect(sent).toEqual(['2', '4', '5']);
+    expect(await sumInBucket('same-time.csv')).toBe(sumOf(content));
+  });
+
+  it('does not take another content of the same size for the same', async () => {
+    const path = join(folder, 'twice.csv');
+    for (const [size, seed] of [
+      [11 * mebibyte, 1],
+      [11 * mebibyte, 2],
+      [1_000, 3],
+      [1_000, 4],
+    ] as const) {
+      await writeFile(path, bytesOf(size, seed));
+      expect((await uploaded(path)).files[0]?.was_there).toBeUndefined();
+      expect(await sumInBucket('twice.csv')).toBe(sumOf(bytesOf(size, seed)));
+      expect((await uploaded(path)).files[0]?.was_there).toBe(true);
+    }
+  });
+
+  it('leaves nothing of a file that fails with --no-resume, and all that arrived without it', async () => {
+    const path = join(folder, 'interrupted.csv');
+    await writeFile(path, bytesOf(23 * mebibyte, 5));
+    const interrupt = async (...more: string[]): Promise<Ran> => {
+      const child = start([path, ...more]);
+      decide = (count) => {
+        if (count === 3) child.kill('SIGINT');
+        return 'pass';
+      };
+      if (!child.stdout || !child.stderr) throw new Error('no streams');
+      const [out, said] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+      return { code: child.exitCode ?? -1, out, said };
+    };
+    expect(await interrupt('--no-resume')).toMatchObject({ code: 130, out: '' });
+    expect(await unfinished()).toEqual([]);
+    const { code, said } = await interrupt();
+    expect(code).toBe(130);
+    expect(said).toContain('goes on where it was');
+    expect(await unfinished()).toHaveLength(1);
+    await uploaded(path);
+    expect(sent.length).toBeLessThanOrEqual(3);
+    expect(await sumInBucket('interrupted.csv')).toBe(sumOf(bytesOf(23 * mebibyte, 5)));
+  });
+
+  it('takes folders with all that is in them, and is quiet where nobody looks', async () => {
+    const below = join(folder, 'export');
+    await mkdir(join(below, 'day'), { recursive: true });
+    await writeFile(join(below, 'b.csv'), 'b');
+    await writeFile(join(below, 'day/a.csv'), 'a');
+    await writeFile(join(below, '.hidden'), 'x');
+    const { code, out, said } = await run(below, '--prefix', 'folder');
+    expect(code).toBe(0);
+    expect(out).toContain('folder/b.csv');
+    expect(out).toContain('folder/day/a.csv');
+    expect(out).toContain('2 files, 2 B');
+    expect(out + said).not.toMatch(/hidden|\x1b|\r/);
+    expect(said).toBe('Import with: inlet import folder/\n');
+    expect(await sumInBucket('folder/day/a.csv')).toBe(sumOf(Buffer.from('a')));
+  });
+
+  it('says what is wrong', async () => {
+    const missing = await run(join(folder, 'none.csv'));
+    expect(missing.code).toBe(2);
+    expect(missing.said).toMatch(/wrong_use.*There is no file or folder/);
+    await writeFile(join(folder, 'a.csv'), 'a');
+    const elsewhere = await run(join(folder, 'a.csv'), '--prefix', '../other');
+    expect(elsewhere.code).toBe(2);
+    expect(elsewhere.said).toContain('is not a path');
+  });
+});
+
+/** The same for the same seed, and nothing that repeats soon. */
+function bytesOf(length: number, seed: number): Buffer {
+  const block = createHash('sha512').update(String(seed)).digest();
+  const bytes = Buffer.alloc(length);
+  for (let n = 0; n < length; n += 1) bytes[n] = (block[n % 64] ?? 0) ^ (n >> 6);
+  return bytes;
+}
+
+function sumOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cpuOfEndedChildren } from '../support/cpu-time.ts';
+import { runInlet } from '../support/run-inlet.ts';
+
+// `inlet check` on a typical file of the marketplace: 300 attributes, one or two keys in a row. Processor time, so that what
+// else the machine does counts for nothing; it includes starting up.
+
+const rows = 2_000_000;
+const leastPerSecond = 500_000;
+
+describe('inlet check', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'inlet-speed-'));
+    const lines = Array.from({ length: rows }, (_, n) => {
+      const digits = randomBytes(16).toString('hex');
+      const id = digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+      return `${id},segment-${n % 300}${n % 3 === 0 ? `|segment-${(n * 7) % 300}` : ''}\n`;
+    });
+    const content = Buffer.from(lines.join(''));
+    writeFileSync(join(folder, 'rows.csv'), content);
+    writeFileSync(join(folder, 'rows.csv.gz'), gzipSync(content, { level: 1 }));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each(['rows.csv', 'rows.csv.gz'])('judges at least half a million rows a second: %s', async (name) => {
+    const before = cpuOfEndedChildren();
+    const start = performance.now();
+    const { code, out } = await runInlet({ HOME: folder }, ['check', join(folder, name), '--json']);
+    const seconds = cpuOfEndedChildren() - before;
+    const perSecond = Math.round(rows / seconds);
+    const onTheClock = Math.round(rows / ((performance.now() - start) / 1000));
+    expect(code).toBe(0);
+    expect(out).toContain(`"good_rows": ${rows}`);
+    process.stdout.write(`${name}: ${perSecond} rows a second of the processor, ${onTheClock} on the clock\n`);
+    expect(perSecond).toBeGreaterThan(leastPerSecond);
+  });
+});
