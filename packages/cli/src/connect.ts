@@ -7,7 +7,7 @@ import type { Profile } from './profile/profile.ts';
 import { readProfiles, settingsPath } from './profile/settings-file.ts';
 
 /** What was chosen by `--profile`, the environment and the settings file. */
-async function readProfile({ profile }: LoginOptions): Promise<Profile> {
+export async function readProfile({ profile }: LoginOptions): Promise<Profile> {
   const environment = readEnvironment();
   return chooseProfile(await readProfiles(settingsPath(environment)), profile, environment);
 }

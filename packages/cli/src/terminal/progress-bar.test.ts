@@ -1,15 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Output } from './output.ts';
-import { progressBar, progressLine } from './progress-bar.ts';
+import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
+import { progressBar, progressLine, type ProgressBar } from './progress-bar.ts';
 import { textWidth } from './text-width.ts';
 
-/** A terminal of so many columns that remembers what was written to it. */
-function terminal(columns: number, isLive = true): { output: Output; written: string[] } {
-  const written: string[] = [];
-  const stderr = { columns, rows: 30, isTTY: isLive, write: (text: string) => written.push(text) };
-  // Only what a bar uses of an output.
-  return { output: { isLive, stderr } as unknown as Output, written };
+function barOnPaper(now: () => number, isLive = true): { bar: ProgressBar; drawn: () => string[] } {
+  const { stream, written } = paperTerminal(isLive, 100);
+  const drawn = (): string[] =>
+    written()
+      .split('\n')
+      .filter((line) => line.includes('%'));
+  return { bar: progressBar({ isLive, stderr: stream }, now), drawn };
 }
 
 describe('a line of progress', () => {
@@ -38,34 +39,31 @@ describe('a line of progress', () => {
 
 describe('a bar', () => {
   it('is drawn at most ten times a second', () => {
-    const { output, written } = terminal(100);
     let now = 0;
-    const bar = progressBar(output, () => now);
+    const { bar, drawn } = barOnPaper(() => now);
     for (now = 0; now < 3_000; now += 1) bar.show({ what: 'a.csv', done: now, total: 3_000 });
     bar.end();
-    expect(written.length).toBeGreaterThan(25);
-    expect(written.length).toBeLessThanOrEqual(31);
+    expect(drawn().length).toBeGreaterThan(25);
+    expect(drawn().length).toBeLessThanOrEqual(30);
   });
 
   it('tells the rate of the last seconds, without what took no time', () => {
-    const { output, written } = terminal(100);
     let now = 0;
-    const bar = progressBar(output, () => now);
+    const { bar, drawn } = barOnPaper(() => now);
     bar.show({ what: 'a.csv', done: 1_000_000_000, total: 2_000_000_000, skipped: 1_000_000_000 });
     for (now = 0; now <= 60_000; now += 500) {
       // A million bytes a second, and twice as many from the thirtieth on.
       const sent = now * 1_000 + Math.max(0, now - 30_000) * 1_000;
       bar.show({ what: 'a.csv', done: 1_000_000_000 + sent, total: 2_000_000_000, skipped: 1_000_000_000 });
     }
-    expect(written.at(-1)).toMatch(/2\.00 MB\/s {2}7 min/);
+    expect(drawn().at(-1)).toMatch(/2\.00 MB\/s {2}7 min/);
     bar.end();
   });
 
   it('is not there where nobody looks', () => {
-    const { output, written } = terminal(100, false);
-    const bar = progressBar(output);
+    const { bar, drawn } = barOnPaper(() => 0, false);
     bar.show({ what: 'a.csv', done: 1, total: 2 });
     bar.end();
-    expect(written).toEqual([]);
+    expect(drawn()).toEqual([]);
   });
 });

@@ -20,7 +20,10 @@ const windowMilliSeconds = 10_000;
 const milliSecondsBetweenLooks = 1_000;
 
 /** One line with a bar, rate and time left, drawn at most ten times a second; nothing where nobody looks. */
-export function progressBar({ isLive, stderr }: Output, now = (): number => performance.now()): ProgressBar {
+export function progressBar(
+  { isLive, stderr }: Pick<Output, 'isLive' | 'stderr'>,
+  now = (): number => performance.now(),
+): ProgressBar {
   if (!isLive) return { show: () => {}, end: () => {} };
   const lines = live(stderr);
   const speed = new Speed();

@@ -52,8 +52,12 @@ export function uploadNotes(folder: string): UploadNotes {
 
 function parse(text: string): Noted | null {
   const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null) return null;
-  const { uploadId, partSize, size, mtimeMs } = value as Record<string, unknown>;
-  if (typeof uploadId !== 'string' || uploadId === '' || typeof partSize !== 'number') return null;
-  return typeof size === 'number' && typeof mtimeMs === 'number' ? { uploadId, partSize, size, mtimeMs } : null;
+  return isNoted(value) ? value : null;
+}
+
+function isNoted(value: unknown): value is Noted {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('uploadId' in value) || typeof value.uploadId !== 'string' || value.uploadId === '') return false;
+  const numbers = new Map<string, unknown>(Object.entries(value));
+  return ['partSize', 'size', 'mtimeMs'].every((name) => typeof numbers.get(name) === 'number');
 }
