@@ -3,6 +3,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { isOurs, parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
 import { configSchema } from '../../src/entry/config.ts';
 import { processArguments } from '../../stack/process-arguments.ts';
 import { filesOfTree, pathInTree } from './copy-of-tree.ts';
@@ -37,10 +38,9 @@ describe('what is in deploy/', () => {
 
 describe('the Dockerfile', () => {
   const dockerfile = textOf('deploy/Dockerfile');
-  const manifest = z
-    .object({ dependencies: z.record(z.string(), z.string()) })
-    .parse(JSON.parse(textOf('package.json')));
-  const own = Object.keys(manifest.dependencies).filter((name) => name.startsWith('@inlet/'));
+  const own = productionPackages(parseLockFile(textOf('package-lock.json')))
+    .filter(isOurs)
+    .map(({ name }) => name);
 
   it('takes the packages of our own that the service names, and no others', () => {
     const installed = [...dockerfile.matchAll(/--workspace=(\S+)/g)].map(([, name = '']) => name);

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
+import { isOurs, parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
 import { inspectImage, mountImage } from './containers.ts';
 
 const inspectedSchema = z.tuple([
@@ -50,7 +50,9 @@ describe('the image', () => {
     const found = filesIn('inlet/node_modules/**/package.json')
       .map((path) => path.slice('inlet/'.length, -'/package.json'.length))
       .filter((path) => /(^|\/)node_modules\/(@[^/]+\/)?[^/]+$/.test(path));
-    const ours = named.filter((name) => name.startsWith('@inlet/'));
+    const ours = productionPackages(packages)
+      .filter(isOurs)
+      .map(({ name }) => name);
     const allowed = new Set([
       ...productionPackages(packages).map(({ path }) => path),
       ...ours.map((name) => `node_modules/${name}`),
