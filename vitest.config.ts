@@ -25,6 +25,17 @@ export default defineConfig({
       },
       {
         test: {
+          // The pages of docs/, followed word for word in an empty folder.
+          name: 'pages',
+          include: ['test/pages/**/*.test.ts'],
+          globalSetup: 'test/support/global-setup.ts',
+          testTimeout: 600_000,
+          hookTimeout: 180_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
           // Time and processor time are measured here: one at a time.
           name: 'measured',
           include: ['test/measured/**/*.test.ts'],

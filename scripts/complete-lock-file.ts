@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'zod';
 
-// Run after "npm install" changed package-lock.json. A registry that does not carry the binaries of every platform
+// Run after "npm install" changed package-lock.json, here or, with the name of its folder, elsewhere (site). A registry that does not carry the binaries of every platform
 // makes npm leave those optional packages out of the lock file, and then "npm ci" refuses it as incomplete. This adds
 // them by name and version, marked for their platform: npm skips them here and fetches them where they belong.
 
@@ -27,14 +28,14 @@ const systems = [
 ];
 const processors = ['arm64', 'arm', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'wasm32', 'x64'];
 
-const path = 'package-lock.json';
+const path = join(process.argv[2] ?? '.', 'package-lock.json');
 const lock = lockSchema.parse(JSON.parse(await readFile(path, 'utf8')));
 let added = 0;
 for (const { optionalDependencies = {}, dev } of Object.values(lock.packages)) {
   for (const [name, version] of Object.entries(optionalDependencies)) {
     const key = `node_modules/${name}`;
     if (lock.packages[key] !== undefined || !/^\d/.test(version)) continue;
-    const os = systems.find((system) => name.includes(system));
+    const os = systems.find((system) => name.replace('windows', 'win32').includes(system));
     const cpu = processors.find((processor) => name.includes(processor));
     if (os === undefined || cpu === undefined) continue;
     lock.packages[key] = {

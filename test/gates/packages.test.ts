@@ -52,6 +52,24 @@ describe('the locked packages', () => {
   });
 });
 
+// The site's packages are tools: they make it, and none of them is handed on. See docs/decisions/0044-documentation.md.
+describe('the packages of the documentation site', () => {
+  const tools = parseLockFile(textOf('site/package-lock.json')).map((locked) => ({ ...locked, dev: true }));
+
+  it('have a checksum each and no address; one wants to run a script, and may not', () => {
+    expect(tools.length).toBeGreaterThan(100);
+    // It would check whether its own binary starts.
+    expect(packageFaults(tools)).toEqual(['node_modules/esbuild: runs a script while it is installed']);
+    expect(textOf('site/.npmrc')).toBe(textOf('.npmrc'));
+  });
+
+  it('have a reason each if the site names them', () => {
+    const named = tools.filter(isOurs).flatMap(({ dependencies = {} }) => Object.keys(dependencies));
+    const explained = reasonsIn(textOf('docs/dependencies.md'), 'What the documentation site needs');
+    expect([...explained.keys()].toSorted()).toEqual(named.toSorted());
+  });
+});
+
 /** A lock file with one production package, one for development and one of our own, changed in one place. */
 function lockWith(path: string, change: object): string {
   const integrity = `sha512-${'A'.repeat(86)}==`;

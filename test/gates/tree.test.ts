@@ -8,7 +8,9 @@ import { filesOfTree, pathInTree } from './copy-of-tree.ts';
 const mostLines = 300;
 const looseType = /(?:[:<|&,(=]|\bas|\bextends|=>)\s*any\b(?!\s*[:=(,]|')|\bany\[\]/;
 
-const sources = filesOfTree().filter((path) => /^(src|test|stack|scripts|dev|bench|packages)\/.*\.tsx?$/.test(path));
+const sources = filesOfTree().filter((path) =>
+  /^(src|test|stack|scripts|dev|bench|packages|site)\/.*\.tsx?$/.test(path),
+);
 const textOf = (path: string): string => readFileSync(pathInTree(path), 'utf8');
 
 /** Without comments, and with every line where it was. */
@@ -61,7 +63,7 @@ const manifestSchema = z.object({
   devDependencies: z.record(z.string(), z.string()).default({}),
   optionalDependencies: z.record(z.string(), z.string()).default({}),
 });
-const manifests = filesOfTree().filter((path) => /^(packages\/[^/]+\/)?package\.json$/.test(path));
+const manifests = filesOfTree().filter((path) => /^((packages\/[^/]+|site)\/)?package\.json$/.test(path));
 
 describe('the packages', () => {
   it('are found', () => {

@@ -1,0 +1,51 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, statSync, watch } from 'node:fs';
+import { findBrokenLinks } from './site/broken-links.ts';
+import { isPage } from './site/site-pages.ts';
+import { writePage, writePages } from './site/write-pages.ts';
+
+// The documentation site: `node scripts/site.ts build` or `serve`. It has packages of its own in site/, which a service
+// never needs, and which are installed here when they are missing.
+
+// oxlint-disable-next-line node/no-process-env -- handed on, with one more
+const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' };
+const isBuild = process.argv[2] === 'build';
+
+installWhenMissing();
+const { pages, faults } = writePages();
+for (const fault of faults) process.stderr.write(`${fault}\n`);
+if (isBuild) build();
+else await serve();
+
+function installWhenMissing(): void {
+  const installed = 'site/node_modules/.package-lock.json';
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync('site/package-lock.json').mtimeMs) return;
+  run('npm', ['ci', '--loglevel=error'], 'site');
+}
+
+function build(): void {
+  // --force: Astro would keep pages that were rendered with other settings.
+  run('npx', ['astro', 'build', '--silent', '--force'], 'site');
+  const { links, broken } = findBrokenLinks('site/dist');
+  for (const fault of broken) process.stderr.write(`${fault}\n`);
+  process.stdout.write(`site/dist: ${pages} pages, ${links} links, ${broken.length} broken\n`);
+  if (broken.length > 0 || faults.length > 0) process.exitCode = 1;
+}
+
+/** Pages that change are written again, and Astro shows them. */
+async function serve(): Promise<void> {
+  watch('docs', { recursive: true }, (_event, name) => {
+    const path = `docs/${name}`;
+    if (isPage(path) && existsSync(path)) for (const fault of writePage(path)) process.stderr.write(`${fault}\n`);
+  });
+  const astro = spawn('npx', ['astro', 'dev'], { stdio: 'inherit', cwd: 'site', env });
+  process.on('SIGINT', () => undefined); // Ctrl-C reaches Astro too; when it has ended, so do we.
+  await once(astro, 'exit');
+  process.exit(astro.exitCode ?? 0);
+}
+
+function run(command: string, parameters: readonly string[], cwd: string): void {
+  const { status } = spawnSync(command, parameters, { stdio: 'inherit', cwd, env });
+  if (status !== 0) process.exit(status ?? 1);
+}

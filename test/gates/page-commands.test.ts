@@ -1,0 +1,80 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { followedPages } from '../pages/follow-page.ts';
+import { blockFaults } from '../pages/page-blocks.ts';
+import { filesOfTree, pathInTree } from './copy-of-tree.ts';
+
+// Every command on a page is run, or says that it is not. What the marks look like: docs/decisions/0044-documentation.md.
+
+const followed: ReadonlySet<string> = new Set([
+  ...Object.values(followedPages).flat(),
+  'packages/sdk/README.md', // by test/acceptance/sdk-examples.test.ts, all of its blocks
+]);
+const tree = {
+  isFollowed: (path: string): boolean => followed.has(path),
+  exists: (path: string): boolean => existsSync(pathInTree(path)),
+  read: (path: string): string => readFileSync(pathInTree(path), 'utf8'),
+};
+const pages = filesOfTree().filter((path) => path.endsWith('.md'));
+
+describe('the commands of a page', () => {
+  it('are looked at where there are pages', () => {
+    expect(pages.length).toBeGreaterThan(70);
+    for (const page of followed) expect(pages).toContain(page);
+  });
+
+  it.each(pages)('are run or marked as not run: %s', (page) => {
+    expect(blockFaults(page, tree.read(page), tree)).toEqual([]);
+  });
+
+  const page = (before: string, fence: string, text: string): string =>
+    `# T\n\n${before}\n\n${fence}\n${text}\n\`\`\`\n`;
+  const planted: [string, string, RegExp][] = [
+    ['no mark', page('', '```sh', 'inlet doctor'), /neither run nor marked/],
+    ['no reason', page('<!-- not run:  -->', '```sh', 'inlet doctor'), /without a reason/],
+    ['a test that does not exist', page('<!-- run by: test/none.test.ts -->', '```sh', 'ls'), /which is not there/],
+    ['a page that nobody follows', page('<!-- as in: README.md -->', '```sh', 'npm ci'), /which nobody follows/],
+    [
+      'a line that the other page has not',
+      page('<!-- as in: docs/developers/get-started.md -->', '```sh', 'npm run nothing # really'),
+      /has not: npm run nothing$/,
+    ],
+    ['commands that are called a text', page('', '```text', '$ inlet doctor'), /call it sh/],
+    ['another language', page('', '```zsh', 'ls'), /whether zsh is to be run/],
+    ['a result of nothing', page('', '```json result', '{}'), /nobody follows this page/],
+    ['no mark, in a list', '# T\n\n1. Do\n\n   ```sh\n   ls\n   ```\n', /docs\/planted.md:5: .*neither/],
+  ];
+  it.each(planted)('are seen when there is %s', (_what, text, fault) => {
+    expect(blockFaults('docs/planted.md', text, tree)).toEqual([expect.stringMatching(fault)]);
+  });
+
+  it.each([
+    page('<!-- not run: takes a day -->', '```sh', 'inlet doctor'),
+    page('<!-- run by: test/fault/backup.test.ts -->', '```sh', 'inlet backup /x'),
+    page('<!-- as in: docs/developers/get-started.md -->', '```sh', 'npm run dev   # starts all'),
+    page('', '```json', '{}'),
+  ])('are fine when they are accounted for (%#)', (text) => {
+    expect(blockFaults('docs/planted.md', text, tree)).toEqual([]);
+  });
+});
+
+describe('the pages for developers', () => {
+  const howTos = pages.filter((path) => path.startsWith('docs/developers/'));
+
+  it.each(howTos)('name files that exist: %s', (path) => {
+    const named = [
+      ...tree.read(path).matchAll(/`((?:src|packages|test|migrations|docs|stack|scripts|site)\/[\w./-]+)`/g),
+    ];
+    expect(named.map(([, file = '']) => file).filter((file) => !tree.exists(file))).toEqual([]);
+  });
+});
+
+describe('the pages for operators', () => {
+  it('speak of every alert', () => {
+    const rules = tree.read('deploy/observability/alerts.yml');
+    const alerts = Array.from(rules.matchAll(/- alert: (\w+)/g), ([, name = '']) => name);
+    const incidents = tree.read('docs/operators/incidents.md');
+    expect(alerts.length).toBeGreaterThan(10);
+    expect(alerts.filter((name) => !incidents.includes(`\`${name}\``))).toEqual([]);
+  });
+});

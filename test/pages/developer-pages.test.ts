@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { followedPages, followPage } from './follow-page.ts';
+import { makeRepository, npmSettings } from './given-repository.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+describe('a developer who follows the pages word for word', () => {
+  let repository: ReturnType<typeof makeRepository>;
+  let terminal: Terminal;
+
+  beforeAll(() => {
+    repository = makeRepository();
+    terminal = openTerminal(npmSettings());
+  });
+  afterAll(async () => {
+    stopServersOf(join(terminal.folder, 'inlet'));
+    await terminal.close();
+    repository.remove();
+  });
+
+  it.each(followedPages.developer)('sees what %s shows', async (page) => {
+    const { ran, compared } = await followPage(page, terminal, { INLET_REPOSITORY: repository.folder });
+    expect(ran).toBeGreaterThan(0);
+    expect(compared).toBeGreaterThan(0);
+  });
+});
+
+/** The last step of the page does this; a page that failed before it has left servers behind. */
+function stopServersOf(clone: string): void {
+  if (existsSync(join(clone, '.stack.json'))) {
+    execFileSync(process.execPath, ['stack/cli/down.ts', '--purge'], { cwd: clone, stdio: 'ignore' });
+  }
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { blocksOf, type Block } from './page-blocks.ts';
+import { differenceFrom } from './shown-result.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Pages that a test follows word for word: every command, and every result that is shown. */
+export const followedPages = {
+  partner: [
+    'docs/partners/get-started.md',
+    'docs/partners/file-formats.md',
+    'docs/partners/follow-an-import.md',
+    'docs/partners/audiences.md',
+    'docs/partners/limits.md',
+    'docs/partners/command-line.md',
+  ],
+  operator: ['docs/operators/get-started.md'],
+  developer: ['docs/developers/get-started.md'],
+} as const;
+
+/** Does what a page says, in its order. Gives how many blocks were run and how many results were compared. */
+export async function followPage(
+  path: string,
+  terminal: Terminal,
+  given: Readonly<Record<string, string>> = {},
+): Promise<{ ran: number; compared: number }> {
+  let [ran, compared, printed] = [0, 0, ''];
+  for (const block of blocksOf(readFileSync(path, 'utf8'))) {
+    try {
+      if (block.isResult) {
+        const difference = differenceFrom(block, printed);
+        if (difference !== null) throw new Error(difference);
+        compared += 1;
+      } else if (block.language === 'sh') {
+        printed = (await runBlock(block, terminal, given)) ?? printed;
+        ran += 1;
+      }
+    } catch (error) {
+      throw new Error(`${path}:${block.line}: ${String(error)}`, { cause: error });
+    }
+  }
+  return { ran, compared };
+}
+
+async function runBlock(
+  { mark, text }: Block,
+  terminal: Terminal,
+  given: Readonly<Record<string, string>>,
+): Promise<string | null> {
+  switch (mark.is) {
+    case 'given':
+      return terminal.run(withGiven(text, given));
+    case 'goes on until':
+      return terminal.start(text, mark.what);
+    case 'followed':
+      return terminal.run(text);
+    case 'as in':
+    case 'run by':
+    case 'not run':
+      return null;
+  }
+}
+
+/** The same settings with values that work here. A name without a value is a mistake of the test, not of the page. */
+function withGiven(text: string, given: Readonly<Record<string, string>>): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const name = /^export ([A-Z0-9_]+)=/.exec(line)?.[1];
+      const value = name === undefined ? undefined : given[name];
+      if (name === undefined || value === undefined) throw new Error(`nothing is given for "${line}"`);
+      return `export ${name}='${value}'`;
+    })
+    .join('\n');
+}
