@@ -23,6 +23,7 @@ export const sidebar = [
       'operators/install',
       { label: 'Configure', slug: 'configuration' },
       { label: 'Deploy', slug: 'deploy' },
+      { label: 'Image, Compose and chart', slug: 'operators/containers' },
       'operators/upgrade',
       { label: 'Observe', slug: 'observability' },
       'metrics',

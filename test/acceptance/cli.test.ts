@@ -40,8 +40,13 @@ describe('inlet in a script', () => {
     await marketplace.stop();
   });
 
-  const run = async (words: string, more: Record<string, string> = {}, input = ''): Promise<Ran> => {
-    const ran = await cli.run(words.split(' '), { ...environment, ...more }, input);
+  const run = async (
+    words: string,
+    more: Record<string, string> = {},
+    input = '',
+    onText?: (part: string) => void,
+  ): Promise<Ran> => {
+    const ran = await cli.run(words.split(' '), { ...environment, ...more }, input, onText);
     everything.push(ran.out, ran.said);
     expect(ran.out + ran.said).not.toContain(escape);
     return ran;
@@ -114,8 +119,13 @@ describe('inlet in a script', () => {
     const { out } = await run('imports --limit 2');
     expect(out.split('\n')).toHaveLength(4);
     expect(out).toMatch(/^ID +STATUS +WHAT +PATH OR KEYS/);
+    // Nothing is done before it is watched.
+    const { worker } = marketplace.service;
+    worker.kill('SIGSTOP');
     const { import_log_id: id } = idSchema.parse(await json('import good.csv --key-type foreign'));
-    const watched = await run('imports --watch');
+    const watched = await run('imports --watch', {}, '', (part) => {
+      if (part.includes(`import ${id}: `)) worker.kill('SIGCONT');
+    });
     expect(watched.code).toBe(0);
     expect(watched.out).toMatch(new RegExp(`^import ${id}: done, 2 rows`, 'm'));
   });

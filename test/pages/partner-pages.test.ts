@@ -30,7 +30,7 @@ describe('a partner who follows the pages word for word', () => {
       INLET_STORAGE_ACCESS_KEY_ID: partner.storageKeys.accessKeyId,
       INLET_STORAGE_SECRET_ACCESS_KEY: partner.storageKeys.secretAccessKey,
     };
-    installed = installPacked('sdk', 'cli');
+    installed = installPacked('sdk', 'row-rule', 'cli');
     terminal = openTerminal({}, join(installed.folder, 'node_modules/.bin'));
   });
   afterAll(async () => {

@@ -15,7 +15,12 @@ type Environment = Readonly<Record<string, string>>;
 export type PartnerCli = {
   readonly folder: string;
   /** As in a script: no terminal anywhere. */
-  readonly run: (parameters: readonly string[], environment?: Environment, input?: string) => Promise<Ran>;
+  readonly run: (
+    parameters: readonly string[],
+    environment?: Environment,
+    input?: string,
+    onText?: (part: string) => void,
+  ) => Promise<Ran>;
   /** As a person has it, on a terminal of 100 columns. */
   readonly onTerminal: (
     parameters: readonly string[],
@@ -35,9 +40,10 @@ export function installPartnerCli(): PartnerCli {
   return {
     folder,
     remove,
-    run: async (parameters, environment = {}, input = '') => {
+    run: async (parameters, environment = {}, input = '', onText = () => undefined) => {
       const child = spawn(process.execPath, [main, ...parameters], { cwd: folder, env: { ...base, ...environment } });
       child.stdin.end(input);
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => onText(part.toString()));
       const [out, said] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
       return { code: child.exitCode ?? -1, out, said };
     },

@@ -29,6 +29,8 @@ export function addProblemAnswers(api: Api): void {
 /** What Fastify finds wrong before any route is known (a broken address, for example) is a problem like any other. */
 export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   void sendProblem(toFailure(error), request, reply);
+  // No hook and no other log sees it.
+  request.log.info({ req: request, res: reply }, 'request completed');
 }
 
 function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {

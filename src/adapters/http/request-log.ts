@@ -1,13 +1,14 @@
-import type { Api } from './server.ts';
+import { LogController, type FastifyReply, type FastifyRequest } from 'fastify';
 
 /** One line for each request, when it is answered; that it came is of use only to whoever looks for one that never was. */
-export function addRequestLog(api: Api): void {
-  api.addHook('onRequest', (request, _reply, done) => {
+export class OneLineLog extends LogController {
+  override incomingRequest(request: FastifyRequest): void {
     request.log.debug({ req: request }, 'incoming request');
-    done();
-  });
-  api.addHook('onResponse', (request, reply, done) => {
-    request.log.info({ req: request, res: reply, responseTime: Math.round(reply.elapsedTime) }, 'request completed');
-    done();
-  });
+  }
+
+  override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
+    const fields = { req: request, res: reply, responseTime: Math.round(reply.elapsedTime) };
+    if (error) reply.log.error({ ...fields, err: error }, 'request errored');
+    else reply.log.info(fields, 'request completed');
+  }
 }

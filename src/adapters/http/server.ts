@@ -40,7 +40,7 @@ import { addQueueImport } from './marketplace-import/queue-import.ts';
 import { addProblemAnswers, answerFrameworkError } from './problem-answers.ts';
 import { addReference } from './reference/add-reference.ts';
 import { addRequestLimit } from './request-limit.ts';
-import { addRequestLog } from './request-log.ts';
+import { OneLineLog } from './request-log.ts';
 import { addSecurityHeaders } from './security-headers.ts';
 import { answerUnreadable, takeOddRequests } from './unreadable-requests.ts';
 import { limitWrongKeys } from './wrong-key-limit.ts';
@@ -93,13 +93,12 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, logger),
     // A request on an open connection is carried out while the process ends; the connections to the stores end later.
     return503OnClosing: false,
-    disableRequestLogging: true,
+    logController: new OneLineLog(),
   }).withTypeProvider<ZodTypeProvider>();
   api.removeContentTypeParser('text/plain');
   api.setValidatorCompiler(validatorCompiler);
   api.setSerializerCompiler(serializerCompiler);
   deps.ofRequests(api);
-  addRequestLog(api);
   api.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
