@@ -60,8 +60,8 @@ say(`a file of ${size} bytes, ${partCount} parts, sha256 ${sum}`);
 
 const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 const { bucket, prefix, storageKeys } = partner;
-const start = (): ChildProcess =>
-  spawn(process.execPath, [main, 'upload', path, '--json'], {
+const start = (): ChildProcess => {
+  const child = spawn(process.execPath, [main, 'upload', path, '--json'], {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: {
       PATH: '/usr/bin:/bin',
@@ -76,6 +76,9 @@ const start = (): ChildProcess =>
       INLET_STORAGE_SECRET_ACCESS_KEY: storageKeys.secretAccessKey,
     },
   });
+  process.once('exit', () => child.kill('SIGKILL')); // whatever ends this, nothing is left running
+  return child;
+};
 
 async function uploadIds(): Promise<string[]> {
   const { Uploads = [] } = await owner.send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix }));

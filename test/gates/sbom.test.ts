@@ -73,6 +73,7 @@ describe('the bill of materials', () => {
     expect(bom.components.filter(({ hashes }) => !hashes).map(({ name }) => name)).toEqual([
       '@inlet/cli',
       '@inlet/contract',
+      '@inlet/row-rule',
       '@inlet/sdk',
     ]);
   });

@@ -90,7 +90,7 @@ async function checkAll(files: readonly LocalFile[], rules: CheckRules, output: 
 }
 
 const aboutKeys = {
-  form: 'Keys were judged by their form only: --attributes compares them with yours at Inlet, --keys with a list.',
+  form: 'Keys were judged by their form only: --attributes takes yours from Inlet, --keys a list.',
   list: null,
   attributes: null,
 } as const;

@@ -17,7 +17,7 @@ export function addCheckCommand(program: Command): void {
     .argument('<path...>', 'files, or folders with files; hidden files in a folder are left out')
     .option('--audience', 'rows are id,event; else id,keys or id,id_type,country,operation,keys')
     .addOption(keyTypeOption())
-    .option('--keys <file>', 'a file with one key per line: any other key in a row is unknown')
+    .option('--keys <file>', 'a file with one key per line; a key that is not in it is unknown')
     .option('--attributes', 'compare keys with your attributes at Inlet, and use the limits there; needs a login')
     .option('--compressed', 'the files will be announced as gzipped; else the ending .gz tells')
     .option('--no-compressed', 'they will be announced as not gzipped')

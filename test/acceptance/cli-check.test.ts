@@ -1,0 +1,75 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { two } from '../corpus/lines.ts';
+import { installPartnerCli, type PartnerCli } from '../support/partner-cli.ts';
+
+// `inlet check` as a partner has it: packed, and with no server anywhere. Its verdicts: corpus.test.ts.
+
+describe('inlet check', () => {
+  let cli: PartnerCli;
+
+  beforeAll(() => {
+    cli = installPartnerCli();
+    mkdirSync(join(cli.folder, 'files'));
+    const write = (name: string, content: string | Buffer): void => writeFileSync(join(cli.folder, name), content);
+    write('files/good.csv', `id,keys\n${two(1)}\n${two(2, 'sport|golf')}\n`);
+    write('files/packed.csv.gz', gzipSync(`${two(1)}\n`));
+    write('bad.csv', `id,keys\n${two(1)}\nnot-an-id\x1b[31m,sport\n${two(2, 'sport|')}\n`);
+    write('keys.txt', 'sport\n');
+  });
+  afterAll(() => cli.remove());
+
+  it('ends with 0 where all is good, and says how keys were judged', async () => {
+    const { code, out, said } = await cli.run(['check', 'files']);
+    expect({ code, said }).toEqual({
+      code: 0,
+      said: 'Keys were judged by their form only: --attributes takes yours from Inlet, --keys a list.\n',
+    });
+    expect(out).toContain('files/good.csv: good\n  rows:    2 rows, 2 good, 0 bad, ');
+    expect(out).toContain('  columns: id, keys; separated by commas; header in line 1\n');
+    expect(out).toContain('files/packed.csv.gz: good');
+    expect(out).toContain('2 files, all good\n');
+  });
+
+  it('ends with 1 where something is not, with reasons and rows', async () => {
+    const { code, out } = await cli.run(['check', 'bad.csv']);
+    expect(code).toBe(1);
+    expect(out).toContain('bad.csv: has bad rows\n  rows:    3 rows, 1 good, 2 bad, ');
+    expect(out).toMatch(/^invalid_id +1 +3 +The advertising id is not/m);
+    expect(out).toMatch(/^ +3 +invalid_id +not-an-id\\x1b\[31m,sport$/m);
+    expect(out).toMatch(/^ +4 +unknown_key /m);
+  });
+
+  it('compares keys with a list', async () => {
+    const { code, out, said } = await cli.run(['check', 'files/good.csv', '--keys', 'keys.txt', '--json']);
+    expect({ code, said }).toEqual({ code: 1, said: '' });
+    expect(JSON.parse(out)).toMatchObject({
+      ok: false,
+      keys_checked: 'list',
+      files: [{ path: 'files/good.csv', ok: false, bad_rows: 1, reasons: [{ code: 'unknown_key', first_row: 3 }] }],
+    });
+  });
+
+  it('fits the terminal of a person', async () => {
+    const { code, shown } = await cli.onTerminal(['check', 'bad.csv']);
+    expect(code).toBe(1);
+    const lines = stripVTControlCharacters(shown).split(/\r?\n/);
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+    expect(lines.join('\n')).toContain('The first bad rows:');
+  });
+
+  it.each([
+    [['check'], 2, /missing required argument/],
+    [['check', 'none.csv'], 2, /There is no file or folder none\.csv/],
+    [['check', 'files', '--bad-rows', 'x'], 2, /number from 0 to 9999/],
+    [['check', 'files', '--audience', '--keys', 'keys.txt'], 2, /no keys/],
+    [['check', 'files', '--attributes', '--key-type', 'foreign'], 3, /no_login/],
+  ])('%s ends with %s', async (parameters, code, reason) => {
+    const ran = await cli.run(parameters);
+    expect(ran.code).toBe(code);
+    expect(ran.said).toMatch(reason);
+  });
+});
