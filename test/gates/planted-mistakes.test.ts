@@ -91,7 +91,7 @@ const againstTheLayers: readonly Mistake[] = [
     what: 'an import from the command line of partners into a package that they do not get',
     path: 'packages/cli/src/terminal/planted.ts',
     text: importing('zod'),
-    complaint: /built on the SDK and commander only/,
+    complaint: /built on the SDK, the row rule and commander only/,
   },
   {
     what: 'an import from the command line of partners into the service',
