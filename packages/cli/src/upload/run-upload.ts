@@ -74,7 +74,7 @@ function sayUploaded(uploaded: Uploaded, output: Output): void {
     const columns = [
       { title: 'PATH', of: (file: (typeof files)[number]) => file.file_path, canShrink: true as const },
       { title: 'SIZE', align: 'right' as const, of: (file: (typeof files)[number]) => bytesOf(file.bytes) },
-      { title: '', of: (file: (typeof files)[number]) => (file.was_there ? 'was there already' : 'sent') },
+      { title: 'STATUS', of: (file: (typeof files)[number]) => (file.was_there ? 'was there already' : 'sent') },
     ];
     return `${table(columns, files, output.stdout)}\n${several(files.length, 'file')}, ${bytesOf(bytes)}`;
   });
