@@ -7,19 +7,11 @@ import { pickPort } from '../../stack/ports.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 import { device } from '../support/device-id.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
+import { issuedSchema } from '../support/partners.ts';
 import { createEmptyStores, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { inspectImage, podman, podmanOutput, runInImage, startInImage } from './containers.ts';
 
-const issuedSchema = z.object({
-  api_key: z.string(),
-  storage: z.object({
-    bucket: z.string(),
-    prefix: z.string(),
-    access_key_id: z.string(),
-    secret_access_key: z.string(),
-  }),
-});
 const checkSchema = z.tuple([z.object({ Healthcheck: z.object({ Test: z.array(z.string()) }) })]);
 /** What a process in the container sees of itself. */
 const aboutItself = `const { readFileSync, writeFileSync } = require('node:fs');

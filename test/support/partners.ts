@@ -6,7 +6,8 @@ import { readAddresses } from '../../stack/addresses.ts';
 import { rememberSecrets } from './known-secrets.ts';
 import { inletOutput } from './run-inlet.ts';
 
-const issuedSchema = z.object({
+/** What `inlet partner create` prints. */
+export const issuedSchema = z.object({
   partner_id: z.int(),
   name: z.string(),
   api_key: z.string(),

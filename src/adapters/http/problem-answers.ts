@@ -6,6 +6,7 @@ import { howAway } from '../away.ts';
 import { noteAllowedMethods } from './allowed-methods.ts';
 import { pathOf } from './path-of.ts';
 import { problemOf, problemType, statusOf } from './problem.ts';
+import { logAnswer } from './request-log.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 import type { Api } from './server.ts';
 
@@ -30,7 +31,7 @@ export function addProblemAnswers(api: Api): void {
 export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   void sendProblem(toFailure(error), request, reply);
   // No hook and no other log sees it.
-  request.log.info({ req: request, res: reply }, 'request completed');
+  logAnswer(request, reply);
 }
 
 function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {

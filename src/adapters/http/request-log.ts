@@ -7,8 +7,15 @@ export class OneLineLog extends LogController {
   }
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
-    const fields = { req: request, res: reply, responseTime: Math.round(reply.elapsedTime) };
-    if (error) reply.log.error({ ...fields, err: error }, 'request errored');
-    else reply.log.info(fields, 'request completed');
+    if (error) reply.log.error({ ...fieldsOf(request, reply), err: error }, 'request errored');
+    else logAnswer(request, reply);
   }
+}
+
+export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  reply.log.info(fieldsOf(request, reply), 'request completed');
+}
+
+function fieldsOf(request: FastifyRequest, reply: FastifyReply): object {
+  return { req: request, res: reply, responseTime: Math.round(reply.elapsedTime) };
 }

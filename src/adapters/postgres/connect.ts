@@ -119,5 +119,6 @@ function isTimeout(error: unknown): boolean {
 function named(given: unknown[], nameOf: NameOf): unknown[] {
   const [text, values, ...rest] = given;
   if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0 || rest.length > 0) return given;
-  return [{ text, values: values as unknown[], name: nameOf(text) }];
+  const name = nameOf(text);
+  return name === undefined ? given : [{ text, values: values as unknown[], name }];
 }

@@ -29,7 +29,6 @@ export type CheckOptions = CommonOptions &
 export async function runCheck(paths: readonly string[], options: CheckOptions, output: Output): Promise<boolean> {
   const [rules, known] = await readRules(options);
   const files = await localFiles(paths);
-  if (files.length === 0) throw wrongUse('There is no file in there.', 'Name files, or a folder with files.');
   const checked = await checkAll(files, rules, output);
   sayAll(checked, known, options.audience === true, output);
   return checked.every(isGood);

@@ -1,14 +1,7 @@
-import type { StorageSettings } from '@inlet/sdk';
+import type { InletSettings } from '@inlet/sdk';
 
-/** What was issued to a partner, and where the service is. */
-export type Profile = {
-  readonly url: string;
-  readonly apiKey: string;
-  /** Of one customer: audiences are then seen and made for it. */
-  readonly userToken?: string | undefined;
-  readonly storage?: StorageSettings | undefined;
-  readonly allowHttp?: boolean | undefined;
-};
+/** What was issued to a partner, and where the service is: of the settings of the SDK, those that are kept. */
+export type Profile = Pick<InletSettings, 'url' | 'apiKey' | 'userToken' | 'storage' | 'allowHttp'>;
 
 /** All logins of a person on this machine. */
 export type Profiles = { readonly current: string; readonly profiles: Readonly<Record<string, Profile>> };

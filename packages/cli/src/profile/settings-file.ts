@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Environment } from '../environment.ts';
 import { exitCode } from '../exit-code.ts';
 import { CliFailure } from '../failures/cli-failure.ts';
+import { xdgFolder } from '../xdg-folder.ts';
 import { noProfiles, type Profile, type Profiles } from './profile.ts';
 
-/** Where the XDG rules put it; a relative path there is to be ignored. */
 export function settingsPath(environment: Environment): string {
-  const given = environment['XDG_CONFIG_HOME'];
-  const folder = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.config');
-  return join(folder, 'inlet', 'profiles.json');
+  return join(xdgFolder(environment, 'XDG_CONFIG_HOME'), 'profiles.json');
 }
 
 /** Keys are in it: like ssh, it is not used when others could read it. */

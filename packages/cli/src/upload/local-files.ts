@@ -8,7 +8,7 @@ export type LocalFile = {
   readonly name: string;
 };
 
-/** The files that were named, and those in folders that were named, in the order of their names. */
+/** The files that were named, and those in folders that were named, in the order of their names; at least one. */
 export async function localFiles(paths: readonly string[]): Promise<LocalFile[]> {
   const found: LocalFile[] = [];
   for (const path of paths) {
@@ -18,6 +18,7 @@ export async function localFiles(paths: readonly string[]): Promise<LocalFile[]>
     if (is.isDirectory()) found.push(...(await filesIn(path, '')));
     else found.push({ path, name: basename(path) });
   }
+  if (found.length === 0) throw wrongUse('There is no file in there.', 'Name files, or a folder with files.');
   return found;
 }
 

@@ -1,11 +1,10 @@
 import type { Uploaded, UploadProgress } from '@inlet/sdk';
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import type { CommonOptions } from '../command.ts';
 import { clientOf, readProfile } from '../connect.ts';
-import { readEnvironment, type Environment } from '../environment.ts';
+import { readEnvironment } from '../environment.ts';
 import { exitCode } from '../exit-code.ts';
-import { CliFailure, interrupted, wrongUse } from '../failures/cli-failure.ts';
+import { CliFailure, interrupted } from '../failures/cli-failure.ts';
 import { failureOf } from '../failures/value-of.ts';
 import { harmless } from '../terminal/harmless.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
@@ -13,6 +12,7 @@ import { bytesOf, several } from '../terminal/numbers.ts';
 import type { Output } from '../terminal/output.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
 import { table } from '../terminal/table.ts';
+import { xdgFolder } from '../xdg-folder.ts';
 import { localFiles, type LocalFile } from './local-files.ts';
 
 export type UploadCommandOptions = CommonOptions & {
@@ -32,7 +32,6 @@ export async function runUpload(
   const profile = await readProfile(options);
   if (!profile.storage) throw noStorage();
   const files = await localFiles(paths);
-  if (files.length === 0) throw wrongUse('There is no file in there.', 'Name files, or a folder with files.');
   const inlet = await clientOf(profile);
   const bar = progressBar(output);
   const uploaded = await untilInterrupted((signal) =>
@@ -40,7 +39,7 @@ export async function runUpload(
       prefix: options.prefix,
       parallel: options.parallel,
       partSize: options.partSize * mebibyte,
-      ...(options.resume ? { resumeFolder: notesFolder(readEnvironment()) } : {}),
+      ...(options.resume ? { resumeFolder: join(xdgFolder(readEnvironment(), 'XDG_STATE_HOME'), 'uploads') } : {}),
       signal,
       onProgress: (progress) => bar.show(shownOf(progress, files)),
     }),
@@ -85,13 +84,6 @@ function sayUploaded(uploaded: Uploaded, output: Output): void {
 
 function quoted(path: string): string {
   return /^[\w./=@%+:,-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
-}
-
-/** Where the XDG rules put what a program notes down; a relative path there is to be ignored. */
-function notesFolder(environment: Environment): string {
-  const given = environment['XDG_STATE_HOME'];
-  const folder = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.local', 'state');
-  return join(folder, 'inlet', 'uploads');
 }
 
 function noStorage(): CliFailure {
