@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { cliRemediesPage } from './pages/cli-pages.ts';
+import { cliRemediesPage, cliVersionPage } from './pages/cli-pages.ts';
 import { configurationPage } from './pages/configuration-page.ts';
 import { errorsPage } from './pages/errors-page.ts';
 import { metricsPage } from './pages/metrics-page.ts';
@@ -15,6 +15,7 @@ const pages = [
   { path: 'docs/packages.md', make: packagesPage },
   { path: 'packages/contract/openapi.json', make: openApiPage },
   { path: 'packages/cli/src/generated/remedies.ts', make: cliRemediesPage },
+  { path: 'packages/cli/src/generated/version.ts', make: cliVersionPage },
   { path: 'packages/sdk/src/generated/codes.ts', make: sdkCodesPage },
   { path: 'packages/sdk/src/generated/operations.ts', make: () => sdkOperationsPage() },
   { path: 'packages/sdk/src/generated/schemas.ts', make: () => sdkSchemasPage() },

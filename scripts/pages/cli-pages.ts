@@ -1,3 +1,4 @@
+import manifest from '../../packages/cli/package.json' with { type: 'json' };
 import type { CatalogueEntry } from '../../src/domain/catalogue-entry.ts';
 import { failureCatalogue } from '../../src/domain/failure-catalogue.ts';
 
@@ -12,6 +13,16 @@ export function cliRemediesPage(): string {
     'export const remedies: Readonly<Record<string, string>> = {',
     ...met.map(([code, { remedy }]) => `  ${code}: ${JSON.stringify(remedy)},`),
     '};',
+    '',
+  ].join('\n');
+}
+
+/** packages/cli/src/generated/version.ts: where package.json is differs between the tree and what partners get. */
+export function cliVersionPage(): string {
+  return [
+    '// Generated from packages/cli/package.json by "npm run generate". Do not edit.',
+    '',
+    `export const version = '${manifest.version}';`,
     '',
   ].join('\n');
 }

@@ -82,7 +82,7 @@ describe('inlet on a terminal', () => {
     ]);
     expect(code).toBe(0);
     expect(raw).toContain('\x1b[1A\x1b[0J');
-    expect(text).toMatch(/import \d+: (?:pending, next|running, \d+ %, [\d,]+ rows?)/);
+    expect(text).toMatch(/import \d+(?:: pending, next|  [█░]+ +\d+ %  [\d,]+ rows?)/);
     expect(text).toMatch(/import \d+: done, 50,000 rows, 50,000 devices\n$/);
   });
 

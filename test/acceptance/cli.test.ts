@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { importLogSchema } from '@inlet/contract/import-log';
+import manifest from '../../packages/cli/package.json' with { type: 'json' };
 import { readAddresses } from '../../stack/addresses.ts';
 import { device } from '../support/device-id.ts';
 import { createOwnBucket } from '../support/own-bucket.ts';
@@ -231,6 +232,10 @@ describe('inlet in a script', () => {
   ])('%s ends with %i and says why', async (words, code, why, more = {}) => {
     const ran = await run(words, more);
     expect([ran.code, ran.said]).toEqual([code, expect.stringContaining(why)]);
+  });
+
+  it('says which version it is', async () => {
+    expect(await run('--version')).toMatchObject({ code: 0, out: `${manifest.version}\n` });
   });
 
   it('names the request of an answer, as the log of the service does', async () => {

@@ -14,11 +14,13 @@ import { addProfilesCommand } from './commands/profiles.ts';
 import { addTopics } from './commands/topics.ts';
 import { addUploadCommand } from './commands/upload.ts';
 import { report } from './failures/report.ts';
+import { version } from './generated/version.ts';
 
 /** All commands of a partner, in the order in which they are needed; `addMore` adds those that an operator has. */
 export function createProgram(addMore?: (program: Command) => void): Command {
   const program = new Command('inlet')
     .description('Inlet takes files of advertising ids from object storage into a warehouse.')
+    .version(version, '-V, --version', 'the version of this command')
     .showSuggestionAfterError()
     .showHelpAfterError('Add --help to see how it is used.')
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'error: wrong_use: ')) })

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { Audience, AudienceDetails, AudienceFile } from '@inlet/sdk';
 import { partnerCommand, type CommonOptions } from '../command.ts';
 import { connect } from '../connect.ts';
@@ -10,6 +10,7 @@ import { outputFor } from '../terminal/output.ts';
 import { statusPaint, statusWord } from '../terminal/status.ts';
 import { table, type Column } from '../terminal/table.ts';
 import { toId } from './to-id.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const shownFiles = 50;
 
@@ -54,7 +55,7 @@ export function addAudienceReads(audience: Command): void {
     description: 'the audiences, newest first',
     examples: [['inlet audience list', 'The newest fifty.']],
   })
-    .option('--limit <number>', 'at most so many, up to 1000', toLimit, 50)
+    .option('--limit <number>', 'at most so many, up to 1000', wholeNumber(1, 1000), 50)
     .action(async (options: CommonOptions & { readonly limit: number }) => {
       const output = outputFor(options);
       const inlet = await connect(options);
@@ -83,9 +84,4 @@ function pageOf(record: AudienceDetails, stream: NodeJS.WriteStream): string {
   );
   const files = record.file.slice(0, shownFiles);
   return files.length === 0 ? fields : `${fields}\n\n${table(fileColumns, files, stream)}`;
-}
-
-function toLimit(text: string): number {
-  if (!/^(?:[1-9]\d{0,2}|1000)$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 to 1000.');
-  return Number(text);
 }

@@ -1,9 +1,10 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { CheckOptions } from '../check/run-check.ts';
 import { partnerCommand } from '../command.ts';
 import { exitCode } from '../exit-code.ts';
 import { outputFor } from '../terminal/output.ts';
 import { keyTypeOption } from './key-type.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export function addCheckCommand(program: Command): void {
   partnerCommand(program, 'check', {
@@ -21,16 +22,11 @@ export function addCheckCommand(program: Command): void {
     .option('--attributes', 'compare keys with your attributes at Inlet, and use the limits there; needs a login')
     .option('--compressed', 'the files will be announced as gzipped; else the ending .gz tells')
     .option('--no-compressed', 'they will be announced as not gzipped')
-    .option('--bad-rows <number>', 'how many bad rows are shown of each file', toNumber, 10)
+    .option('--bad-rows <number>', 'how many bad rows are shown of each file', wholeNumber(0, 9999), 10)
     .addHelpText('after', '\nEnds with 1 if a file would fail or a row would be refused.')
     .action(async (paths: string[], options: CheckOptions) => {
       // The rule is loaded here and not before: other commands do not need it.
       const { runCheck } = await import('../check/run-check.ts');
       if (!(await runCheck(paths, options, outputFor(options)))) process.exitCode = exitCode.failed;
     });
-}
-
-function toNumber(text: string): number {
-  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('It must be a number from 0 to 9999.');
-  return Number(text);
 }

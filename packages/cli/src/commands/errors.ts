@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { LoadError } from '@inlet/sdk';
 import { partnerCommand, type CommonOptions } from '../command.ts';
 import { connect } from '../connect.ts';
@@ -10,6 +10,7 @@ import { outputFor } from '../terminal/output.ts';
 import { table, type Column } from '../terminal/table.ts';
 import { writeText } from '../terminal/write-text.ts';
 import { toId } from './to-id.ts';
+import { wholeNumber } from './whole-number.ts';
 
 type Options = CommonOptions & { readonly csv?: true; readonly audience?: true; readonly limit: number };
 
@@ -35,7 +36,7 @@ export function addErrorsCommand(program: Command): void {
     .argument('<id>', 'of the import; with --audience, of the audience')
     .option('--csv', 'all of them as CSV (RFC 4180)')
     .option('--audience', 'the id is that of an audience')
-    .option('--limit <number>', 'rows of the table', toLimit, 100)
+    .option('--limit <number>', 'rows of the table', wholeNumber(1, 999_999), 100)
     .action(async (text: string, options: Options) => {
       const output = outputFor(options);
       const id = toId(options.audience ? 'audience' : 'import', text);
@@ -67,9 +68,4 @@ export function addErrorsCommand(program: Command): void {
       output.result(shown, () => (shown.length === 0 ? 'Nothing was refused.' : table(columns, shown, stdout)));
       if (first.length > shown.length) output.note(`There are more: inlet errors ${id} --csv, or a greater --limit`);
     });
-}
-
-function toLimit(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 on.');
-  return Number(text);
 }

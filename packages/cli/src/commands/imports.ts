@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { ImportLog } from '@inlet/sdk';
 import { partnerCommand, type CommonOptions } from '../command.ts';
 import { connect } from '../connect.ts';
@@ -12,6 +12,7 @@ import { fieldList } from '../terminal/field-list.ts';
 import { countOf, timeOf } from '../terminal/numbers.ts';
 import { outputFor } from '../terminal/output.ts';
 import { toId } from './to-id.ts';
+import { wholeNumber } from './whole-number.ts';
 
 type Options = CommonOptions & { readonly watch?: true; readonly limit: number };
 
@@ -26,7 +27,7 @@ export function addImportsCommand(program: Command): void {
   })
     .argument('[id]', 'of one import or delete')
     .option('--watch', 'go on until none is open')
-    .option('--limit <number>', 'at most so many, up to 100', toLimit, 20)
+    .option('--limit <number>', 'at most so many, up to 100', wholeNumber(1, 100), 20)
     .action(async (id: string | undefined, options: Options) => {
       const output = outputFor(options);
       const importLogId = id === undefined ? null : toId('import', id);
@@ -66,9 +67,4 @@ function fieldsOf(record: ImportLog): [string, string][] {
     ['created', timeOf(record.created_at)],
     ['updated', timeOf(record.updated_at)],
   ];
-}
-
-function toLimit(text: string): number {
-  if (!/^(?:[1-9]\d?|100)$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 to 100.');
-  return Number(text);
 }

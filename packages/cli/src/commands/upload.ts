@@ -1,7 +1,8 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { partnerCommand } from '../command.ts';
 import { outputFor } from '../terminal/output.ts';
 import type { UploadCommandOptions } from '../upload/run-upload.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export function addUploadCommand(program: Command): void {
   partnerCommand(program, 'upload', {
@@ -13,8 +14,8 @@ export function addUploadCommand(program: Command): void {
   })
     .argument('<path...>', 'files, or folders with files; hidden files in a folder are left out')
     .option('--prefix <prefix>', 'where they go, below your own prefix', '')
-    .option('--parallel <number>', 'how many parts are on their way at once', toNumber(1, 64), 4)
-    .option('--part-size <MiB>', 'size of a part; four of them are in memory', toNumber(5, 1024), 8)
+    .option('--parallel <number>', 'how many parts are on their way at once', wholeNumber(1, 64), 4)
+    .option('--part-size <MiB>', 'size of a part; four of them are in memory', wholeNumber(5, 1024), 8)
     .option('--no-resume', 'send everything, and leave nothing of a file that fails')
     .addHelpText(
       'after',
@@ -24,12 +25,4 @@ export function addUploadCommand(program: Command): void {
       const { runUpload } = await import('../upload/run-upload.ts');
       await runUpload(paths, options, outputFor(options));
     });
-}
-
-function toNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-    if (number >= least && number <= most) return number;
-    throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
-  };
 }

@@ -1,4 +1,5 @@
 import type { ImportLog } from '@inlet/sdk';
+import { barLine } from '../terminal/bar-line.ts';
 import { harmless } from '../terminal/harmless.ts';
 import { bytesOf, durationOf, several } from '../terminal/numbers.ts';
 import { statusWord } from '../terminal/status.ts';
@@ -19,7 +20,7 @@ export function refusedRows({ errors }: ImportLog): number {
 }
 
 /** One line about where a job stands. */
-export function describeImport(record: ImportLog, bytesPerSecond: number | null = null): string {
+export function describeImport(record: ImportLog): string {
   const { progress, status } = record;
   const beginning = `${nameOfJob(record)}: ${statusWord(record)}`;
   if (status === 0) {
@@ -32,9 +33,20 @@ export function describeImport(record: ImportLog, bytesPerSecond: number | null 
     beginning,
     `${Math.floor(progress.percent)} %`,
     several(progress.rows_read, 'row'),
-    ...(bytesPerSecond === null ? [] : [`${bytesOf(bytesPerSecond)}/s`]),
     ...(left === null ? [] : [`${durationOf(left)} left`]),
   ].join(', ');
+}
+
+/** The same with a bar, for whoever looks while it is at work. */
+export function barOfImport(record: ImportLog, bytesPerSecond: number | null, columns: number): string {
+  if (record.status !== 1) return describeImport(record);
+  const { percent, rows_read, estimated_seconds_left: left } = record.progress;
+  const known = [
+    several(rows_read, 'row'),
+    ...(bytesPerSecond === null ? [] : [`${bytesOf(bytesPerSecond)}/s`]),
+    ...(left === null ? [] : [`${durationOf(left)} left`]),
+  ];
+  return barLine(nameOfJob(record), percent / 100, known, columns);
 }
 
 function countsOf(record: ImportLog): string {

@@ -3,21 +3,23 @@ import { interrupted } from '../failures/cli-failure.ts';
 import { valueOf } from '../failures/value-of.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Output } from '../terminal/output.ts';
-import { describeImport, nameOfJob } from './describe-import.ts';
+import { Rate } from '../terminal/rate.ts';
+import { barOfImport, describeImport, nameOfJob } from './describe-import.ts';
 import { sayEnd } from './end-of-import.ts';
 import { progressReport } from './progress-report.ts';
-import { rateMeter } from './rate.ts';
 
 /** Shows how a job goes on until it has ended, and says how. */
 export async function followImport(inlet: Inlet, importLogId: number, output: Output): Promise<void> {
   const report = progressReport<ImportLog>(output);
-  const rate = rateMeter();
+  const rate = new Rate();
+  // A bar and a rate change with every look: as lines of a log they would only be noise.
+  const lineOf = (record: ImportLog): string =>
+    output.isLive ? barOfImport(record, rate.perSecond, output.stderr.columns - 1) : describeImport(record);
   let name = `import ${importLogId}`;
   const onProgress = (record: ImportLog): void => {
     name = nameOfJob(record);
-    // A rate changes with every look: as a line of a log it would only be noise.
-    const bytesPerSecond = rate(record.progress.bytes_read);
-    if (record.status < 2) report.show(record, [describeImport(record, output.isLive ? bytesPerSecond : null)]);
+    rate.note(record.progress.bytes_read);
+    if (record.status < 2) report.show(record, [lineOf(record)]);
   };
   const ended = await untilInterrupted((signal) =>
     inlet.waitFor({ import_log_id: importLogId }, { onProgress, signal }),

@@ -1,0 +1,42 @@
+import type { ImportLog } from '@inlet/sdk';
+import { describe, expect, it } from 'vitest';
+import { barOfImport, describeImport } from './describe-import.ts';
+
+const running: ImportLog = {
+  import_log_id: 12,
+  file_path: 'deliveries/',
+  path_type: 0,
+  key_type: 1,
+  status: 1,
+  log_type: 0,
+  keys: null,
+  unique_devices: '0',
+  total_rows: '0',
+  errors: null,
+  created_at: '2026-11-16T12:00:00.000Z',
+  updated_at: '2026-11-16T12:00:05.000Z',
+  progress: {
+    rows_read: 1_250_000,
+    bytes_total: 200_000_000,
+    bytes_read: 50_000_000,
+    percent: 25,
+    queue_position: 0,
+    estimated_seconds_left: 30,
+  },
+};
+
+describe('where an import stands', () => {
+  it('is a line of a log', () => {
+    expect(describeImport(running)).toBe('import 12: running, 25 %, 1,250,000 rows, 30 s left');
+  });
+
+  it('is a bar with the rate for whoever looks', () => {
+    const bar = `${'█'.repeat(10)}${'░'.repeat(30)}`;
+    expect(barOfImport(running, 5_000_000, 99)).toBe(`import 12  ${bar}   25 %  1,250,000 rows  5.00 MB/s  30 s left`);
+  });
+
+  it('has no bar before there is anything to show', () => {
+    const pending: ImportLog = { ...running, status: 0, progress: { ...running.progress, queue_position: 3 } };
+    expect(barOfImport(pending, null, 99)).toBe('import 12: pending, 3 jobs ahead');
+  });
+});
