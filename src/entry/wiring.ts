@@ -103,14 +103,20 @@ export async function wire(
   const audiences = observed('postgres', 'audiences', ofPort('audiences', postgresAudienceStore(db, boss, requests)));
   const following = wireFollowing({ config, name: role.name, importLogs, audiences, log });
   const dependencies: Dependency[] = [
-    { name: 'postgres', check: async () => void (await sql`SELECT 1`.execute(db)) },
+    {
+      name: 'postgres',
+      isNeededByRequests: true,
+      check: async () => void (await sql`SELECT 1`.execute(db)),
+    },
     {
       name: 'clickhouse',
+      isNeededByRequests: false,
       check: async (abort_signal) =>
         void (await onEveryShard(engine, (shard) => shard.command({ query: 'SELECT 1', abort_signal }))),
     },
     {
       name: 'bucket',
+      isNeededByRequests: false,
       check: async (abortSignal) =>
         void (await s3.send(new HeadBucketCommand({ Bucket: config.INLET_S3_BUCKET }), { abortSignal })),
     },

@@ -32,6 +32,11 @@ describe('while a server is away', () => {
     }
   };
 
+  const readiness = async (): Promise<unknown> => {
+    const answer = await fetch(`${house.url}/health/ready`);
+    return [answer.status, await answer.json()];
+  };
+
   const troubles: [string, Trouble][] = [
     ['is cut off', { is: 'cut' }],
     ['stands still', { is: 'stalled' }],
@@ -39,6 +44,8 @@ describe('while a server is away', () => {
   it.each(troubles)('a storage that %s makes jobs wait, and none fail', async (_how, trouble) => {
     await whileItIs([house.proxies.storage], trouble, async () => {
       for (let n = 0; n < 3; n++) await ask();
+      const dependencies = { postgres: 'ok', clickhouse: 'ok', bucket: 'unavailable' };
+      expect(await readiness(), 'requests are answered').toEqual([200, { status: 'ok', dependencies }]);
     });
     expect(await house.auditAtEnd([partner], 120)).toEqual([]);
   });
@@ -51,6 +58,8 @@ describe('while a server is away', () => {
   it.each(troubles)('an engine that %s makes jobs wait, and none fail', async (_how, trouble) => {
     await whileItIs(house.proxies.engine, trouble, async () => {
       for (let n = 0; n < 3; n++) await ask();
+      const dependencies = { postgres: 'ok', clickhouse: 'unavailable', bucket: 'ok' };
+      expect(await readiness(), 'requests are answered').toEqual([200, { status: 'ok', dependencies }]);
     });
     expect(await house.auditAtEnd([partner], 120)).toEqual([]);
   });
@@ -69,6 +78,8 @@ describe('while a server is away', () => {
           headers: { authorization: `Bearer inlet_${'x'.repeat(32)}` },
         });
         expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+        const dependencies = { postgres: 'unavailable', clickhouse: 'ok', bucket: 'ok' };
+        expect(await readiness()).toEqual([503, { status: 'unavailable', dependencies }]);
       });
       await ask();
       expect(await house.auditAtEnd([partner], 120)).toEqual([]);

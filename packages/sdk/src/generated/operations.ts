@@ -119,7 +119,7 @@ export class Operations {
     return this.#api.call({ method: 'GET', path: '/health/live', proof: 'none', options });
   }
 
-  /** Whether requests can be carried out: `GET /health/ready`. */
+  /** Whether requests can be taken: `GET /health/ready`. */
   getReady(options?: CallOptions): Promise<Answered<Ready>> {
     return this.#api.call({ method: 'GET', path: '/health/ready', proof: 'none', alsoFine: [503], options });
   }

@@ -8,16 +8,17 @@ export const getLiveDocumentation: OperationDocumentation = {
 };
 
 export const getReadyDocumentation: OperationDocumentation = {
-  summary: 'Whether requests can be carried out',
-  description: 'Asks every server that Inlet needs. Needs no key.',
+  summary: 'Whether requests can be taken',
+  description:
+    'Asks every server that Inlet needs. Only PostgreSQL decides: while the engine or the bucket is away, requests are taken and loads wait. Needs no key.',
   answer: {
-    description: 'Every server answers.',
+    description: 'Requests are taken. `dependencies` says which server does not answer.',
     example: { status: 'ok', dependencies: { postgres: 'ok', clickhouse: 'ok', bucket: 'ok' } },
   },
   otherAnswers: {
     503: {
-      description: 'A server does not answer.',
-      example: { status: 'unavailable', dependencies: { postgres: 'ok', clickhouse: 'unavailable', bucket: 'ok' } },
+      description: 'PostgreSQL does not answer.',
+      example: { status: 'unavailable', dependencies: { postgres: 'unavailable', clickhouse: 'ok', bucket: 'ok' } },
     },
   },
   failures: {},

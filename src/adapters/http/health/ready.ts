@@ -1,8 +1,13 @@
 import { healthOperations } from '@inlet/contract/health';
 import type { Api } from '../server.ts';
 
-/** Something behind the service that must answer. */
-export type Dependency = { readonly name: string; readonly check: (signal: AbortSignal) => Promise<void> };
+/** A server behind the service. */
+export type Dependency = {
+  readonly name: string;
+  /** Without it no request can be answered. What others do waits for them, and requests are taken meanwhile. */
+  readonly isNeededByRequests: boolean;
+  readonly check: (signal: AbortSignal) => Promise<void>;
+};
 
 const { path, answer } = healthOperations.getReady;
 const checkTimeout = 3_000;
@@ -10,19 +15,20 @@ const checkTimeout = 3_000;
 export function addReady(api: Api, dependencies: readonly Dependency[]): void {
   api.get(path, { logLevel: 'silent', schema: { response: { 200: answer, 503: answer } } }, async (request, reply) => {
     const states = await Promise.all(
-      dependencies.map(async ({ name, check }): Promise<readonly [string, 'ok' | 'unavailable']> => {
+      dependencies.map(async ({ name, isNeededByRequests, check }) => {
         try {
           await withTimeout(check);
-          return [name, 'ok'];
+          return { name, isNeededByRequests, state: 'ok' as const };
         } catch (error) {
           request.log.warn({ dependency: name, err: error }, 'dependency unavailable');
-          return [name, 'unavailable'];
+          return { name, isNeededByRequests, state: 'unavailable' as const };
         }
       }),
     );
-    const status = states.every(([, state]) => state === 'ok') ? 'ok' : 'unavailable';
-    reply.code(status === 'ok' ? 200 : 503);
-    return { status, dependencies: Object.fromEntries(states) } as const;
+    const isReady = states.every(({ isNeededByRequests, state }) => state === 'ok' || !isNeededByRequests);
+    const status = isReady ? 'ok' : 'unavailable';
+    reply.code(isReady ? 200 : 503);
+    return { status, dependencies: Object.fromEntries(states.map(({ name, state }) => [name, state])) } as const;
   });
 }
 
