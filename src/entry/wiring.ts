@@ -53,8 +53,8 @@ export async function wire(
     name: role.name,
     actor: role.actor,
     maxConnections: config.INLET_POSTGRES_CONNECTIONS,
-    // Somebody waits for an answer; a lane can wait longer.
-    statementMs: role.boss === 'work' ? 30_000 : 10_000,
+    // Somebody waits for an answer; a lane can wait longer. If it gave up it would only begin again, and ask for more.
+    ...(role.boss === 'work' ? { statementMs: 30_000, connectionMs: 30_000 } : { statementMs: 10_000 }),
     log,
   });
   const observation = await observe({ ...config, INLET_POSTGRES_URL: postgresUrl }, role.name, log);

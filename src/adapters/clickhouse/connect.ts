@@ -42,7 +42,7 @@ export function connectEngine(options: {
         clickhouse_settings: { ...settings, log_comment: options.database },
         keep_alive: { enabled: true, idle_socket_ttl: 1_500 },
       });
-    return endStalled(client(64), client(1));
+    return endStalled(client(64), client(2)); // a second ping is sent while the first may still be waited for
   });
   if (!first) throw new Error('The engine needs the address of at least one shard.');
   return { shards: [first, ...others], database: options.database, cluster: options.cluster };

@@ -1,8 +1,8 @@
+import { timeOfThisProcess } from '../time-of-this-process.ts';
 import type { Shard } from './connect.ts';
 
 /** While something runs, the server is asked so often whether it is there. */
-const askEveryMs = 5_000;
-const answerWithinMs = 10_000;
+const usualTimes = { askEveryMs: 5_000, answerWithinMs: 10_000 };
 /** So many times in a row without an answer: it is not just busy. */
 const mostMissed = 2;
 
@@ -13,14 +13,17 @@ type Given = { readonly abort_signal?: AbortSignal };
 /**
  * A statement may run for hours, so no time limit tells a long one from a server that stands still or is cut off. But a
  * server that works answers a ping, on a connection of its own. One that does not has everything that waits for it ended, as if the connection had
- * broken.
+ * broken. A process that hardly gets the processor must not take that for a silent server: what it would begin again is
+ * more work for a machine that has too much of it.
  */
-export function endStalled(shard: Shard, pinger: Shard): Shard {
+export function endStalled(shard: Shard, pinger: Shard, { askEveryMs, answerWithinMs } = usualTimes): Shard {
   const state = { running: 0, missed: 0, gone: new AbortController() };
   let timer: NodeJS.Timeout | undefined;
 
   const ask = async (): Promise<void> => {
-    const { success } = await pinger.ping({ select: false, abort_signal: AbortSignal.timeout(answerWithinMs) });
+    const patience = timeOfThisProcess(answerWithinMs);
+    const { success } = await pinger.ping({ select: false, abort_signal: patience.signal });
+    patience.end();
     state.missed = success ? 0 : state.missed + 1;
     if (state.missed >= mostMissed) {
       const { gone } = state;

@@ -30,16 +30,20 @@ type ConnectOptions = {
   readonly maxConnections: number;
   /** How long a statement may take. */
   readonly statementMs?: number;
+  readonly connectionMs?: number;
   readonly log: Log;
 };
 
 /** A server that stands still does not look at its own clock: a little later we look at ours. */
 const graceMs = 2_000;
 
+/** How long a connection is waited for, be it one that others have. */
+const usualConnectionMs = 5_000;
+
 /** For every pool of connections: one whose server stands still must not be waited for for ever. */
-export function patience(statementMs: number) {
+export function patience(statementMs: number, connectionMs = usualConnectionMs) {
   return {
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: connectionMs,
     statement_timeout: statementMs,
     query_timeout: statementMs + graceMs,
     keepAlive: true,
@@ -65,7 +69,7 @@ export function connectForCallers(options: ConnectOptions): Database {
 }
 
 function openPool(
-  { statementMs = usualStatementMs, ...options }: ConnectOptions,
+  { statementMs = usualStatementMs, connectionMs, ...options }: ConnectOptions,
   nameOf: NameOf = () => undefined,
 ): Pool {
   const pool = new Pool({
@@ -73,7 +77,7 @@ function openPool(
     application_name: options.name,
     ...(options.actor === undefined ? {} : { options: `-c inlet.actor=${options.actor.replaceAll(/[^\w.@-]/g, '_')}` }),
     max: options.maxConnections,
-    ...patience(statementMs),
+    ...patience(statementMs, connectionMs),
     idle_in_transaction_session_timeout: 30_000,
     types: typeOverrides,
   });

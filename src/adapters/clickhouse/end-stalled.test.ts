@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { endStalled } from './end-stalled.ts';
+
+const times = { askEveryMs: 50, answerWithinMs: 200 };
+
+/** A server beside this thread, so that it answers while this one does nothing: pings at once, statements never. */
+const answering = `
+  const { createServer } = require('node:http');
+  const { parentPort } = require('node:worker_threads');
+  const server = createServer((request, response) => { if (request.url === '/ping') response.end('Ok.\\n'); });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
+
+describe('a statement that goes on and on', () => {
+  let server: Worker;
+  let port: number;
+  const clients: { close(): Promise<void> }[] = [];
+  beforeAll(async () => {
+    server = new Worker(answering, { eval: true });
+    [port] = (await once(server, 'message')) as [number];
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) await client.close();
+  });
+  afterAll(() => server.terminate());
+
+  const shardAt = (at: number): ReturnType<typeof endStalled> => {
+    const client = () => createClient({ url: `http://127.0.0.1:${at}`, log: { level: ClickHouseLogLevel.OFF } });
+    const shard = endStalled(client(), client(), times);
+    clients.push(shard);
+    return shard;
+  };
+  const untilEnded = (at: number, signal: AbortSignal): Promise<string> =>
+    shardAt(at)
+      .command({ query: 'SELECT 1', abort_signal: signal })
+      .then(
+        () => 'answered',
+        (error: unknown) => String(error),
+      );
+
+  it('is waited for while the server answers', async () => {
+    expect(await untilEnded(port, AbortSignal.timeout(1_000))).toContain('aborted');
+  });
+
+  it('is waited for when this process hardly gets to run', async () => {
+    const ended = untilEnded(port, AbortSignal.timeout(3_500));
+    const until = Date.now() + 3_000;
+    while (Date.now() < until) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+      await pause(0);
+    }
+    expect(await ended).not.toContain('does not answer');
+  });
+
+  it('is ended when the server does not answer', async () => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const ended = await untilEnded((silent.address() as AddressInfo).port, AbortSignal.timeout(5_000));
+    silent.closeAllConnections();
+    silent.close();
+    expect(ended).toBe('Error: the engine does not answer');
+  });
+});
