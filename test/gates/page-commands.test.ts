@@ -37,7 +37,12 @@ describe('the commands of a page', () => {
     [
       'a line that the other page has not',
       page('<!-- as in: docs/developers/get-started.md -->', '```sh', 'npm run nothing # really'),
-      /has not: npm run nothing$/,
+      /has not, or not in this order: npm run nothing$/,
+    ],
+    [
+      'another order than on the other page',
+      page('<!-- as in: docs/developers/get-started.md -->', '```sh', 'npm run dev\nnpm ci --loglevel=error'),
+      /in this order: npm ci --loglevel=error$/,
     ],
     ['commands that are called a text', page('', '```text', '$ inlet doctor'), /call it sh/],
     ['another language', page('', '```zsh', 'ls'), /whether zsh is to be run/],

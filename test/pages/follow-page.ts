@@ -62,13 +62,9 @@ async function runBlock(
 
 /** The same settings with values that work here. A name without a value is a mistake of the test, not of the page. */
 function withGiven(text: string, given: Readonly<Record<string, string>>): string {
-  return text
-    .split('\n')
-    .map((line) => {
-      const name = /^export ([A-Z0-9_]+)=/.exec(line)?.[1];
-      const value = name === undefined ? undefined : given[name];
-      if (name === undefined || value === undefined) throw new Error(`nothing is given for "${line}"`);
-      return `export ${name}='${value}'`;
-    })
-    .join('\n');
+  return text.replaceAll(/^((?:export )?([A-Z0-9_]+))=.*$/gm, (line, before: string, name: string) => {
+    const value = given[name];
+    if (value === undefined) throw new Error(`nothing is given for "${line}"`);
+    return `${before}='${value}'`;
+  });
 }

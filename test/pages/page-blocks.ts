@@ -97,17 +97,18 @@ export function blockFaults(
   }
 }
 
+/** The first line that the page does not run after the ones before it. */
 function linesMissing(text: string, page: string): string | null {
-  const run = new Set(
-    blocksOf(page)
-      .filter(({ mark }) => mark.is !== 'not run')
-      .flatMap((block) => block.text.split('\n').map(bare)),
-  );
-  const missing = text
-    .split('\n')
-    .map(bare)
-    .find((line) => line !== '' && !run.has(line));
-  return missing === undefined ? null : `has a line that the other page has not: ${missing}`;
+  const run = blocksOf(page)
+    .filter(({ mark }) => mark.is !== 'not run')
+    .flatMap((block) => block.text.split('\n').map(bare));
+  let at = 0;
+  for (const line of text.split('\n').map(bare)) {
+    if (line === '') continue;
+    at = run.indexOf(line, at) + 1;
+    if (at === 0) return `has a line that the other page has not, or not in this order: ${line}`;
+  }
+  return null;
 }
 
 /** Without the comment at its end. */
