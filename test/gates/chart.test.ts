@@ -11,6 +11,7 @@ const everything = {
   image: { repository: 'images.example/inlet', tag: '1.2.3' },
   imagePullSecrets: [{ name: 'pull' }],
   secretName: 'settings',
+  certificatesSecretName: 'authority',
   settings: { INLET_S3_ENDPOINT: 'https://storage.example', INLET_WORKER_FILES: 8 },
   shutdownGraceSeconds: 120,
   api: { secretName: 'settings-of-api', tlsSecretName: 'certificate' },
@@ -34,6 +35,7 @@ const containerSchema = z.looseObject({
   env: z.array(z.object({ name: z.string(), value: z.string() })),
   envFrom: z.array(z.object({ secretRef: z.object({ name: z.string() }) })),
   ports: z.array(z.looseObject({ name: z.string(), containerPort: z.int() })).default([]),
+  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string(), readOnly: z.literal(true) })).default([]),
   startupProbe: probe.optional(),
   livenessProbe: probe.optional(),
   readinessProbe: probe.optional(),
@@ -51,6 +53,7 @@ const podSchema = z.object({
       terminationGracePeriodSeconds: z.int().optional(),
       securityContext: z.looseObject({ runAsNonRoot: z.literal(true), runAsUser: z.literal(1000) }),
       containers: z.tuple([containerSchema]),
+      volumes: z.array(z.looseObject({ name: z.string() })).default([]),
     }),
   }),
 });
@@ -93,8 +96,9 @@ describe.each([
 
   it('takes secrets by reference and makes none', () => {
     expect(ofKind(resources, 'Secret')).toEqual([]);
-    const settings = pods.flatMap(({ spec }) => spec.containers[0].env);
-    expect(settings.map(({ name }) => name).filter((name) => !(name in configSchema.shape))).toEqual([]);
+    const settings = pods.flatMap(({ spec }) => spec.containers[0].env).map(({ name }) => name);
+    const ofNode = 'NODE_EXTRA_CA_CERTS';
+    expect(settings.filter((name) => name !== ofNode && !(name in configSchema.shape))).toEqual([]);
   });
 
   it('probes ports that there are, by names that there are', () => {
@@ -166,6 +170,26 @@ describe('the chart', () => {
     expect(scheme(everything)).toContain('HTTPS');
     expect(scheme({})).not.toContain('HTTPS');
   });
+
+  it.each([{}, { api: { tlsSecretName: 'certificate' } }])(
+    'trusts an authority in every pod if it is given one: %j',
+    (values) => {
+      const trusting = (more: object) =>
+        podsIn(renderChart({ ...values, ...more })).map(({ spec: { volumes, containers } }) => ({
+          file: containers[0].env.find(({ name }) => name === 'NODE_EXTRA_CA_CERTS')?.value,
+          mount: containers[0].volumeMounts.find(({ name }) => name === 'certificates')?.mountPath,
+          volume: volumes.find(({ name }) => name === 'certificates')?.['secret'],
+        }));
+      const trusts = {
+        file: '/certificates/ca.crt',
+        mount: '/certificates',
+        volume: { secretName: 'authority', items: [{ key: 'ca.crt', path: 'ca.crt' }] },
+      };
+      const doesNot = { file: undefined, mount: undefined, volume: undefined };
+      expect(trusting({ certificatesSecretName: 'authority' })).toEqual([trusts, trusts, trusts]);
+      expect(trusting({})).toEqual([doesNot, doesNot, doesNot]);
+    },
+  );
 
   it('does not scale by what nobody may read', () => {
     const { passed, said } = runHelm(['template', 'inlet'], { worker: { autoscaling: { enabled: true } } });
