@@ -45,6 +45,7 @@ const containerSchema = z.looseObject({
     capabilities: z.object({ drop: z.tuple([z.literal('ALL')]) }),
   }),
 });
+const selectingSchema = z.looseObject({ matchLabels: z.record(z.string(), z.string()) });
 const podSchema = z.object({
   template: z.object({
     metadata: z.looseObject({ labels: z.record(z.string(), z.string()) }),
@@ -54,10 +55,12 @@ const podSchema = z.object({
       securityContext: z.looseObject({ runAsNonRoot: z.literal(true), runAsUser: z.literal(1000) }),
       containers: z.tuple([containerSchema]),
       volumes: z.array(z.looseObject({ name: z.string() })).default([]),
+      topologySpreadConstraints: z
+        .array(z.looseObject({ topologyKey: z.string(), labelSelector: selectingSchema }))
+        .default([]),
     }),
   }),
 });
-const selectingSchema = z.looseObject({ matchLabels: z.record(z.string(), z.string()) });
 const scaledSchema = z.object({
   scaleTargetRef: z.strictObject({ name: z.string() }),
   triggers: z.tuple([z.object({ metadata: z.object({ query: z.string(), threshold: z.string() }) })]),
@@ -65,8 +68,11 @@ const scaledSchema = z.object({
 
 const ofKind = (resources: readonly Resource[], ...kinds: string[]): Resource[] =>
   resources.filter(({ kind }) => kinds.includes(kind));
-const podsIn = (resources: readonly Resource[]): z.infer<typeof podSchema>['template'][] =>
+type Pod = z.infer<typeof podSchema>['template'];
+const podsIn = (resources: readonly Resource[]): Pod[] =>
   ofKind(resources, 'Deployment', 'Job').map(({ spec }) => podSchema.parse(spec).template);
+const isSelected = ({ metadata }: Pod, { matchLabels }: z.infer<typeof selectingSchema>): boolean =>
+  Object.entries(matchLabels).every(([label, value]) => metadata.labels[label] === value);
 
 describe.each([
   ['as it comes', {}],
@@ -131,12 +137,20 @@ describe.each([
       ),
     ];
     expect(selectors).toHaveLength(5);
-    for (const { matchLabels } of selectors) {
-      const selected = pods.filter(({ metadata }) =>
-        Object.entries(matchLabels).every(([label, value]) => metadata.labels[label] === value),
-      );
-      expect(selected).toHaveLength(1);
-    }
+    for (const selector of selectors) expect(pods.filter((pod) => isSelected(pod, selector))).toHaveLength(1);
+  });
+
+  it('spreads the pods of a process over nodes', () => {
+    const spread = pods.flatMap((pod) => {
+      const [constraint] = pod.spec.topologySpreadConstraints;
+      if (!constraint) return [];
+      expect(pods.filter((other) => isSelected(other, constraint.labelSelector))).toEqual([pod]);
+      return [[pod.spec.containers[0].name, constraint.topologyKey]];
+    });
+    expect(spread).toEqual([
+      ['api', 'kubernetes.io/hostname'],
+      ['worker', 'kubernetes.io/hostname'],
+    ]);
   });
 
   it('migrates before anything else is installed', () => {
