@@ -27,6 +27,19 @@ const everything = {
   tolerations: [{ key: 'batch', operator: 'Exists' }],
 };
 
+/** Settings that are no secrets and are not for `settings`: image or chart set them, or one command or tests need them. */
+const notAmongSettings = [
+  'INLET_SHUTDOWN_GRACE_SECONDS',
+  'INLET_API_HOST',
+  'INLET_API_PORT',
+  'INLET_METRICS_HOST',
+  'INLET_METRICS_PORT',
+  'INLET_TLS_CERT_FILE',
+  'INLET_TLS_KEY_FILE',
+  'INLET_STORAGE_ADMIN_ACCESS_KEY_ID',
+  'INLET_FAILPOINT',
+];
+
 const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string(), scheme: z.string().optional() }) });
 const containerSchema = z.looseObject({
   name: z.string(),
@@ -59,6 +72,11 @@ const podSchema = z.object({
         .array(z.looseObject({ topologyKey: z.string(), labelSelector: selectingSchema }))
         .default([]),
     }),
+  }),
+});
+const settingsSchema = z.object({
+  properties: z.object({
+    settings: z.object({ propertyNames: z.strictObject({ enum: z.array(z.string()) }) }),
   }),
 });
 const scaledSchema = z.object({
@@ -220,13 +238,22 @@ describe('the chart', () => {
     return values.some((value) => value instanceof Secret) ? [name] : [];
   });
 
-  it('refuses secrets among the settings, and names that it does not know', () => {
+  const isTaken = (values: object): boolean => runHelm(['template', 'inlet'], values).passed;
+
+  it('knows every setting that there is but secrets and those that are not for operators', () => {
+    const schema: unknown = JSON.parse(readFileSync(pathInTree('deploy/helm/inlet/values.schema.json'), 'utf8'));
+    const listed = settingsSchema.parse(schema).properties.settings.propertyNames.enum;
     expect(secrets).toContain('INLET_SEALING_KEYS');
     expect(secrets.length).toBeGreaterThanOrEqual(8);
-    const accepted = secrets.filter((name) => runHelm(['template', 'inlet'], { settings: { [name]: 'x' } }).passed);
-    expect(accepted).toEqual([]);
-    expect(runHelm(['template', 'inlet'], { settings: { INLET_LOG_LEVEL: 'warn' } }).passed).toBe(true);
-    expect(runHelm(['template', 'inlet'], { workers: { replicas: 2 } }).passed).toBe(false);
+    const refused = new Set([...secrets, ...notAmongSettings]);
+    expect(listed).toEqual(Object.keys(configSchema.shape).filter((name) => !refused.has(name)));
+  });
+
+  it('refuses secrets among the settings, and names that it does not know', () => {
+    const refused = [...secrets, ...notAmongSettings, 'INLET_S3_ENDPONT'];
+    expect(refused.filter((name) => isTaken({ settings: { [name]: 'x' } }))).toEqual([]);
+    expect(isTaken({ settings: { INLET_LOG_LEVEL: 'warn', INLET_S3_ENDPOINT: 'https://storage.example' } })).toBe(true);
+    expect(isTaken({ workers: { replicas: 2 } })).toBe(false);
   });
 
   it.each([
