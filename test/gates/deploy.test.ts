@@ -6,6 +6,8 @@ import { z } from 'zod';
 import { isOurs, parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
 import { configSchema } from '../../src/entry/config.ts';
 import { processArguments } from '../../stack/process-arguments.ts';
+import { blocksOf } from '../pages/page-blocks.ts';
+import { runHelm } from './chart.ts';
 import { filesOfTree, pathInTree } from './copy-of-tree.ts';
 
 const textOf = (path: string): string => readFileSync(pathInTree(path), 'utf8');
@@ -63,6 +65,29 @@ describe('the Dockerfile', () => {
     const script = textOf('deploy/image/start.sh').replaceAll(/\\\n\s*/g, '');
     expect(script).toContain(`exec node ${processArguments('worker').join(' ')}\n`);
     expect(script).toContain(`exec node ${processArguments('api').join(' ')} `);
+  });
+});
+
+describe('the page of deploy/', () => {
+  const page = textOf('deploy/README.md');
+  const blockWith = (language: string, text: string): string =>
+    blocksOf(page).find((block) => block.language === language && block.text.includes(text))?.text ?? '';
+  const valuesSchema = z.looseObject({ settings: z.record(z.string(), z.string()) });
+
+  it('has an example for Kubernetes that chart and service take', () => {
+    const values = valuesSchema.parse(parse(blockWith('yaml', 'INLET_S3_BUCKET')));
+    const secrets = [...blockWith('text', 'INLET_POSTGRES_URL').matchAll(/^(\w+)=(.+)$/gm)].map(
+      ([, name = '', value = '']): [string, string] => [name, value.replaceAll('…', '0'.repeat(64))],
+    );
+    const needed = Object.entries(configSchema.shape).filter(([, schema]) => !schema.safeParse(undefined).success);
+    const left = needed.map(([name]) => name).filter((name) => !(name in values.settings));
+    expect(secrets.map(([name]) => name)).toEqual(left);
+    const config = configSchema.safeParse({ ...values.settings, ...Object.fromEntries(secrets) });
+    expect(config.error?.issues).toBeUndefined();
+    const { passed, said, out } = runHelm(['template', 'inlet'], values);
+    expect([passed, said]).toEqual([true, '']);
+    const [, image] = /docker push (\S+)/.exec(page) ?? [];
+    expect(out).toContain(`image: ${image}\n`);
   });
 });
 
