@@ -42,9 +42,11 @@ describe('the alert rules', () => {
     expect(promtool(copy, 'test', 'rules', 'alerts.test.yml')).toBe(false);
   });
 
-  it('have a line each in the README that says what comes next', () => {
+  it('have a line each in the README that says what they mean, and one place that says what to do', () => {
     const readme = readFileSync(join(folder, 'README.md'), 'utf8');
-    const explained = [...readme.matchAll(/^\| `(Inlet\w+)`/gm)].flatMap(([, name]) => name ?? []);
+    const explained = [...readme.matchAll(/^\| `(Inlet\w+)` +\| [^|]+ \|$/gm)].flatMap(([, name]) => name ?? []);
     expect(explained.toSorted()).toEqual(alerts.toSorted());
+    // That page speaks of every alert: page-commands.test.ts.
+    expect(readme).toContain('](../../docs/operators/incidents.md)');
   });
 });

@@ -11,6 +11,7 @@ const everything = {
   image: { repository: 'images.example/inlet', tag: '1.2.3' },
   imagePullSecrets: [{ name: 'pull' }],
   secretName: 'settings',
+  certificatesSecretName: 'authority',
   settings: { INLET_S3_ENDPOINT: 'https://storage.example', INLET_WORKER_FILES: 8 },
   shutdownGraceSeconds: 120,
   api: { secretName: 'settings-of-api', tlsSecretName: 'certificate' },
@@ -26,6 +27,19 @@ const everything = {
   tolerations: [{ key: 'batch', operator: 'Exists' }],
 };
 
+/** Settings that are no secrets and are not for `settings`: image or chart set them, or one command or tests need them. */
+const notAmongSettings = [
+  'INLET_SHUTDOWN_GRACE_SECONDS',
+  'INLET_API_HOST',
+  'INLET_API_PORT',
+  'INLET_METRICS_HOST',
+  'INLET_METRICS_PORT',
+  'INLET_TLS_CERT_FILE',
+  'INLET_TLS_KEY_FILE',
+  'INLET_STORAGE_ADMIN_ACCESS_KEY_ID',
+  'INLET_FAILPOINT',
+];
+
 const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string(), scheme: z.string().optional() }) });
 const containerSchema = z.looseObject({
   name: z.string(),
@@ -34,6 +48,7 @@ const containerSchema = z.looseObject({
   env: z.array(z.object({ name: z.string(), value: z.string() })),
   envFrom: z.array(z.object({ secretRef: z.object({ name: z.string() }) })),
   ports: z.array(z.looseObject({ name: z.string(), containerPort: z.int() })).default([]),
+  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string(), readOnly: z.literal(true) })).default([]),
   startupProbe: probe.optional(),
   livenessProbe: probe.optional(),
   readinessProbe: probe.optional(),
@@ -43,6 +58,7 @@ const containerSchema = z.looseObject({
     capabilities: z.object({ drop: z.tuple([z.literal('ALL')]) }),
   }),
 });
+const selectingSchema = z.looseObject({ matchLabels: z.record(z.string(), z.string()) });
 const podSchema = z.object({
   template: z.object({
     metadata: z.looseObject({ labels: z.record(z.string(), z.string()) }),
@@ -51,10 +67,18 @@ const podSchema = z.object({
       terminationGracePeriodSeconds: z.int().optional(),
       securityContext: z.looseObject({ runAsNonRoot: z.literal(true), runAsUser: z.literal(1000) }),
       containers: z.tuple([containerSchema]),
+      volumes: z.array(z.looseObject({ name: z.string() })).default([]),
+      topologySpreadConstraints: z
+        .array(z.looseObject({ topologyKey: z.string(), labelSelector: selectingSchema }))
+        .default([]),
     }),
   }),
 });
-const selectingSchema = z.looseObject({ matchLabels: z.record(z.string(), z.string()) });
+const settingsSchema = z.object({
+  properties: z.object({
+    settings: z.object({ propertyNames: z.strictObject({ enum: z.array(z.string()) }) }),
+  }),
+});
 const scaledSchema = z.object({
   scaleTargetRef: z.strictObject({ name: z.string() }),
   triggers: z.tuple([z.object({ metadata: z.object({ query: z.string(), threshold: z.string() }) })]),
@@ -62,8 +86,11 @@ const scaledSchema = z.object({
 
 const ofKind = (resources: readonly Resource[], ...kinds: string[]): Resource[] =>
   resources.filter(({ kind }) => kinds.includes(kind));
-const podsIn = (resources: readonly Resource[]): z.infer<typeof podSchema>['template'][] =>
+type Pod = z.infer<typeof podSchema>['template'];
+const podsIn = (resources: readonly Resource[]): Pod[] =>
   ofKind(resources, 'Deployment', 'Job').map(({ spec }) => podSchema.parse(spec).template);
+const isSelected = ({ metadata }: Pod, { matchLabels }: z.infer<typeof selectingSchema>): boolean =>
+  Object.entries(matchLabels).every(([label, value]) => metadata.labels[label] === value);
 
 describe.each([
   ['as it comes', {}],
@@ -93,8 +120,9 @@ describe.each([
 
   it('takes secrets by reference and makes none', () => {
     expect(ofKind(resources, 'Secret')).toEqual([]);
-    const settings = pods.flatMap(({ spec }) => spec.containers[0].env);
-    expect(settings.map(({ name }) => name).filter((name) => !(name in configSchema.shape))).toEqual([]);
+    const settings = pods.flatMap(({ spec }) => spec.containers[0].env).map(({ name }) => name);
+    const ofNode = 'NODE_EXTRA_CA_CERTS';
+    expect(settings.filter((name) => name !== ofNode && !(name in configSchema.shape))).toEqual([]);
   });
 
   it('probes ports that there are, by names that there are', () => {
@@ -127,12 +155,20 @@ describe.each([
       ),
     ];
     expect(selectors).toHaveLength(5);
-    for (const { matchLabels } of selectors) {
-      const selected = pods.filter(({ metadata }) =>
-        Object.entries(matchLabels).every(([label, value]) => metadata.labels[label] === value),
-      );
-      expect(selected).toHaveLength(1);
-    }
+    for (const selector of selectors) expect(pods.filter((pod) => isSelected(pod, selector))).toHaveLength(1);
+  });
+
+  it('spreads the pods of a process over nodes', () => {
+    const spread = pods.flatMap((pod) => {
+      const [constraint] = pod.spec.topologySpreadConstraints;
+      if (!constraint) return [];
+      expect(pods.filter((other) => isSelected(other, constraint.labelSelector))).toEqual([pod]);
+      return [[pod.spec.containers[0].name, constraint.topologyKey]];
+    });
+    expect(spread).toEqual([
+      ['api', 'kubernetes.io/hostname'],
+      ['worker', 'kubernetes.io/hostname'],
+    ]);
   });
 
   it('migrates before anything else is installed', () => {
@@ -167,6 +203,26 @@ describe('the chart', () => {
     expect(scheme({})).not.toContain('HTTPS');
   });
 
+  it.each([{}, { api: { tlsSecretName: 'certificate' } }])(
+    'trusts an authority in every pod if it is given one: %j',
+    (values) => {
+      const trusting = (more: object) =>
+        podsIn(renderChart({ ...values, ...more })).map(({ spec: { volumes, containers } }) => ({
+          file: containers[0].env.find(({ name }) => name === 'NODE_EXTRA_CA_CERTS')?.value,
+          mount: containers[0].volumeMounts.find(({ name }) => name === 'certificates')?.mountPath,
+          volume: volumes.find(({ name }) => name === 'certificates')?.['secret'],
+        }));
+      const trusts = {
+        file: '/certificates/ca.crt',
+        mount: '/certificates',
+        volume: { secretName: 'authority', items: [{ key: 'ca.crt', path: 'ca.crt' }] },
+      };
+      const doesNot = { file: undefined, mount: undefined, volume: undefined };
+      expect(trusting({ certificatesSecretName: 'authority' })).toEqual([trusts, trusts, trusts]);
+      expect(trusting({})).toEqual([doesNot, doesNot, doesNot]);
+    },
+  );
+
   it('does not scale by what nobody may read', () => {
     const { passed, said } = runHelm(['template', 'inlet'], { worker: { autoscaling: { enabled: true } } });
     expect([passed, said]).toEqual([false, expect.stringContaining('networkPolicy.metricsFrom')]);
@@ -182,13 +238,22 @@ describe('the chart', () => {
     return values.some((value) => value instanceof Secret) ? [name] : [];
   });
 
-  it('refuses secrets among the settings, and names that it does not know', () => {
+  const isTaken = (values: object): boolean => runHelm(['template', 'inlet'], values).passed;
+
+  it('knows every setting that there is but secrets and those that are not for operators', () => {
+    const schema: unknown = JSON.parse(readFileSync(pathInTree('deploy/helm/inlet/values.schema.json'), 'utf8'));
+    const listed = settingsSchema.parse(schema).properties.settings.propertyNames.enum;
     expect(secrets).toContain('INLET_SEALING_KEYS');
     expect(secrets.length).toBeGreaterThanOrEqual(8);
-    const accepted = secrets.filter((name) => runHelm(['template', 'inlet'], { settings: { [name]: 'x' } }).passed);
-    expect(accepted).toEqual([]);
-    expect(runHelm(['template', 'inlet'], { settings: { INLET_LOG_LEVEL: 'warn' } }).passed).toBe(true);
-    expect(runHelm(['template', 'inlet'], { workers: { replicas: 2 } }).passed).toBe(false);
+    const refused = new Set([...secrets, ...notAmongSettings]);
+    expect(listed).toEqual(Object.keys(configSchema.shape).filter((name) => !refused.has(name)));
+  });
+
+  it('refuses secrets among the settings, and names that it does not know', () => {
+    const refused = [...secrets, ...notAmongSettings, 'INLET_S3_ENDPONT'];
+    expect(refused.filter((name) => isTaken({ settings: { [name]: 'x' } }))).toEqual([]);
+    expect(isTaken({ settings: { INLET_LOG_LEVEL: 'warn', INLET_S3_ENDPOINT: 'https://storage.example' } })).toBe(true);
+    expect(isTaken({ workers: { replicas: 2 } })).toBe(false);
   });
 
   it.each([

@@ -6,16 +6,26 @@ import { z } from 'zod';
 import { isOurs, parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
 import { configSchema } from '../../src/entry/config.ts';
 import { processArguments } from '../../stack/process-arguments.ts';
+import { blocksOf } from '../pages/page-blocks.ts';
+import { runHelm } from './chart.ts';
 import { filesOfTree, pathInTree } from './copy-of-tree.ts';
 
 const textOf = (path: string): string => readFileSync(pathInTree(path), 'utf8');
 const settings = Object.keys(configSchema.shape);
 
+/** What a partner has in its shell. On a page, where a trial goes on as a partner. */
+const ofPartner = Array.from(
+  textOf('docs/partners/get-started.md').matchAll(/^export (INLET_\w+)=/gm),
+  ([, name = '']) => name,
+);
+
 /** Names of settings that no process of Inlet reads. `INLET_ROLE_*` stands for all that begin so. */
-function unknownSettings(text: string): string[] {
+function unknownSettings(text: string, alsoKnown: readonly string[] = []): string[] {
   const named = [...text.matchAll(/\bINLET_[A-Z0-9_]+/g)].map(([name]) => name);
   return named.filter(
-    (name) => !settings.some((known) => known === name || (name.endsWith('_') && known.startsWith(name))),
+    (name) =>
+      !alsoKnown.includes(name) &&
+      !settings.some((known) => known === name || (name.endsWith('_') && known.startsWith(name))),
   );
 }
 
@@ -25,7 +35,10 @@ describe('what is in deploy/', () => {
   it('names no setting that does not exist', () => {
     expect(files).toContain('deploy/Dockerfile');
     expect(files).toContain('deploy/helm/inlet/values.yaml');
-    expect(files.flatMap((path) => unknownSettings(textOf(path)).map((name) => `${path}: ${name}`))).toEqual([]);
+    const unknown = files.flatMap((path) =>
+      unknownSettings(textOf(path), path.endsWith('.md') ? ofPartner : []).map((name) => `${path}: ${name}`),
+    );
+    expect(unknown).toEqual([]);
   });
 
   it('would be seen to name one', () => {
@@ -63,6 +76,36 @@ describe('the Dockerfile', () => {
     const script = textOf('deploy/image/start.sh').replaceAll(/\\\n\s*/g, '');
     expect(script).toContain(`exec node ${processArguments('worker').join(' ')}\n`);
     expect(script).toContain(`exec node ${processArguments('api').join(' ')} `);
+  });
+});
+
+describe('the page of deploy/', () => {
+  const page = textOf('deploy/README.md');
+
+  it('gives whoever tries Compose all that a partner is given', () => {
+    const exported = Array.from(page.matchAll(/^export (INLET_\w+)=/gm), ([, name = '']) => name);
+    expect(ofPartner.length).toBeGreaterThan(6);
+    expect(exported.toSorted()).toEqual(ofPartner.toSorted());
+  });
+
+  const blockWith = (language: string, text: string): string =>
+    blocksOf(page).find((block) => block.language === language && block.text.includes(text))?.text ?? '';
+  const valuesSchema = z.looseObject({ settings: z.record(z.string(), z.string()) });
+
+  it('has an example for Kubernetes that chart and service take', () => {
+    const values = valuesSchema.parse(parse(blockWith('yaml', 'INLET_S3_BUCKET')));
+    const secrets = [...blockWith('text', 'INLET_POSTGRES_URL').matchAll(/^(\w+)=(.+)$/gm)].map(
+      ([, name = '', value = '']): [string, string] => [name, value.replaceAll('…', '0'.repeat(64))],
+    );
+    const needed = Object.entries(configSchema.shape).filter(([, schema]) => !schema.safeParse(undefined).success);
+    const left = needed.map(([name]) => name).filter((name) => !(name in values.settings));
+    expect(secrets.map(([name]) => name)).toEqual(left);
+    const config = configSchema.safeParse({ ...values.settings, ...Object.fromEntries(secrets) });
+    expect(config.error?.issues).toBeUndefined();
+    const { passed, said, out } = runHelm(['template', 'inlet'], values);
+    expect([passed, said]).toEqual([true, '']);
+    const [, image] = /docker push (\S+)/.exec(page) ?? [];
+    expect(out).toContain(`image: ${image}\n`);
   });
 });
 

@@ -44,6 +44,20 @@ capabilities: { drop: [ALL] }
 - name: {{ $name }}
   value: {{ $value | toString | quote }}
 {{- end }}
+{{- if .Values.certificatesSecretName }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /certificates/ca.crt
+{{- end }}
+{{- end }}
+
+{{- define "inlet.certificatesMount" -}}
+- { name: certificates, mountPath: /certificates, readOnly: true }
+{{- end }}
+
+{{/* This key alone, and a pod that waits without it: Node only warns of a file that is not there, and goes on. */}}
+{{- define "inlet.certificatesVolume" -}}
+- name: certificates
+  secret: { secretName: {{ .Values.certificatesSecretName }}, items: [{ key: ca.crt, path: ca.crt }] }
 {{- end }}
 
 {{- define "inlet.placement" -}}

@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { pathInTree } from './copy-of-tree.ts';
+
+// What deploy/ says to a shell, run here with programs that stand for those that are not here.
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'inlet-deploy-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** A program of this name, for what `run` starts. */
+function addProgram(name: string, script: string): void {
+  writeFileSync(join(folder, name), `#!/bin/sh\n${script}`);
+  chmodSync(join(folder, name), 0o755);
+}
+
+function run(command: readonly string[], settings: Record<string, string>, input = '') {
+  const [program = '', ...rest] = command;
+  const env = { PATH: `${folder}:/usr/bin:/bin`, ...settings };
+  const { status, stdout, stderr } = spawnSync(program, rest, {
+    cwd: folder,
+    env,
+    input,
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  return { status, out: stdout, said: stderr };
+}
+
+describe('make-bucket.sh', () => {
+  // As SeaweedFS does: it shows a configuration before it saves it, says what went wrong, and ends with 0.
+  const weed = `
+read -r command rest
+case "$command $rest" in
+  's3.configure ') cat users 2>/dev/null ;;
+  's3.configure '*)
+    secret=\${rest#*-secret_key=}
+    shown="{ \\"identities\\": [{ \\"name\\":  \\"inlet\\", \\"credentials\\": [{ \\"accessKey\\": \\"inlet\\", \\"secretKey\\":  \\"\${secret%% *}\\" }] }] }"
+    echo "$shown"
+    echo x >>tries
+    if [ "$(wc -l <tries)" -gt "$FAILING" ]; then echo "$shown" >users; else echo 'error: no filer yet' >&2; fi ;;
+  's3.bucket.list ') cat buckets 2>/dev/null ;;
+  's3.bucket.create -name=inlet') printf '  inlet\\tsize:0\\tchunk:0\\n' >>buckets ;;
+  *) echo "unknown command: $command" >&2 ;;
+esac
+exit 0
+`;
+  const makeBucket = (secret: string, failing = 0) => {
+    addProgram('weed', weed);
+    addProgram('sleep', '');
+    rmSync(join(folder, 'tries'), { force: true });
+    return run(['sh', pathInTree('deploy/compose/make-bucket.sh')], {
+      STORAGE_SECRET: secret,
+      FAILING: String(failing),
+    });
+  };
+  const kept = (name: string): string =>
+    existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '';
+
+  it('makes the owner and the bucket, and shows no secret', () => {
+    const { status, out, said } = makeBucket('first0secret');
+    expect([status, out + said]).toEqual([0, '']);
+    expect(kept('users')).toContain('"first0secret"');
+    expect(kept('buckets')).toBe('  inlet\tsize:0\tchunk:0\n');
+  });
+
+  it('does not take a bucket for an owner', () => {
+    writeFileSync(join(folder, 'buckets'), '  inlet\tsize:0\tchunk:0\n');
+    const { status, out, said } = makeBucket('first0secret', 2);
+    expect([status, out, said]).toEqual([0, '', 'error: no filer yet\n'.repeat(2)]);
+    expect(kept('users')).toContain('"first0secret"');
+    expect(kept('buckets')).toBe('  inlet\tsize:0\tchunk:0\n');
+  });
+
+  it('gives the owner a new secret when it runs again', () => {
+    makeBucket('first0secret');
+    expect(makeBucket('second0secret', 1).status).toBe(0);
+    expect(kept('users')).toContain('"second0secret"');
+    expect(kept('tries')).toBe('x\nx\n');
+  });
+});
+
+describe('the command that makes a partner on Ceph', () => {
+  const scriptIn = (path: string): string | undefined =>
+    / -- sh -ac '([^'\n]+)' <storage-admin\.env$/m.exec(readFileSync(pathInTree(path), 'utf8'))?.[1];
+  const script = scriptIn('deploy/README.md') ?? '';
+
+  it('is the same on the page and in the notes of the chart', () => {
+    expect(script).not.toBe('');
+    expect(scriptIn('deploy/helm/inlet/templates/NOTES.txt')).toBe(script);
+  });
+
+  it('gets the keys of the admin, beside what the pod has', () => {
+    addProgram(
+      'node',
+      'echo "$*; $INLET_S3_BUCKET; $INLET_STORAGE_ADMIN_ACCESS_KEY_ID; $INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY"',
+    );
+    const file = 'INLET_STORAGE_ADMIN_ACCESS_KEY_ID=admin\nINLET_STORAGE_ADMIN_SECRET_ACCESS_KEY=a/b+c=\n';
+    const { status, out } = run(['sh', '-ac', script], { INLET_S3_BUCKET: 'bucket' }, file);
+    expect([status, out]).toEqual([0, 'bin/inlet partner create acme; bucket; admin; a/b+c=\n']);
+  });
+});
