@@ -14,7 +14,7 @@ const { values } = parseArgs({
   options: {
     workers: { type: 'string', default: '50' },
     lanes: { type: 'string', default: '500' },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '1' },
   },
 });
 const [workers, lanes, rounds] = [values.workers, values.lanes, values.rounds].map(Number);
@@ -26,23 +26,27 @@ const settings = {
   INLET_WORKER_LANES: String(Math.ceil(lanes / workers)),
   INLET_WORKER_FILES: '2',
 };
-const house = await startHouse('many-workers', { topology: 'one', workers: 0, settings });
+const house = await startHouse('many-workers', { topology: 'one', workers: 0 });
 const partners: FaultPartner[] = [];
 for (let n = 0; n < lanes; n++) partners.push(await house.newPartner());
+await atOnce(
+  Array.from({ length: workers }, (_, n) => n),
+  4,
+  // Past the proxies, which are in this process: 50 workers would wait for it, not for the servers.
+  () => house.addWorker({ ...house.stores.environment, ...settings }),
+);
+say(`${workers} workers have started`);
+// All begin at the same moment, with all lanes open: they would be through before the last one has started.
+const toAll = (signal: NodeJS.Signals): void => house.workers.forEach(({ child }) => child.kill(signal));
+toAll('SIGSTOP');
 await atOnce(partners, 16, async (partner) => {
   for (let round = 0; round < rounds; round++) await askForAFew(partner, round);
 });
 const jobs = partners.flatMap(({ asked }) => asked).length;
 say(`${jobs} jobs of ${lanes} partners are queued`);
-await atOnce(
-  Array.from({ length: workers }, (_, n) => n),
-  4,
-  () => house.addWorker(),
-);
-say(`${workers} workers have started`);
 
 const start = Date.now();
-const most = { connections: 0, lanes: 0 };
+const most = { connections: 0, lanes: 0, running: 0 };
 const transactions = (): Promise<number> =>
   withServer(async (client) => {
     const { rows } = await client.query<{ done: string }>(
@@ -52,17 +56,20 @@ const transactions = (): Promise<number> =>
     return Number(rows[0]?.done);
   });
 const before = await transactions();
+toAll('SIGCONT');
 await waitUntil(
   'nothing is open',
   () =>
     withDatabase(house.stores, async (client) => {
-      const { rows } = await client.query<{ connections: number; lanes: number; open: number }>(
+      const { rows } = await client.query<{ connections: number; lanes: number; running: number; open: number }>(
         `SELECT (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections,
            (SELECT count(*)::int FROM pgboss.job WHERE name = 'lane' AND state = 'active') AS lanes,
+           (SELECT count(*)::int FROM job WHERE status = 1) AS running,
            (SELECT count(*)::int FROM job WHERE status < 2) AS open`,
       );
       most.connections = Math.max(most.connections, rows[0]?.connections ?? 0);
       most.lanes = Math.max(most.lanes, rows[0]?.lanes ?? 0);
+      most.running = Math.max(most.running, rows[0]?.running ?? 0);
       return rows[0]?.open === 0;
     }),
   3_600,
@@ -81,7 +88,8 @@ say(
     jobsPerSecond: Math.round(jobs / seconds),
     transactionsPerSecond,
     mostConnections: most.connections,
-    mostLanesActive: most.lanes,
+    mostTokensHeld: most.lanes,
+    mostLanesWithARunningJob: most.running,
     wrong: wrong.length,
   }),
 );
