@@ -9,7 +9,7 @@ import { readProfiles, settingsPath } from './profile/settings-file.ts';
 /** What was chosen by `--profile`, the environment and the settings file. */
 export async function readProfile({ profile }: LoginOptions): Promise<Profile> {
   const environment = readEnvironment();
-  return chooseProfile(await readProfiles(settingsPath(environment)), profile, environment);
+  return chooseProfile(() => readProfiles(settingsPath(environment)), profile, environment);
 }
 
 /** The client of a command. The SDK is loaded here and not before: `--help` does not need it. */

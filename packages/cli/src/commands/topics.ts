@@ -12,11 +12,11 @@ const exitCodes = `How a command ends:
 An import that is done ends with 0 also when some of its rows were refused: the record says how many.
 Commands of operators end with 0, with 1 when something failed, and with 2 when the command was wrong.`;
 
-const environment = `What the environment can say. It goes before what \`inlet login\` kept:
+const environment = `What the environment can say. It goes before what \`inlet login\` kept; --profile goes before all of it but the token:
 
-  INLET_PROFILE                    which login is used; --profile goes before it
   INLET_URL, INLET_API_KEY         where the service is, and the key. INLET_URL needs INLET_API_KEY beside it: a key that
                                    was kept is never sent to another address
+  INLET_PROFILE                    which login is used where INLET_URL is not set
   INLET_USER_TOKEN                 of a customer: audiences are then seen and made for it
   INLET_STORAGE_ENDPOINT, _REGION, _BUCKET, _PREFIX, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY
                                    where uploads go; all of them, _ENDPOINT only where it is not AWS

@@ -90,7 +90,8 @@ function noStorage(): CliFailure {
   return new CliFailure({
     code: 'no_storage',
     detail: 'The login has no keys of the object storage.',
-    remedy: 'Run `inlet login` with them, or set INLET_STORAGE_REGION and the other INLET_STORAGE_ variables.',
+    remedy:
+      'Run `inlet login` with them. Without --profile, INLET_STORAGE_REGION and the other INLET_STORAGE_ variables do as well.',
     exitCode: exitCode.notAllowed,
   });
 }
