@@ -7,7 +7,7 @@ import { valueOf } from '../failures/value-of.ts';
 import { askForStorage } from '../profile/ask-for-storage.ts';
 import { readIssued, type Issued } from '../profile/issued.ts';
 import { isProfileName, type Profile } from '../profile/profile.ts';
-import { readProfiles, settingsPath, writeProfiles } from '../profile/settings-file.ts';
+import { keepProfile, readProfiles, settingsPath } from '../profile/settings-file.ts';
 import { outputFor, type OutputOptions } from '../terminal/output.ts';
 import { ask } from '../terminal/prompt.ts';
 
@@ -53,7 +53,7 @@ export function addLoginCommand(program: Command): void {
       const environment = readEnvironment();
       const path = settingsPath(environment);
       // Before anything is asked: a file that cannot be used would lose all answers.
-      const before = await readProfiles(path);
+      await readProfiles(path);
       const issued: Issued = options.from === undefined ? { storage: {} } : await readIssued(options.from);
       const access = await readAccess(options, issued, environment);
       // Before the storage is asked for: a wrong key is told at once. Any key may ask for its limits.
@@ -62,14 +62,19 @@ export function addLoginCommand(program: Command): void {
       const storage = await askForStorage(knownStorage(options, issued, environment));
       const profile: Profile = { ...access, ...(storage === undefined ? {} : { storage }) };
       await clientOf(profile);
-      const profiles = { ...before.profiles, [name]: profile };
-      await writeProfiles(path, { current: name, profiles });
-      output.result({ profile: name, url: profile.url, uploads: profile.storage !== undefined, file: path }, () =>
+      await keepProfile(path, name, profile);
+      const [hasStorage, hasToken] = [profile.storage !== undefined, profile.userToken !== undefined];
+      const result = { profile: name, url: profile.url, uploads: hasStorage, user_token: hasToken, file: path };
+      output.result(result, () =>
         [
           `Logged in to ${profile.url} as profile "${name}".`,
-          profile.storage === undefined ? 'Uploads: no storage was given.' : 'Uploads: to the storage that was given.',
+          `Uploads: ${hasStorage ? 'to the storage that was given' : 'no storage was given'}.`,
+          ...(hasToken ? ['Audiences: those of the customer whose user token was given.'] : []),
         ].join('\n'),
       );
+      if (!hasToken && environment['INLET_USER_TOKEN'] !== undefined) {
+        output.note('INLET_USER_TOKEN is not kept: it counts as long as it is set.');
+      }
       output.note(`Kept in ${path}, readable by you only. Next: inlet attributes`);
     });
 }
@@ -82,7 +87,8 @@ async function readAccess(options: Options, issued: Issued, environment: Environ
     issued.apiKey ??
     environment['INLET_API_KEY'] ??
     (await ask({ what: 'API key', flag: 'INLET_API_KEY, or --from', isSecret: true }));
-  const userToken = issued.userToken ?? environment['INLET_USER_TOKEN'];
+  // Not from the environment: whoever has set it for one command would act for that customer ever after.
+  const { userToken } = issued;
   return {
     url,
     apiKey,

@@ -17,7 +17,8 @@ const environment = `What the environment can say. It goes before what \`inlet l
   INLET_URL, INLET_API_KEY         where the service is, and the key. INLET_URL needs INLET_API_KEY beside it: a key that
                                    was kept is never sent to another address
   INLET_PROFILE                    which login is used where INLET_URL is not set
-  INLET_USER_TOKEN                 of a customer: audiences are then seen and made for it
+  INLET_USER_TOKEN                 of a customer: audiences are then seen and made for it. \`inlet login\` does not keep it;
+                                   one that came with --from is kept, which \`inlet profiles\` shows
   INLET_STORAGE_ENDPOINT, _REGION, _BUCKET, _PREFIX, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY
                                    where uploads go; all of them, _ENDPOINT only where it is not AWS
   INLET_SOURCE_SECRET_ACCESS_KEY   of a bucket of your own, for \`inlet import s3://…\`

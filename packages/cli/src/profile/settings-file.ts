@@ -48,6 +48,15 @@ export async function writeProfiles(path: string, profiles: Profiles): Promise<v
   }
 }
 
+/**
+ * Adds a login to those that are there now, and makes it the one that is used. Between the first look of `inlet login` and
+ * its last answer minutes can pass, and another login or logout.
+ */
+export async function keepProfile(path: string, name: string, profile: Profile): Promise<void> {
+  const { profiles } = await readProfiles(path);
+  await writeProfiles(path, { current: name, profiles: { ...profiles, [name]: profile } });
+}
+
 function parse(text: string): Profiles | null {
   try {
     const value: unknown = JSON.parse(text);
