@@ -2,6 +2,7 @@ import type { HttpAnswer } from '../attempt.ts';
 import { refuse, succeed, type Result } from '../result.ts';
 import { defaultRetry, type RetrySettings } from '../retry.ts';
 import { sendWithRetries } from '../send-with-retries.ts';
+import { expectedEtag } from './etags.ts';
 import { sign, type StorageRequest } from './sign.ts';
 import type { Storage } from './storage.ts';
 
@@ -68,9 +69,15 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
       const answered = await send({ method: 'POST', path, query: { uploadId }, body }, toTheEnd);
       if (answered.ok) return succeed({ etag: elementOf(answered.value.text, 'ETag') ?? '' });
       if (answered.problem.attempts === 1 || !isGone(answered.problem.detail)) return answered;
-      // An attempt before may have completed it, and only its answer was lost.
+      // An attempt before may have completed it, and only its answer was lost. Or somebody removed the upload, and what is
+      // there is older.
       const there = await send({ method: 'HEAD', path, query: {} }, forWords);
-      return there.ok && there.value.headers.get('content-length') === String(bytes) ? withEtag(there) : answered;
+      const expected = expectedEtag(parts.map(({ etag }) => etag));
+      const isIt =
+        there.ok &&
+        there.value.headers.get('content-length') === String(bytes) &&
+        (expected === null || there.value.headers.get('etag') === expected);
+      return isIt ? withEtag(there) : answered;
     },
     remove: async ({ path, uploadId }) => {
       const query = { uploadId };

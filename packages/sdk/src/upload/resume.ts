@@ -74,7 +74,8 @@ export async function findSame(
       bytes += part.byteLength;
       if (part.byteLength < partSize) break;
     }
-    return (isInParts ? etagOfParts(etags) : etags[0]) === etag ? etag : null;
+    const isSame = (isInParts ? etagOfParts(etags) : etags[0]) === etag;
+    return isSame && (await reading.isUnchanged()) ? etag : null;
   } finally {
     await reading.close();
   }
