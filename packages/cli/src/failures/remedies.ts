@@ -1,4 +1,3 @@
-import type { LocalCode } from '@inlet/sdk';
 import { remedies as remediesOfRequests } from '../generated/remedies.ts';
 
 /** Where the catalogue speaks of a field of the request, and a person at this command line has a flag. */
@@ -15,19 +14,8 @@ const remediesOfFlags: Readonly<Record<string, string>> = {
   unknown_code: 'This service is newer than your `inlet`: the detail says what is wrong. Update `inlet` to see more.',
 };
 
-const remediesOfTheWay: Readonly<Record<LocalCode, string>> = {
-  network_failed: 'See whether the address is right (`inlet profiles`), and whether this machine reaches it.',
-  timed_out: 'Try again; if it stays so, tell the operator.',
-  aborted: '',
-  unreadable_answer: 'Something between here and Inlet answered, often a proxy: see whether the address is right.',
-  invalid_argument: 'Correct what was given.',
-  unreadable_file: 'See that the file is there, can be read, and does not change meanwhile.',
-  storage_refused: 'See that bucket, prefix and keys of the storage are those that were issued: `inlet login`.',
-};
-
-/** What a person does about a code; of an answer, of a job, or of the way there. */
+/** What a person does about a code of an answer or of a job. What went wrong on the way: failure-of-the-way.ts. */
 export function remedyOf(code: string): string {
-  const tables: readonly Readonly<Record<string, string>>[] = [remediesOfFlags, remediesOfTheWay, remediesOfRequests];
-  for (const table of tables) if (Object.hasOwn(table, code)) return table[code] ?? '';
+  for (const table of [remediesOfFlags, remediesOfRequests]) if (Object.hasOwn(table, code)) return table[code] ?? '';
   return '';
 }

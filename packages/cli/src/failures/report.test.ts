@@ -2,6 +2,7 @@ import type { Problem } from '@inlet/sdk';
 import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
+import { remedyOf } from './remedies.ts';
 import { report } from './report.ts';
 import { failureOf } from './value-of.ts';
 
@@ -44,6 +45,30 @@ describe('an error', () => {
     const { code, text } = told(failureOf(problem));
     expect(code).toBe(4);
     expect(text).toMatch(/^error: network_failed: connect ECONNREFUSED \(tried 5 times\)\n {2}remedy: {2}\S/);
+  });
+
+  it.each([
+    ['SlowDown', 503, true, 4, 'run the same again later'],
+    ['InternalError', 200, true, 4, 'run the same again later'],
+    ['AccessDenied', 403, false, 3, '`inlet login`'],
+    ['SignatureDoesNotMatch', 403, false, 3, '`inlet login`'],
+    ['RequestTimeTooSkewed', 403, false, 3, 'the clock'],
+    ['NoSuchBucket', 404, false, 1, '`inlet login`'],
+    ['NoSuchUpload', 404, false, 1, 'run it again'],
+    ['EntityTooLarge', 400, false, 1, 'documentation'],
+  ])('of the storage, %s, ends as it is meant', (answered, status, may_pass, code, remedy) => {
+    const storage = { status, code: answered, request_id: 'tx-1', may_pass };
+    const detail = `a.csv: HTTP ${status}, ${answered}`;
+    const problem: Problem = { from: 'sdk', code: 'storage_refused', detail, attempts: 1, storage };
+    const shown = told(failureOf(problem));
+    expect(shown.code).toBe(code);
+    expect(shown.text).toContain(remedy);
+    expect(shown.text).toMatch(/^ {2}request: tx-1$/m);
+  });
+
+  it('of a job has the remedy of the service, also where a request to the storage has the same code', () => {
+    expect(remedyOf('storage_refused')).toContain('queue the import again');
+    expect(remedyOf('storage_refused')).not.toContain('inlet login');
   });
 
   it('with a code that is newer than the SDK is named as the service names it', () => {

@@ -100,3 +100,21 @@ describe('a completion that is asked for again, and whose upload is gone', () =>
     },
   );
 });
+
+describe('a refusal of the storage', () => {
+  const files: UploadFile[] = [{ name: 'NoSuchUpload.csv', body: new Uint8Array(1) }];
+
+  it('says whether it may pass, and which request it was', async () => {
+    const busy = '<Error><Code>SlowDown</Code><RequestId>tx-1</RequestId></Error>';
+    const answer: Answer = (response) => void response.writeHead(503, { 'retry-after': '0' }).end(busy);
+    expect(await upload(answer, files)).toMatchObject({
+      problem: { attempts: 5, storage: { status: 503, code: 'SlowDown', request_id: 'tx-1', may_pass: true } },
+    });
+  });
+
+  it('that is meant is tried once', async () => {
+    const answer: Answer = (response) => void response.writeHead(403, { 'x-amz-request-id': 'tx-2' }).end();
+    const storage = { status: 403, code: '', request_id: 'tx-2', may_pass: false };
+    expect(await upload(answer, files)).toMatchObject({ problem: { code: 'storage_refused', attempts: 1, storage } });
+  });
+});
