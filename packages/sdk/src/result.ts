@@ -69,6 +69,8 @@ export type LocalCode =
   | 'invalid_argument'
   /** A file to upload cannot be read, or changed while it was read. */
   | 'unreadable_file'
+  /** The `resumeFolder` of an upload cannot be written. */
+  | 'unwritable_folder'
   /** The object storage refused. */
   | 'storage_refused';
 

@@ -2,6 +2,7 @@ import { canBeAttributeId, canBeForeignKey } from '@inlet/row-rule/key-form';
 import type { LineContext } from '@inlet/row-rule/judge-line';
 import type { Inlet } from '@inlet/sdk';
 import { readFile } from 'node:fs/promises';
+import { failureOfPath } from '../failures/failure-of-path.ts';
 import { valueOf } from '../failures/value-of.ts';
 
 /** What the keys of a file are compared with. */
@@ -20,7 +21,10 @@ export function keysByForm(type: KeyType): KnownKeys {
 
 /** One key in each line of a file. */
 export async function keysInFile(path: string): Promise<KnownKeys> {
-  const lines = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '').split(/\r?\n/);
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw failureOfPath(path, 'read', error);
+  });
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   return { how: 'list', keys: keysOf(lines.filter((line) => line !== '')) };
 }
 

@@ -28,7 +28,7 @@ export type CheckOptions = CommonOptions &
 /** Judges the files and says so; whether all would be taken whole. */
 export async function runCheck(paths: readonly string[], options: CheckOptions, output: Output): Promise<boolean> {
   const [rules, known] = await readRules(options);
-  const files = await localFiles(paths);
+  const files = await localFiles(paths, output.note);
   const checked = await checkAll(files, rules, output);
   sayAll(checked, known, options.audience === true, output);
   return checked.every(isGood);

@@ -20,6 +20,10 @@ const ends: Readonly<Record<LocalCode, End>> = {
     exitCode: exitCode.failed,
     remedy: 'See that the file is there, can be read, and does not change meanwhile.',
   },
+  unwritable_folder: {
+    exitCode: exitCode.failed,
+    remedy: 'Name another folder for the notes with XDG_STATE_HOME, or send without them: --no-resume',
+  },
   storage_refused: { exitCode: exitCode.failed, remedy: 'Run the same again; if it stays so, tell the operator.' },
 };
 

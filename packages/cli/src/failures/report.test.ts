@@ -66,6 +66,11 @@ describe('an error', () => {
     expect(shown.text).toMatch(/^ {2}request: tx-1$/m);
   });
 
+  it('about the notes of uploads names the flag that does without', () => {
+    const problem: Problem = { from: 'sdk', code: 'unwritable_folder', detail: 'EACCES', attempts: 1 };
+    expect(told(failureOf(problem))).toMatchObject({ code: 1, text: expect.stringContaining('--no-resume') });
+  });
+
   it('of a job has the remedy of the service, also where a request to the storage has the same code', () => {
     expect(remedyOf('storage_refused')).toContain('queue the import again');
     expect(remedyOf('storage_refused')).not.toContain('inlet login');

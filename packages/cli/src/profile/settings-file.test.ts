@@ -65,4 +65,12 @@ describe('the file of logins', () => {
     await expect(reading).rejects.not.toThrow('very-secret');
     expect(await readFile(path, 'utf8')).toBe(text);
   });
+
+  it('in a folder that cannot be used is told with its path, and how to name another', async () => {
+    await writeFile(join(folder, 'inlet'), 'a file where the folder should be');
+    const told = { exitCode: 1, remedy: expect.stringContaining('XDG_CONFIG_HOME') };
+    await expect(readProfiles(path)).rejects.toMatchObject({ message: expect.stringContaining(path), told });
+    const writing = writeProfiles(path, profiles);
+    await expect(writing).rejects.toMatchObject({ message: expect.stringContaining('unwritable_file'), told });
+  });
 });

@@ -22,7 +22,10 @@ export async function sendParts(
   { size, partSize, first, read, isUnchanged, resuming }: Parts,
 ): Promise<Result<UploadedFile>> {
   const { storage, permits, signal, onBytes } = shared;
-  const opened = await openUpload(storage, path, partSize, resuming);
+  const opened = await openUpload(storage, path, partSize, resuming).catch((error: unknown) => {
+    permits.give();
+    throw error;
+  });
   if (!opened.ok) {
     permits.give();
     return opened;

@@ -118,3 +118,19 @@ describe('a refusal of the storage', () => {
     expect(await upload(answer, files)).toMatchObject({ problem: { code: 'storage_refused', attempts: 1, storage } });
   });
 });
+
+describe('a folder for notes that cannot be written', () => {
+  const answer: Answer = (response, { method, path }) => {
+    if (path.includes('?uploads=')) response.end('<UploadId>u</UploadId>');
+    else if (method === 'DELETE') response.writeHead(204).end();
+    else response.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>');
+  };
+
+  it('is told as such, and nothing is left of the upload', async () => {
+    const path = join(folder, 'a.csv');
+    await writeFile(path, new Uint8Array(6 * mebibyte));
+    const options = { partSize: 5 * mebibyte, resumeFolder: join(path, 'notes') };
+    expect(await upload(answer, [path], options)).toMatchObject({ problem: { code: 'unwritable_folder' } });
+    expect(server?.seen.map(({ method }) => method)).toEqual(['HEAD', 'POST', 'DELETE', 'GET']);
+  });
+});
