@@ -6,17 +6,14 @@ import { failureOfPath } from '../failures/failure-of-path.ts';
 import { valueOf } from '../failures/value-of.ts';
 
 /** What the keys of a file are compared with. */
-export type KnownKeys = {
-  readonly how: 'form' | 'list' | 'attributes';
-  readonly keys: LineContext['attributeIdByKey'];
-};
+type KnownKeys = LineContext['attributeIdByKey'];
 
 type KeyType = 0 | 1;
 
 /** Nobody knows the keys: only what can be none is refused. */
 export function keysByForm(type: KeyType): KnownKeys {
   const has = type === 0 ? canBeAttributeId : canBeForeignKey;
-  return { how: 'form', keys: { has, get: () => 0 } };
+  return { has, get: () => 0 };
 }
 
 /** One key in each line of a file. */
@@ -25,7 +22,7 @@ export async function keysInFile(path: string): Promise<KnownKeys> {
     throw failureOfPath(path, 'read', error);
   });
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
-  return { how: 'list', keys: keysOf(lines.filter((line) => line !== '')) };
+  return keysOf(lines.filter((line) => line !== ''));
 }
 
 /** As an import would have them: attributes that take no imports are unknown. */
@@ -36,7 +33,7 @@ export async function keysOfPartner(inlet: Inlet, type: KeyType): Promise<KnownK
     const { attribute_id, foreign_keys, retired } = valueOf(attribute);
     if (!retired) keys.push(...(type === 0 ? [String(attribute_id)] : foreign_keys));
   }
-  return { how: 'attributes', keys: keysOf(keys) };
+  return keysOf(keys);
 }
 
 function keysOf(keys: readonly string[]): ReadonlyMap<string, number> {

@@ -48,7 +48,8 @@ export async function runUpload(
     sayUploaded(uploaded.value, output);
     return;
   }
-  const goesOn = options.resume ? 'The same command goes on where it was.' : '';
+  const wasBegun = !['invalid_argument', 'unwritable_folder'].includes(uploaded.problem.code);
+  const goesOn = options.resume && wasBegun ? 'The same command goes on where it was.' : '';
   if (uploaded.problem.code === 'aborted') throw interrupted(`The upload is not complete. ${goesOn}`.trimEnd());
   const { told } = failureOf(uploaded.problem);
   throw new CliFailure({ ...told, remedy: `${told.remedy} ${goesOn}`.trim() });
