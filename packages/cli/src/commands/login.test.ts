@@ -72,4 +72,28 @@ describe('a login', () => {
     expect(listed.out).toMatch(/^plain .* no$/m);
     expect(listed.out).not.toContain('bert');
   });
+
+  it('takes nothing of a storage from the environment when the operator sent one', async () => {
+    vi.stubEnv('INLET_STORAGE_ENDPOINT', 'https://other-storage.example');
+    vi.stubEnv('INLET_STORAGE_SECRET_ACCESS_KEY', 'other-secret');
+    const sent = { region: 'r', bucket: 'b', prefix: 'p/', access_key_id: 'i', secret_access_key: 's' };
+    const from = await issued({ api_key: 'new-key', storage: sent });
+    await run('login', '--url', server.url, '--from', from);
+    const storage = { region: 'r', bucket: 'b', prefix: 'p/', accessKeyId: 'i', secretAccessKey: 's' };
+    expect(await kept()).toMatchObject({ profiles: { default: { storage } } });
+    expect(JSON.stringify(await kept())).not.toContain('other');
+    // Half of one storage is none: what is missing is asked for, and not taken from elsewhere.
+    const { secret_access_key: _left, ...half } = sent;
+    const login = run('login', '--url', server.url, '--from', await issued({ api_key: 'new-key', storage: half }));
+    await expect(login).rejects.toThrow('missing_answer: Secret access key was not given');
+  });
+
+  it('has the name that INLET_PROFILE says, unless --profile says another', async () => {
+    vi.stubEnv('INLET_PROFILE', 'staging');
+    const from = await issued({ api_key: 'new-key' });
+    await run('login', '--url', server.url, '--from', from);
+    expect(await kept()).toMatchObject({ current: 'staging', profiles: { staging: { apiKey: 'new-key' } } });
+    await run('login', '--url', server.url, '--from', from, '--profile', 'live');
+    expect(await kept()).toMatchObject({ current: 'live', profiles: { staging: {}, live: {} } });
+  });
 });

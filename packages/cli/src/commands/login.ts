@@ -6,7 +6,7 @@ import { wrongUse } from '../failures/cli-failure.ts';
 import { valueOf } from '../failures/value-of.ts';
 import { askForStorage } from '../profile/ask-for-storage.ts';
 import { readIssued, type Issued } from '../profile/issued.ts';
-import { isProfileName, type Profile } from '../profile/profile.ts';
+import { isProfileName, noProfiles, type Profile } from '../profile/profile.ts';
 import { keepProfile, readProfiles, settingsPath } from '../profile/settings-file.ts';
 import { outputFor, type OutputOptions } from '../terminal/output.ts';
 import { ask } from '../terminal/prompt.ts';
@@ -32,7 +32,7 @@ export function addLoginCommand(program: Command): void {
       ['INLET_API_KEY=… inlet login --profile staging --url https://staging.example', 'A second login, in a script.'],
     ],
   })
-    .option('--profile <name>', 'under which name; it becomes the one that is used', 'default')
+    .option('--profile <name>', 'under which name; else INLET_PROFILE, else default. It becomes the one that is used')
     .option('--url <address>', 'of the service; else INLET_URL')
     .option(
       '--from <file>',
@@ -46,11 +46,11 @@ export function addLoginCommand(program: Command): void {
     .option('--storage-access-key-id <id>', 'that was issued to you')
     .action(async (options: Options) => {
       const output = outputFor(options);
-      const { profile: name = 'default' } = options;
+      const environment = readEnvironment();
+      const name = options.profile ?? environment['INLET_PROFILE'] ?? noProfiles.current;
       if (!isProfileName(name)) {
         throw wrongUse(`"${name}" cannot be the name of a profile.`, 'Use letters, digits, dots, hyphens: --profile');
       }
-      const environment = readEnvironment();
       const path = settingsPath(environment);
       // Before anything is asked: a file that cannot be used would lose all answers.
       await readProfiles(path);
@@ -97,13 +97,27 @@ async function readAccess(options: Options, issued: Issued, environment: Environ
   };
 }
 
+/** What the operator sent and what is in the environment are two storages, of which never half is taken. */
 function knownStorage(options: Options, { storage: sent }: Issued, environment: Environment): Issued['storage'] {
+  const isSent = Object.values(sent).some((value) => value !== undefined);
+  const storage = isSent ? sent : storageIn(environment);
   return {
-    endpoint: options.storageEndpoint ?? sent.endpoint ?? environment['INLET_STORAGE_ENDPOINT'],
-    region: options.storageRegion ?? sent.region ?? environment['INLET_STORAGE_REGION'],
-    bucket: options.storageBucket ?? sent.bucket ?? environment['INLET_STORAGE_BUCKET'],
-    prefix: options.storagePrefix ?? sent.prefix ?? environment['INLET_STORAGE_PREFIX'],
-    accessKeyId: options.storageAccessKeyId ?? sent.accessKeyId ?? environment['INLET_STORAGE_ACCESS_KEY_ID'],
-    secretAccessKey: sent.secretAccessKey ?? environment['INLET_STORAGE_SECRET_ACCESS_KEY'],
+    endpoint: options.storageEndpoint ?? storage.endpoint,
+    region: options.storageRegion ?? storage.region,
+    bucket: options.storageBucket ?? storage.bucket,
+    prefix: options.storagePrefix ?? storage.prefix,
+    accessKeyId: options.storageAccessKeyId ?? storage.accessKeyId,
+    secretAccessKey: storage.secretAccessKey,
+  };
+}
+
+function storageIn(environment: Environment): Issued['storage'] {
+  return {
+    endpoint: environment['INLET_STORAGE_ENDPOINT'],
+    region: environment['INLET_STORAGE_REGION'],
+    bucket: environment['INLET_STORAGE_BUCKET'],
+    prefix: environment['INLET_STORAGE_PREFIX'],
+    accessKeyId: environment['INLET_STORAGE_ACCESS_KEY_ID'],
+    secretAccessKey: environment['INLET_STORAGE_SECRET_ACCESS_KEY'],
   };
 }
