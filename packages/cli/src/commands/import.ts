@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { partnerCommand, type CommonOptions } from '../command.ts';
 import { connect } from '../connect.ts';
 import { valueOf } from '../failures/value-of.ts';
+import { nameOfJob } from '../follow/describe-import.ts';
 import { followImport } from '../follow/follow-import.ts';
 import { outputFor } from '../terminal/output.ts';
 import { isPrefix, readCompressed } from './import-compressed.ts';
@@ -62,12 +63,13 @@ export function addImportCommand(program: Command): void {
       };
       const queued = valueOf(await inlet.queueImport(body, { idempotencyKey: options.idempotencyKey }));
       const { import_log_id: id } = queued;
+      const text = `${nameOfJob({ import_log_id: id, log_type: 0 })} is queued`;
       if (options.watch) {
-        output.note(`import ${id} is queued`);
+        output.note(text);
         await followImport(inlet, id, output);
         return;
       }
-      output.result(queued, () => `import ${id} is queued`);
+      output.result(queued, () => text);
       output.note(`Follow it: inlet imports ${id} --watch`);
     });
 }

@@ -8,6 +8,7 @@ import { askForStorage } from '../profile/ask-for-storage.ts';
 import { readIssued, type Issued } from '../profile/issued.ts';
 import { isProfileName, noProfiles, type Profile } from '../profile/profile.ts';
 import { keepProfile, readProfiles, settingsPath } from '../profile/settings-file.ts';
+import { harmless } from '../terminal/harmless.ts';
 import { outputFor, type OutputOptions } from '../terminal/output.ts';
 import { ask } from '../terminal/prompt.ts';
 
@@ -67,7 +68,7 @@ export function addLoginCommand(program: Command): void {
       const result = { profile: name, url: profile.url, uploads: hasStorage, user_token: hasToken, file: path };
       output.result(result, () =>
         [
-          `Logged in to ${profile.url} as profile "${name}".`,
+          `Logged in to ${harmless(profile.url)} as profile "${name}".`,
           `Uploads: ${hasStorage ? 'to the storage that was given' : 'no storage was given'}.`,
           ...(hasToken ? ['Audiences: those of the customer whose user token was given.'] : []),
         ].join('\n'),

@@ -101,7 +101,8 @@ describe('an error', () => {
   });
 
   it('of a command that came from outside is explained by whoever brought it', () => {
-    expect(told(new Error('x'), () => 'explained')).toEqual({ code: 1, text: 'explained\n' });
+    const explained = told(new Error('x'), () => 'not_there: gone\x1b[2J\nLook elsewhere.');
+    expect(explained).toEqual({ code: 1, text: `${String.raw`not_there: gone\x1b[2J`}\nLook elsewhere.\n` });
   });
 
   it('of the parser was said already', () => {

@@ -80,7 +80,7 @@ function sayUploaded(uploaded: Uploaded, output: Output): void {
   });
   const [only] = files;
   const path = files.length === 1 && only ? only.file_path : prefix;
-  if (path !== '') output.note(`Import with: inlet import ${harmless(quoted(path))}`);
+  if (path !== '') output.note(`Import with: inlet import ${quoted(path)}`);
 }
 
 function quoted(path: string): string {
