@@ -25,9 +25,9 @@ export function addImportCommand(program: Command): void {
       ['inlet import 2026-11-16.csv.gz --key-type foreign --watch', 'Import one file and follow it.'],
       ['inlet import deliveries/monday/ --key-type attribute --no-compressed', 'Every file under a prefix.'],
       [
-        'INLET_SOURCE_SECRET_ACCESS_KEY=… inlet import s3://own-bucket/day/ --compressed \\\n' +
-          '      --key-type foreign --region eu-central-1 --access-key-id AKIA…',
-        'From a bucket of your own.',
+        'inlet import s3://own-bucket/day/ --compressed --key-type foreign \\\n' +
+          '      --region eu-central-1 --access-key-id AKIA…',
+        'From a bucket of your own. Its secret is asked for; in a script, see `inlet help environment`.',
       ],
     ],
   })

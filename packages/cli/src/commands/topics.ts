@@ -26,6 +26,9 @@ const environment = `What the environment can say. It goes before what \`inlet l
   XDG_STATE_HOME                   in whose folder \`inlet\` uploads are noted until they end; else ~/.local/state
   NO_COLOR                         no colour
 
+What is typed before a command stays in the history of the shell. Keep keys in a file that only you can read, with lines
+like INLET_API_KEY=…, and let a script read it: set -a; . ./inlet.env; set +a
+
 Off a terminal there is no colour, no question and nothing that moves. Commands of operators have
 variables of their own: docs/configuration.md.`;
 

@@ -71,6 +71,16 @@ describe('an error', () => {
     expect(told(failureOf(problem))).toMatchObject({ code: 1, text: expect.stringContaining('--no-resume') });
   });
 
+  it.each([
+    ['compression_mismatch', '--no-compressed'],
+    ['no_good_row', '`inlet errors`'],
+    ['bad_rows', '`inlet errors --audience`'],
+    ['invalid_file_path', 's3://'],
+  ])('%s has a remedy in the words of this command line', (code, words) => {
+    expect(remedyOf(code)).toContain(words);
+    expect(remedyOf(code)).not.toMatch(/path_type|`compressed`|GET |`errors`/);
+  });
+
   it('of a job has the remedy of the service, also where a request to the storage has the same code', () => {
     expect(remedyOf('storage_refused')).toContain('queue the import again');
     expect(remedyOf('storage_refused')).not.toContain('inlet login');
