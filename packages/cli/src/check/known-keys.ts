@@ -2,8 +2,8 @@ import { canBeAttributeId, canBeForeignKey } from '@inlet/row-rule/key-form';
 import type { LineContext } from '@inlet/row-rule/judge-line';
 import type { Inlet } from '@inlet/sdk';
 import { readFile } from 'node:fs/promises';
+import { allAttributes } from '../all-attributes.ts';
 import { failureOfPath } from '../failures/failure-of-path.ts';
-import { valueOf } from '../failures/value-of.ts';
 
 /** What the keys of a file are compared with. */
 type KnownKeys = LineContext['attributeIdByKey'];
@@ -27,13 +27,8 @@ export async function keysInFile(path: string): Promise<KnownKeys> {
 
 /** As an import would have them: attributes that take no imports are unknown. */
 export async function keysOfPartner(inlet: Inlet, type: KeyType): Promise<KnownKeys> {
-  const { each } = await import('@inlet/sdk');
-  const keys: string[] = [];
-  for await (const attribute of each(({ query }) => inlet.listAttributes({ query: { ...query } }))) {
-    const { attribute_id, foreign_keys, retired } = valueOf(attribute);
-    if (!retired) keys.push(...(type === 0 ? [String(attribute_id)] : foreign_keys));
-  }
-  return keysOf(keys);
+  const taken = (await allAttributes(inlet)).filter(({ retired }) => !retired);
+  return keysOf(taken.flatMap((attribute) => (type === 0 ? [String(attribute.attribute_id)] : attribute.foreign_keys)));
 }
 
 function keysOf(keys: readonly string[]): ReadonlyMap<string, number> {
