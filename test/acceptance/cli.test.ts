@@ -269,6 +269,8 @@ describe('inlet in a script', () => {
       profiles: { default: { url: service.url, apiKey: partner.apiKey, storage: { accessKeyId: access_key_id } } },
     });
     expect(await run('limits', nothing)).toMatchObject({ code: 0 });
+    const elsewhere = { INLET_URL: 'http://127.0.0.1:3', INLET_API_KEY: 'wrong' };
+    expect(await run('limits --profile default', elsewhere)).toMatchObject({ code: 0 });
     expect(
       await run(
         'login --profile ci --from -',
