@@ -3,9 +3,14 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startScriptedServer, type ScriptedServer, type SeenRequest } from '../../../../test/support/scripted-server.ts';
+import {
+  startScriptedServer,
+  type ScriptedServer,
+  type SeenRequest,
+} from '../../../../test/support/scripted-server.ts';
 import { Inlet, type UploadFile, type UploadOptions } from '../inlet.ts';
 import { etagOf, etagOfParts } from './etags.ts';
+import { timeoutFor } from './object-storage.ts';
 
 // A storage that does what a test says. With the real one: test/integration/sdk-upload.test.ts.
 
@@ -132,5 +137,25 @@ describe('a folder for notes that cannot be written', () => {
     const options = { partSize: 5 * mebibyte, resumeFolder: join(path, 'notes') };
     expect(await upload(answer, [path], options)).toMatchObject({ problem: { code: 'unwritable_folder' } });
     expect(server?.seen.map(({ method }) => method)).toEqual(['HEAD', 'POST', 'DELETE', 'GET']);
+  });
+});
+
+describe('a part', () => {
+  it('has more time the larger it is', () => {
+    expect(timeoutFor(0)).toBe(300_000);
+    expect(timeoutFor(8 * mebibyte)).toBe(512_000);
+    expect(timeoutFor(1024 * mebibyte)).toBe(65_536_000);
+  });
+
+  it('arrives whole, with its length told before', async () => {
+    const body = Uint8Array.from({ length: 2 * mebibyte + 7 }, (_, n) => n % 127);
+    const answer: Answer = (response, { body: got }) =>
+      void response.writeHead(200, { etag: etagOf(Buffer.from(got)) }).end();
+    expect(await upload(answer, [{ name: 'a.csv', body }])).toMatchObject({
+      value: { files: [{ etag: etagOf(body) }] },
+    });
+    const headers = server?.seen[0]?.headers;
+    expect(headers?.['content-length']).toBe(String(body.byteLength));
+    expect(headers?.['transfer-encoding']).toBeUndefined();
   });
 });
