@@ -79,9 +79,11 @@ describe('inlet on a terminal', () => {
   it('asks what an import needs, shows how it goes on in place, and how it ended', async () => {
     const { api, service } = marketplace;
     // Held on its way, as long as it takes until the bar is seen.
-    const isHeld = waitUntil('the import runs', async () => (await api.list())[0]?.status === 1, 60, 20).then(() => {
+    const hold = async (): Promise<void> => {
+      await waitUntil('the import runs', async () => (await api.list())[0]?.status === 1, 60, 20);
       service.worker.kill('SIGSTOP');
-    });
+    };
+    const isHeld = hold();
     const goOn = async (): Promise<void> => {
       await isHeld;
       service.worker.kill('SIGCONT');

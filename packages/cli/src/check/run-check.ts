@@ -28,7 +28,7 @@ export type CheckOptions = CommonOptions &
 /** Judges the files and says so; whether all would be taken whole. */
 export async function runCheck(paths: readonly string[], options: CheckOptions, output: Output): Promise<boolean> {
   const rules = await readRules(options);
-  const files = await localFiles(paths, output.note);
+  const files = await localFiles(paths, (text) => output.note(text));
   const checked = await checkAll(files, rules, progressBar(output));
   sayAll(checked, judgedBy(options), output);
   return checked.every(isGood);

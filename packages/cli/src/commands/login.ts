@@ -30,7 +30,10 @@ export function addLoginCommand(program: Command): void {
     examples: [
       ['inlet login', 'Asks for all of it; keys are not shown.'],
       ['inlet login --url https://inlet.example --from issued.json', 'With what the operator sent.'],
-      ['inlet login --profile staging --url https://staging.example --from - < staging.json', 'A second one, in a script.'],
+      [
+        'inlet login --profile staging --url https://staging.example --from - < staging.json',
+        'A second one, in a script.',
+      ],
     ],
   })
     .option('--profile <name>', 'under which name; else INLET_PROFILE, else default. It becomes the one that is used')

@@ -37,6 +37,7 @@ export function addProfilesCommand(program: Command): void {
           ),
     );
     const over = ['INLET_URL', 'INLET_API_KEY'].filter((name) => environment[name] !== undefined);
-    if (over.length > 0) output.note(`The environment goes before them, unless --profile names one: ${over.join(' and ')}`);
+    if (over.length > 0)
+      output.note(`The environment goes before them, unless --profile names one: ${over.join(' and ')}`);
   });
 }

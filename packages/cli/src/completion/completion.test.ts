@@ -1,4 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../cli.ts';
 import { bashCompletion } from './bash.ts';
@@ -51,7 +54,10 @@ describe('a completion script', () => {
 
   for (const [shell, script] of Object.entries(scripts)) {
     it.skipIf(!isHere(shell))(`is one that ${shell} can read`, () => {
-      const { status, stderr } = spawnSync(shell, ['-n', '/dev/stdin'], { input: script(places), encoding: 'utf8' });
+      const folder = mkdtempSync(join(tmpdir(), 'inlet-completion-'));
+      writeFileSync(join(folder, 'script'), script(places));
+      const { status, stderr } = spawnSync(shell, ['-n', join(folder, 'script')], { encoding: 'utf8' });
+      rmSync(folder, { recursive: true });
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     });
   }

@@ -42,7 +42,10 @@ function endOfStorage({ status, code, may_pass: mayPass }: StorageAnswer): End {
     return { exitCode: exitCode.away, remedy: 'The storage is away or busy: run the same again later.' };
   }
   if (code === 'RequestTimeTooSkewed') {
-    return { exitCode: exitCode.notAllowed, remedy: 'Set the clock of this machine: a request is signed with its time.' };
+    return {
+      exitCode: exitCode.notAllowed,
+      remedy: 'Set the clock of this machine: a request is signed with its time.',
+    };
   }
   if (status === 401 || status === 403 || code === 'NoSuchBucket') {
     const remedy = 'See that bucket, prefix and keys of the storage are those that were issued: `inlet login`.';

@@ -11,9 +11,11 @@ const remediesOfFlags: Readonly<Record<string, string>> = {
   invalid_role_arn: 'Give the ARN of the role with --role-arn, for example arn:aws:iam::123456789012:role/inlet.',
   roles_not_available: 'Give --access-key-id in place of --role-arn, or ask the operator for roles.',
   unknown_keys: '`inlet attributes` shows your attributes and their keys; --key-type says which of them you mean.',
-  invalid_file_path: 'Give a path below your prefix without `..` and a leading `/`, or s3://<bucket>/<path> for a bucket of your own.',
+  invalid_file_path:
+    'Give a path below your prefix without `..` and a leading `/`, or s3://<bucket>/<path> for a bucket of your own.',
   compression_mismatch: 'Import with --compressed or --no-compressed as the file is, or upload the file as announced.',
-  no_good_row: 'See the rows with `inlet errors`, correct the file, upload it and import it again. `inlet check` judges it before.',
+  no_good_row:
+    'See the rows with `inlet errors`, correct the file, upload it and import it again. `inlet check` judges it before.',
   bad_rows: 'See the rows with `inlet errors --audience`, correct the file, upload it and append it again.',
   unknown_code: 'This service is newer than your `inlet`: the detail says what is wrong. Update `inlet` to see more.',
 };

@@ -68,9 +68,12 @@ describe('the file of logins', () => {
 
   it('in a folder that cannot be used is told with its path, and how to name another', async () => {
     await writeFile(join(folder, 'inlet'), 'a file where the folder should be');
-    const told = { exitCode: 1, remedy: expect.stringContaining('XDG_CONFIG_HOME') };
-    await expect(readProfiles(path)).rejects.toMatchObject({ message: expect.stringContaining(path), told });
+    const remedy = 'See who may use the folder with ls -ld, or name another one with XDG_CONFIG_HOME.';
+    const reading = readProfiles(path);
+    await expect(reading).rejects.toThrow(`unreadable_file: ${path} cannot be read: `);
+    await expect(reading).rejects.toMatchObject({ told: { exitCode: 1, remedy } });
     const writing = writeProfiles(path, profiles);
-    await expect(writing).rejects.toMatchObject({ message: expect.stringContaining('unwritable_file'), told });
+    await expect(writing).rejects.toThrow(`unwritable_file: ${path} cannot be written: `);
+    await expect(writing).rejects.toMatchObject({ told: { exitCode: 1, remedy } });
   });
 });

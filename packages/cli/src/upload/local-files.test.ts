@@ -33,9 +33,7 @@ describe('local files', () => {
     symlinkSync(join(folder, 'itself.csv'), join(folder, 'itself.csv'));
     expect(await namesIn(folder)).toEqual({
       names: ['a.csv'],
-      notes: ['dangling.csv', 'itself.csv'].map(
-        (name) => `${join(folder, name)} is left out: the link leads nowhere.`,
-      ),
+      notes: ['dangling.csv', 'itself.csv'].map((name) => `${join(folder, name)} is left out: the link leads nowhere.`),
     });
   });
 

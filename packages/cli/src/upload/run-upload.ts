@@ -31,7 +31,7 @@ export async function runUpload(
 ): Promise<void> {
   const profile = await readProfile(options);
   if (!profile.storage) throw noStorage();
-  const files = await localFiles(paths, output.note);
+  const files = await localFiles(paths, (text) => output.note(text));
   const inlet = await clientOf(profile);
   const bar = progressBar(output);
   const uploaded = await untilInterrupted((signal) =>
