@@ -25,7 +25,9 @@ describe('inlet check', () => {
   it('ends with 0 where all is good, and says how keys were judged', async () => {
     const { code, out, said } = await cli.run(['check', 'files']);
     expect(code).toBe(0);
-    expect(said).toMatch(/^Keys were judged by their form only, and files by the default limits: .*--attributes.*\n$/);
+    expect(said).toMatch(
+      /^Keys were judged by their form only, and the limits are the default ones: .*--attributes.*\n$/,
+    );
     expect(out).toContain('files/good.csv: good\n  rows:    2 rows, 2 good, 0 bad, ');
     expect(out).toContain('  columns: id, keys; separated by commas; header in line 1\n');
     expect(out).toContain('files/packed.csv.gz: good');
@@ -44,7 +46,7 @@ describe('inlet check', () => {
   it('compares keys with a list', async () => {
     const { code, out, said } = await cli.run(['check', 'files/good.csv', '--keys', 'keys.txt', '--json']);
     expect(code).toBe(1);
-    expect(said).toMatch(/^The limits were the default ones: .*\n$/);
+    expect(said).toMatch(/^The limits are the default ones: .*\n$/);
     expect(JSON.parse(out)).toMatchObject({
       ok: false,
       keys_checked: 'list',

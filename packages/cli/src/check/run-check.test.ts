@@ -48,7 +48,7 @@ describe('files of an audience', () => {
   it('are held to the default limits else, and the note says so', async () => {
     const { value, said } = await check({ audience: true });
     expect(value).toMatchObject({ ok: true, limits_checked: 'default' });
-    expect(said).toMatch(/^The limits were the default ones: --attributes /);
+    expect(said).toMatch(/^The limits are the default ones: --attributes /);
     expect(server.seen).toEqual([]);
   });
 });

@@ -83,9 +83,9 @@ function judgedBy({ audience, keys, attributes }: CheckOptions): JudgedBy {
 }
 
 const hints = {
-  form: 'Keys were judged by their form only, and files by the default limits: --attributes takes yours from Inlet, --keys a list of keys.',
-  list: 'The limits were the default ones: --attributes takes yours from Inlet, with your keys.',
-  none: 'The limits were the default ones: --attributes takes yours from Inlet.',
+  form: 'Keys were judged by their form only, and the limits are the default ones: see --attributes, --keys.',
+  list: 'The limits are the default ones: --attributes takes yours from Inlet, with your keys.',
+  none: 'The limits are the default ones: --attributes takes yours from Inlet.',
 } as const;
 
 function hintOf({ keys, limits }: JudgedBy): string | null {
