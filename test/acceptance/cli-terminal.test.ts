@@ -6,6 +6,7 @@ import { device } from '../support/device-id.ts';
 import { controlC, enter, installPartnerCli, type PartnerCli, type Step } from '../support/partner-cli.ts';
 import { stopProcess } from '../support/running-service.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 // The command line of partners as a person has it, on a terminal of 100 columns.
 
@@ -20,7 +21,7 @@ describe('inlet on a terminal', () => {
     marketplace = await startMarketplace('cli-terminal');
     const { partner, service } = marketplace;
     await partner.createAttribute('sports', 'sports');
-    const rows = Array.from({ length: 50_000 }, (_, n) => `${device(n)},sports\n`).join('');
+    const rows = Array.from({ length: 500_000 }, (_, n) => `${device(n)},sports\n`).join('');
     await partner.upload('good/1.csv', rows);
     await partner.upload('bad.csv', `${device(1)},sports\nnot-an-id,sports\n`);
     await partner.upload('members.csv', `${device(1)},click\n`);
@@ -76,14 +77,26 @@ describe('inlet on a terminal', () => {
   });
 
   it('asks what an import needs, shows how it goes on in place, and how it ended', async () => {
+    const { api, service } = marketplace;
+    // Held on its way, as long as it takes until the bar is seen.
+    const hold = async (): Promise<void> => {
+      await waitUntil('the import runs', async () => (await api.list())[0]?.status === 1, 60, 20);
+      service.worker.kill('SIGSTOP');
+    };
+    const isHeld = hold();
+    const goOn = async (): Promise<void> => {
+      await isHeld;
+      service.worker.kill('SIGCONT');
+    };
     const { code, raw, text } = await show('import good/ --watch', [
       type('attribute or foreign', 'foreign'),
       type('gzipped (yes or no)', 'no'),
+      { sees: '░', types: '', before: goOn },
     ]);
     expect(code).toBe(0);
     expect(raw).toContain('\x1b[1A\x1b[0J');
-    expect(text).toMatch(/import \d+(?:: pending, next|  [█░]+ +\d+ %  [\d,]+ rows?)/);
-    expect(text).toMatch(/import \d+: done, 50,000 rows, 50,000 devices\n$/);
+    expect(text).toMatch(/import \d+ {2}█*░+ +\d+ % {2}[\d,]+ rows?/);
+    expect(text).toMatch(/import \d+: done, 500,000 rows, 500,000 devices\n$/);
   });
 
   it('has tables with colour that fit, and the same words without', async () => {

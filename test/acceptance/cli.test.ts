@@ -183,10 +183,12 @@ describe('inlet in a script', () => {
     const { region, accessKeyId, secretAccessKey } = own.credentials;
     const words = `import s3://${own.bucket}/in/ --no-compressed --key-type foreign --region ${region} --watch --json`;
     const secret = { INLET_SOURCE_SECRET_ACCESS_KEY: secretAccessKey };
-    const { code, out } = await run(`${words} --quiet --access-key-id ${accessKeyId}`, secret);
+    const { code, out, said } = await run(`${words} --access-key-id ${accessKeyId}`, secret);
     expect(code).toBe(0);
-    expect(importLogSchema.parse(JSON.parse(out))).toMatchObject({ status: 2, path_type: 1, total_rows: '1' });
-    expect(out).not.toContain(secretAccessKey);
+    const last = importLogSchema.parse(JSON.parse(out.trimEnd().split('\n').at(-1) ?? ''));
+    expect(last).toMatchObject({ status: 2, path_type: 1, total_rows: '1' });
+    expect(said).toContain('is queued');
+    expect(out + said).not.toContain(secretAccessKey);
     expect(await run(`import good.csv --key-type foreign --region ${region}`, secret)).toMatchObject({
       code: 2,
       out: '',
@@ -267,6 +269,8 @@ describe('inlet in a script', () => {
       profiles: { default: { url: service.url, apiKey: partner.apiKey, storage: { accessKeyId: access_key_id } } },
     });
     expect(await run('limits', nothing)).toMatchObject({ code: 0 });
+    const elsewhere = { INLET_URL: 'http://127.0.0.1:3', INLET_API_KEY: 'wrong' };
+    expect(await run('limits --profile default', elsewhere)).toMatchObject({ code: 0 });
     expect(
       await run(
         'login --profile ci --from -',

@@ -1,4 +1,11 @@
-import { GetObjectCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
+import {
+  AbortMultipartUploadCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  ListPartsCommand,
+  type MultipartUpload,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,6 +22,7 @@ import { startMeddlingProxy, type Meddling } from '../support/meddling-proxy.ts'
 import { createPartner, type TestPartner } from '../support/partners.ts';
 import type { Ran } from '../support/run-inlet.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 // `inlet upload` against the real storage, killed at a moment that a proxy between them knows.
 
@@ -59,7 +67,7 @@ describe('inlet upload', () => {
     sent = [];
     decide = () => 'pass';
     const { bucket, prefix, storageKeys } = partner;
-    return spawn(process.execPath, [main, 'upload', ...parameters, '--part-size', '5', '--parallel', '1'], {
+    return spawn(process.execPath, [main, 'upload', '--part-size', '5', '--parallel', '1', ...parameters], {
       env: {
         PATH: '/usr/bin:/bin',
         HOME: folder,
@@ -101,9 +109,19 @@ describe('inlet upload', () => {
     const { Body } = await partner.s3.send(new GetObjectCommand(query));
     return sumOf((await Body?.transformToByteArray()) ?? new Uint8Array(0));
   };
-  const unfinished = async (): Promise<unknown[]> => {
+  const unfinished = async (): Promise<MultipartUpload[]> => {
     const query = { Bucket: partner.bucket, Prefix: partner.prefix };
     return (await owner.send(new ListMultipartUploadsCommand(query))).Uploads ?? [];
+  };
+  const partsThere = async (): Promise<number> => {
+    const [{ Key, UploadId } = {}] = await unfinished();
+    const listed = await partner.s3.send(new ListPartsCommand({ Bucket: partner.bucket, Key, UploadId }));
+    return listed.Parts?.length ?? 0;
+  };
+  const removeUnfinished = async (): Promise<void> => {
+    for (const { Key, UploadId } of await unfinished()) {
+      await owner.send(new AbortMultipartUploadCommand({ Bucket: partner.bucket, Key, UploadId }));
+    }
   };
   const notes = (): Promise<string[]> => readdir(join(folder, '.local/state/inlet/uploads'));
 
@@ -193,6 +211,52 @@ describe('inlet upload', () => {
     await uploaded(path);
     expect(sent.length).toBeLessThanOrEqual(3);
     expect(await sumInBucket('interrupted.csv')).toBe(sumOf(bytesOf(23 * mebibyte, 5)));
+  });
+
+  it('goes on with several parts at once', async () => {
+    const path = join(folder, 'parallel.csv');
+    const content = bytesOf(33 * mebibyte, 6);
+    await writeFile(path, content);
+    await killAtFourthPart(path, '--parallel', '4');
+    await waitUntil('three parts are there', async () => (await partsThere()) === 3);
+    await uploaded(path, '--parallel', '4');
+    expect(sent).toHaveLength(4);
+    expect(await sumInBucket('parallel.csv')).toBe(sumOf(content));
+    expect(await unfinished()).toEqual([]);
+  });
+
+  it('begins anew with parts of another size, and where the note cannot be read', async () => {
+    const path = join(folder, 'anew.csv');
+    const content = bytesOf(23 * mebibyte, 7);
+    await writeFile(path, content);
+    await killAtFourthPart(path);
+    await uploaded(path, '--part-size', '6');
+    expect(sent).toEqual(['1', '2', '3', '4']);
+    expect(await sumInBucket('anew.csv')).toBe(sumOf(content));
+    expect(await unfinished()).toEqual([]);
+
+    await killAtFourthPart(path, '--prefix', 'again');
+    const [note = ''] = await notes();
+    await writeFile(join(folder, '.local/state/inlet/uploads', note), '{"uploadId": ');
+    await uploaded(path, '--prefix', 'again');
+    expect(sent).toEqual(['1', '2', '3', '4', '5']);
+    expect(await sumInBucket('again/anew.csv')).toBe(sumOf(content));
+    // Nobody knows of the first attempt any more: a rule of the bucket removes it (decision 0043).
+    expect(await unfinished()).toHaveLength(1);
+    await removeUnfinished();
+    expect(await notes()).toEqual([]);
+  });
+
+  it('may be run twice at once: the object is right, and the next run finds it', async () => {
+    const path = join(folder, 'at-once.csv');
+    const content = bytesOf(23 * mebibyte, 8);
+    await writeFile(path, content);
+    const both = await Promise.all([run(path), run(path)]);
+    expect(both.map(({ code }) => code)).toContain(0);
+    expect(both.filter(({ code, said }) => code !== 0 && !said.includes('NoSuchUpload'))).toEqual([]);
+    expect((await uploaded(path)).files).toEqual([expect.objectContaining({ was_there: true })]);
+    expect(await sumInBucket('at-once.csv')).toBe(sumOf(content));
+    expect(await unfinished()).toEqual([]);
   });
 
   it('takes folders with all that is in them, and is quiet where nobody looks', async () => {

@@ -7,8 +7,8 @@ import { installPacked } from '../../scripts/packages/install-packed.ts';
 import type { Ran } from './run-inlet.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** What is typed when something is seen; the next step looks at what came after. */
-export type Step = { readonly sees: string; readonly types: string };
+/** What is typed when something is seen, and what happens before; the next step looks at what came after. */
+export type Step = { readonly sees: string; readonly types: string; readonly before?: () => Promise<void> };
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -58,12 +58,13 @@ export function installPartnerCli(): PartnerCli {
       child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
       const ended = once(child, 'close');
       let from = 0;
-      for (const { sees, types } of steps) {
+      for (const { sees, types, before } of steps) {
         await waitUntil(`the terminal shows "${sees}" in ${JSON.stringify(shown)}`, () => {
           const at = shown.indexOf(sees, from);
           if (at >= 0) from = at + sees.length;
           return Promise.resolve(at >= 0);
         });
+        await before?.();
         child.stdin.write(types);
       }
       await ended;

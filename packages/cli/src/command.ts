@@ -25,7 +25,7 @@ export function localCommand(parent: Command, name: string, { description, examp
 export function partnerCommand(parent: Command, name: string, about: About): Command {
   return localCommand(parent, name, about).option(
     '--profile <name>',
-    'the login to use; else INLET_PROFILE, else the one of the last `inlet login`',
+    'the login to use, whatever the environment says; else INLET_URL and INLET_API_KEY, else INLET_PROFILE, else the one of the last `inlet login`',
   );
 }
 

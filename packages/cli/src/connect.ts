@@ -9,7 +9,7 @@ import { readProfiles, settingsPath } from './profile/settings-file.ts';
 /** What was chosen by `--profile`, the environment and the settings file. */
 export async function readProfile({ profile }: LoginOptions): Promise<Profile> {
   const environment = readEnvironment();
-  return chooseProfile(await readProfiles(settingsPath(environment)), profile, environment);
+  return chooseProfile(() => readProfiles(settingsPath(environment)), profile, environment);
 }
 
 /** The client of a command. The SDK is loaded here and not before: `--help` does not need it. */
@@ -22,8 +22,12 @@ export async function clientOf(profile: Profile): Promise<Inlet> {
   try {
     return new sdk.Inlet(profile);
   } catch (error) {
-    // The SDK names the setting, never its value.
     if (!(error instanceof TypeError)) throw error;
+    if (error.message.startsWith('url must be https,')) {
+      const remedy = 'Give an https address; `inlet login --allow-http` takes this one as it is, and keeps it so.';
+      throw wrongUse('The address is not https: the key could be read on the way.', remedy);
+    }
+    // The SDK names the setting, never its value.
     throw wrongUse(`The login cannot be used: ${error.message}.`, 'Run `inlet login` again, or mend the environment.');
   }
 }

@@ -17,12 +17,11 @@ export async function attempt(
   { timeoutMs, signal }: Limits,
 ): Promise<Success<HttpAnswer> | { readonly ok: false; readonly problem: LocalProblem }> {
   const timer = AbortSignal.timeout(timeoutMs);
-  const { url, method, headers, body } = request;
+  const { url, method } = request;
   try {
     const answer = await fetch(url, {
       method,
-      headers,
-      ...(body === undefined ? {} : { body }),
+      ...contentOf(request),
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, timer]) : timer,
     });
@@ -32,6 +31,32 @@ export async function attempt(
     if (timer.aborted) return refuse('timed_out', `No answer within ${timeoutMs} ms.`);
     return refuse('network_failed', describe(error));
   }
+}
+
+const pieceBytes = 262_144;
+
+/**
+ * Node ends a request on which nothing moves for five minutes, and a body that is handed over at once is one move, however
+ * long it takes. In pieces, a slow line has as long as `timeoutMs` says.
+ */
+function contentOf({ headers, body }: HttpRequest): Pick<RequestInit, 'headers' | 'body' | 'duplex'> {
+  if (body === undefined) return { headers };
+  const isLarge = body instanceof Uint8Array && body.byteLength > pieceBytes && process.versions['bun'] === undefined;
+  if (!isLarge) return { headers, body };
+  // The storage takes no body of unknown length.
+  const withLength = { ...headers, 'content-length': String(body.byteLength) };
+  return { headers: withLength, body: piecesOf(body), duplex: 'half' };
+}
+
+function piecesOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {
+  let given = 0;
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const piece = bytes.subarray(given, given + pieceBytes);
+    given += piece.byteLength;
+    if (piece.byteLength === 0) controller.close();
+    else controller.enqueue(piece);
+  };
+  return new ReadableStream({ pull }, { highWaterMark: 0 });
 }
 
 /** A signal of `AbortSignal.timeout` is a time limit like any other. */

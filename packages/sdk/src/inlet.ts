@@ -14,7 +14,16 @@ export type { CallOptions, ServerEvent, WriteOptions } from './call.ts';
 export { each, type Page } from './each.ts';
 export type { ApiCode } from './generated/codes.ts';
 export type * from './generated/schemas.ts';
-export type { Answer, Answered, ApiProblem, LocalCode, LocalProblem, Problem, Result } from './result.ts';
+export type {
+  Answer,
+  Answered,
+  ApiProblem,
+  LocalCode,
+  LocalProblem,
+  Problem,
+  Result,
+  StorageAnswer,
+} from './result.ts';
 export type { RetrySettings } from './retry.ts';
 export type { StorageSettings } from './upload/storage.ts';
 export type { Uploaded, UploadFile, UploadOptions, UploadProgress } from './upload/upload-files.ts';

@@ -41,6 +41,19 @@ export type LocalProblem = {
   readonly detail: string;
   /** How often it was tried. */
   readonly attempts: number;
+  /** Of `storage_refused`, where it is about an answer. */
+  readonly storage?: StorageAnswer;
+};
+
+/** What the object storage answered. */
+export type StorageAnswer = {
+  readonly status: number;
+  /** As S3 has it: `AccessDenied`, `SlowDown` …; empty where there was none. */
+  readonly code: string;
+  /** To be quoted when asking whoever runs the storage; empty where there was none. */
+  readonly request_id: string;
+  /** The storage is away or busy: the same may work later. */
+  readonly may_pass: boolean;
 };
 
 export type LocalCode =
@@ -56,6 +69,8 @@ export type LocalCode =
   | 'invalid_argument'
   /** A file to upload cannot be read, or changed while it was read. */
   | 'unreadable_file'
+  /** The `resumeFolder` of an upload cannot be written. */
+  | 'unwritable_folder'
   /** The object storage refused. */
   | 'storage_refused';
 

@@ -18,7 +18,7 @@ const rules: CheckRules = {
   shapes: marketplaceShapes,
   limits: defaultFileLimits,
   badRowShare: 1,
-  keys: keysByForm(1).keys,
+  keys: keysByForm(1),
   expectGzip: isCalledGzip,
   shownRows: 2,
 };
@@ -87,6 +87,15 @@ describe('a file on this machine', () => {
     expect(await codeOf(content, name)).toBe(code);
   });
 
+  it('that cannot be read is a verdict like others, with words for this command line', async () => {
+    const missing = await checkFile(join(folder, 'gone.csv'), rules, () => {});
+    expect(missing.fault).toEqual({ code: 'unreadable_file', detail: 'It cannot be read: it is not there (ENOENT).' });
+    expect((await checkFile(folder, rules, () => {})).fault?.detail).toContain('it is a folder (EISDIR)');
+    expect(checkedText(missing, paperTerminal(false).stream)).toMatch(/gone\.csv: not judged\n {2}unreadable_file: /);
+    const mismatched = await check(`${id(1)},a\n`, 'a.csv.gz');
+    expect(checkedText(mismatched, paperTerminal(false).stream)).toContain('Say --compressed or --no-compressed');
+  });
+
   it('is held to the limits', async () => {
     const row = `${id(1)},a\n`;
     const limits = { maxLineBytes: 38, maxGzipFileBytes: 60, maxPlainFileBytes: 1_000 };
@@ -108,8 +117,12 @@ describe('a file on this machine', () => {
     });
   });
 
+  it('is not compared with a list that is not there', async () => {
+    await expect(keysInFile(join(folder, 'none.txt'))).rejects.toMatchObject({ told: { exitCode: 2 } });
+  });
+
   it('is compared with a list of keys', async () => {
-    const { keys } = await keysInFile(write('keys.txt', '\uFEFFsports\r\nköln\n\n'));
+    const keys = await keysInFile(write('keys.txt', '\uFEFFsports\r\nköln\n\n'));
     const checked = await check(`${id(1)},sports|köln\n${id(2)},golf\n`, 'a.csv', { ...rules, keys });
     expect(checked.rows).toMatchObject({ good: 1, reasons: [{ code: 'unknown_key', first_row: 2 }] });
   });
@@ -122,16 +135,13 @@ describe('a file on this machine', () => {
     [1, '', false],
     [1, 'a\tb', false],
   ] as const)('has, with key type %s, the key "%s" by its form: %s', (type, key, isOne) => {
-    expect(keysByForm(type).keys.has(key)).toBe(isOne);
+    expect(keysByForm(type).has(key)).toBe(isOne);
   });
 
   it('tells how far it is', async () => {
     const path = write('a.csv', `${id(1)},a\n`.repeat(50_000));
     let seen = 0;
-    const { bytes } = await checkFile(path, rules, (more, total) => {
-      seen += more;
-      expect(total).toBe(50_000 * 39);
-    });
-    expect(seen).toBe(bytes);
+    const { bytes } = await checkFile(path, rules, (more) => (seen += more));
+    expect([seen, bytes]).toEqual([50_000 * 39, 50_000 * 39]);
   });
 });

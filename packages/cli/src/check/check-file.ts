@@ -20,6 +20,7 @@ import { unpackHead } from '@inlet/row-rule/unpack-head';
 import { open, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { reasonOf } from '../failures/failure-of-path.ts';
 import { RowCounts, type CountedRows } from './row-counts.ts';
 
 export type CheckRules = {
@@ -38,20 +39,34 @@ export type CheckedFile = {
   readonly path: string;
   readonly bytes: number;
   readonly layout: RowLayout | null;
-  /** Why the file would fail as a whole. */
-  readonly fault: FileFault | null;
+  /** Why the file would fail as a whole, or cannot be judged. */
+  readonly fault: FileFault | Unreadable | null;
   readonly rows: CountedRows;
 };
+
+type Unreadable = { readonly code: 'unreadable_file'; readonly detail: string };
 
 /** A line of which the engine, which has a gigabyte for a load, cannot make anything. */
 const longestLine = 1024 ** 3;
 
-/** Says of a local file what the service would say, in the same order of judgement, and reads it as a stream. */
+/** Says of a local file what the service would say. One that cannot be read keeps nobody from the verdict on the others. */
 export async function checkFile(
   path: string,
   rules: CheckRules,
-  onBytes: (bytes: number, total: number) => void,
+  onBytes: (bytes: number) => void,
 ): Promise<CheckedFile> {
+  try {
+    return await judgeFile(path, rules, onBytes);
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === null) throw error;
+    const fault = { code: 'unreadable_file', detail: `It cannot be read: ${reason}.` } as const;
+    return { path, bytes: 0, layout: null, rows: new RowCounts(0).counted(0), fault };
+  }
+}
+
+/** In the order of judgement that the service has; the file is read as a stream. */
+async function judgeFile(path: string, rules: CheckRules, onBytes: (bytes: number) => void): Promise<CheckedFile> {
   const handle = await open(path);
   try {
     const { size } = await handle.stat();
@@ -70,7 +85,7 @@ export async function checkFile(
       isGzip,
       judge,
       limits: rules.limits,
-      onBytes: (bytes) => onBytes(bytes, size),
+      onBytes,
     });
     // What cannot be read to its end has no rows that count.
     if (broken) return { ...found, layout, fault: broken };

@@ -2,37 +2,33 @@ import { canBeAttributeId, canBeForeignKey } from '@inlet/row-rule/key-form';
 import type { LineContext } from '@inlet/row-rule/judge-line';
 import type { Inlet } from '@inlet/sdk';
 import { readFile } from 'node:fs/promises';
-import { valueOf } from '../failures/value-of.ts';
+import { allAttributes } from '../all-attributes.ts';
+import { failureOfPath } from '../failures/failure-of-path.ts';
 
 /** What the keys of a file are compared with. */
-export type KnownKeys = {
-  readonly how: 'form' | 'list' | 'attributes';
-  readonly keys: LineContext['attributeIdByKey'];
-};
+type KnownKeys = LineContext['attributeIdByKey'];
 
 type KeyType = 0 | 1;
 
 /** Nobody knows the keys: only what can be none is refused. */
 export function keysByForm(type: KeyType): KnownKeys {
   const has = type === 0 ? canBeAttributeId : canBeForeignKey;
-  return { how: 'form', keys: { has, get: () => 0 } };
+  return { has, get: () => 0 };
 }
 
 /** One key in each line of a file. */
 export async function keysInFile(path: string): Promise<KnownKeys> {
-  const lines = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '').split(/\r?\n/);
-  return { how: 'list', keys: keysOf(lines.filter((line) => line !== '')) };
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw failureOfPath(path, 'read', error);
+  });
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  return keysOf(lines.filter((line) => line !== ''));
 }
 
 /** As an import would have them: attributes that take no imports are unknown. */
 export async function keysOfPartner(inlet: Inlet, type: KeyType): Promise<KnownKeys> {
-  const { each } = await import('@inlet/sdk');
-  const keys: string[] = [];
-  for await (const attribute of each(({ query }) => inlet.listAttributes({ query: { ...query } }))) {
-    const { attribute_id, foreign_keys, retired } = valueOf(attribute);
-    if (!retired) keys.push(...(type === 0 ? [String(attribute_id)] : foreign_keys));
-  }
-  return { how: 'attributes', keys: keysOf(keys) };
+  const taken = (await allAttributes(inlet)).filter(({ retired }) => !retired);
+  return keysOf(taken.flatMap((attribute) => (type === 0 ? [String(attribute.attribute_id)] : attribute.foreign_keys)));
 }
 
 function keysOf(keys: readonly string[]): ReadonlyMap<string, number> {

@@ -7,13 +7,13 @@ import { readKeyType, type KeyTypeOptions } from '../commands/key-type.ts';
 import { connect } from '../connect.ts';
 import { wrongUse } from '../failures/cli-failure.ts';
 import { valueOf } from '../failures/value-of.ts';
-import { harmless } from '../terminal/harmless.ts';
 import { several } from '../terminal/numbers.ts';
 import type { Output } from '../terminal/output.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
-import { localFiles, type LocalFile } from '../upload/local-files.ts';
-import { checkFile, type CheckedFile, type CheckRules } from './check-file.ts';
-import { keysByForm, keysInFile, keysOfPartner, type KnownKeys } from './known-keys.ts';
+import { localFiles } from '../upload/local-files.ts';
+import { checkAll } from './check-all.ts';
+import type { CheckedFile, CheckRules } from './check-file.ts';
+import { keysByForm, keysInFile, keysOfPartner } from './known-keys.ts';
 import { checkedJson, checkedText, isGood } from './say-checked.ts';
 
 export type CheckOptions = CommonOptions &
@@ -27,34 +27,34 @@ export type CheckOptions = CommonOptions &
 
 /** Judges the files and says so; whether all would be taken whole. */
 export async function runCheck(paths: readonly string[], options: CheckOptions, output: Output): Promise<boolean> {
-  const [rules, known] = await readRules(options);
-  const files = await localFiles(paths);
-  const checked = await checkAll(files, rules, output);
-  sayAll(checked, known, options.audience === true, output);
+  const rules = await readRules(options);
+  const files = await localFiles(paths, (text) => output.note(text));
+  const checked = await checkAll(files, rules, progressBar(output));
+  sayAll(checked, judgedBy(options), output);
   return checked.every(isGood);
 }
 
-async function readRules(options: CheckOptions): Promise<[CheckRules, KnownKeys]> {
+async function readRules(options: CheckOptions): Promise<CheckRules> {
   const isAudience = options.audience === true;
-  if (isAudience && (options.keys !== undefined || options.attributes || options.keyType !== undefined)) {
-    throw wrongUse('The rows of an audience have no keys.', 'Leave out --keys, --attributes and --key-type.');
+  if (isAudience && (options.keys !== undefined || options.keyType !== undefined)) {
+    throw wrongUse('The rows of an audience have no keys.', 'Leave out --keys and --key-type.');
+  }
+  if (options.keys !== undefined && options.attributes) {
+    throw wrongUse('Keys come from one place.', 'Give --keys or --attributes.');
   }
   const inlet = options.attributes ? await connect(options) : null;
-  const known = await readKeys(options, inlet);
   const byName = (path: string): boolean | null => (isCalledGzip(path) ? true : isAudience ? null : false);
-  const rules = {
+  return {
     shapes: isAudience ? audienceShapes : marketplaceShapes,
     limits: inlet ? await readLimits(inlet) : defaultFileLimits,
     badRowShare: badRowShares[isAudience ? 'audience' : 'marketplace'],
-    keys: known.keys,
+    keys: isAudience ? keysByForm(1) : await readKeys(options, inlet),
     expectGzip: (path: string) => options.compressed ?? byName(path),
     shownRows: options.badRows,
   };
-  return [rules, known];
 }
 
-async function readKeys(options: CheckOptions, inlet: Inlet | null): Promise<KnownKeys> {
-  if (options.keys !== undefined && inlet) throw wrongUse('Keys come from one place.', 'Give --keys or --attributes.');
+async function readKeys(options: CheckOptions, inlet: Inlet | null): Promise<CheckRules['keys']> {
   if (options.keys !== undefined) return keysInFile(options.keys);
   if (inlet) return keysOfPartner(inlet, await readKeyType(options));
   return keysByForm(options.keyType === undefined ? 1 : await readKeyType(options));
@@ -69,34 +69,32 @@ async function readLimits(inlet: Inlet): Promise<FileLimits> {
   };
 }
 
-async function checkAll(files: readonly LocalFile[], rules: CheckRules, output: Output): Promise<CheckedFile[]> {
-  const bar = progressBar(output);
-  const checked: CheckedFile[] = [];
-  try {
-    for (const { path } of files) {
-      let done = 0;
-      checked.push(
-        await checkFile(path, rules, (bytes, total) => {
-          done += bytes;
-          bar.show({ what: harmless(path), done, total });
-        }),
-      );
-    }
-  } finally {
-    bar.end();
-  }
-  return checked;
+type JudgedBy = {
+  /** What keys were compared with; null where there are none. */
+  readonly keys: 'form' | 'list' | 'attributes' | null;
+  readonly limits: 'default' | 'service';
+};
+
+function judgedBy({ audience, keys, attributes }: CheckOptions): JudgedBy {
+  return {
+    keys: audience ? null : keys !== undefined ? 'list' : attributes ? 'attributes' : 'form',
+    limits: attributes ? 'service' : 'default',
+  };
 }
 
-const aboutKeys = {
-  form: 'Keys were judged by their form only: --attributes takes yours from Inlet, --keys a list.',
-  list: null,
-  attributes: null,
+const hints = {
+  form: 'Keys were judged by their form only, and the limits are the default ones: see --attributes, --keys.',
+  list: 'The limits are the default ones: --attributes takes yours from Inlet, with your keys.',
+  none: 'The limits are the default ones: --attributes takes yours from Inlet.',
 } as const;
 
-function sayAll(checked: readonly CheckedFile[], known: KnownKeys, isAudience: boolean, output: Output): void {
+function hintOf({ keys, limits }: JudgedBy): string | null {
+  return limits === 'service' || keys === 'attributes' ? null : hints[keys ?? 'none'];
+}
+
+function sayAll(checked: readonly CheckedFile[], by: JudgedBy, output: Output): void {
   const ok = checked.every(isGood);
-  const value = { ok, keys_checked: isAudience ? null : known.how, files: checked.map(checkedJson) };
+  const value = { ok, keys_checked: by.keys, limits_checked: by.limits, files: checked.map(checkedJson) };
   output.result(value, () => {
     const bad = checked.filter((file) => !isGood(file)).length;
     const sum = `${several(checked.length, 'file')}, ${bad === 0 ? 'all good' : `${bad} not good`}`;
@@ -104,6 +102,6 @@ function sayAll(checked: readonly CheckedFile[], known: KnownKeys, isAudience: b
       .join('\n')
       .trimEnd();
   });
-  const hint = isAudience ? null : aboutKeys[known.how];
+  const hint = hintOf(by);
   if (hint !== null) output.note(hint);
 }

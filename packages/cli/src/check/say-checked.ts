@@ -1,9 +1,9 @@
-import { fileFaults } from '@inlet/row-rule/file-faults';
 import { harmless } from '../terminal/harmless.ts';
 import { bytesOf, countOf, several } from '../terminal/numbers.ts';
 import { paint } from '../terminal/paint.ts';
 import { table, type Column } from '../terminal/table.ts';
 import type { CheckedFile } from './check-file.ts';
+import { remedyOfFault } from './remedy-of-fault.ts';
 import type { BadRow, CountedRows } from './row-counts.ts';
 
 export function isGood({ fault, rows }: CheckedFile): boolean {
@@ -23,7 +23,7 @@ export function checkedJson(file: CheckedFile): Record<string, unknown> {
     total_rows: rows.good + rows.bad,
     good_rows: rows.good,
     bad_rows: rows.bad,
-    failure: fault && { ...fault, remedy: fileFaults[fault.code].remedy },
+    failure: fault && { ...fault, remedy: remedyOfFault(fault.code) },
     reasons: rows.reasons,
     first_bad_rows: rows.firstBad,
   };
@@ -45,12 +45,13 @@ const rowColumns: readonly Column<BadRow>[] = [
 export function checkedText(file: CheckedFile, stream: NodeJS.WriteStream): string {
   const { path, bytes, layout, fault, rows } = file;
   const total = rows.good + rows.bad;
-  const verdict = fault ? 'would fail' : rows.bad > 0 ? 'has bad rows' : 'good';
+  const isUnread = fault?.code === 'unreadable_file';
+  const verdict = isUnread ? 'not judged' : fault ? 'would fail' : rows.bad > 0 ? 'has bad rows' : 'good';
   const colour = fault ? 'red' : rows.bad > 0 ? 'yellow' : 'green';
   const counts = `${several(total, 'row')}, ${countOf(rows.good)} good, ${countOf(rows.bad)} bad, ${bytesOf(bytes)}`;
   return [
     `${paint(stream, 'bold', harmless(path))}: ${paint(stream, colour, verdict)}`,
-    ...(fault ? [`  ${fault.code}: ${fault.detail}`, `  remedy:  ${fileFaults[fault.code].remedy}`] : []),
+    ...(fault ? [`  ${fault.code}: ${fault.detail}`, `  remedy:  ${remedyOfFault(fault.code)}`] : []),
     ...(total > 0 ? [`  rows:    ${counts}`] : []),
     ...(layout ? [`  columns: ${describeLayout(layout)}`] : []),
     ...(rows.bad > 0 ? ['', table(reasonColumns, rows.reasons, stream)] : []),

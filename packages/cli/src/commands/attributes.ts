@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Attribute } from '@inlet/sdk';
+import { allAttributes } from '../all-attributes.ts';
 import { partnerCommand, type CommonOptions } from '../command.ts';
 import { connect } from '../connect.ts';
-import { valueOf } from '../failures/value-of.ts';
 import { outputFor } from '../terminal/output.ts';
 import { table, type Column } from '../terminal/table.ts';
 
@@ -20,7 +20,7 @@ export function addAttributesCommand(program: Command): void {
   }).action(async (options: CommonOptions) => {
     const output = outputFor(options);
     const inlet = await connect(options);
-    const attributes = valueOf(await inlet.listAttributes());
+    const attributes = await allAttributes(inlet);
     output.result(attributes, () =>
       attributes.length === 0
         ? 'You have no attributes yet: ask the operator.'

@@ -4,6 +4,7 @@ import { connect } from '../connect.ts';
 import { declined } from '../failures/cli-failure.ts';
 import { valueOf } from '../failures/value-of.ts';
 import { followAudience } from '../follow/follow-audience.ts';
+import { harmless } from '../terminal/harmless.ts';
 import { outputFor } from '../terminal/output.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { addAudienceReads } from './audience-reads.ts';
@@ -30,7 +31,7 @@ export function addAudienceCommand(program: Command): void {
       const { idempotencyKey } = options;
       const made = valueOf(await inlet.createAudience({ name, file_path: path }, { idempotencyKey }));
       const { audience_id: id, default_warehouse_segment_id: segment } = made;
-      const text = `audience ${id} is made; its segment is ${segment}`;
+      const text = harmless(`audience ${id} is made; its segment is ${segment}`);
       if (options.watch) {
         output.note(text);
         return followAudience(inlet, id, output);
@@ -52,7 +53,8 @@ export function addAudienceCommand(program: Command): void {
       const inlet = await connect(options);
       valueOf(await inlet.appendFiles(id, { file_path: path }));
       if (options.watch) return followAudience(inlet, id, output);
-      output.result({ audience_id: id }, () => `the files of ${JSON.stringify(path)} are queued for audience ${id}`);
+      const queued = harmless(`the files of ${JSON.stringify(path)} are queued for audience ${id}`);
+      output.result({ audience_id: id }, () => queued);
       output.note(`Follow it: inlet audience show ${id} --watch`);
     });
 

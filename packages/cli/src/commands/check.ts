@@ -19,7 +19,10 @@ export function addCheckCommand(program: Command): void {
     .option('--audience', 'rows are id,event; else id,keys or id,id_type,country,operation,keys')
     .addOption(keyTypeOption())
     .option('--keys <file>', 'a file with one key per line; a key that is not in it is unknown')
-    .option('--attributes', 'compare keys with your attributes at Inlet, and use the limits there; needs a login')
+    .option(
+      '--attributes',
+      'compare keys with your attributes at Inlet, and use the limits there; needs a login. With --audience, the limits alone',
+    )
     .option('--compressed', 'the files will be announced as gzipped; else the ending .gz tells')
     .option('--no-compressed', 'they will be announced as not gzipped')
     .option('--bad-rows <number>', 'how many bad rows are shown of each file', wholeNumber(0, 9999), 10)

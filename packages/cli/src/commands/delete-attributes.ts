@@ -3,6 +3,7 @@ import { partnerCommand, type CommonOptions } from '../command.ts';
 import { connect } from '../connect.ts';
 import { declined } from '../failures/cli-failure.ts';
 import { valueOf } from '../failures/value-of.ts';
+import { nameOfJob } from '../follow/describe-import.ts';
 import { followImport } from '../follow/follow-import.ts';
 import { harmless } from '../terminal/harmless.ts';
 import { several } from '../terminal/numbers.ts';
@@ -33,12 +34,13 @@ export function addDeleteAttributesCommand(program: Command): void {
       if (!isAgreed) throw declined('Nothing was deleted.');
       const queued = valueOf(await inlet.deleteAttributeData({ key_type, keys }));
       const { import_log_id: id } = queued;
+      const text = `${nameOfJob({ import_log_id: id, log_type: 1 })} is queued`;
       if (options.watch) {
-        output.note(`delete ${id} is queued`);
+        output.note(text);
         await followImport(inlet, id, output);
         return;
       }
-      output.result(queued, () => `delete ${id} is queued`);
+      output.result(queued, () => text);
       output.note(`Follow it: inlet imports ${id} --watch`);
     });
 }

@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { partnerCommand, type CommonOptions } from '../command.ts';
 import { connect } from '../connect.ts';
 import { valueOf } from '../failures/value-of.ts';
+import { nameOfJob } from '../follow/describe-import.ts';
 import { followImport } from '../follow/follow-import.ts';
 import { outputFor } from '../terminal/output.ts';
 import { isPrefix, readCompressed } from './import-compressed.ts';
@@ -24,9 +25,9 @@ export function addImportCommand(program: Command): void {
       ['inlet import 2026-11-16.csv.gz --key-type foreign --watch', 'Import one file and follow it.'],
       ['inlet import deliveries/monday/ --key-type attribute --no-compressed', 'Every file under a prefix.'],
       [
-        'INLET_SOURCE_SECRET_ACCESS_KEY=… inlet import s3://own-bucket/day/ --compressed \\\n' +
-          '      --key-type foreign --region eu-central-1 --access-key-id AKIA…',
-        'From a bucket of your own.',
+        'inlet import s3://own-bucket/day/ --compressed --key-type foreign \\\n' +
+          '      --region eu-central-1 --access-key-id AKIA…',
+        'From a bucket of your own. Its secret is asked for; in a script, see `inlet help environment`.',
       ],
     ],
   })
@@ -62,12 +63,13 @@ export function addImportCommand(program: Command): void {
       };
       const queued = valueOf(await inlet.queueImport(body, { idempotencyKey: options.idempotencyKey }));
       const { import_log_id: id } = queued;
+      const text = `${nameOfJob({ import_log_id: id, log_type: 0 })} is queued`;
       if (options.watch) {
-        output.note(`import ${id} is queued`);
+        output.note(text);
         await followImport(inlet, id, output);
         return;
       }
-      output.result(queued, () => `import ${id} is queued`);
+      output.result(queued, () => text);
       output.note(`Follow it: inlet imports ${id} --watch`);
     });
 }

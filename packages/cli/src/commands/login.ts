@@ -6,8 +6,9 @@ import { wrongUse } from '../failures/cli-failure.ts';
 import { valueOf } from '../failures/value-of.ts';
 import { askForStorage } from '../profile/ask-for-storage.ts';
 import { readIssued, type Issued } from '../profile/issued.ts';
-import { isProfileName, type Profile } from '../profile/profile.ts';
-import { readProfiles, settingsPath, writeProfiles } from '../profile/settings-file.ts';
+import { isProfileName, noProfiles, type Profile } from '../profile/profile.ts';
+import { keepProfile, readProfiles, settingsPath } from '../profile/settings-file.ts';
+import { harmless } from '../terminal/harmless.ts';
 import { outputFor, type OutputOptions } from '../terminal/output.ts';
 import { ask } from '../terminal/prompt.ts';
 
@@ -29,10 +30,13 @@ export function addLoginCommand(program: Command): void {
     examples: [
       ['inlet login', 'Asks for all of it; keys are not shown.'],
       ['inlet login --url https://inlet.example --from issued.json', 'With what the operator sent.'],
-      ['INLET_API_KEY=… inlet login --profile staging --url https://staging.example', 'A second login, in a script.'],
+      [
+        'inlet login --profile staging --url https://staging.example --from - < staging.json',
+        'A second one, in a script.',
+      ],
     ],
   })
-    .option('--profile <name>', 'under which name; it becomes the one that is used', 'default')
+    .option('--profile <name>', 'under which name; else INLET_PROFILE, else default. It becomes the one that is used')
     .option('--url <address>', 'of the service; else INLET_URL')
     .option(
       '--from <file>',
@@ -46,14 +50,14 @@ export function addLoginCommand(program: Command): void {
     .option('--storage-access-key-id <id>', 'that was issued to you')
     .action(async (options: Options) => {
       const output = outputFor(options);
-      const { profile: name = 'default' } = options;
+      const environment = readEnvironment();
+      const name = options.profile ?? environment['INLET_PROFILE'] ?? noProfiles.current;
       if (!isProfileName(name)) {
         throw wrongUse(`"${name}" cannot be the name of a profile.`, 'Use letters, digits, dots, hyphens: --profile');
       }
-      const environment = readEnvironment();
       const path = settingsPath(environment);
       // Before anything is asked: a file that cannot be used would lose all answers.
-      const before = await readProfiles(path);
+      await readProfiles(path);
       const issued: Issued = options.from === undefined ? { storage: {} } : await readIssued(options.from);
       const access = await readAccess(options, issued, environment);
       // Before the storage is asked for: a wrong key is told at once. Any key may ask for its limits.
@@ -62,14 +66,19 @@ export function addLoginCommand(program: Command): void {
       const storage = await askForStorage(knownStorage(options, issued, environment));
       const profile: Profile = { ...access, ...(storage === undefined ? {} : { storage }) };
       await clientOf(profile);
-      const profiles = { ...before.profiles, [name]: profile };
-      await writeProfiles(path, { current: name, profiles });
-      output.result({ profile: name, url: profile.url, uploads: profile.storage !== undefined, file: path }, () =>
+      await keepProfile(path, name, profile);
+      const [hasStorage, hasToken] = [profile.storage !== undefined, profile.userToken !== undefined];
+      const result = { profile: name, url: profile.url, uploads: hasStorage, user_token: hasToken, file: path };
+      output.result(result, () =>
         [
-          `Logged in to ${profile.url} as profile "${name}".`,
-          profile.storage === undefined ? 'Uploads: no storage was given.' : 'Uploads: to the storage that was given.',
+          `Logged in to ${harmless(profile.url)} as profile "${name}".`,
+          `Uploads: ${hasStorage ? 'to the storage that was given' : 'no storage was given'}.`,
+          ...(hasToken ? ['Audiences: those of the customer whose user token was given.'] : []),
         ].join('\n'),
       );
+      if (!hasToken && environment['INLET_USER_TOKEN'] !== undefined) {
+        output.note('INLET_USER_TOKEN is not kept: it counts as long as it is set.');
+      }
       output.note(`Kept in ${path}, readable by you only. Next: inlet attributes`);
     });
 }
@@ -82,7 +91,8 @@ async function readAccess(options: Options, issued: Issued, environment: Environ
     issued.apiKey ??
     environment['INLET_API_KEY'] ??
     (await ask({ what: 'API key', flag: 'INLET_API_KEY, or --from', isSecret: true }));
-  const userToken = issued.userToken ?? environment['INLET_USER_TOKEN'];
+  // Not from the environment: whoever has set it for one command would act for that customer ever after.
+  const { userToken } = issued;
   return {
     url,
     apiKey,
@@ -91,13 +101,27 @@ async function readAccess(options: Options, issued: Issued, environment: Environ
   };
 }
 
+/** What the operator sent and what is in the environment are two storages, of which never half is taken. */
 function knownStorage(options: Options, { storage: sent }: Issued, environment: Environment): Issued['storage'] {
+  const isSent = Object.values(sent).some((value) => value !== undefined);
+  const storage = isSent ? sent : storageIn(environment);
   return {
-    endpoint: options.storageEndpoint ?? sent.endpoint ?? environment['INLET_STORAGE_ENDPOINT'],
-    region: options.storageRegion ?? sent.region ?? environment['INLET_STORAGE_REGION'],
-    bucket: options.storageBucket ?? sent.bucket ?? environment['INLET_STORAGE_BUCKET'],
-    prefix: options.storagePrefix ?? sent.prefix ?? environment['INLET_STORAGE_PREFIX'],
-    accessKeyId: options.storageAccessKeyId ?? sent.accessKeyId ?? environment['INLET_STORAGE_ACCESS_KEY_ID'],
-    secretAccessKey: sent.secretAccessKey ?? environment['INLET_STORAGE_SECRET_ACCESS_KEY'],
+    endpoint: options.storageEndpoint ?? storage.endpoint,
+    region: options.storageRegion ?? storage.region,
+    bucket: options.storageBucket ?? storage.bucket,
+    prefix: options.storagePrefix ?? storage.prefix,
+    accessKeyId: options.storageAccessKeyId ?? storage.accessKeyId,
+    secretAccessKey: storage.secretAccessKey,
+  };
+}
+
+function storageIn(environment: Environment): Issued['storage'] {
+  return {
+    endpoint: environment['INLET_STORAGE_ENDPOINT'],
+    region: environment['INLET_STORAGE_REGION'],
+    bucket: environment['INLET_STORAGE_BUCKET'],
+    prefix: environment['INLET_STORAGE_PREFIX'],
+    accessKeyId: environment['INLET_STORAGE_ACCESS_KEY_ID'],
+    secretAccessKey: environment['INLET_STORAGE_SECRET_ACCESS_KEY'],
   };
 }

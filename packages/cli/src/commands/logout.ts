@@ -4,6 +4,7 @@ import { readEnvironment } from '../environment.ts';
 import { wrongUse } from '../failures/cli-failure.ts';
 import { readProfiles, settingsPath, writeProfiles } from '../profile/settings-file.ts';
 import { didYouMean } from '../terminal/did-you-mean.ts';
+import { harmless } from '../terminal/harmless.ts';
 import { outputFor, type OutputOptions } from '../terminal/output.ts';
 
 export function addLogoutCommand(program: Command): void {
@@ -25,7 +26,7 @@ export function addLogoutCommand(program: Command): void {
       const { [name]: _forgotten, ...others } = profiles;
       const next = name === current ? (Object.keys(others)[0] ?? 'default') : current;
       await writeProfiles(path, { current: next, profiles: others });
-      output.result({ profile: name }, () => `Profile "${name}" is forgotten.`);
+      output.result({ profile: name }, () => harmless(`Profile "${name}" is forgotten.`));
       if (Object.hasOwn(others, next)) output.note(`Profile "${next}" is used now.`);
     });
 }

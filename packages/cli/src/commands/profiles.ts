@@ -14,10 +14,11 @@ export function addProfilesCommand(program: Command): void {
     const environment = readEnvironment();
     const { current, profiles } = await readProfiles(settingsPath(environment));
     const used = environment['INLET_PROFILE'] ?? current;
-    const listed = Object.entries(profiles).map(([name, { url, storage }]) => ({
+    const listed = Object.entries(profiles).map(([name, { url, storage, userToken }]) => ({
       profile: name,
       url,
       uploads: storage === undefined ? null : `${storage.bucket}/${storage.prefix}`,
+      user_token: userToken !== undefined,
       used: name === used,
     }));
     output.result(listed, () =>
@@ -29,12 +30,14 @@ export function addProfilesCommand(program: Command): void {
               { title: 'USED', of: ({ used: isUsed }) => (isUsed ? 'yes' : 'no') },
               { title: 'ADDRESS', of: ({ url }) => url, canShrink: true },
               { title: 'UPLOADS TO', of: ({ uploads }) => uploads, canShrink: true },
+              { title: 'USER TOKEN', of: ({ user_token: hasToken }) => (hasToken ? 'yes' : 'no') },
             ],
             listed,
             output.stdout,
           ),
     );
     const over = ['INLET_URL', 'INLET_API_KEY'].filter((name) => environment[name] !== undefined);
-    if (over.length > 0) output.note(`The environment goes before them: ${over.join(' and ')}`);
+    if (over.length > 0)
+      output.note(`The environment goes before them, unless --profile names one: ${over.join(' and ')}`);
   });
 }

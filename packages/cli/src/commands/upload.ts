@@ -15,7 +15,7 @@ export function addUploadCommand(program: Command): void {
     .argument('<path...>', 'files, or folders with files; hidden files in a folder are left out')
     .option('--prefix <prefix>', 'where they go, below your own prefix', '')
     .option('--parallel <number>', 'how many parts are on their way at once', wholeNumber(1, 64), 4)
-    .option('--part-size <MiB>', 'size of a part; four of them are in memory', wholeNumber(5, 1024), 8)
+    .option('--part-size <MiB>', 'size of a part; as many as --parallel says are in memory', wholeNumber(5, 1024), 8)
     .option('--no-resume', 'send everything, and leave nothing of a file that fails')
     .addHelpText(
       'after',

@@ -1,4 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../cli.ts';
 import { bashCompletion } from './bash.ts';
@@ -43,6 +46,21 @@ describe('completion in bash', () => {
   it('offers every command at the beginning', () => {
     expect(offered('')).toEqual(expect.arrayContaining(['login', 'import', 'imports', 'errors', 'audience', 'help']));
   });
+});
+
+describe('a completion script', () => {
+  const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
+  const isHere = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
+
+  for (const [shell, script] of Object.entries(scripts)) {
+    it.skipIf(!isHere(shell))(`is one that ${shell} can read`, () => {
+      const folder = mkdtempSync(join(tmpdir(), 'inlet-completion-'));
+      writeFileSync(join(folder, 'script'), script(places));
+      const { status, stderr } = spawnSync(shell, ['-n', join(folder, 'script')], { encoding: 'utf8' });
+      rmSync(folder, { recursive: true });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    });
+  }
 });
 
 describe('completion in zsh and fish', () => {

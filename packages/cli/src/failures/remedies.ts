@@ -1,4 +1,3 @@
-import type { LocalCode } from '@inlet/sdk';
 import { remedies as remediesOfRequests } from '../generated/remedies.ts';
 
 /** Where the catalogue speaks of a field of the request, and a person at this command line has a flag. */
@@ -12,22 +11,17 @@ const remediesOfFlags: Readonly<Record<string, string>> = {
   invalid_role_arn: 'Give the ARN of the role with --role-arn, for example arn:aws:iam::123456789012:role/inlet.',
   roles_not_available: 'Give --access-key-id in place of --role-arn, or ask the operator for roles.',
   unknown_keys: '`inlet attributes` shows your attributes and their keys; --key-type says which of them you mean.',
+  invalid_file_path:
+    'Give a path below your prefix without `..` and a leading `/`, or s3://<bucket>/<path> for a bucket of your own.',
+  compression_mismatch: 'Import with --compressed or --no-compressed as the file is, or upload the file as announced.',
+  no_good_row:
+    'See the rows with `inlet errors`, correct the file, upload it and import it again. `inlet check` judges it before.',
+  bad_rows: 'See the rows with `inlet errors --audience`, correct the file, upload it and append it again.',
   unknown_code: 'This service is newer than your `inlet`: the detail says what is wrong. Update `inlet` to see more.',
 };
 
-const remediesOfTheWay: Readonly<Record<LocalCode, string>> = {
-  network_failed: 'See whether the address is right (`inlet profiles`), and whether this machine reaches it.',
-  timed_out: 'Try again; if it stays so, tell the operator.',
-  aborted: '',
-  unreadable_answer: 'Something between here and Inlet answered, often a proxy: see whether the address is right.',
-  invalid_argument: 'Correct what was given.',
-  unreadable_file: 'See that the file is there, can be read, and does not change meanwhile.',
-  storage_refused: 'See that bucket, prefix and keys of the storage are those that were issued: `inlet login`.',
-};
-
-/** What a person does about a code; of an answer, of a job, or of the way there. */
+/** What a person does about a code of an answer or of a job. What went wrong on the way: failure-of-the-way.ts. */
 export function remedyOf(code: string): string {
-  const tables: readonly Readonly<Record<string, string>>[] = [remediesOfFlags, remediesOfTheWay, remediesOfRequests];
-  for (const table of tables) if (Object.hasOwn(table, code)) return table[code] ?? '';
+  for (const table of [remediesOfFlags, remediesOfRequests]) if (Object.hasOwn(table, code)) return table[code] ?? '';
   return '';
 }

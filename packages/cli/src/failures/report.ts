@@ -16,8 +16,13 @@ export function report(
     stream.write(`${tell(error, stream).join('\n')}\n`);
     return error.told.exitCode;
   }
-  stream.write(`${explain ? explain(error) : tellUnexpected(error, stream)}\n`);
+  stream.write(`${explain ? harmlessLines(explain(error)) : tellUnexpected(error, stream)}\n`);
   return exitCode.failed;
+}
+
+/** Whoever explains may use several lines; what is in them can come from a server. */
+function harmlessLines(text: string): string {
+  return text.split('\n').map(harmless).join('\n');
 }
 
 function tell({ told }: CliFailure, stream: NodeJS.WriteStream): string[] {

@@ -1,6 +1,7 @@
-import type { ApiProblem, LocalCode, Problem, Result } from '@inlet/sdk';
+import type { ApiProblem, Problem, Result } from '@inlet/sdk';
 import { exitCode, type ExitCode } from '../exit-code.ts';
 import { CliFailure } from './cli-failure.ts';
+import { failureOfTheWay } from './failure-of-the-way.ts';
 import { remedyOf } from './remedies.ts';
 
 /** The value of a call, or the end of the command. */
@@ -10,11 +11,7 @@ export function valueOf<T>(result: Result<T>): T {
 }
 
 export function failureOf(problem: Problem): CliFailure {
-  if (problem.from === 'sdk') {
-    const { code, attempts } = problem;
-    const detail = attempts > 1 ? `${problem.detail} (tried ${attempts} times)` : problem.detail;
-    return new CliFailure({ code, detail, remedy: remedyOf(code), exitCode: exitCodeOfTheWay[code] });
-  }
+  if (problem.from === 'sdk') return failureOfTheWay(problem);
   const { code, title, detail, errors: fields, request_id: requestId } = problem;
   return new CliFailure({
     // A code that is newer than the SDK stands at the end of the type.
@@ -27,16 +24,6 @@ export function failureOf(problem: Problem): CliFailure {
     exitCode: exitCodeOfAnswer(problem),
   });
 }
-
-const exitCodeOfTheWay: Readonly<Record<LocalCode, ExitCode>> = {
-  network_failed: exitCode.away,
-  timed_out: exitCode.away,
-  aborted: exitCode.interrupted,
-  unreadable_answer: exitCode.away,
-  invalid_argument: exitCode.wrongUse,
-  unreadable_file: exitCode.failed,
-  storage_refused: exitCode.failed,
-};
 
 function exitCodeOfAnswer({ status }: ApiProblem): ExitCode {
   if (status === 401 || status === 403) return exitCode.notAllowed;

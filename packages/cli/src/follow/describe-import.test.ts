@@ -1,6 +1,6 @@
 import type { ImportLog } from '@inlet/sdk';
 import { describe, expect, it } from 'vitest';
-import { barOfImport, describeImport } from './describe-import.ts';
+import { barOfImport, describeImport, nameOfJob } from './describe-import.ts';
 
 const running: ImportLog = {
   import_log_id: 12,
@@ -38,5 +38,12 @@ describe('where an import stands', () => {
   it('has no bar before there is anything to show', () => {
     const pending: ImportLog = { ...running, status: 0, progress: { ...running.progress, queue_position: 3 } };
     expect(barOfImport(pending, null, 99)).toBe('import 12: pending, 3 jobs ahead');
+  });
+
+  it('has nothing in it that a terminal obeys, whatever the service sends as an id or a status', () => {
+    const hostile: ImportLog = Object.assign({ ...running }, { import_log_id: '\x1b[2J', status: '\x9b31m' });
+    const shown = [describeImport(hostile), barOfImport(hostile, null, 99), nameOfJob(hostile)].join(' ');
+    expect(shown).toContain(String.raw`import \x1b[2J`);
+    for (const obeyed of ['\x1b', '\x9b']) expect(shown).not.toContain(obeyed);
   });
 });

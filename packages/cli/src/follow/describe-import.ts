@@ -4,9 +4,9 @@ import { harmless } from '../terminal/harmless.ts';
 import { bytesOf, durationOf, several } from '../terminal/numbers.ts';
 import { statusWord } from '../terminal/status.ts';
 
-/** `import 12` or `delete 13`. */
+/** `import 12` or `delete 13`. An id that came over the wire is a text like any other. */
 export function nameOfJob({ import_log_id, log_type }: Pick<ImportLog, 'import_log_id' | 'log_type'>): string {
-  return `${log_type === 1 ? 'delete' : 'import'} ${import_log_id}`;
+  return `${log_type === 1 ? 'delete' : 'import'} ${harmless(String(import_log_id))}`;
 }
 
 /** What a job is about: files, or the keys of a delete. */

@@ -2,6 +2,7 @@ import type { AudienceDetails, Inlet } from '@inlet/sdk';
 import { exitCode } from '../exit-code.ts';
 import { CliFailure, interrupted } from '../failures/cli-failure.ts';
 import { valueOf } from '../failures/value-of.ts';
+import { harmless } from '../terminal/harmless.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import { several } from '../terminal/numbers.ts';
 import type { Output } from '../terminal/output.ts';
@@ -30,7 +31,7 @@ export function describeAudience(record: AudienceDetails): string {
   const ended = record.file.filter(({ status }) => status > 1).length;
   const failed = record.file.filter(({ status }) => status === 3).length;
   return [
-    `audience ${record.audience_id}: ${statusWord(record)}`,
+    `audience ${harmless(String(record.audience_id))}: ${statusWord(record)}`,
     `${ended} of ${several(record.file.length, 'file')} ended`,
     ...(failed === 0 ? [] : [`${failed} failed`]),
     several(record.unique_devices, 'device'),

@@ -1,59 +1,80 @@
 import { describe, expect, it } from 'vitest';
+import type { Environment } from '../environment.ts';
 import { chooseProfile } from './choose-profile.ts';
-import { isProfileName } from './profile.ts';
+import { isProfileName, type Profile, type Profiles } from './profile.ts';
 
 const storage = { region: 'r', bucket: 'b', prefix: 'p/', accessKeyId: 'i', secretAccessKey: 's' };
 const live = { url: 'https://live.example', apiKey: 'live-key', userToken: 'anna', storage };
 const staging = { url: 'https://staging.example', apiKey: 'staging-key' };
+const storageVariables = {
+  INLET_STORAGE_REGION: 'R',
+  INLET_STORAGE_BUCKET: 'B',
+  INLET_STORAGE_PREFIX: 'P/',
+  INLET_STORAGE_ACCESS_KEY_ID: 'I',
+  INLET_STORAGE_SECRET_ACCESS_KEY: 'S',
+};
 const profiles = { current: 'live', profiles: { live, staging } };
 const none = { current: 'default', profiles: {} };
 
+const choose = (stored: Profiles, named: string | undefined, environment: Environment): Promise<Profile> =>
+  chooseProfile(() => Promise.resolve(stored), named, environment);
+
 describe('the login of a command', () => {
-  it('is the last one, the one of the environment, or the one that is named', () => {
-    expect(chooseProfile(profiles, undefined, {})).toEqual(live);
-    expect(chooseProfile(profiles, undefined, { INLET_PROFILE: 'staging' })).toEqual(staging);
-    expect(chooseProfile(profiles, 'live', { INLET_PROFILE: 'staging' })).toEqual(live);
+  it('is the last one, the one of the environment, or the one that is named', async () => {
+    expect(await choose(profiles, undefined, {})).toEqual(live);
+    expect(await choose(profiles, undefined, { INLET_PROFILE: 'staging' })).toEqual(staging);
+    expect(await choose(profiles, 'live', { INLET_PROFILE: 'staging' })).toEqual(live);
   });
 
-  it('can come from the environment alone', () => {
+  it('can come from the environment alone, and no file is read then', async () => {
     const environment = { INLET_URL: 'https://ci.example', INLET_API_KEY: 'ci-key' };
-    expect(chooseProfile(none, undefined, environment)).toEqual({ url: 'https://ci.example', apiKey: 'ci-key' });
-    // Nothing of a stored login goes along.
-    expect(chooseProfile(profiles, undefined, environment)).toEqual({ url: 'https://ci.example', apiKey: 'ci-key' });
+    const ci = { url: 'https://ci.example', apiKey: 'ci-key' };
+    const unreadable = (): Promise<Profiles> => Promise.reject(new Error('mode 644'));
+    expect(await chooseProfile(unreadable, undefined, environment)).toEqual(ci);
+    // A login that is kept is another one, whatever its name is.
+    expect(await choose(profiles, undefined, { ...environment, INLET_PROFILE: 'staging' })).toEqual(ci);
   });
 
-  it('takes another key to the stored address, and never a stored key to another address', () => {
-    expect(chooseProfile(profiles, 'staging', { INLET_API_KEY: 'other' })).toEqual({ ...staging, apiKey: 'other' });
-    const choose = (): unknown => chooseProfile(profiles, undefined, { INLET_URL: 'https://evil.example' });
-    expect(choose).toThrow('a stored key is not sent to another address');
-  });
-
-  it('takes a user token from the environment', () => {
-    expect(chooseProfile(profiles, undefined, { INLET_USER_TOKEN: 'bert' })).toMatchObject({ userToken: 'bert' });
-  });
-
-  it('takes a storage from the environment whole or not at all', () => {
-    const environment = {
-      INLET_STORAGE_REGION: 'R',
-      INLET_STORAGE_BUCKET: 'B',
-      INLET_STORAGE_PREFIX: 'P/',
-      INLET_STORAGE_ACCESS_KEY_ID: 'I',
-      INLET_STORAGE_SECRET_ACCESS_KEY: 'S',
+  it('is the one that is named, whatever else the environment says', async () => {
+    const production = {
+      INLET_URL: 'https://production.example',
+      INLET_API_KEY: 'production-key',
+      ...storageVariables,
     };
+    expect(await choose(profiles, 'staging', production)).toEqual(staging);
+    expect(await choose(profiles, 'staging', { INLET_API_KEY: 'production-key' })).toEqual(staging);
+    expect(await choose(profiles, 'live', production)).toEqual(live);
+    await expect(choose(none, 'staging', production)).rejects.toThrow('Nobody has logged in');
+  });
+
+  it('takes another key to the stored address, and never a stored key to another address', async () => {
+    const environment = { INLET_PROFILE: 'staging', INLET_API_KEY: 'other' };
+    expect(await choose(profiles, undefined, environment)).toEqual({ ...staging, apiKey: 'other' });
+    const elsewhere = choose(profiles, undefined, { INLET_URL: 'https://evil.example' });
+    await expect(elsewhere).rejects.toThrow('a stored key is not sent to another address');
+  });
+
+  it('takes a user token from the environment', async () => {
+    const environment = { INLET_USER_TOKEN: 'bert' };
+    expect(await choose(profiles, undefined, environment)).toEqual({ ...live, userToken: 'bert' });
+    expect(await choose(profiles, 'staging', environment)).toEqual({ ...staging, userToken: 'bert' });
+  });
+
+  it('takes a storage from the environment whole or not at all', async () => {
     const chosen = { region: 'R', bucket: 'B', prefix: 'P/', accessKeyId: 'I', secretAccessKey: 'S' };
-    expect(chooseProfile(profiles, undefined, environment).storage).toEqual(chosen);
-    const { INLET_STORAGE_SECRET_ACCESS_KEY: _left, ...some } = environment;
-    expect(() => chooseProfile(profiles, undefined, some)).toThrow('Only some of the variables of the storage');
+    expect(await choose(profiles, undefined, storageVariables)).toEqual({ ...live, storage: chosen });
+    const { INLET_STORAGE_SECRET_ACCESS_KEY: _left, ...some } = storageVariables;
+    await expect(choose(profiles, undefined, some)).rejects.toThrow('Only some of the variables of the storage');
   });
 
   it.each([
     [none, undefined, 'Nobody has logged in'],
     [profiles, 'stagin', 'There is no profile "stagin". Did you mean "staging"?'],
     [profiles, 'constructor', 'There is no profile "constructor".'],
-  ])('that is not there is told: %#', (given, wanted, message) => {
-    const choose = (): unknown => chooseProfile(given, wanted, {});
-    expect(choose).toThrow(message);
-    expect(choose).toThrow('no_login: ');
+  ])('that is not there is told: %#', async (given, named, message) => {
+    const choosing = choose(given, named, {});
+    await expect(choosing).rejects.toThrow(message);
+    await expect(choosing).rejects.toThrow('no_login: ');
   });
 });
 

@@ -6,41 +6,51 @@ import { didYouMean } from '../terminal/did-you-mean.ts';
 import type { Profile, Profiles } from './profile.ts';
 
 /**
- * What a command works with. The environment goes before the file. A key that is in the file is only ever sent to the
- * address that is beside it: INLET_URL asks for INLET_API_KEY too.
+ * What a command works with. A profile that is named with `--profile` is used as it is kept: nothing of another login is
+ * mixed in. Else the environment goes before the file, and the file is not read where it is not needed. A key that is in
+ * the file is only ever sent to the address that is beside it: INLET_URL asks for INLET_API_KEY too.
  */
-export function chooseProfile(profiles: Profiles, wanted: string | undefined, environment: Environment): Profile {
+export async function chooseProfile(
+  readStored: () => Promise<Profiles>,
+  named: string | undefined,
+  environment: Environment,
+): Promise<Profile> {
+  if (named !== undefined) return withUserToken(storedProfile(await readStored(), named), environment);
   const url = environment['INLET_URL'];
   const apiKey = environment['INLET_API_KEY'];
-  const stored = url === undefined || apiKey === undefined ? storedProfile(profiles, wanted, environment) : null;
   if (url !== undefined && apiKey === undefined) {
     throw wrongUse(
       'INLET_URL is set and INLET_API_KEY is not: a stored key is not sent to another address.',
       'Set both, or neither.',
     );
   }
-  const chosen = stored ?? { url: url ?? '', apiKey: apiKey ?? '' };
-  const userToken = environment['INLET_USER_TOKEN'] ?? chosen.userToken;
-  const storage = storageFromEnvironment(environment) ?? chosen.storage;
-  return {
-    ...chosen,
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(userToken === undefined ? {} : { userToken }),
-    ...(storage === undefined ? {} : { storage }),
-  };
+  const chosen =
+    url === undefined || apiKey === undefined
+      ? storedProfile(await readStored(), environment['INLET_PROFILE'])
+      : { url, apiKey };
+  const storage = storageFromEnvironment(environment);
+  return withUserToken(
+    { ...chosen, ...(apiKey === undefined ? {} : { apiKey }), ...(storage === undefined ? {} : { storage }) },
+    environment,
+  );
 }
 
-function storedProfile({ current, profiles }: Profiles, wanted: string | undefined, environment: Environment): Profile {
-  const name = wanted ?? environment['INLET_PROFILE'] ?? current;
-  const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+/** It says for whom a command acts, and is no part of a login: it counts with each of them. */
+function withUserToken(profile: Profile, environment: Environment): Profile {
+  const userToken = environment['INLET_USER_TOKEN'];
+  return userToken === undefined ? profile : { ...profile, userToken };
+}
+
+function storedProfile({ current, profiles }: Profiles, wanted: string = current): Profile {
+  const found = Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined;
   if (found) return found;
   const names = Object.keys(profiles);
   if (names.length === 0) throw noLogin('Nobody has logged in on this machine.');
-  throw noLogin(`There is no profile "${name}".${didYouMean(name, names)}`);
+  throw noLogin(`There is no profile "${wanted}".${didYouMean(wanted, names)}`);
 }
 
 function noLogin(detail: string): CliFailure {
-  const remedy = 'Run `inlet login`, or set INLET_URL and INLET_API_KEY.';
+  const remedy = 'Run `inlet login`; or set INLET_URL and INLET_API_KEY, and leave out --profile.';
   return new CliFailure({ code: 'no_login', detail, remedy, exitCode: exitCode.notAllowed });
 }
 

@@ -65,4 +65,15 @@ describe('the file of logins', () => {
     await expect(reading).rejects.not.toThrow('very-secret');
     expect(await readFile(path, 'utf8')).toBe(text);
   });
+
+  it('in a folder that cannot be used is told with its path, and how to name another', async () => {
+    await writeFile(join(folder, 'inlet'), 'a file where the folder should be');
+    const remedy = 'See who may use the folder with ls -ld, or name another one with XDG_CONFIG_HOME.';
+    const reading = readProfiles(path);
+    await expect(reading).rejects.toThrow(`unreadable_file: ${path} cannot be read: `);
+    await expect(reading).rejects.toMatchObject({ told: { exitCode: 1, remedy } });
+    const writing = writeProfiles(path, profiles);
+    await expect(writing).rejects.toThrow(`unwritable_file: ${path} cannot be written: `);
+    await expect(writing).rejects.toMatchObject({ told: { exitCode: 1, remedy } });
+  });
 });

@@ -4,8 +4,11 @@ import { dirname, join } from 'node:path';
 import type { Environment } from '../environment.ts';
 import { exitCode } from '../exit-code.ts';
 import { CliFailure } from '../failures/cli-failure.ts';
+import { failureOfPath, systemCodeOf } from '../failures/failure-of-path.ts';
 import { xdgFolder } from '../xdg-folder.ts';
 import { noProfiles, type Profile, type Profiles } from './profile.ts';
+
+const anotherFolder = 'See who may use the folder with ls -ld, or name another one with XDG_CONFIG_HOME.';
 
 export function settingsPath(environment: Environment): string {
   return join(xdgFolder(environment, 'XDG_CONFIG_HOME'), 'profiles.json');
@@ -19,8 +22,8 @@ export async function readProfiles(path: string): Promise<Profiles> {
     if ((mode & 0o077) !== 0) throw readableByOthers(path);
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return noProfiles;
-    throw error;
+    if (systemCodeOf(error) === 'ENOENT') return noProfiles;
+    throw failureOfPath(path, 'read', error, anotherFolder);
   }
   const parsed = parse(text);
   if (parsed === null) throw unreadable(path);
@@ -29,6 +32,14 @@ export async function readProfiles(path: string): Promise<Profiles> {
 
 /** Whole or not at all, and never readable by others, not even for a moment. */
 export async function writeProfiles(path: string, profiles: Profiles): Promise<void> {
+  try {
+    await replace(path, profiles);
+  } catch (error) {
+    throw failureOfPath(path, 'written', error, anotherFolder);
+  }
+}
+
+async function replace(path: string, profiles: Profiles): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const beside = `${path}.${randomUUID()}`;
   try {
@@ -46,6 +57,15 @@ export async function writeProfiles(path: string, profiles: Profiles): Promise<v
     await rm(beside, { force: true });
     throw error;
   }
+}
+
+/**
+ * Adds a login to those that are there now, and makes it the one that is used. Between the first look of `inlet login` and
+ * its last answer minutes can pass, and another login or logout.
+ */
+export async function keepProfile(path: string, name: string, profile: Profile): Promise<void> {
+  const { profiles } = await readProfiles(path);
+  await writeProfiles(path, { current: name, profiles: { ...profiles, [name]: profile } });
 }
 
 function parse(text: string): Profiles | null {

@@ -21,6 +21,13 @@ describe('what a command says', () => {
     expect(said).toBe('a hint\n');
   });
 
+  it('has hints that a terminal does not obey', () => {
+    const { output } = say({});
+    const paper = paperTerminal(false);
+    outputFor({}, { stdout: output.stdout, stderr: paper.stream }, {}).note('import \x1b[2J1\nis queued');
+    expect(paper.written()).toBe(`${String.raw`import \x1b[2J1\x0ais queued`}\n`);
+  });
+
   it('is the result only with --quiet', () => {
     expect(say({ quiet: true })).toMatchObject({ out: 'five rows\n', said: '' });
   });

@@ -1,5 +1,5 @@
 import { readEnvironment, type Environment } from '../environment.ts';
-import { harmlessJson } from './harmless.ts';
+import { harmless, harmlessJson } from './harmless.ts';
 
 export type OutputOptions = { readonly json?: true | undefined; readonly quiet?: true | undefined };
 
@@ -13,7 +13,7 @@ export type Output = {
   result(value: unknown, text: () => string): void;
   /** One of many results: for scripts a line of JSON. */
   line(value: unknown, text: () => string): void;
-  /** What helps a person and is not the result; `--quiet` leaves it out. */
+  /** One line that helps a person and is not the result; `--quiet` leaves it out. What is in it is made harmless here. */
   note(text: string): void;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -35,7 +35,7 @@ export function outputFor(
     result: (value, text) => void stdout.write(`${isJson ? harmlessJson(value) : text()}\n`),
     line: (value, text) => void stdout.write(`${isJson ? harmlessJson(value, 0) : text()}\n`),
     note: (text) => {
-      if (!isQuiet) stderr.write(`${text}\n`);
+      if (!isQuiet) stderr.write(`${harmless(text)}\n`);
     },
     stdout,
     stderr,

@@ -42,6 +42,11 @@ describe('a table', () => {
     expect(shown).toContain(String.raw`\x1b[2J\x0ax`);
   });
 
+  it('may have more rows than a call may have arguments', () => {
+    const many = Array.from({ length: 200_000 }, (_, rows) => ({ name: 'a.csv', rows }));
+    expect(table(columns, many, paperTerminal(false).stream).endsWith('\na.csv  199999')).toBe(true);
+  });
+
   it('has a dash for what is not known', () => {
     const nothing = [{ title: 'X', of: () => null }];
     expect(table(nothing, [{}], paperTerminal(false).stream)).toBe('X\n-');

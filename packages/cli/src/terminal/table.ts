@@ -29,7 +29,7 @@ export function table<T extends object>(
     format === undefined || style === 'plain' ? text : paint(stream, format, text);
   const cells = entries.map((entry) => columns.map(({ of }) => harmless(String(of(entry) ?? '-'))));
   const widths = columns.map(({ title }, index) =>
-    Math.max(textWidth(title), ...cells.map((row) => textWidth(row[index] ?? ''))),
+    cells.reduce((widest, row) => Math.max(widest, textWidth(row[index] ?? '')), textWidth(title)),
   );
   if (stream.isTTY) shrink(widths, columns, stream.columns);
   const line = (row: readonly string[], paintCell: (index: number, text: string) => string): string =>

@@ -1,17 +1,54 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localFiles } from './local-files.ts';
 
-it('finds files by name and in folders, in order, without hidden ones and without going round in circles', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'inlet-files-'));
-  mkdirSync(join(folder, 'b/.git'), { recursive: true });
-  for (const name of ['b/2.csv', 'b/.hidden', 'b/.git/x', 'a.csv']) writeFileSync(join(folder, name), 'x');
-  symlinkSync(join(folder, 'a.csv'), join(folder, 'b/1-linked.csv'));
-  symlinkSync(folder, join(folder, 'b/round'));
-  const found = await localFiles([folder, join(folder, 'b/2.csv')]);
-  expect(found.map(({ name }) => name)).toEqual(['a.csv', 'b/1-linked.csv', 'b/2.csv', '2.csv']);
-  await expect(localFiles([join(folder, 'none')])).rejects.toThrow(/There is no file or folder/);
-  rmSync(folder, { recursive: true });
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'inlet-files-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const isRoot = process.getuid?.() === 0;
+const namesIn = async (...paths: string[]): Promise<{ names: string[]; notes: string[] }> => {
+  const notes: string[] = [];
+  const found = await localFiles(paths, (text) => notes.push(text));
+  return { names: found.map(({ name }) => name), notes };
+};
+
+describe('local files', () => {
+  it('are found by name and in folders, in order, without hidden ones and without going round in circles', async () => {
+    mkdirSync(join(folder, 'b/.git'), { recursive: true });
+    for (const name of ['b/2.csv', 'b/.hidden', 'b/.git/x', 'a.csv']) writeFileSync(join(folder, name), 'x');
+    symlinkSync(join(folder, 'a.csv'), join(folder, 'b/1-linked.csv'));
+    symlinkSync(folder, join(folder, 'b/round'));
+    const names = ['a.csv', 'b/1-linked.csv', 'b/2.csv', '2.csv'];
+    expect(await namesIn(folder, join(folder, 'b/2.csv'))).toEqual({ names, notes: [] });
+  });
+
+  it('are sent without links that lead nowhere, which are named', async () => {
+    writeFileSync(join(folder, 'a.csv'), 'x');
+    symlinkSync(join(folder, 'gone.csv'), join(folder, 'dangling.csv'));
+    symlinkSync(join(folder, 'itself.csv'), join(folder, 'itself.csv'));
+    expect(await namesIn(folder)).toEqual({
+      names: ['a.csv'],
+      notes: ['dangling.csv', 'itself.csv'].map((name) => `${join(folder, name)} is left out: the link leads nowhere.`),
+    });
+  });
+
+  it('that are not there, or are none, are told', async () => {
+    await expect(namesIn(join(folder, 'none'))).rejects.toThrow(/wrong_use: There is no file or folder/);
+    await expect(namesIn(folder)).rejects.toThrow(/There is no file in there/);
+    // What a shell gives for <(zcat a.gz) is no file either.
+    await expect(namesIn('/dev/null')).rejects.toThrow(/wrong_use: \/dev\/null is neither a file nor a folder/);
+    symlinkSync(join(folder, 'itself'), join(folder, 'itself'));
+    await expect(namesIn(join(folder, 'itself'))).rejects.toThrow(/unreadable_file: .* round in circles \(ELOOP\)/);
+  });
+
+  it.skipIf(isRoot)('in a folder that may not be listed are told', async () => {
+    mkdirSync(join(folder, 'closed'));
+    chmodSync(join(folder, 'closed'), 0);
+    await expect(namesIn(folder)).rejects.toThrow(/unreadable_file: .*closed cannot be read: permission denied/);
+  });
 });

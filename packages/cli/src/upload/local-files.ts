@@ -1,6 +1,8 @@
+import type { Dirent, Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { wrongUse } from '../failures/cli-failure.ts';
+import { failureOfPath, systemCodeOf } from '../failures/failure-of-path.ts';
 
 export type LocalFile = {
   readonly path: string;
@@ -8,37 +10,64 @@ export type LocalFile = {
   readonly name: string;
 };
 
-/** The files that were named, and those in folders that were named, in the order of their names; at least one. */
-export async function localFiles(paths: readonly string[]): Promise<LocalFile[]> {
+/**
+ * The files that were named, and those in folders that were named, in the order of their names; at least one. `note` is
+ * told what is left out although somebody may have meant it.
+ */
+export async function localFiles(paths: readonly string[], note: (text: string) => void): Promise<LocalFile[]> {
   const found: LocalFile[] = [];
   for (const path of paths) {
-    const is = await stat(path).catch((error: unknown) => {
-      throw unreadable(path, error);
-    });
-    if (is.isDirectory()) found.push(...(await filesIn(path, '')));
-    else found.push({ path, name: basename(path) });
+    const is = await lookAt(path);
+    if (is.isDirectory()) await addFilesIn(path, '', { found, note });
+    else if (is.isFile()) found.push({ path, name: basename(path) });
+    else {
+      // A pipe has no size: it would be taken for an empty file.
+      throw wrongUse(`${path} is neither a file nor a folder.`, 'Write what comes out of it into a file first.');
+    }
   }
   if (found.length === 0) throw wrongUse('There is no file in there.', 'Name files, or a folder with files.');
   return found;
 }
 
+type Finding = { readonly found: LocalFile[]; readonly note: (text: string) => void };
+
 /** Hidden files are left out: nobody means them. Links to files are followed, links to folders are not. */
-async function filesIn(folder: string, below: string): Promise<LocalFile[]> {
-  const entries = await readdir(join(folder, below), { withFileTypes: true });
-  const found: LocalFile[] = [];
-  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+async function addFilesIn(folder: string, below: string, finding: Finding): Promise<void> {
+  for (const entry of await entriesOf(join(folder, below))) {
     const name = below === '' ? entry.name : `${below}/${entry.name}`;
+    const path = join(folder, name);
     if (entry.name.startsWith('.')) continue;
-    if (entry.isDirectory()) found.push(...(await filesIn(folder, name)));
-    else if (entry.isFile() || (entry.isSymbolicLink() && (await stat(join(folder, name))).isFile())) {
-      found.push({ path: join(folder, name), name });
+    if (entry.isDirectory()) await addFilesIn(folder, name, finding);
+    else if (entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(path, finding.note)))) {
+      finding.found.push({ path, name });
     }
   }
-  return found;
 }
 
-function unreadable(path: string, error: unknown): Error {
-  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-  if (!isMissing) return error instanceof Error ? error : new Error(String(error));
-  return wrongUse(`There is no file or folder ${path}.`, 'Check the path: it is one on this machine.');
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    throw failureOfPath(folder, 'read', error, 'See who may list the folder with: ls -ld');
+  }
+}
+
+async function leadsToFile(link: string, note: Finding['note']): Promise<boolean> {
+  try {
+    return (await stat(link)).isFile();
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code !== 'ENOENT' && code !== 'ELOOP') throw failureOfPath(link, 'read', error);
+    note(`${link} is left out: the link leads nowhere.`);
+    return false;
+  }
+}
+
+async function lookAt(path: string): Promise<Stats> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    throw failureOfPath(path, 'read', error);
+  }
 }

@@ -31,7 +31,7 @@ export async function runUpload(
 ): Promise<void> {
   const profile = await readProfile(options);
   if (!profile.storage) throw noStorage();
-  const files = await localFiles(paths);
+  const files = await localFiles(paths, (text) => output.note(text));
   const inlet = await clientOf(profile);
   const bar = progressBar(output);
   const uploaded = await untilInterrupted((signal) =>
@@ -48,7 +48,8 @@ export async function runUpload(
     sayUploaded(uploaded.value, output);
     return;
   }
-  const goesOn = options.resume ? 'The same command goes on where it was.' : '';
+  const wasBegun = !['invalid_argument', 'unwritable_folder'].includes(uploaded.problem.code);
+  const goesOn = options.resume && wasBegun ? 'The same command goes on where it was.' : '';
   if (uploaded.problem.code === 'aborted') throw interrupted(`The upload is not complete. ${goesOn}`.trimEnd());
   const { told } = failureOf(uploaded.problem);
   throw new CliFailure({ ...told, remedy: `${told.remedy} ${goesOn}`.trim() });
@@ -79,7 +80,7 @@ function sayUploaded(uploaded: Uploaded, output: Output): void {
   });
   const [only] = files;
   const path = files.length === 1 && only ? only.file_path : prefix;
-  if (path !== '') output.note(`Import with: inlet import ${harmless(quoted(path))}`);
+  if (path !== '') output.note(`Import with: inlet import ${quoted(path)}`);
 }
 
 function quoted(path: string): string {
@@ -90,7 +91,8 @@ function noStorage(): CliFailure {
   return new CliFailure({
     code: 'no_storage',
     detail: 'The login has no keys of the object storage.',
-    remedy: 'Run `inlet login` with them, or set INLET_STORAGE_REGION and the other INLET_STORAGE_ variables.',
+    remedy:
+      'Run `inlet login` with them. Without --profile, INLET_STORAGE_REGION and the other INLET_STORAGE_ variables do as well.',
     exitCode: exitCode.notAllowed,
   });
 }

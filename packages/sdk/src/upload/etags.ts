@@ -12,3 +12,8 @@ export function etagOfParts(etags: readonly string[]): string {
   const sums = etags.map((etag) => Buffer.from(etag.replaceAll('"', ''), 'hex'));
   return `"${createHash('md5').update(Buffer.concat(sums)).digest('hex')}-${etags.length}"`;
 }
+
+/** What an object of these parts must be called; null where the storage does not call parts by their content. */
+export function expectedEtag(etags: readonly string[]): string | null {
+  return etags.every((etag) => /^"[0-9a-f]{32}"$/.test(etag)) ? etagOfParts(etags) : null;
+}

@@ -1,7 +1,8 @@
 import type { HttpAnswer } from '../attempt.ts';
-import { refuse, succeed, type Result } from '../result.ts';
+import { refuse, succeed, type Problem, type Refusal, type Result, type StorageAnswer } from '../result.ts';
 import { defaultRetry, type RetrySettings } from '../retry.ts';
 import { sendWithRetries } from '../send-with-retries.ts';
+import { expectedEtag } from './etags.ts';
 import { sign, type StorageRequest } from './sign.ts';
 import type { Storage } from './storage.ts';
 
@@ -40,15 +41,17 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
     const { status, text } = sent.answer;
     // A completion can fail after its status was sent: then the body says so.
     const isFine = status >= 200 && status < 300 && !text.includes('<Error>');
-    return isFine ? succeed(sent.answer) : refuse('storage_refused', complaintOf(path, sent.answer), sent.attempts);
+    return isFine ? succeed(sent.answer) : refusalOf(path, sent.answer, sent.attempts);
   };
-  /** A part may take long on a slow line, and a large upload to complete. */
-  const forBytes = { timeoutMs: 300_000, signal, retry: defaultRetry };
-  const toTheEnd = { ...forBytes, signal: undefined };
+  const forBytes = ({ byteLength }: Uint8Array): Patience => {
+    return { timeoutMs: timeoutFor(byteLength), signal, retry: defaultRetry };
+  };
+  /** A large upload may take long to complete. */
+  const toTheEnd = { timeoutMs: timeoutFor(0), signal: undefined, retry: defaultRetry };
   const forWords = { timeoutMs: 30_000, signal: undefined, retry: { ...defaultRetry, attempts: 3 } };
 
   return {
-    put: async (path, body) => withEtag(await send({ method: 'PUT', path, query: {}, body }, forBytes)),
+    put: async (path, body) => withEtag(await send({ method: 'PUT', path, query: {}, body }, forBytes(body))),
     begin: async (path) => {
       const answered = await send({ method: 'POST', path, query: { uploads: '' } }, forWords);
       if (!answered.ok) return answered;
@@ -57,7 +60,7 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
     },
     putPart: async ({ path, uploadId }, number, body) => {
       const query = { partNumber: String(number), uploadId };
-      const answered = withEtag(await send({ method: 'PUT', path, query, body }, forBytes));
+      const answered = withEtag(await send({ method: 'PUT', path, query, body }, forBytes(body)));
       return answered.ok ? succeed({ number, etag: answered.value.etag }) : answered;
     },
     complete: async ({ path, uploadId }, parts, bytes) => {
@@ -67,19 +70,25 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
       const body = `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`;
       const answered = await send({ method: 'POST', path, query: { uploadId }, body }, toTheEnd);
       if (answered.ok) return succeed({ etag: elementOf(answered.value.text, 'ETag') ?? '' });
-      if (answered.problem.attempts === 1 || !isGone(answered.problem.detail)) return answered;
-      // An attempt before may have completed it, and only its answer was lost.
+      if (answered.problem.attempts === 1 || !isGone(answered.problem)) return answered;
+      // An attempt before may have completed it, and only its answer was lost. Or somebody removed the upload, and what is
+      // there is older.
       const there = await send({ method: 'HEAD', path, query: {} }, forWords);
-      return there.ok && there.value.headers.get('content-length') === String(bytes) ? withEtag(there) : answered;
+      const expected = expectedEtag(parts.map(({ etag }) => etag));
+      const isIt =
+        there.ok &&
+        there.value.headers.get('content-length') === String(bytes) &&
+        (expected === null || there.value.headers.get('etag') === expected);
+      return isIt ? withEtag(there) : answered;
     },
     remove: async ({ path, uploadId }) => {
       const query = { uploadId };
       // A part that was on its way can arrive after the removal: it is asked for until nothing is there.
       for (let round = 0; round < 3; round += 1) {
         const removed = await send({ method: 'DELETE', path, query }, forWords);
-        if (!removed.ok && !isGone(removed.problem.detail)) return removed;
+        if (!removed.ok && !isGone(removed.problem)) return removed;
         const left = await send({ method: 'GET', path, query }, forWords);
-        if (!left.ok && isGoneOrDenied(left.problem.detail)) return succeed(undefined);
+        if (!left.ok && isGoneOrDenied(left.problem)) return succeed(undefined);
       }
       return refuse('storage_refused', `${path}: the unfinished upload could not be removed.`);
     },
@@ -88,7 +97,7 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
       for (let marker = '0'; ;) {
         const query = { uploadId, 'part-number-marker': marker };
         const listed = await send({ method: 'GET', path, query }, forWords);
-        if (!listed.ok) return isGoneOrDenied(listed.problem.detail) ? succeed(null) : listed;
+        if (!listed.ok) return isGoneOrDenied(listed.problem) ? succeed(null) : listed;
         const { text } = listed.value;
         for (const [part] of text.matchAll(/<Part>.*?<\/Part>/gs)) {
           etags.set(Number(elementOf(part, 'PartNumber')), elementOf(part, 'ETag') ?? '');
@@ -100,11 +109,17 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
     },
     head: async (path) => {
       const there = await send({ method: 'HEAD', path, query: {} }, forWords);
-      if (!there.ok) return /: HTTP 40[34]\b/.test(there.problem.detail) ? succeed(null) : there;
+      if (!there.ok) return [403, 404].includes(answerOf(there.problem)?.status ?? 0) ? succeed(null) : there;
       const { headers } = there.value;
       return succeed({ size: Number(headers.get('content-length')), etag: headers.get('etag') ?? '' });
     },
   };
+}
+
+/** Five minutes, and longer for what is large: several parts share a line, and it may be a slow one. */
+export function timeoutFor(bytes: number): number {
+  const slowestBytesPerSecond = 16_384;
+  return Math.max(300_000, Math.ceil((bytes / slowestBytesPerSecond) * 1000));
 }
 
 function mayPass({ status, text }: HttpAnswer): boolean {
@@ -116,18 +131,28 @@ function withEtag(answered: Result<HttpAnswer>): Result<{ readonly etag: string 
   return answered.ok ? succeed({ etag: answered.value.headers.get('etag') ?? '' }) : answered;
 }
 
-function complaintOf(path: string, { status, text }: HttpAnswer): string {
-  const said = [elementOf(text, 'Code'), elementOf(text, 'Message')].filter((part) => part !== null && part !== '');
-  return `${path}: HTTP ${status}${said.length === 0 ? '' : `, ${said.join(': ')}`}`;
+function refusalOf(path: string, answer: HttpAnswer, attempts: number): Refusal {
+  const { status, headers, text } = answer;
+  const code = elementOf(text, 'Code') ?? '';
+  const said = [code, elementOf(text, 'Message') ?? ''].filter((part) => part !== '');
+  const detail = `${path}: HTTP ${status}${said.length === 0 ? '' : `, ${said.join(': ')}`}`;
+  // An answer to HEAD has no body; then the header alone names the request.
+  const request_id = elementOf(text, 'RequestId') ?? headers.get('x-amz-request-id') ?? '';
+  const storage = { status, code, request_id, may_pass: mayPass(answer) };
+  return { ok: false, problem: { ...refuse('storage_refused', detail, attempts).problem, storage } };
 }
 
-function isGone(detail: string): boolean {
-  return detail.includes('NoSuchUpload');
+function answerOf(problem: Problem): StorageAnswer | undefined {
+  return problem.from === 'sdk' ? problem.storage : undefined;
+}
+
+function isGone(problem: Problem): boolean {
+  return answerOf(problem)?.code === 'NoSuchUpload';
 }
 
 /** Ceph denies a look at the parts of an upload that is gone. Whoever is denied more than that is told by the next request. */
-function isGoneOrDenied(detail: string): boolean {
-  return isGone(detail) || detail.includes('AccessDenied');
+function isGoneOrDenied(problem: Problem): boolean {
+  return isGone(problem) || answerOf(problem)?.code === 'AccessDenied';
 }
 
 function elementOf(xml: string, name: string): string | null {

@@ -1,4 +1,5 @@
-import { succeed, type Result } from '../result.ts';
+import { describe } from '../attempt.ts';
+import { refuse, succeed, type Result } from '../result.ts';
 import { etagOf, etagOfParts } from './etags.ts';
 import type { ObjectStorage, Upload } from './object-storage.ts';
 import { readPart, type LocalFile, type Reading } from './sources.ts';
@@ -38,7 +39,7 @@ export async function openUpload(
     await resuming?.notes.write(resuming.about, { uploadId, partSize, size, mtimeMs });
   } catch (error) {
     await storage.remove({ path, uploadId });
-    throw error;
+    return refuse('unwritable_folder', `The note on the upload of ${path} cannot be written: ${describe(error)}`);
   }
   return succeed({ path, uploadId, etags: new Map() });
 }
@@ -74,7 +75,8 @@ export async function findSame(
       bytes += part.byteLength;
       if (part.byteLength < partSize) break;
     }
-    return (isInParts ? etagOfParts(etags) : etags[0]) === etag ? etag : null;
+    const isSame = (isInParts ? etagOfParts(etags) : etags[0]) === etag;
+    return isSame && (await reading.isUnchanged()) ? etag : null;
   } finally {
     await reading.close();
   }

@@ -1,6 +1,6 @@
 import { describe, refuseForSignal } from '../attempt.ts';
 import { refuse, succeed, type Refusal, type Result } from '../result.ts';
-import { etagOf, etagOfParts } from './etags.ts';
+import { etagOf, expectedEtag } from './etags.ts';
 import type { Part } from './object-storage.ts';
 import { openUpload, type Resuming } from './resume.ts';
 import { changed, readPart, type Read } from './sources.ts';
@@ -22,7 +22,10 @@ export async function sendParts(
   { size, partSize, first, read, isUnchanged, resuming }: Parts,
 ): Promise<Result<UploadedFile>> {
   const { storage, permits, signal, onBytes } = shared;
-  const opened = await openUpload(storage, path, partSize, resuming);
+  const opened = await openUpload(storage, path, partSize, resuming).catch((error: unknown) => {
+    permits.give();
+    throw error;
+  });
   if (!opened.ok) {
     permits.give();
     return opened;
@@ -84,7 +87,7 @@ export async function sendParts(
 
 /** The storage names a whole after its parts, where it names parts after their content. */
 function checked(path: string, parts: readonly Part[], etag: string): Refusal | null {
-  const isByContent = parts.every((part) => /^"[0-9a-f]{32}"$/.test(part.etag)) && /^"[0-9a-f]{32}-\d+"$/.test(etag);
-  if (!isByContent || etag === etagOfParts(parts.map((part) => part.etag))) return null;
+  const expected = expectedEtag(parts.map((part) => part.etag));
+  if (expected === null || !/^"[0-9a-f]{32}-\d+"$/.test(etag) || etag === expected) return null;
   return refuse('storage_refused', `${path}: the storage put something else together than what was sent.`);
 }

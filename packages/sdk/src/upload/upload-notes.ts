@@ -46,7 +46,8 @@ export function uploadNotes(folder: string): UploadNotes {
       await writeFile(beside, `${JSON.stringify({ ...about, ...noted }, null, 2)}\n`, { mode: 0o600 });
       await rename(beside, pathOf(about));
     },
-    forget: (about) => rm(pathOf(about), { force: true }),
+    // One that stays does no harm: what is in the storage decides.
+    forget: (about) => rm(pathOf(about), { force: true }).catch(() => {}),
   };
 }
 

@@ -93,7 +93,8 @@ async function sendAll(
       held = false;
       return await sendParts(shared, path, { size, partSize, first, read, isUnchanged, resuming });
     }
-    if (size !== null && first.byteLength !== size) return changed(path);
+    // All of it is in memory now: what changes from here on does not reach what is sent.
+    if ((size !== null && first.byteLength !== size) || !(await isUnchanged())) return changed(path);
     const put = await storage.put(path, first);
     if (!put.ok) return put;
     onBytes(first.byteLength, 'sent');

@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { clientOf } from './connect.ts';
+
+describe('a login that cannot be used', () => {
+  it('because its address is not https is told with the flag that takes it', async () => {
+    const profile = { url: 'http://inlet.example', apiKey: 'very-secret' };
+    const remedy = 'Give an https address; `inlet login --allow-http` takes this one as it is, and keeps it so.';
+    await expect(clientOf(profile)).rejects.toMatchObject({ told: { exitCode: 2, remedy } });
+    await expect(clientOf({ ...profile, allowHttp: true })).resolves.toBeDefined();
+  });
+
+  it('for another reason is told without the value', async () => {
+    const login = clientOf({ url: 'https://inlet.example', apiKey: 'very secret' });
+    await expect(login).rejects.toThrow('wrong_use: The login cannot be used: apiKey must be');
+    await expect(login).rejects.not.toThrow('very secret');
+  });
+});

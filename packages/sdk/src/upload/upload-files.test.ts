@@ -1,0 +1,161 @@
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  startScriptedServer,
+  type ScriptedServer,
+  type SeenRequest,
+} from '../../../../test/support/scripted-server.ts';
+import { Inlet, type UploadFile, type UploadOptions } from '../inlet.ts';
+import { etagOf, etagOfParts } from './etags.ts';
+import { timeoutFor } from './object-storage.ts';
+
+// A storage that does what a test says. With the real one: test/integration/sdk-upload.test.ts.
+
+const mebibyte = 1024 * 1024;
+let folder = '';
+let server: ScriptedServer | null = null;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'inlet-upload-'));
+});
+afterEach(async () => {
+  await server?.close();
+  server = null;
+  await rm(folder, { recursive: true });
+});
+
+type Answer = (response: ServerResponse, request: SeenRequest) => void | Promise<void>;
+
+async function upload(answer: Answer, files: readonly UploadFile[], options: UploadOptions = {}) {
+  server = await startScriptedServer((response, request) => void answer(response, request));
+  const keys = { accessKeyId: 'id', secretAccessKey: 'secret' };
+  const storage = { endpoint: server.url, region: 'r', bucket: 'b', prefix: 'p/', ...keys };
+  return new Inlet({ url: 'http://127.0.0.1:1', apiKey: 'none', storage }).upload(files, options);
+}
+
+/** The same number of bytes, at another time. */
+async function change(path: string): Promise<void> {
+  await writeFile(path, 'other');
+  await utimes(path, 1, 1);
+}
+
+describe('a file of one part that changes', () => {
+  const write = async (name: string): Promise<string> => {
+    await writeFile(join(folder, name), 'bytes');
+    return join(folder, name);
+  };
+
+  it('before it is sent is not sent', async () => {
+    const files = [await write('1.csv'), await write('2.csv')];
+    const answer: Answer = async (response) => {
+      await change(join(folder, '2.csv'));
+      response.writeHead(200, { etag: '"x"' }).end();
+    };
+    expect(await upload(answer, files, { parallel: 1 })).toMatchObject({
+      problem: { code: 'unreadable_file', detail: '2.csv: it changed while it was sent.' },
+    });
+    expect(server?.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['PUT /b/p/1.csv']);
+  });
+
+  it('while it is compared with what is there is not taken for the same', async () => {
+    const files = [await write('1.csv')];
+    const answer: Answer = async (response) => {
+      await change(join(folder, '1.csv'));
+      response.writeHead(200, { 'content-length': '5', etag: etagOf(Buffer.from('other')) }).end();
+    };
+    const resumeFolder = join(folder, 'notes');
+    expect(await upload(answer, files, { resumeFolder })).toMatchObject({ problem: { code: 'unreadable_file' } });
+  });
+});
+
+describe('a completion that is asked for again, and whose upload is gone', () => {
+  const first = new Uint8Array(5 * mebibyte);
+  const second = new Uint8Array(10);
+  const body = new Uint8Array(Buffer.concat([first, second]));
+
+  /** All goes well until the end; then there is an object of the right size. */
+  const withObject = (etag: string): Answer => {
+    let completions = 0;
+    return (response, { method, path }) => {
+      if (method === 'HEAD') response.writeHead(200, { 'content-length': String(body.byteLength), etag }).end();
+      else if (path.includes('?uploads=')) response.end('<UploadId>u</UploadId>');
+      else if (method === 'PUT') {
+        response.writeHead(200, { etag: etagOf(path.includes('partNumber=1&') ? first : second) }).end();
+      } else if (method === 'POST') {
+        completions += 1;
+        const [status, code] = completions === 1 ? [503, 'SlowDown'] : [404, 'NoSuchUpload'];
+        response.writeHead(status, { 'retry-after': '0' }).end(`<Error><Code>${code}</Code></Error>`);
+      } else response.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>');
+    };
+  };
+  const send = (etag: string) => upload(withObject(etag), [{ name: 'a.csv', body }], { partSize: 5 * mebibyte });
+
+  it('is done if the object is made of these parts', async () => {
+    const etag = etagOfParts([etagOf(first), etagOf(second)]);
+    expect(await send(etag)).toMatchObject({ ok: true, value: { files: [{ etag }] } });
+  });
+
+  it.each([etagOf(body), etagOfParts([etagOf(second), etagOf(first)])])(
+    'is not done if the object of that size is another: %s',
+    async (etag) => {
+      expect(await send(etag)).toMatchObject({ ok: false, problem: { code: 'storage_refused' } });
+    },
+  );
+});
+
+describe('a refusal of the storage', () => {
+  const files: UploadFile[] = [{ name: 'NoSuchUpload.csv', body: new Uint8Array(1) }];
+
+  it('says whether it may pass, and which request it was', async () => {
+    const busy = '<Error><Code>SlowDown</Code><RequestId>tx-1</RequestId></Error>';
+    const answer: Answer = (response) => void response.writeHead(503, { 'retry-after': '0' }).end(busy);
+    expect(await upload(answer, files)).toMatchObject({
+      problem: { attempts: 5, storage: { status: 503, code: 'SlowDown', request_id: 'tx-1', may_pass: true } },
+    });
+  });
+
+  it('that is meant is tried once', async () => {
+    const answer: Answer = (response) => void response.writeHead(403, { 'x-amz-request-id': 'tx-2' }).end();
+    const storage = { status: 403, code: '', request_id: 'tx-2', may_pass: false };
+    expect(await upload(answer, files)).toMatchObject({ problem: { code: 'storage_refused', attempts: 1, storage } });
+  });
+});
+
+describe('a folder for notes that cannot be written', () => {
+  const answer: Answer = (response, { method, path }) => {
+    if (path.includes('?uploads=')) response.end('<UploadId>u</UploadId>');
+    else if (method === 'DELETE') response.writeHead(204).end();
+    else response.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>');
+  };
+
+  it('is told as such, and nothing is left of the upload', async () => {
+    const path = join(folder, 'a.csv');
+    await writeFile(path, new Uint8Array(6 * mebibyte));
+    const options = { partSize: 5 * mebibyte, resumeFolder: join(path, 'notes') };
+    expect(await upload(answer, [path], options)).toMatchObject({ problem: { code: 'unwritable_folder' } });
+    expect(server?.seen.map(({ method }) => method)).toEqual(['HEAD', 'POST', 'DELETE', 'GET']);
+  });
+});
+
+describe('a part', () => {
+  it('has more time the larger it is', () => {
+    expect(timeoutFor(0)).toBe(300_000);
+    expect(timeoutFor(8 * mebibyte)).toBe(512_000);
+    expect(timeoutFor(1024 * mebibyte)).toBe(65_536_000);
+  });
+
+  it('arrives whole, with its length told before', async () => {
+    const body = Uint8Array.from({ length: 2 * mebibyte + 7 }, (_, n) => n % 127);
+    const answer: Answer = (response, { body: got }) =>
+      void response.writeHead(200, { etag: etagOf(Buffer.from(got)) }).end();
+    expect(await upload(answer, [{ name: 'a.csv', body }])).toMatchObject({
+      value: { files: [{ etag: etagOf(body) }] },
+    });
+    const headers = server?.seen[0]?.headers;
+    expect(headers?.['content-length']).toBe(String(body.byteLength));
+    expect(headers?.['transfer-encoding']).toBeUndefined();
+  });
+});
