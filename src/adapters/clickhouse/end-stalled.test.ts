@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { endStalled } from './end-stalled.ts';
 
+const portSchema = z.int();
+const addressSchema = z.object({ port: portSchema });
 const times = { askEveryMs: 50, answerWithinMs: 200 };
 
 /** A server beside this thread, so that it answers while this one does nothing: pings at once, statements never. */
@@ -23,7 +25,7 @@ describe('a statement that goes on and on', () => {
   const clients: { close(): Promise<void> }[] = [];
   beforeAll(async () => {
     server = new Worker(answering, { eval: true });
-    [port] = (await once(server, 'message')) as [number];
+    port = portSchema.parse((await once(server, 'message'))[0]);
   });
   afterEach(async () => {
     for (const client of clients.splice(0)) await client.close();
@@ -61,7 +63,7 @@ describe('a statement that goes on and on', () => {
   it('is ended when the server does not answer', async () => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
-    const ended = await untilEnded((silent.address() as AddressInfo).port, AbortSignal.timeout(5_000));
+    const ended = await untilEnded(addressSchema.parse(silent.address()).port, AbortSignal.timeout(5_000));
     silent.closeAllConnections();
     silent.close();
     expect(ended).toBe('Error: the engine does not answer');

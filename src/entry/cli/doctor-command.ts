@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Finding } from '../doctor/examine.ts';
+import { inLines } from './in-lines.ts';
 import { say, sayJson } from './output.ts';
 
 export function addDoctorCommand(program: Command): void {
@@ -11,12 +12,15 @@ export function addDoctorCommand(program: Command): void {
       const { examineAll } = await import('../doctor/examine-all.ts');
       const findings = await examineAll();
       if (json) sayJson(findings);
-      else say(findings.map(lineOf).join('\n'));
+      else say(findings.map(linesOf).join('\n'));
       if (findings.some(({ isWell }) => !isWell)) process.exitCode = 1;
     });
 }
 
-function lineOf({ name, isWell, said, remedy, milliseconds }: Finding): string {
+const indent = ' '.repeat(7);
+
+function linesOf({ name, isWell, said, remedy, sameAs, milliseconds }: Finding): string {
+  if (sameAs !== null) return `?      ${name}: not known before "${sameAs}" is mended`;
   const line = `${isWell ? 'ok   ' : 'WRONG'}  ${name}: ${said} (${milliseconds} ms)`;
-  return isWell ? line : `${line}\n       ${remedy}`;
+  return isWell ? line : `${line}\n${inLines(remedy, process.stdout.columns, indent)}`;
 }

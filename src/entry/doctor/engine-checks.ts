@@ -6,8 +6,9 @@ import { schemaCheck } from './schema-check.ts';
 const leastFreeShare = 0.1;
 const stuckMinutes = 30;
 
-export function engineChecks(config: Config): Check[] {
-  return config.INLET_CLICKHOUSE_URLS.flatMap((url, index) => {
+/** One list for each shard. */
+export function engineChecks(config: Config): Check[][] {
+  return config.INLET_CLICKHOUSE_URLS.map((url, index) => {
     const shard = `ClickHouse, shard ${index + 1}`;
     const ask = async <T>(run: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
       const client = createClient({

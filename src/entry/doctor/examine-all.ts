@@ -8,10 +8,5 @@ import { storageChecks } from './storage-checks.ts';
 /** Asks every server that the configuration names. */
 export function examineAll(): Promise<Finding[]> {
   const config = readConfig();
-  return examine([
-    ...postgresChecks(config),
-    ...engineChecks(config),
-    ...storageChecks(config),
-    ...issuerChecks(config),
-  ]);
+  return examine([postgresChecks(config), ...engineChecks(config), storageChecks(config), issuerChecks(config)]);
 }
