@@ -1,23 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultFileLimits } from '@inlet/row-rule/file-limits';
-import { isCalledGzip } from '@inlet/row-rule/file-rule';
-import { marketplaceShapes } from '@inlet/row-rule/row-layout';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { marketplaceRules as rules } from '../../../../test/support/check-rules.ts';
 import type { Bytes } from '../terminal/progress-bar.ts';
 import { checkAll } from './check-all.ts';
-import { keysByForm } from './known-keys.ts';
 
 const row = '6d92078a-8246-4ba4-ae5b-000000000001,a\n';
-const rules = {
-  shapes: marketplaceShapes,
-  limits: defaultFileLimits,
-  badRowShare: 1,
-  keys: keysByForm(1),
-  expectGzip: isCalledGzip,
-  shownRows: 2,
-};
 
 let folder = '';
 beforeEach(async () => {

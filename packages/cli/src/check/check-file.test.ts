@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { defaultFileLimits } from '@inlet/row-rule/file-limits';
-import { isCalledGzip } from '@inlet/row-rule/file-rule';
-import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-layout';
+import { audienceShapes } from '@inlet/row-rule/row-layout';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { marketplaceRules as rules } from '../../../../test/support/check-rules.ts';
 import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
 import { checkFile, type CheckedFile, type CheckRules } from './check-file.ts';
 import { keysByForm, keysInFile } from './known-keys.ts';
@@ -14,14 +13,6 @@ import { checkedJson, checkedText } from './say-checked.ts';
 // The verdicts themselves are compared with those of the service: test/acceptance/corpus.test.ts.
 
 const id = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
-const rules: CheckRules = {
-  shapes: marketplaceShapes,
-  limits: defaultFileLimits,
-  badRowShare: 1,
-  keys: keysByForm(1),
-  expectGzip: isCalledGzip,
-  shownRows: 2,
-};
 const audience: CheckRules = { ...rules, shapes: audienceShapes, badRowShare: 0, expectGzip: () => null };
 
 describe('a file on this machine', () => {

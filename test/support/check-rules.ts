@@ -1,0 +1,15 @@
+import { defaultFileLimits } from '@inlet/row-rule/file-limits';
+import { isCalledGzip } from '@inlet/row-rule/file-rule';
+import { marketplaceShapes } from '@inlet/row-rule/row-layout';
+import type { CheckRules } from '../../packages/cli/src/check/check-file.ts';
+import { keysByForm } from '../../packages/cli/src/check/known-keys.ts';
+
+/** As `inlet check` judges files of an import without asking the service. */
+export const marketplaceRules: CheckRules = {
+  shapes: marketplaceShapes,
+  limits: defaultFileLimits,
+  badRowShare: 1,
+  keys: keysByForm(1),
+  expectGzip: isCalledGzip,
+  shownRows: 2,
+};
