@@ -16,6 +16,8 @@ import { addUploadCommand } from './commands/upload.ts';
 import { report } from './failures/report.ts';
 import { version } from './generated/version.ts';
 
+export { wholeNumber } from './commands/whole-number.ts';
+
 /** All commands of a partner, in the order in which they are needed; `addMore` adds those that an operator has. */
 export function createProgram(addMore?: (program: Command) => void): Command {
   const program = new Command('inlet')

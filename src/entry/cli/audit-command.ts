@@ -1,4 +1,5 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { wholeNumber } from '@inlet/cli';
+import type { Command } from 'commander';
 import type { AuditEntry } from '../../domain/audit.ts';
 import { partnerNamed } from '../../usecases/partner-named.ts';
 import { sayJson } from './output.ts';
@@ -13,7 +14,7 @@ export function addAuditCommand(program: Command): void {
     .description('who changed keys, partners and what they have, and which calls were denied; newest first')
     .option('--partner <name>', 'of this partner only')
     .option('--before <id>', 'go on before this entry')
-    .option('--limit <number>', 'at most so many', toLimit, 50)
+    .option('--limit <number>', 'at most so many', wholeNumber(1, 9_999), 50)
     .action(({ partner, before, limit }: Options) =>
       withWiring(async (deps) => {
         const partnerId = partner === undefined ? null : (await partnerNamed(deps, partner)).id;
@@ -21,11 +22,6 @@ export function addAuditCommand(program: Command): void {
         sayJson((await deps.audit.list({ partnerId, beforeId, limit })).map(record));
       }),
     );
-}
-
-function toLimit(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 to 9999.');
-  return Number(text);
 }
 
 function record(entry: AuditEntry): object {

@@ -1,4 +1,5 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { wholeNumber } from '@inlet/cli';
+import type { Command } from 'commander';
 import { say } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
@@ -7,7 +8,7 @@ export function addBackupCommands(program: Command): void {
     .command('backup')
     .argument('<folder>', 'a new folder, of which the last part is the name of the backup')
     .description('save both stores as they are at one moment, while Inlet goes on; see docs/backup.md')
-    .option('--patience <seconds>', 'how long a lane may take to come to rest', toSeconds, 300)
+    .option('--patience <seconds>', 'how long a lane may take to come to rest', wholeNumber(1, 99_999), 300)
     .action((folder: string, { patience }: { patience: number }) =>
       withWiring(async (deps) => {
         const { backup } = await import('../backup/backup.ts');
@@ -26,9 +27,4 @@ export function addBackupCommands(program: Command): void {
       const { takenAt } = await restore(readConfig(), folder);
       say(`restored as it was at ${takenAt}; everything that was asked for later is lost. Run \`inlet doctor\`.`);
     });
-}
-
-function toSeconds(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 on.');
-  return Number(text);
 }

@@ -1,3 +1,4 @@
+import { wholeNumber } from '@inlet/cli';
 import { InvalidArgumentError, type Command } from 'commander';
 import { jobStatus, type JobStatus } from '../../domain/job.ts';
 import { noSuchJob } from '../../usecases/no-such-job.ts';
@@ -15,7 +16,7 @@ export function addJobCommands(program: Command): void {
     .description('the newest jobs')
     .option('--partner <name>', 'of this partner only')
     .option('--status <status>', `${Object.keys(jobStatus).join(', ')}; all of them when left out`, toStatus)
-    .option('--limit <number>', 'at most so many', toCount, 50)
+    .option('--limit <number>', 'at most so many', wholeNumber(1, 999_999), 50)
     .action(({ partner, status, limit }: { partner?: string; status?: JobStatus; limit: number }) =>
       withWiring(async ({ operations }) => {
         const statuses = status === undefined ? Object.values(jobStatus) : [status];
@@ -37,7 +38,7 @@ export function addJobCommands(program: Command): void {
   program
     .command('lanes')
     .description('partners with open jobs, the one that waits longest first, and what each waits for')
-    .option('--limit <number>', 'at most so many', toCount, 100)
+    .option('--limit <number>', 'at most so many', wholeNumber(1, 999_999), 100)
     .action(({ limit }: { limit: number }) =>
       withWiring(async ({ operations }) => sayJson(await operations.listLanes(limit))),
     );
@@ -47,9 +48,4 @@ function toStatus(text: string): JobStatus {
   const found = Object.entries(jobStatus).find(([name]) => name === text);
   if (!found) throw new InvalidArgumentError(`It is one of ${Object.keys(jobStatus).join(', ')}.`);
   return found[1];
-}
-
-function toCount(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 on.');
-  return Number(text);
 }
