@@ -136,30 +136,37 @@ describe('the errors and the files of an import', () => {
 
   it('list every file with what became of it, in the byte order of the keys', async () => {
     const [files = []] = await filePages(1000);
-    const summary = files.map(({ file, status, total_rows, rejected_rows, error }) => ({
-      file,
-      status,
-      total_rows,
-      rejected_rows,
-      error: error?.code ?? null,
-    }));
+    const summary = files.map(({ bytes: _size, bytes_read: _read, updated_at: _time, ...file }) => file);
+    const failedBy = (code: string) => {
+      const message = expectedErrors.find((error) => error.code === code)?.message;
+      return { status: 3, error: { code, message } };
+    };
+    const loaded = { status: 2, error: null };
     expect(summary).toEqual([
-      { file: everyReason, status: 2, total_rows: 12, rejected_rows: 11, error: null },
-      { file: empty, status: 3, total_rows: 0, rejected_rows: 0, error: 'empty_file' },
-      { file: many, status: 2, total_rows: 301, rejected_rows: 300, error: null },
-      { file: odd, status: 3, total_rows: 2, rejected_rows: 2, error: 'no_good_row' },
-      { file: utf16, status: 3, total_rows: 0, rejected_rows: 0, error: 'wrong_encoding' },
-      { file: good, status: 2, total_rows: 3, rejected_rows: 0, error: null },
+      { file: everyReason, ...loaded, total_rows: 12, rejected_rows: 11 },
+      { file: empty, ...failedBy('empty_file'), total_rows: 0, rejected_rows: 0 },
+      { file: many, ...loaded, total_rows: 301, rejected_rows: 300 },
+      { file: odd, ...failedBy('no_good_row'), total_rows: 2, rejected_rows: 2 },
+      { file: utf16, ...failedBy('wrong_encoding'), total_rows: 0, rejected_rows: 0 },
+      { file: good, ...loaded, total_rows: 3, rejected_rows: 0 },
     ]);
     expect(files.map(({ bytes: size }) => size)).toEqual(files.map(({ bytes_read }) => bytes_read));
     expect(files.at(-1)?.bytes).toBe(goodRows(3).length);
     expect(files[1]?.bytes).toBe(0);
+    for (const { updated_at } of files) expect(Date.now() - Date.parse(updated_at)).toBeLessThan(600_000);
   });
 
   it.each([1, 2, 5, 6, 7])('list the files by %s a page, each once', async (limit) => {
     const pages = await filePages(limit);
     expect(pages.flat()).toEqual((await filePages(1000)).flat());
     expect(pages.slice(0, -1).map(({ length }) => length)).toEqual(Array(pages.length - 1).fill(limit));
+  });
+
+  it('say why a job failed that has no files', async () => {
+    const missing = await market.api.queue({ file_path: 'nowhere.csv', key_type: 1 });
+    await market.api.waitForEnd(missing);
+    const why = 'No object has the path "nowhere.csv" or begins with it.';
+    expect(await errorPages(1000, missing)).toEqual([[failed(null, 'no_files', why)]]);
   });
 
   it('of a job with more failed files than are looked at together come complete', async () => {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { firstErrorPlace, type ErrorPage, type LoadError } from '../../usecases/list-load-errors.ts';
 import { toCsv } from './csv.ts';
 import { linkNext, readCursor } from './paging.ts';
+import { wantsCsv } from './wants-csv.ts';
 
 const columns = ['file', 'row', 'column', 'code', 'message', 'text'] as const;
 
@@ -32,8 +33,4 @@ export async function answerLoadErrors(
 
 function errorRecord({ fileId, file, row, column, code, message, text }: LoadError): LoadErrorRecord {
   return { file, row: fileId === 0 || row === 0 ? null : row, column, code, message, text };
-}
-
-function wantsCsv(accept: string | undefined): boolean {
-  return accept !== undefined && /\btext\/csv\b/i.test(accept);
 }
