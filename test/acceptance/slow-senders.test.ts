@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryOfProcess } from '../support/memory.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
 import { sendSlowly, type SlowAnswer } from '../support/raw-request.ts';
 import { startApi, stopProcess } from '../support/running-service.ts';
@@ -80,6 +81,31 @@ describe('a sender that takes its time', () => {
     expect(gone).toBeLessThan(200);
     for (const answer of await Promise.all(slow)) expect(verdictOn(answer, 1)).toEqual(ended);
     expect(seconds).toBeLessThan(late);
+  });
+});
+
+describe('a caller that asks for much and reads nothing', () => {
+  it('takes no memory that others would need', async () => {
+    const stores = await createStores('one');
+    const api = await startApi(stores.environment, 'unread');
+    const pid = api.child.pid ?? 0;
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    try {
+      // Once to the end, so that what is kept is there.
+      expect((await (await fetch(`${api.url}/docs/swagger-ui-bundle.js`)).bytes()).length).toBeGreaterThan(1_000_000);
+      const before = memoryOfProcess(pid).now;
+      const request = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost:a\r\n\r\n';
+      socket.pause().write(request.repeat(1_000));
+      await waitUntil('the first bytes are there', () => Promise.resolve(socket.readableLength > 0));
+      for (let number = 0; number < 20; number++) expect((await fetch(`${api.url}/health/live`)).status).toBe(200);
+      const grown = (memoryOfProcess(pid).most - before) / 1024 ** 2;
+      process.stdout.write(`1,000 answers that nobody reads: ${Math.round(grown)} MiB\n`);
+      expect(grown).toBeLessThan(200);
+    } finally {
+      socket.destroy();
+      await stopProcess(api.child);
+      await stores.drop();
+    }
   });
 });
 

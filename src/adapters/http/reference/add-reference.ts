@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Api } from '../server.ts';
 
@@ -33,28 +33,32 @@ const page = `<!doctype html>
 const start = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#reference', deepLinking: true, validatorUrl: null });
 `;
 
-type Content = { readonly type: string; readonly read: () => string | Promise<string> };
+type Content = { readonly type: string; readonly read: () => Buffer };
 
 const contents: Readonly<Record<string, Content>> = {
-  '/docs': { type: 'text/html; charset=utf-8', read: () => page },
-  '/docs/start.js': { type: 'text/javascript; charset=utf-8', read: () => start },
+  '/docs': { type: 'text/html; charset=utf-8', read: () => Buffer.from(page) },
+  '/docs/start.js': { type: 'text/javascript; charset=utf-8', read: () => Buffer.from(start) },
   '/docs/swagger-ui.css': {
     type: 'text/css; charset=utf-8',
-    read: () => textOf(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
+    read: () => bytesOf(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
   },
   '/docs/swagger-ui-bundle.js': {
     type: 'text/javascript; charset=utf-8',
-    read: () => textOf(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+    read: () => bytesOf(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
   },
   '/openapi.json': {
     type: 'application/json; charset=utf-8',
-    read: () => textOf(import.meta.resolve('@inlet/contract/openapi.json')),
+    read: () => bytesOf(import.meta.resolve('@inlet/contract/openapi.json')),
   },
 };
 
-/** The OpenAPI document, and a page to read it. No key is needed: they are the same for everyone. */
+/**
+ * The OpenAPI document, and a page to read it. No key is needed: they are the same for everyone. Each is read once, and all
+ * answers share its bytes: whoever asks a thousand times and reads no answer takes no memory.
+ */
 export function addReference(api: Api): void {
   for (const [path, { type, read }] of Object.entries(contents)) {
+    const bytes = read();
     api.get(path, async (_request, reply) => {
       reply
         .header('content-type', type)
@@ -62,11 +66,11 @@ export function addReference(api: Api): void {
         .header('x-content-type-options', 'nosniff')
         .header('referrer-policy', 'no-referrer')
         .header('cache-control', 'public, max-age=300');
-      return read();
+      return bytes;
     });
   }
 }
 
-function textOf(url: string): Promise<string> {
-  return readFile(fileURLToPath(url), 'utf8');
+function bytesOf(url: string): Buffer {
+  return readFileSync(fileURLToPath(url));
 }
