@@ -1,8 +1,8 @@
 /** Seconds; whoever wants to wait for longer asks again. */
 const longestWait = 60;
 
-/** One preference with its parameters, up to the next comma that is not in quotes. */
-const element = /[ \t]*([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)(?:,|$)/y;
+/** One preference with its parameters, up to the next comma that is not in quotes. Each character has one way to match. */
+const element = /([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)(?:,|$)/y;
 const value = /^wait[ \t]*=[ \t]*(?:"(\d+)"|(\d+))[ \t]*(?:;|$)/i;
 
 /** `wait` of a header `Prefer` (RFC 7240), in seconds; null when it is not there or cannot be read. */
@@ -23,6 +23,6 @@ function* preferencesIn(header: string): Generator<string> {
     element.lastIndex = at;
     const found = element.exec(header);
     if (!found) return;
-    yield found[1] ?? '';
+    yield (found[1] ?? '').trim();
   }
 }
