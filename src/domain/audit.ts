@@ -8,6 +8,8 @@ export type DeniedCall = {
   readonly code: string;
   /** Null where it stands for several. */
   readonly requestId: string | null;
+  /** From where it came; null where it stands for several. */
+  readonly address: string | null;
   readonly calls: number;
 };
 

@@ -14,10 +14,11 @@ export function createLogger(options: { name: string; level: string }): Logger {
     mixin: fieldsOfScope,
     hooks: { streamWrite: hideKeys },
     serializers: {
-      req: (request: { id: string; method: string; url: string }) => ({
+      req: (request: { id: string; method: string; url: string; ip?: string }) => ({
         id: request.id,
         method: request.method,
         path: pathOf(request),
+        ip: request.ip,
       }),
       res: (reply: { statusCode: number }) => ({ status: reply.statusCode }),
     },

@@ -5,7 +5,7 @@ import { accessRecorder, ownRowsPerMinute, type AccessRecorder } from './record-
 function recording() {
   const written = { uses: new Array<readonly number[]>(), denied: new Array<DeniedCall>() };
   const clock = { ms: Date.UTC(2026, 10, 16) };
-  const store = { isAway: false };
+  const store = { isAway: false, takesNoUses: false };
   const never = (): never => {
     throw new Error('nobody asks for this');
   };
@@ -17,7 +17,13 @@ function recording() {
   };
   const recorder = accessRecorder(
     {
-      keys: { create: never, list: never, rotate: never, revoke: never, noteUses: (ids) => writing(written.uses, ids) },
+      keys: {
+        create: never,
+        list: never,
+        rotate: never,
+        revoke: never,
+        noteUses: (ids) => (store.takesNoUses ? Promise.reject(new Error('away')) : writing(written.uses, ids)),
+      },
       audit: { list: never, addDenied: (calls) => writing(written.denied, ...calls) },
       log: quiet,
     },
@@ -30,6 +36,7 @@ const denied = (
   keyId: number | null,
   requestId: string,
   operation = 'getAudience',
+  address = '203.0.113.7',
 ): Parameters<AccessRecorder['noteDenied']>[0] => ({
   at: new Date(0),
   partnerId: keyId && 1,
@@ -37,6 +44,7 @@ const denied = (
   operation,
   code: 'unauthenticated',
   requestId,
+  address,
 });
 
 describe('what is noted of calls', () => {
@@ -76,13 +84,15 @@ describe('what is noted of calls', () => {
     expect(written.denied.at(-1)).toEqual({ ...denied(null, ''), requestId: null, calls: 10_000 - ownRowsPerMinute });
   });
 
-  it('has the rows of a key whatever strangers do, and names one operation only where it was one', async () => {
+  it('has the rows of a key whatever strangers do, and names one operation and address only where it was one', async () => {
     const { recorder, written } = recording();
-    for (let n = 0; n < 100; n += 1) recorder.noteDenied(denied(null, `${n}`, `operation-${n}`));
+    for (let n = 0; n < 100; n += 1) recorder.noteDenied(denied(null, `${n}`, `operation-${n}`, `10.0.0.${n}`));
     recorder.noteDenied(denied(7, 'mine'));
     await recorder.close();
     expect(written.denied.filter(({ keyId }) => keyId === 7)).toEqual([{ ...denied(7, 'mine'), calls: 1 }]);
-    expect(written.denied.filter(({ calls }) => calls > 1)).toMatchObject([{ operation: 'several', calls: 90 }]);
+    expect(written.denied.filter(({ calls }) => calls > 1)).toMatchObject([
+      { operation: 'several', address: null, calls: 90 },
+    ]);
   });
 
   it('is kept while the database is away, up to a bound', async () => {
@@ -97,6 +107,15 @@ describe('what is noted of calls', () => {
     await recorder.flush();
     expect(written.denied).toHaveLength(1_000);
     expect(written.denied[0]).toMatchObject({ requestId: '0-0' });
+  });
+
+  it('has denied calls also while the use of keys cannot be written', async () => {
+    const { recorder, written, store } = recording();
+    store.takesNoUses = true;
+    recorder.noteUse(7);
+    recorder.noteDenied(denied(null, 'a'));
+    await expect(recorder.flush()).rejects.toThrow('away');
+    expect(written.denied).toHaveLength(1);
   });
 
   it('is written to the end when the process ends', async () => {

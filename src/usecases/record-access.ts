@@ -38,14 +38,15 @@ export function accessRecorder({ keys, audit, log }: Deps, now: () => number = D
     minute = minuteNow();
   }
 
-  async function flush(): Promise<void> {
-    if (minuteNow() !== minute) endMinute();
-    if (used.size > 0) {
-      const keyIds = [...used];
-      // What cannot be written is noted again with the next call.
-      used.clear();
-      await keys.noteUses(keyIds);
-    }
+  async function writeUses(): Promise<void> {
+    if (used.size === 0) return;
+    const keyIds = [...used];
+    // What cannot be written is noted again with the next call.
+    used.clear();
+    await keys.noteUses(keyIds);
+  }
+
+  async function writeDenied(): Promise<void> {
     const calls = waiting;
     waiting = [];
     try {
@@ -55,6 +56,13 @@ export function accessRecorder({ keys, audit, log }: Deps, now: () => number = D
       log.warn({ calls: calls.length, waiting: waiting.length }, 'denied calls could not be recorded yet');
       throw error;
     }
+  }
+
+  /** What fails does not keep the other from being written. */
+  async function flush(): Promise<void> {
+    if (minuteNow() !== minute) endMinute();
+    const results = await Promise.allSettled([writeUses(), writeDenied()]);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
   return {
@@ -69,7 +77,8 @@ export function accessRecorder({ keys, audit, log }: Deps, now: () => number = D
       const which = `${call.keyId} ${call.code}`;
       const before = counted.get(which);
       const operation = before && before.operation !== call.operation ? 'several' : call.operation;
-      counted.set(which, { ...call, requestId: null, operation, calls: (before?.calls ?? 0) + 1 });
+      const address = before && before.address !== call.address ? null : call.address;
+      counted.set(which, { ...call, requestId: null, operation, address, calls: (before?.calls ?? 0) + 1 });
     },
     flush,
     close: async () => {

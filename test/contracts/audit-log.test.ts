@@ -151,12 +151,19 @@ describe('the audit log', () => {
     const call = { at: new Date('2026-11-16T06:00:00Z'), operation: 'getAudience', calls: 1 };
     await audit.addDenied([]);
     await audit.addDenied([
-      { ...call, partnerId: id, keyId: 7, code: 'scope_missing', requestId: 'r-1' },
-      { ...call, partnerId: null, keyId: null, code: 'unauthenticated', requestId: null, calls: 12 },
+      { ...call, partnerId: id, keyId: 7, code: 'scope_missing', requestId: 'r-1', address: '203.0.113.7' },
+      { ...call, partnerId: null, keyId: null, code: 'unauthenticated', requestId: null, address: null, calls: 12 },
     ]);
     const [stranger, known] = await audit.list({ partnerId: null, beforeId: Number.MAX_SAFE_INTEGER, limit: 2 });
     const common = { event: 'call.denied', at: call.at, operation: 'getAudience', subjectId: null };
-    expect(stranger).toMatchObject({ ...common, actor: 'unknown', partnerId: null, requestId: null, calls: 12 });
+    expect(stranger).toMatchObject({
+      ...common,
+      actor: 'unknown',
+      partnerId: null,
+      requestId: null,
+      calls: 12,
+      detail: null,
+    });
     expect(known).toMatchObject({
       ...common,
       actor: 'key 7',
@@ -164,6 +171,7 @@ describe('the audit log', () => {
       keyId: 7,
       code: 'scope_missing',
       requestId: 'r-1',
+      detail: { address: '203.0.113.7' },
     });
     expect(await audit.list({ partnerId: null, beforeId: stranger?.id ?? 0, limit: 1 })).toEqual([known]);
     expect((await entriesOf(id)).at(-1)).toEqual(known);

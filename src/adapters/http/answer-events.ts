@@ -5,6 +5,7 @@ import type { Following } from '../../usecases/following.ts';
 import { closeWithCaller, setCaching, type Followable } from './answer-record.ts';
 import type { Shown } from './shown-record.ts';
 import { beginWaiting } from './waiting-time.ts';
+import { whileAllowed } from './while-allowed.ts';
 
 /** Proxies end connections on which nothing is said. */
 const heartbeatMs = 15_000;
@@ -14,7 +15,7 @@ const betweenMs = 1_000;
 const retryMs = 1_000;
 
 export type StreamDeps = {
-  /** How long a stream lasts at most; its client then comes back, and shows its key again. */
+  /** How long a stream lasts at most; its client then comes back. */
   readonly streamSeconds: number;
 };
 
@@ -46,6 +47,7 @@ export async function answerEvents<State, Rec>(
       .header('x-accel-buffering', 'no')
       .header('connection', 'close');
     beginWaiting(request);
+    whileAllowed(request, { isOver: following.isOver, onRefused: following.close });
     return Readable.from(events(following, of.shown, { lastId, endsAt: performance.now() + streamSeconds * 1000 }));
   } catch (error) {
     following.close();

@@ -6,6 +6,7 @@ import { entityTag, isNamed, readIfNoneMatch } from './entity-tags.ts';
 import { readWait } from './preferences.ts';
 import type { Shown } from './shown-record.ts';
 import { beginWaiting } from './waiting-time.ts';
+import { whileAllowed } from './while-allowed.ts';
 
 /** One record of the caller, to be read once or to be followed. */
 export type Followable<State, Rec> = {
@@ -52,14 +53,21 @@ async function waitForNews<State, Rec>(
   const following = of.follow(wants);
   if (!following) return of.shown(await of.read());
   closeWithCaller(reply, following);
+  const refused: Failure[] = [];
   try {
     const first = await following.fresh();
     if (first === null) throw of.missing();
     reply.header('preference-applied', `wait=${seconds}`);
     if (isNews(of.shown(first))) return of.shown(first);
     const endWaiting = beginWaiting(request);
+    const onRefused = (why: Failure): void => {
+      refused.push(why);
+      following.close();
+    };
+    whileAllowed(request, { isOver: following.isOver, onRefused });
     const news = await following.next((state) => isNews(of.shown(state)), seconds * 1000);
     endWaiting();
+    for (const why of refused) throw why;
     // The process ends: whoever is answered now has to come back to another one.
     if (following.isOver()) reply.header('connection', 'close');
     return of.shown(news ?? (await following.fresh()) ?? first);

@@ -3,6 +3,7 @@ import type { AudienceScope } from '../../domain/audience.ts';
 import { identifyCustomer, type IdentifyDeps } from '../../usecases/identify-customer.ts';
 import { partnerOf } from './authentication.ts';
 import type { Api } from './server.ts';
+import { noteCheck } from './while-allowed.ts';
 
 const scopes = new WeakMap<FastifyRequest, AudienceScope>();
 
@@ -11,7 +12,9 @@ export function addCustomerScope(api: Api, deps: IdentifyDeps): void {
   api.addHook('onRequest', async (request) => {
     // Node joins a header that was sent twice into one text, which is then no token.
     const token = request.headers['x-user-token']?.toString();
-    scopes.set(request, await identifyCustomer(deps, partnerOf(request), token));
+    const identify = (): Promise<AudienceScope> => identifyCustomer(deps, partnerOf(request), token);
+    scopes.set(request, await identify());
+    if (token !== undefined) noteCheck(request, identify);
   });
 }
 

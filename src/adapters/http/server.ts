@@ -43,7 +43,6 @@ import { addRequestLimit } from './request-limit.ts';
 import { OneLineLog } from './request-log.ts';
 import { addSecurityHeaders } from './security-headers.ts';
 import { answerUnreadable, takeOddRequests } from './unreadable-requests.ts';
-import { limitWrongKeys } from './wrong-key-limit.ts';
 
 export type Api = FastifyInstance<
   RawServerDefault,
@@ -110,11 +109,8 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
   addLive(api);
   addReady(api, deps.dependencies);
   api.register(async (scope: Api) => {
-    const wrongKeys = limitWrongKeys(requestLimits);
-    wrongKeys.addWrongKeyLimit(scope);
     addAuthentication(scope, deps);
     addCallerScope(scope, deps, findPartnerScopeOf);
-    wrongKeys.addGoodKeys(scope);
     addRequestLimit(scope, { requestLimits, requestLimiter: limitRequests({ ...deps, log: logger }) });
     addGetLimits(scope, deps);
     addQueueImport(scope, deps);

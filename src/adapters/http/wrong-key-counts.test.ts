@@ -40,11 +40,15 @@ describe('wrong keys of an address', () => {
     expect(counts.secondsToWait('_hidden')).toBe(60);
   });
 
-  it('of many addresses take no more than so much memory: the oldest is forgotten', () => {
+  it('of many addresses take no more than so much memory: the one that was quiet for longest is forgotten', () => {
     const { counts } = counting(1);
-    for (let number = 0; number <= 10_000; number++) counts.note(`10.0.${number >> 8}.${number & 255}`);
-    expect(counts.secondsToWait('10.0.0.0')).toBeNull();
-    expect(counts.secondsToWait('10.0.0.1')).toBe(60);
+    const noteFrom = (number: number): void => counts.note(`10.0.${number >> 8}.${number & 255}`);
+    for (let number = 0; number < 10_000; number++) noteFrom(number);
+    noteFrom(0);
+    noteFrom(10_000);
+    expect(counts.secondsToWait('10.0.0.0')).toBe(60);
+    expect(counts.secondsToWait('10.0.0.1')).toBeNull();
+    expect(counts.secondsToWait('10.0.0.2')).toBe(60);
     expect(counts.secondsToWait('10.0.39.16')).toBe(60);
   });
 });

@@ -9,7 +9,7 @@ export type WrongKeyCounts = {
   readonly secondsToWait: (address: string) => number | null;
 };
 
-/** Counts per address in windows, in this process alone. The oldest address goes when there are too many. */
+/** Counts per address in windows, in this process alone. When there are too many, the one goes that was quiet for longest. */
 export function countWrongKeys(most: number, windowSeconds: number, now = () => performance.now()): WrongKeyCounts {
   const counts = new Map<string, number>();
   let endsAt = 0;
@@ -24,7 +24,9 @@ export function countWrongKeys(most: number, windowSeconds: number, now = () => 
     note: (address) => {
       beginWindow();
       const network = networkOf(address);
-      counts.set(network, (counts.get(network) ?? 0) + 1);
+      const count = (counts.get(network) ?? 0) + 1;
+      counts.delete(network);
+      counts.set(network, count);
       const [oldest] = counts.keys();
       if (counts.size > mostAddresses && oldest !== undefined) counts.delete(oldest);
     },

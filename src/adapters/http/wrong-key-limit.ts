@@ -1,48 +1,84 @@
 import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RefusedKey } from '../../domain/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { requestWindowSeconds, type RequestLimits } from '../../domain/request-limits.ts';
-import { findPartnerOf } from './authentication.ts';
-import type { Api } from './server.ts';
 import { countWrongKeys } from './wrong-key-counts.ts';
 
 /** So many good keys are remembered; one that was forgotten may have to wait like a stranger's. */
 const mostKnown = 10_000;
+/** As long as a connection to the database is waited for. */
+const longestTurnMs = 5_000;
+
+/** Looks a key up, or refuses to. */
+type Guard = <T>(request: FastifyRequest, reply: FastifyReply, lookUp: () => Promise<T>) => Promise<T>;
 
 /**
  * Whoever sent too many wrong keys from an address waits, and nobody is asked about its keys meanwhile. A key that this
- * process has seen to be good is let through all the same, else a stranger could lock out whoever shares its address. To be
- * called before `addAuthentication`; `addGoodKeys` after it.
+ * process has seen to be good is let through all the same, else a stranger could lock out whoever shares its address.
+ * The others are looked up one after the other: so the count is right however many come at once, and however many addresses
+ * they come from, they take one connection and leave the others to those who are known.
  */
-export function limitWrongKeys({ wrongKeysPerAddress }: RequestLimits) {
+export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimits, 'wrongKeysPerAddress'>): Guard {
   const counts = countWrongKeys(wrongKeysPerAddress, requestWindowSeconds);
   const known = new Set<string>();
-  return {
-    addWrongKeyLimit: (api: Api): void => {
-      api.addHook('onRequest', async ({ headers: { authorization }, ip }, reply) => {
-        if (authorization === undefined) return;
-        const seconds = counts.secondsToWait(ip);
-        if (seconds === null || known.has(hashOf(authorization))) return;
-        reply.header('ratelimit-policy', `"wrong-keys";q=${wrongKeysPerAddress};w=${requestWindowSeconds}`);
-        reply.header('ratelimit', `"wrong-keys";r=0;t=${seconds}`);
-        reply.header('retry-after', String(seconds));
-        throw new Failure('too_many_requests', 'Too many requests with a wrong key came from this address.');
-      });
-      api.addHook('onSend', async (request, { statusCode }) => {
-        const isWrongKey = statusCode === 401 && !findPartnerOf(request);
-        if (isWrongKey && request.headers.authorization !== undefined) counts.note(request.ip);
-      });
-    },
-    addGoodKeys: (api: Api): void => {
-      api.addHook('onRequest', async ({ headers: { authorization = '' } }) => {
-        known.add(hashOf(authorization));
-        const [oldest] = known;
-        if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
-      });
-    },
+  const inTurn = oneAfterTheOther();
+
+  function refuseIfTooMany(ip: string, reply: FastifyReply): void {
+    const seconds = counts.secondsToWait(ip);
+    if (seconds === null) return;
+    reply.header('ratelimit-policy', `"wrong-keys";q=${wrongKeysPerAddress};w=${requestWindowSeconds}`);
+    reply.header('ratelimit', `"wrong-keys";r=0;t=${seconds}`);
+    reply.header('retry-after', String(seconds));
+    throw new Failure('too_many_requests', 'Too many requests with a wrong key came from this address.');
+  }
+
+  function remember(key: string): void {
+    known.add(key);
+    const [oldest] = known;
+    if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
+  }
+
+  return async ({ headers: { authorization }, ip }, reply, lookUp) => {
+    if (authorization === undefined) return lookUp();
+    const key = hashOfKeyIn(authorization);
+    const tryIt = async () => {
+      try {
+        const found = await lookUp();
+        remember(key);
+        return found;
+      } catch (error) {
+        if (error instanceof RefusedKey) {
+          known.delete(key);
+          counts.note(ip);
+        }
+        throw error;
+      }
+    };
+    if (known.has(key)) return tryIt();
+    return inTurn(async () => {
+      if (!known.has(key)) refuseIfTooMany(ip, reply);
+      return tryIt();
+    });
   };
 }
 
-/** So that no key stays in memory. */
-function hashOf(authorization: string): string {
-  return createHash('sha256').update(authorization).digest('base64');
+function oneAfterTheOther() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(run: () => Promise<T>): Promise<T> => {
+    const since = performance.now();
+    const turn = last.then(() => {
+      if (performance.now() - since < longestTurnMs) return run();
+      throw new Failure('unavailable', 'Too many keys wait to be looked up.');
+    });
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}
+
+/** The key alone, so that one key counts once however its header is spelled; as a hash, so that no key stays in memory. */
+function hashOfKeyIn(authorization: string): string {
+  return createHash('sha256')
+    .update(authorization.slice(authorization.lastIndexOf(' ') + 1))
+    .digest('base64');
 }

@@ -13,6 +13,7 @@ export async function insertDeniedCalls(db: Database, calls: readonly DeniedCall
     code: call.code,
     request_id: call.requestId,
     calls: call.calls,
+    detail: call.address === null ? null : JSON.stringify({ address: call.address }),
   }));
   await db.insertInto('audit_log').values(rows).execute();
 }

@@ -1,0 +1,85 @@
+import Fastify from 'fastify';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RefusedKey } from '../../domain/caller.ts';
+import { addProblemAnswers } from './problem-answers.ts';
+import type { Api } from './server.ts';
+import { guardAgainstWrongKeys } from './wrong-key-limit.ts';
+
+const most = 5;
+
+describe('the guard against wrong keys', () => {
+  let api: Api;
+  let asked: string[];
+  let atOnce: number;
+  let mostAtOnce: number;
+  let hold: Promise<unknown>;
+
+  beforeEach(() => {
+    [asked, atOnce, mostAtOnce, hold] = [[], 0, 0, Promise.resolve()];
+    api = Fastify();
+    addProblemAnswers(api);
+    const guard = guardAgainstWrongKeys({ wrongKeysPerAddress: most });
+    api.get('/', (request, reply) => guard(request, reply, () => lookUp(request.headers.authorization ?? '')));
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await api.close();
+  });
+
+  async function lookUp(authorization: string): Promise<string> {
+    asked.push(authorization);
+    atOnce += 1;
+    mostAtOnce = Math.max(mostAtOnce, atOnce);
+    await hold;
+    await new Promise(setImmediate);
+    atOnce -= 1;
+    if (!authorization.includes('good')) throw new RefusedKey(null);
+    return 'yes';
+  }
+  const ask = async (authorization: string, remoteAddress = '203.0.113.7'): Promise<number> =>
+    (await api.inject({ url: '/', headers: { authorization }, remoteAddress })).statusCode;
+  const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
+
+  it('asks about no more of them than an address may send, however many come at once', async () => {
+    const statuses = await Promise.all(times(500, (n) => ask(`Bearer wrong-${n}`)));
+    expect(asked).toHaveLength(most);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(most);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(500 - most);
+  });
+
+  it('asks about one at a time, from however many addresses they come', async () => {
+    await Promise.all(times(200, (n) => ask(`Bearer wrong-${n}`, `10.0.0.${n}`)));
+    expect([asked.length, mostAtOnce]).toEqual([200, 1]);
+  });
+
+  it('keeps none waiting who is known to be good', async () => {
+    expect(await ask('Bearer good')).toBe(200);
+    await Promise.all(times(most, (n) => ask(`Bearer wrong-${n}`)));
+    expect(await ask('Bearer good')).toBe(200);
+    expect(await ask('bearer   good')).toBe(200);
+    expect(await ask('Bearer good-too')).toBe(429);
+    expect(await Promise.all(times(20, () => ask('Bearer good')))).toEqual(times(20, () => 200));
+    expect(mostAtOnce).toBeGreaterThan(1);
+  });
+
+  it('lets many through with one good key that nobody knew', async () => {
+    expect(await Promise.all(times(100, () => ask('Bearer good')))).toEqual(times(100, () => 200));
+  });
+
+  it('gives up when a turn comes too late', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const held = Promise.withResolvers<null>();
+    hold = held.promise;
+    const first = ask('Bearer good');
+    await vi.waitUntil(() => asked.length === 1);
+    const second = api.inject({ url: '/', headers: { authorization: 'Bearer good-too' } });
+    // It has come when a later one was answered.
+    expect((await api.inject({ url: '/elsewhere' })).statusCode).toBe(404);
+    vi.advanceTimersByTime(5_000);
+    held.resolve(null);
+    expect(await first).toBe(200);
+    expect((await second).json()).toMatchObject({ status: 503, code: 'unavailable' });
+    expect(asked).toEqual(['Bearer good']);
+    expect(await ask('Bearer good-too')).toBe(200);
+  });
+});
