@@ -65,7 +65,8 @@ export function connectForCallers(options: ConnectOptions): Database {
   const door = Math.max(1, Math.floor(options.maxConnections * shareAtTheDoor));
   const rooms = Math.max(1, options.maxConnections - door);
   const open = (maxConnections: number): Pool => openPool({ ...options, maxConnections }, preparedName);
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: callersPool(open(door), open(rooms)) }) });
+  const pool = callersPool(open(door), open(rooms), options.connectionMs ?? usualConnectionMs);
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
 function openPool(
