@@ -759,7 +759,7 @@ ALTER TABLE ONLY public.user_token
 
 ALTER TABLE public.accepted_request ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY added ON public.audit_log FOR INSERT WITH CHECK (true);
+CREATE POLICY added ON public.audit_log FOR INSERT WITH CHECK ((event = 'call.denied'::text));
 
 ALTER TABLE public.api_key ENABLE ROW LEVEL SECURITY;
 

@@ -101,7 +101,7 @@ export async function wire(
     ofPort('importLogs', postgresImportLogStore(db, boss, sealer, requests)),
   );
   const audiences = observed('postgres', 'audiences', ofPort('audiences', postgresAudienceStore(db, boss, requests)));
-  const following = wireFollowing({ config, name: role.name, importLogs, audiences, log });
+  const following = wireFollowing({ config, postgresUrl, name: role.name, importLogs, audiences, log });
   const dependencies: Dependency[] = [
     {
       name: 'postgres',
