@@ -31,7 +31,8 @@ export async function lookAt<Of, State>(
       if (topic.look > 0 && mark?.mark === topic.mark) tell(topic, topic.last, look);
       else if (isWanted) {
         try {
-          const state = mark ? await source.read(topic.of) : null;
+          // Also where there is none: else the time of an answer would tell a record of another from none at all.
+          const state = await source.read(topic.of);
           topic.mark = mark?.mark ?? null;
           tell(topic, state, look);
         } catch (error) {
