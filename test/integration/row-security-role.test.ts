@@ -122,6 +122,16 @@ describe('the role of the api', () => {
     });
   });
 
+  it('adds denied calls to the audit log, and nothing that looks like a change by an operator', async () => {
+    await as(tenants.owner.id, async (client) => {
+      const add = (event: string): string => `INSERT INTO audit_log (event, actor) VALUES ('${event}', 'operator')`;
+      expect(await codeOf(client, add('call.denied'))).toBeUndefined();
+      for (const event of ['api_key.insert', 'partner.update', '']) {
+        expect(await codeOf(client, add(event)), event).toBe(denied);
+      }
+    });
+  });
+
   it('cannot write into the rows of another', async () => {
     const { owner, intruder } = tenants;
     await as(intruder.id, async (client) => {
