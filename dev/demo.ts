@@ -1,7 +1,7 @@
 import { importLogSchema, queuedAnswerSchema, type ImportLogRecord } from '@inlet/contract/import-log';
 import { setTimeout as pause } from 'node:timers/promises';
 import { complain, messageOf, say, secondsSince } from '../stack/say.ts';
-import { readDemoSession, type DemoSession } from './demo-session.ts';
+import { requireDemoSession, type DemoSession } from './demo-session.ts';
 
 // Queues an import over HTTP, follows it to its end and prints the record. Needs a running `npm run dev`.
 
@@ -9,8 +9,7 @@ let lastShown = '';
 const statusWords = ['pending', 'importing', 'done', 'error'] as const;
 
 try {
-  const session = await readDemoSession();
-  if (!session) throw new Error('Start "npm run dev" in another terminal first.');
+  const session = await requireDemoSession();
   await demo(session);
 } catch (error) {
   complain(messageOf(error));

@@ -3,7 +3,7 @@ import { readExamples, runExample, writeExampleFiles } from '../scripts/sdk/exam
 import { programOf, runtimes } from '../scripts/sdk/runtimes.ts';
 import { readAddresses } from '../stack/addresses.ts';
 import { complain, messageOf, say, secondsSince } from '../stack/say.ts';
-import { readDemoSession } from './demo-session.ts';
+import { requireDemoSession } from './demo-session.ts';
 
 // Runs the examples of the SDK's README on every runtime, from the packed SDK, against a running `npm run dev`.
 
@@ -15,8 +15,7 @@ try {
 }
 
 async function main(): Promise<void> {
-  const session = await readDemoSession();
-  if (!session) throw new Error('Start "npm run dev" in another terminal first.');
+  const session = await requireDemoSession();
   const { url, apiKey, bucket, prefix, accessKeyId, secretAccessKey } = session;
   const { endpoint, region } = readAddresses().s3;
   const { folder, remove } = installPacked('sdk');
