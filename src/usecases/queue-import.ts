@@ -1,5 +1,6 @@
 import { requireCompressedForPrefix } from '../domain/compression.ts';
 import { Failure } from '../domain/failure.ts';
+import { requireAll } from '../domain/gather-failures.ts';
 import type { Once } from '../domain/once.ts';
 import { pathType } from '../domain/import-log.ts';
 import type { Limits } from '../domain/limits.ts';
@@ -27,20 +28,30 @@ export async function queueImport(
   request: NewImport,
   once: Once | null = null,
 ): Promise<number> {
-  if (request.pathType === pathType.partnerBucket) {
-    parsePartnerPath(request.filePath);
-    if (!request.credentials) throw credentialsRequired('must be given when path_type is 1.');
-    requireUsable(deps, request.credentials);
-  } else {
-    keyInPrefix(partner.prefix, request.filePath);
-    if (request.credentials) throw credentialsRequired('must not be given when path_type is 0.');
-  }
-  requireCompressedForPrefix(request.filePath, request.compressed);
+  requireAll([
+    () => requirePath(partner, request),
+    () => requireCredentials(deps, request),
+    () => requireCompressedForPrefix(request.filePath, request.compressed),
+  ]);
   return deps.importLogs.submitImport(partner.id, request, deps.limits.maxOpenJobs, once);
 }
 
-function requireUsable(deps: QueueImportDeps, credentials: BucketCredentials): void {
-  requireKnownRegion(credentials.region);
+function requirePath({ prefix }: Partner, request: NewImport): void {
+  if (request.pathType === pathType.partnerBucket) parsePartnerPath(request.filePath);
+  else keyInPrefix(prefix, request.filePath);
+}
+
+function requireCredentials(deps: QueueImportDeps, request: NewImport): void {
+  const { credentials } = request;
+  if (request.pathType === pathType.sharedBucket) {
+    if (credentials) throw credentialsRequired('must not be given when path_type is 0.');
+    return;
+  }
+  if (!credentials) throw credentialsRequired('must be given when path_type is 1.');
+  requireAll([() => requireKnownRegion(credentials.region), () => requireUsableRole(deps, credentials)]);
+}
+
+function requireUsableRole(deps: QueueImportDeps, credentials: BucketCredentials): void {
   if (!isRole(credentials)) return;
   requireRoleArn(credentials.roleArn);
   if (deps.canAssumeRoles) return;

@@ -118,6 +118,7 @@ describe('marketplace import over HTTP', () => {
     { body: { file_path: '../x', key_type: 0 }, pointers: ['/file_path'], code: 'invalid_file_path' },
     { body: { file_path: 's3://b/x', key_type: 0 }, pointers: ['/file_path'], code: 'invalid_file_path' },
     { body: { file_path: 'daily/', key_type: 0 }, pointers: ['/compressed'], code: 'compressed_required' },
+    { body: { file_path: '../x/', key_type: 0 }, pointers: ['/file_path', '/compressed'], code: 'invalid_file_path' },
   ])('refuses $body with $code and points at the fields', async ({ body, pointers, code }) => {
     const problem = await api.refuse(body);
     expect(problem).toMatchObject({ status: 400, code });

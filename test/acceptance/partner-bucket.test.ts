@@ -129,9 +129,14 @@ describe("importing from a partner's own bucket", () => {
       code: 'invalid_file_path',
       pointer: '/file_path',
     },
-    { name: 'a prefix without compressed', change: {}, code: 'compressed_required', pointer: '/compressed' },
+    {
+      name: 'a prefix without compressed',
+      change: { compressed: undefined },
+      code: 'compressed_required',
+      pointer: '/compressed',
+    },
   ])('refuses $name at once with $code', async ({ change, code, pointer }) => {
-    const problem = await market.api.refuse(request('in/', change));
+    const problem = await market.api.refuse(request('in/', { compressed: false, ...change }));
     expect(problem).toMatchObject({ status: 400, code });
     expect(problem.errors?.map((error) => error.pointer)).toEqual([pointer]);
   });
@@ -143,6 +148,19 @@ describe("importing from a partner's own bucket", () => {
       );
       expect(problem).toMatchObject({ status: 400, code: 'invalid_region' });
     }
+  });
+
+  it('tells every field that is wrong, in the words of the first', async () => {
+    const credentials = { roleArn: 'inlet', region: 'moon-1' };
+    const problem = await market.api.refuse(request('in/', { file_path: 'in/', credentials }));
+    expect(problem).toMatchObject({ status: 400, code: 'invalid_file_path' });
+    const [first, ...others] = problem.errors ?? [];
+    expect(first).toEqual({ pointer: '/file_path', detail: problem.detail });
+    expect(others.map(({ pointer }) => pointer)).toEqual([
+      '/credentials/region',
+      '/credentials/roleArn',
+      '/compressed',
+    ]);
   });
 
   it('keeps the credentials nowhere in clear, and nothing of them when the job is final', async () => {
