@@ -44,7 +44,7 @@ export function addErrorsCommand(program: Command): void {
       const rejects = inlet.rejects(options.audience ? { audience_id: id } : { import_log_id: id });
       const { stdout } = output;
       if (options.csv) {
-        // A file gets every byte as it is; a terminal would obey some of them.
+        // A file gets control characters as they are; a terminal would obey some of them.
         const shown = (line: string): string => (stdout.isTTY ? harmless(line) : line);
         await writeText(stdout, `${csvHeading(csvColumns)}\r\n`);
         for await (const reject of rejects)

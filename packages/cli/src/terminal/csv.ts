@@ -1,16 +1,13 @@
-/** RFC 4180, as the api writes it. Null is an empty field. */
+import { csvField } from '@inlet/row-rule/csv-field';
+
+/** RFC 4180, as the api writes it. */
 export function csvLine<Name extends string>(
   columns: readonly Name[],
   row: Readonly<Record<Name, string | number | null>>,
 ): string {
-  return columns.map((column) => field(row[column])).join(',');
+  return columns.map((column) => csvField(row[column])).join(',');
 }
 
 export function csvHeading(columns: readonly string[]): string {
   return columns.join(',');
-}
-
-function field(value: string | number | null): string {
-  const text = value === null ? '' : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

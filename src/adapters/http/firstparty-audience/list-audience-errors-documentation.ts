@@ -5,7 +5,7 @@ import { audienceId, noSuchAudience } from './audience-documentation.ts';
 export const listAudienceErrorsDocumentation: OperationDocumentation = {
   summary: 'List the errors of an audience',
   description:
-    'Paths without files, failed files, and the first refused rows of each file and reason. Kept 90 days. As CSV with `Accept: text/csv`.',
+    "Paths without files, failed files, and the first refused rows of each file and reason. Kept 90 days. As CSV with `Accept: text/csv`; there a text that a spreadsheet would take for a formula has a `'` before it.",
   params: audienceId,
   query: pageParameters,
   answer: {

@@ -5,7 +5,7 @@ import { importLogId, noSuchImport } from './import-documentation.ts';
 export const listImportErrorsDocumentation: OperationDocumentation = {
   summary: 'List the errors of an import',
   description:
-    'Failed files, and the first refused rows of each file and reason, in the order of files and rows. Kept 90 days. As CSV with `Accept: text/csv`.',
+    "Failed files, and the first refused rows of each file and reason, in the order of files and rows. Kept 90 days. As CSV with `Accept: text/csv`; there a text that a spreadsheet would take for a formula has a `'` before it.",
   params: importLogId,
   query: pageParameters,
   answer: {
