@@ -1,3 +1,4 @@
+import type { Attribute } from '../domain/attribute.ts';
 import type { ImportLog, ImportMode, KeyType, PathType } from '../domain/import-log.ts';
 import type { Once } from '../domain/once.ts';
 import type { BucketCredentials } from '../domain/partner-bucket.ts';
@@ -18,8 +19,11 @@ export type NewImport = {
 export type NewDelete = {
   readonly keyType: KeyType;
   readonly keys: readonly string[];
-  /** What the keys mean now. */
-  readonly attributeIds: readonly number[];
+  /**
+   * What the keys mean among all attributes of the partner; throws when one means nothing. Is called when the request is
+   * carried out: a repeated one has the answer of the first, whatever its keys mean by then.
+   */
+  readonly attributeIdsIn: (attributes: readonly Attribute[]) => readonly number[];
 };
 
 export interface ImportLogStore {

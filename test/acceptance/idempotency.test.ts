@@ -80,6 +80,19 @@ describe('a request with an Idempotency-Key', () => {
     expect([await whole(await send(imported, importKey)), await whole(await send(made, madeKey))]).toEqual(answers);
   });
 
+  it('has the same answer when its foreign key means nothing any more', async () => {
+    const deleted = await market.partner.createAttribute('tennis', 'tennis');
+    const request: Sent = { method: 'DELETE', path: imports, body: '{"key_type":1,"keys":["tennis"]}' };
+    const key = newKey();
+    const answer = await whole(await send(request, key));
+    await withDatabase(market.stores, (client) =>
+      client.query('DELETE FROM attribute_foreign_key WHERE attribute_id = $1', [deleted]),
+    );
+    const again = await send(request, key);
+    expect([isReplay(again), await whole(again)]).toEqual([true, answer]);
+    expect(await problem(await send(request, newKey()))).toMatchObject({ status: 422, code: 'unknown_keys' });
+  });
+
   it('is a new one without a key, or with another', async () => {
     const before = await state();
     const answers = [];

@@ -2,6 +2,7 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importMode, keyType, pathType, type ImportMode } from '../../src/domain/import-log.ts';
+import type { NewDelete } from '../../src/ports/import-log-store.ts';
 import type { LaneStep } from '../../src/ports/lane-store.ts';
 import { finishImport } from '../../src/usecases/finish-import.ts';
 import { loadBatch } from '../../src/usecases/load-batch.ts';
@@ -154,9 +155,12 @@ describe('cancelling a job', () => {
   });
 
   it('that deletes is refused from when it has begun', async () => {
-    const attributes = await wired.attributes.list(partner.id, { retired: false });
-    const attributeIds = attributes.map(({ id }) => id);
-    const ask = () => wired.importLogs.submitDelete(partner.id, { keyType: 1, keys: ['sport'], attributeIds }, 100);
+    const all: NewDelete = {
+      keyType: keyType.foreignKey,
+      keys: ['sport'],
+      attributeIdsIn: (attributes) => attributes.map(({ id }) => id),
+    };
+    const ask = () => wired.importLogs.submitDelete(partner.id, all, 100);
     const waiting = await ask();
     expect((await nextStep()).do).toBe('prepare');
     expect(await cancel(waiting)).toEqual({ is: 'never started', hasEnded: true, jobsAhead: 0 });

@@ -6,6 +6,7 @@ import type { Once } from '../../../domain/once.ts';
 import type { BucketCredentials } from '../../../domain/partner-bucket.ts';
 import type { NewDelete, NewImport } from '../../../ports/import-log-store.ts';
 import type { Sealer } from '../../../ports/sealer.ts';
+import { selectAttributes } from '../attributes/select-attributes.ts';
 import type { RequestRecords } from '../requests/request-records.ts';
 import type { Database, Tx } from '../connect.ts';
 import { sealCredentials } from '../credentials.ts';
@@ -58,8 +59,9 @@ export async function submitDelete(
   maxOpenJobs: number,
   once: Once | null,
 ): Promise<number> {
-  return carryOutOnce(deps, { partnerId, once, result }, (tx) =>
-    submitJob(deps.boss, tx, partnerId, { kind: jobKind.delete, maxOpenJobs }, async (jobId) => {
+  return carryOutOnce(deps, { partnerId, once, result }, async (tx) => {
+    const attributeIds = request.attributeIdsIn(await selectAttributes(tx, partnerId, { retired: true }));
+    return submitJob(deps.boss, tx, partnerId, { kind: jobKind.delete, maxOpenJobs }, async (jobId) => {
       await tx
         .insertInto('import_log')
         .values({
@@ -70,13 +72,13 @@ export async function submitDelete(
           path_type: pathType.sharedBucket,
           key_type: request.keyType,
           keys: JSON.stringify(request.keys),
-          attribute_ids: JSON.stringify(request.attributeIds),
+          attribute_ids: JSON.stringify(attributeIds),
           errors: null,
         })
         .execute();
       return jobId;
-    }),
-  );
+    });
+  });
 }
 
 async function insertCredentials(
