@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assumeRole, type RoleSettings } from '../../src/adapters/s3/assume-role.ts';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
@@ -86,12 +87,23 @@ describe('what STS answers', () => {
   let server: Server;
   let endpoint: string;
   let answer = { status: 0, code: '' };
+  let isGivenToThePartner = false;
+
+  const keys = `<Credentials><AccessKeyId>KEY</AccessKeyId><SecretAccessKey>not-a-secret</SecretAccessKey>
+    <SessionToken>token</SessionToken><Expiration>2100-01-01T00:00:00Z</Expiration></Credentials>`;
 
   beforeAll(async () => {
-    server = createServer((_request, response) => {
-      const error = `<Error><Type>Sender</Type><Code>${answer.code}</Code><Message>no</Message></Error>`;
-      response.writeHead(answer.status, { 'content-type': 'text/xml', location: 'http://127.0.0.1:9/' });
-      response.end(`<ErrorResponse>${error}</ErrorResponse>`);
+    server = createServer((request, response) => {
+      void (async () => {
+        const isOfThePartner = new URLSearchParams(await text(request)).get('ExternalId') === 'x';
+        if (isOfThePartner && isGivenToThePartner) {
+          response.end(`<AssumeRoleResponse><AssumeRoleResult>${keys}</AssumeRoleResult></AssumeRoleResponse>`);
+          return;
+        }
+        const error = `<Error><Type>Sender</Type><Code>${answer.code}</Code><Message>no</Message></Error>`;
+        response.writeHead(answer.status, { 'content-type': 'text/xml', location: 'http://127.0.0.1:9/' });
+        response.end(`<ErrorResponse>${error}</ErrorResponse>`);
+      })();
     });
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
@@ -104,6 +116,12 @@ describe('what STS answers', () => {
     server.close();
   });
 
+  const assume = () =>
+    assumeRole(
+      { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), endpoint, networks: loopback },
+      { roleArn: 'arn:aws:iam::123456789012:role/a', region, partnerId: 1, externalId: 'x' },
+    );
+
   it.each([
     { status: 403, code: 'AccessDenied', isFinal: true },
     { status: 400, code: 'ValidationError', isFinal: true },
@@ -115,13 +133,28 @@ describe('what STS answers', () => {
     { status: 500, code: 'InternalFailure', isFinal: false },
     { status: 307, code: 'Elsewhere', isFinal: false },
   ])('with $status $code ends the job: $isFinal', async ({ status, code, isFinal }) => {
-    answer = { status, code };
-    const asking = assumeRole(
-      { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), endpoint, networks: loopback },
-      { roleArn: 'arn:aws:iam::123456789012:role/a', region, partnerId: 1, externalId: 'x' },
-    );
-    const error: unknown = await asking.catch((reason: unknown) => reason);
+    [isGivenToThePartner, answer] = [false, { status, code }];
+    const error: unknown = await assume().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);
     expect(error instanceof Failure && error.code === 'role_refused').toBe(isFinal);
+  });
+
+  it.each(['AccessDenied', 'AccessDeniedException'])('with 403 %s to another ExternalId gives keys', async (code) => {
+    [isGivenToThePartner, answer] = [true, { status: 403, code }];
+    expect(await assume()).toMatchObject({ accessKeyId: 'KEY' });
+  });
+
+  it.each([
+    { status: 400, code: 'RequestThrottled' },
+    { status: 403, code: 'ACodeThatNobodyKnows' },
+    { status: 403, code: '' },
+    { status: 400, code: 'ValidationError' },
+    { status: 404, code: 'NoSuchEntity' },
+    { status: 500, code: 'AccessDenied' },
+  ])('with $status "$code" to another ExternalId shows nothing: no keys, tried again', async (given) => {
+    [isGivenToThePartner, answer] = [true, given];
+    const error: unknown = await assume().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).not.toBeInstanceOf(Failure);
   });
 });

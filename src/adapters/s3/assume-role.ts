@@ -40,7 +40,7 @@ export async function assumeRole(settings: RoleSettings, role: PartnerRole): Pro
     },
   });
   try {
-    const keys = await ask(client, role, role.externalId);
+    const keys = await askForPartner(client, role);
     if (await isGiven(client, role, randomUUID())) {
       throw new Failure('role_unprotected', 'The role can be assumed with any ExternalId.');
     }
@@ -48,6 +48,25 @@ export async function assumeRole(settings: RoleSettings, role: PartnerRole): Pro
   } finally {
     client.destroy();
     destroyAgents(agents);
+  }
+}
+
+async function askForPartner(client: STSClient, role: PartnerRole): Promise<SessionKeys> {
+  try {
+    return await ask(client, role, role.externalId);
+  } catch (error) {
+    throw isRefusal(error) ? new Failure('role_refused', 'The role was not given.', { cause: error }) : error;
+  }
+}
+
+/** Only a denial shows that it is not given. Whatever else comes (that we ask too often, say) is tried again. */
+async function isGiven(client: STSClient, role: PartnerRole, externalId: string): Promise<boolean> {
+  try {
+    await ask(client, role, externalId);
+    return true;
+  } catch (error) {
+    if (isDenial(error)) return false;
+    throw error;
   }
 }
 
@@ -59,31 +78,17 @@ async function ask(client: STSClient, role: PartnerRole, externalId: string): Pr
     ExternalId: externalId,
     DurationSeconds: sessionSeconds,
   });
-  try {
-    const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = (await client.send(command)).Credentials ?? {};
-    if (AccessKeyId === undefined || SecretAccessKey === undefined || SessionToken === undefined || !Expiration) {
-      throw new Error('the answer holds no keys');
-    }
-    return {
-      accessKeyId: AccessKeyId,
-      secretAccessKey: new Secret(SecretAccessKey),
-      sessionToken: new Secret(SessionToken),
-      region: role.region,
-      expiresAt: Expiration,
-    };
-  } catch (error) {
-    throw isRefusal(error) ? new Failure('role_refused', 'The role was not given.', { cause: error }) : error;
+  const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = (await client.send(command)).Credentials ?? {};
+  if (AccessKeyId === undefined || SecretAccessKey === undefined || SessionToken === undefined || !Expiration) {
+    throw new Error('the answer holds no keys');
   }
-}
-
-async function isGiven(client: STSClient, role: PartnerRole, externalId: string): Promise<boolean> {
-  try {
-    await ask(client, role, externalId);
-    return true;
-  } catch (error) {
-    if (error instanceof Failure) return false;
-    throw error;
-  }
+  return {
+    accessKeyId: AccessKeyId,
+    secretAccessKey: new Secret(SecretAccessKey),
+    sessionToken: new Secret(SessionToken),
+    region: role.region,
+    expiresAt: Expiration,
+  };
 }
 
 /** What is wrong with our own identity or our own clock; STS says the rest about the role. */
@@ -103,4 +108,9 @@ const ours = new Set([
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof STSServiceException) || ours.has(error.name)) return false;
   return [400, 403, 404].includes(error.$metadata.httpStatusCode ?? 0);
+}
+
+function isDenial(error: unknown): boolean {
+  if (!(error instanceof STSServiceException) || error.$metadata.httpStatusCode !== 403) return false;
+  return error.name === 'AccessDenied' || error.name === 'AccessDeniedException';
 }
