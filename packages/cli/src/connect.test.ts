@@ -9,6 +9,17 @@ describe('a login that cannot be used', () => {
     await expect(clientOf({ ...profile, allowHttp: true })).resolves.toBeDefined();
   });
 
+  it('because the address of its storage is not https is told the same', async () => {
+    const keys = { region: 'r', bucket: 'b', prefix: 'p/', accessKeyId: 'id', secretAccessKey: 'very-secret' };
+    const storage = { endpoint: 'http://storage.example', ...keys };
+    const profile = { url: 'https://inlet.example', apiKey: 'very-secret', storage };
+    const remedy = 'Give an https address; `inlet login --allow-http` takes this one as it is, and keeps it so.';
+    const login = clientOf(profile);
+    await expect(login).rejects.toMatchObject({ told: { exitCode: 2, remedy } });
+    await expect(login).rejects.toThrow('The address of the storage is not https: files could be read on the way.');
+    await expect(clientOf({ ...profile, allowHttp: true })).resolves.toBeDefined();
+  });
+
   it('for another reason is told without the value', async () => {
     const login = clientOf({ url: 'https://inlet.example', apiKey: 'very secret' });
     await expect(login).rejects.toThrow('wrong_use: The login cannot be used: apiKey must be');

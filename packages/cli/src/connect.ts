@@ -23,9 +23,12 @@ export async function clientOf(profile: Profile): Promise<Inlet> {
     return new sdk.Inlet(profile);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
+    const remedy = 'Give an https address; `inlet login --allow-http` takes this one as it is, and keeps it so.';
     if (error.message.startsWith('url must be https,')) {
-      const remedy = 'Give an https address; `inlet login --allow-http` takes this one as it is, and keeps it so.';
       throw wrongUse('The address is not https: the key could be read on the way.', remedy);
+    }
+    if (error.message.startsWith('storage.endpoint must be https,')) {
+      throw wrongUse('The address of the storage is not https: files could be read on the way.', remedy);
     }
     // The SDK names the setting, never its value.
     throw wrongUse(`The login cannot be used: ${error.message}.`, 'Run `inlet login` again, or mend the environment.');

@@ -3,6 +3,7 @@ import { connect } from './connect.ts';
 import { each } from './each.ts';
 import type { AudienceDetails, ImportLog, LoadError } from './generated/schemas.ts';
 import { Operations } from './generated/operations.ts';
+import { readAddress } from './read-address.ts';
 import type { Result } from './result.ts';
 import { defaultRetry, type RetrySettings } from './retry.ts';
 import { Secret } from './secret.ts';
@@ -40,7 +41,7 @@ export type InletSettings = {
   /** For each attempt of a call; 30 seconds if nothing is said. */
   readonly timeoutMs?: number | undefined;
   readonly retry?: Partial<RetrySettings> | undefined;
-  /** The key is then readable on the way: only where the network itself is protected. */
+  /** For the api and the storage. Keys and files are then readable on the way: only where the network itself is protected. */
   readonly allowHttp?: boolean | undefined;
 };
 
@@ -56,8 +57,9 @@ export class Inlet extends Operations {
   readonly #storage: Storage | null;
 
   constructor(settings: InletSettings) {
+    const { storage, allowHttp = false } = settings;
     const api = connect({
-      url: readUrl(settings.url, settings.allowHttp ?? false),
+      url: readAddress(settings.url, { name: 'url', sent: 'the key', allowHttp }),
       apiKey: new Secret(settings.apiKey, 'apiKey'),
       userToken: settings.userToken === undefined ? null : new Secret(settings.userToken, 'userToken'),
       timeoutMs: settings.timeoutMs ?? 30_000,
@@ -65,7 +67,7 @@ export class Inlet extends Operations {
     });
     super(api);
     this.#callApi = api.call;
-    this.#storage = settings.storage === undefined ? null : readStorage(settings.storage);
+    this.#storage = storage === undefined ? null : readStorage(storage, allowHttp);
   }
 
   /** Waits until the job is done (status 2) or has failed (status 3): both are a result that is `ok`. */
@@ -95,17 +97,4 @@ export class Inlet extends Operations {
   upload(files: readonly UploadFile[], options: UploadOptions = {}): Promise<Result<Uploaded>> {
     return uploadFiles(this.#storage, files, options);
   }
-}
-
-function readUrl(given: string, allowHttp: boolean): string {
-  const url = URL.parse(given);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new TypeError('url must be an https address');
-  if (url.username !== '' || url.search !== '' || url.hash !== '') {
-    throw new TypeError('url must have no user, query or fragment');
-  }
-  const isHere = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol === 'http:' && !isHere && !allowHttp) {
-    throw new TypeError('url must be https, or the key could be read on the way; allowHttp takes it as it is');
-  }
-  return url.href.replace(/\/+$/, '');
 }

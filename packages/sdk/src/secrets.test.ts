@@ -55,24 +55,31 @@ describe('the key, the token and the storage key', () => {
 });
 
 describe('an address', () => {
-  it.each([
+  const refused = [
     'http://inlet.example',
     'ftp://inlet.example',
     'inlet.example',
     'https://a:b@inlet.example',
     'https://i?a=1',
-  ])('%s is refused', (url) => {
-    expect(() => new Inlet({ ...settings, url })).toThrow(/^url must/);
+  ];
+  const taken = ['https://inlet.example', 'https://inlet.example/below/', 'http://localhost:8080', 'http://[::1]:80'];
+  const inlet = (url: string, changes: Partial<InletSettings> = {}): Inlet =>
+    new Inlet({ ...settings, url, ...changes });
+  const withStorageAt = (endpoint: string, changes: Partial<InletSettings> = {}): Inlet =>
+    new Inlet({ ...settings, storage: { ...storage, endpoint }, ...changes });
+
+  it.each(refused)('%s is refused, of the api and of the storage', (address) => {
+    expect(() => inlet(address)).toThrow(/^url must/);
+    expect(() => withStorageAt(address)).toThrow(/^storage\.endpoint must/);
   });
 
-  it.each(['https://inlet.example', 'https://inlet.example/below/', 'http://localhost:8080', 'http://[::1]:80'])(
-    '%s is taken',
-    (url) => {
-      expect(new Inlet({ ...settings, url })).toBeInstanceOf(Inlet);
-    },
-  );
+  it.each(taken)('%s is taken, of the api and of the storage', (address) => {
+    expect(inlet(address)).toBeInstanceOf(Inlet);
+    expect(withStorageAt(address)).toBeInstanceOf(Inlet);
+  });
 
   it('without encryption is taken when that is wanted', () => {
-    expect(new Inlet({ ...settings, url: 'http://inlet.internal', allowHttp: true })).toBeInstanceOf(Inlet);
+    expect(inlet('http://inlet.internal', { allowHttp: true })).toBeInstanceOf(Inlet);
+    expect(withStorageAt('http://storage.internal', { allowHttp: true })).toBeInstanceOf(Inlet);
   });
 });

@@ -42,7 +42,7 @@ export function addLoginCommand(program: Command): void {
       '--from <file>',
       'the JSON that the operator sent (the output of `inlet partner create`); - is standard input',
     )
-    .option('--allow-http', 'take an address without encryption: the key can be read on the way')
+    .option('--allow-http', 'take addresses without encryption: the key and files can be read on the way')
     .option('--storage-endpoint <address>', 'of the storage, where it is not AWS')
     .option('--storage-region <region>', 'of the storage')
     .option('--storage-bucket <bucket>', 'that was issued to you, for `inlet upload`')

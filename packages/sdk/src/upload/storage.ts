@@ -1,8 +1,9 @@
+import { readAddress } from '../read-address.ts';
 import { Secret } from '../secret.ts';
 
 /** As `inlet partner create` gives it out, and where the storage is. */
 export type StorageSettings = {
-  /** Absent for AWS itself. */
+  /** Absent for AWS itself. As `url` of the api: `https://…`; `http://` on this machine only, unless `allowHttp` is set. */
   readonly endpoint?: string | undefined;
   readonly region: string;
   readonly bucket: string;
@@ -21,15 +22,17 @@ export type Storage = {
   readonly secretAccessKey: Secret;
 };
 
-export function readStorage(settings: StorageSettings): Storage {
+export function readStorage(settings: StorageSettings, allowHttp: boolean): Storage {
   const { endpoint, region, bucket, prefix, accessKeyId } = settings;
   for (const [name, value] of Object.entries({ region, bucket, accessKeyId })) {
     if (!/^[\x21-\x7e]+$/.test(value) || value.includes('/')) throw new TypeError(`storage.${name} is not valid`);
   }
-  const url = URL.parse(
-    endpoint === undefined ? addressAtAws(bucket, region) : `${endpoint.replace(/\/+$/, '')}/${bucket}`,
-  );
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new TypeError('storage.endpoint must be an http address');
+  const address =
+    endpoint === undefined
+      ? addressAtAws(bucket, region)
+      : `${readAddress(endpoint, { name: 'storage.endpoint', sent: 'the files', allowHttp })}/${bucket}`;
+  const url = URL.parse(address);
+  if (url === null) throw new TypeError('storage.bucket cannot be part of an address');
   return { url, region, prefix, accessKeyId, secretAccessKey: new Secret(settings.secretAccessKey, 'secretAccessKey') };
 }
 
