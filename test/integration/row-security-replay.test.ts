@@ -2,7 +2,9 @@ import { Client, DatabaseError, type QueryResult } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { underRole } from '../../src/adapters/postgres/api-role.ts';
 import { startBoundApi } from '../support/bound-api.ts';
-import { ask, callsAt } from '../support/calls-of-operations.ts';
+import { ask, callsAt, isWrite } from '../support/calls-of-operations.ts';
+import { configFor } from '../support/environment.ts';
+import { startIssuer } from '../support/oidc-issuer.ts';
 import { watchStatements, type Sent } from '../support/sent-statements.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { tenantFiltersOf, withoutFilter } from '../support/tenant-filters.ts';
@@ -14,7 +16,8 @@ import { wireUp } from '../support/wired.ts';
 
 /** They show rows of all on purpose: see docs/decisions/0040-row-security.md. */
 const forAll = /key_with_hash|partner_with_key|attributes_of_all|names_of_attributes/;
-const ours = /\b(partner|attribute\w*|job\w*|import_log|customer|user_token|audience\w*|dead_generation|composition)\b/;
+const ours =
+  /\b(partner|attribute\w*|job\w*|import_log|customer|user_token|audience\w*|dead_generation|composition|accepted_request)\b/;
 
 const isInsert = (text: string): boolean => /^\s*insert/i.test(text);
 /** PostgreSQL's code for rows that a policy does not let in. */
@@ -60,7 +63,9 @@ describe('a statement of one partner, said for another', () => {
     closing.push(() => deps.close());
     tenants = await insertTwoTenants(stores, deps);
     const { owner } = tenants;
-    const api = await startBoundApi(stores.config, 'of the caller');
+    const issuer = await startIssuer();
+    closing.push(issuer.goAway);
+    const api = await startBoundApi(configFor({ ...stores.environment, ...issuer.settings }), 'of the caller');
     closing.push(api.stop);
     const watch = watchStatements();
     const [customer] = owner.customers;
@@ -70,6 +75,14 @@ describe('a statement of one partner, said for another', () => {
       for (const call of callsAt(owner)) statuses.push((await ask(api.url, call, { authorization })).status);
       const headers = { authorization, 'x-user-token': customer.userToken };
       for (const call of callsAt({ ...owner, ...customer })) await ask(api.url, call, headers);
+      for (const [place, call] of callsAt(owner).filter(isWrite).entries()) {
+        const repeatable = { authorization, 'idempotency-key': `key-${place}` };
+        statuses.push((await ask(api.url, call, repeatable)).status);
+      }
+      const issued = { authorization, 'x-user-token': await issuer.token(owner.name, customer.name) };
+      for (const call of callsAt(owner).filter(({ operation }) => operation === 'listAudiences')) {
+        statuses.push((await ask(api.url, call, issued)).status);
+      }
     });
     watch.stop();
     // What was cleared is there again, to be seen.

@@ -56,8 +56,10 @@ export function callsAt(target: Target): Call[] {
     });
     return (bodies[operation] ?? [undefined]).map((body): Call => ({ operation, method, path: filled, body }));
   });
-  return calls.toSorted((one, other) => Number(other.method === 'GET') - Number(one.method === 'GET'));
+  return calls.toSorted((one, other) => Number(isWrite(one)) - Number(isWrite(other)));
 }
+
+export const isWrite = ({ method }: Call): boolean => method !== 'GET';
 
 export type Answer = { readonly status: number; readonly text: string };
 

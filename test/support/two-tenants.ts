@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { randomKeys } from '../../src/adapters/vault/random-keys.ts';
 import { newBarePartner, type BarePartner, type Wired } from './wired.ts';
 import { withDatabase, type TestStores } from './stores.ts';
@@ -10,6 +11,9 @@ export const openJobsOfOwner = 5;
 const firstIdOfOwner = 700_000_000;
 export const ofOwner = /secret|\b7\d{8}\b/;
 
+/** An `Idempotency-Key` that the owner has used. */
+export const keyOfOwner = 'secret-request';
+
 type Owner = BarePartner & {
   readonly importLogId: number;
   readonly attributeId: number;
@@ -17,7 +21,12 @@ type Owner = BarePartner & {
   readonly segmentId: number;
   readonly customers: readonly Customer[];
 };
-type Customer = { readonly userToken: string; readonly audienceId: number; readonly segmentId: number };
+type Customer = {
+  readonly name: string;
+  readonly userToken: string;
+  readonly audienceId: number;
+  readonly segmentId: number;
+};
 
 export type TwoTenants = { readonly owner: Owner; readonly intruder: BarePartner };
 
@@ -42,8 +51,8 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       [partner.id, attributeId],
     );
     await client.query(
-      `INSERT INTO accepted_request (partner_id, key_hash, fingerprint, result) VALUES ($1, 'secret', 'secret', '{}')`,
-      [partner.id],
+      `INSERT INTO accepted_request (partner_id, key_hash, fingerprint, result) VALUES ($1, $2, 'secret', '{}')`,
+      [partner.id, createHash('sha256').update(keyOfOwner).digest()],
     );
     await client.query('INSERT INTO request_window (partner_id, key_id, number, taken) VALUES ($1, 0, 0, 1)', [
       partner.id,
@@ -122,7 +131,7 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
         customerId,
         Buffer.from(token.hash),
       ]);
-      customers.push({ userToken: token.key.reveal(), ...(await audience(customerId)) });
+      customers.push({ name, userToken: token.key.reveal(), ...(await audience(customerId)) });
     }
     const owner = { ...partner, importLogId, attributeId, ...(await audience(null)), customers };
     return { owner, intruder };

@@ -1,0 +1,65 @@
+import { readFileSync, readdirSync } from 'node:fs';
+
+// Where the sources say a tenant filter, so that a test can tell whether it has seen the statements of all of them. Filters
+// are found by the ways in which they are written here; one that is written in another way needs a line in `ways`.
+
+const folder = 'src/adapters/postgres';
+const ways = [
+  /partner_id', '(?:=|in)'/,
+  /partner_id = /,
+  /\binScope\(scope\)/,
+  // The partner's own row.
+  /'id', '(?:=|in)', partnerIds?\b/,
+];
+const filter = new RegExp(ways.map(({ source }) => source).join('|'), 'g');
+
+/** How many filters are written in each file that has any. */
+export function countFilters(): Record<string, number> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const counts = names
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => [name, readFileSync(`${folder}/${name}`, 'utf8').match(filter)?.length ?? 0] as const);
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
+}
+
+const byCommands = 'the command line only';
+const byWorkers = 'workers only';
+const byBoth = 'workers and the command line only';
+
+/** For each filter the statement of the api that has it, or who else says it, if no call of a partner comes there. */
+export const placesOfFilters: Readonly<Record<string, readonly (RegExp | string)[]>> = {
+  'api-key-store.ts': [byCommands, byCommands],
+  'attribute-store.ts': [byCommands],
+  'attributes/select-attributes.ts': [/from "attribute" .* where "attribute"\."partner_id" = \$/],
+  'attributes/tie-foreign-keys.ts': [byCommands],
+  'audiences/clear.ts': [/^update "job" .* where "partner_id" = \$/],
+  'audiences/dead-generations.ts': [byWorkers, byWorkers, byWorkers],
+  // Said by the four that use it.
+  'audiences/in-scope.ts': [/\(audience\.partner_id = \$\d+ AND audience\.customer_id /],
+  'audiences/lock-audience.ts': [/^select "generation" from "audience" where .* and \(audience\.partner_id = \$/],
+  'audiences/select-audience-files.ts': [/FROM audience, LATERAL [\s\S]* AND \(audience\.partner_id = \$/],
+  'audiences/select-audiences.ts': [/\(SELECT \* FROM audience WHERE \(audience\.partner_id = \$/],
+  'audit/select-audit-entries.ts': [byCommands],
+  'compositions/select-audience-state.ts': [/where "warehouse_segment_id" = \$\d+ and \(audience\.partner_id = \$/],
+  'credentials.ts': [byWorkers],
+  'customer-store.ts': [/from "customer" where "partner_id" = \$\d+ and "name" = \$/],
+  'customers/insert-user-token.ts': [byCommands],
+  'customers/revoke-user-token.ts': [byCommands],
+  'customers/select-customer-of-token.ts': [/from "user_token" as "token" .* "token"\."partner_id" = \$/],
+  'customers/select-user-tokens.ts': [byCommands],
+  'files/select-loaded-files.ts': [/from "job_file" as "file" where "file"\."partner_id" = \$/],
+  'import-logs/select-import-logs.ts': [/ahead\.partner_id = job\.partner_id/, /where "log"\."partner_id" = \$/],
+  'keys/rotate-key.ts': [byCommands, byCommands],
+  'lanes/append-job.ts': [
+    /^update "partner" .* where "id" = \$/,
+    /^insert into "job" .* FROM job WHERE partner_id = \$/,
+  ],
+  'lanes/end-cancelled-jobs.ts': [byBoth],
+  'lanes/lock-lane.ts': [/^select "prefix" from "partner" where "id" = \$/],
+  'lanes/lock-oldest-open-job.ts': [byWorkers],
+  'lanes/next-step.ts': [byWorkers],
+  'operations/cancel-job.ts': [byCommands],
+  'operations/select-lanes.ts': [byCommands],
+  'partner-store.ts': [byBoth, byCommands, byCommands],
+  'requests/select-request.ts': [/from "accepted_request" where "partner_id" = \$/],
+};
