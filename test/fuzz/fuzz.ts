@@ -14,13 +14,14 @@ export type Figures = {
   readonly statuses: Readonly<Record<string, number>>;
   /** How many requests each operation got, and how many of them were answered with success. */
   readonly operations: Readonly<Record<string, { asked: number; done: number }>>;
-  readonly megabytes: { readonly early: number; readonly late: number };
+  /** What the process has in memory after each tenth of the requests that were wanted, and at the end. */
+  readonly megabytes: readonly number[];
   /** At most one for each of the tasks that ask. */
   readonly failures: readonly string[];
 };
 
 /** Until there were so many requests, or the time is up. */
-type Wanted = { readonly requests: number; readonly seconds: number; readonly seed: number };
+export type Wanted = { readonly requests: number; readonly seconds: number; readonly seed: number };
 
 type Target = { readonly url: string; readonly pid: number; readonly secrets: Secrets };
 
@@ -43,7 +44,9 @@ export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promi
   const failures: string[] = [];
   const start = Date.now();
   let requests = 0;
-  let early = 0;
+  const aTenth = Math.ceil(wanted.requests / 10);
+  const megabytes: number[] = [];
+  const look = (): void => void megabytes.push(Math.round(memoryOfProcess(pid).now / 1e6));
 
   const count = (request: FuzzedRequest, { status }: Answer): void => {
     requests += 1;
@@ -51,8 +54,7 @@ export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promi
     const entry = counted[operationOf(request)?.operationId ?? ''];
     if (entry) entry.asked += 1;
     if (entry && status < 300) entry.done += 1;
-    // Code is compiled and caches are full by then.
-    if (requests === 1_000) early = memoryOfProcess(pid).now;
+    if (requests % aTenth === 0) look();
   };
 
   const hasMore = (): boolean => requests < wanted.requests && Date.now() - start < wanted.seconds * 1000;
@@ -81,14 +83,15 @@ export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promi
   }
 
   await Promise.all(Array.from({ length: tasks }, (_, task) => runTask(task)));
-  const late = memoryOfProcess(pid).now;
+  // After a failure the process may be gone.
+  if (failures.length === 0) look();
   return {
     seed: wanted.seed,
     requests,
     seconds: Math.round((Date.now() - start) / 100) / 10,
     statuses,
     operations: counted,
-    megabytes: { early: Math.round(early / 1e6), late: Math.round(late / 1e6) },
+    megabytes,
     failures,
   };
 }

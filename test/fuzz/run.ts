@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { setup } from '../support/global-setup.ts';
+import { complaintsAbout } from './complaints.ts';
 import { fuzz } from './fuzz.ts';
 import { startFuzzedService } from './fuzzed-service.ts';
 
@@ -20,7 +21,7 @@ if (!(wanted.requests > 0 && wanted.seconds > 0 && Number.isSafeInteger(wanted.s
 await setup();
 const service = await startFuzzedService();
 const figures = await fuzz(service, wanted);
-const ended = { ...figures, isRunning: service.isRunning() };
-process.stdout.write(`${JSON.stringify(ended, null, 2)}\n`);
+const complaints = complaintsAbout(figures, wanted, service.isRunning());
+process.stdout.write(`${JSON.stringify({ ...figures, complaints }, null, 2)}\n`);
 await service.stop();
-process.exitCode = figures.failures.length === 0 && ended.isRunning ? 0 : 1;
+process.exitCode = complaints.length === 0 ? 0 : 1;
