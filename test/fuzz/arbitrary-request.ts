@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import type { DescribedOperation, OpenApi } from '../support/openapi/document.ts';
 import { arbitraryBody } from './arbitrary-body.ts';
+import { arbitraryHeaders, type Secrets } from './arbitrary-headers.ts';
 import type { FuzzedRequest } from './fuzzed-request.ts';
-
-export type Secrets = { readonly apiKey: string; readonly userToken: string };
 
 /** Stands for the id of what the sequence made last. */
 export const madeBefore = '~made~';
@@ -49,85 +48,6 @@ const queryValue = fc.oneof(
   fc.string({ maxLength: 80 }).map(encodeURIComponent),
 );
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY'];
-const contentTypes = [
-  'application/json; charset=utf-8',
-  'APPLICATION/JSON',
-  'application/json; charset=utf-16',
-  'text/plain',
-  'application/x-www-form-urlencoded',
-  'multipart/form-data; boundary=x',
-  'application/problem+json',
-  'application/json, text/plain',
-  'json',
-  ';',
-  '',
-];
-const accepts = [
-  'text/event-stream',
-  'application/json',
-  'text/csv',
-  'text/csv;q=0',
-  '*/*',
-  'image/png',
-  'nonsense',
-  '',
-];
-const headerText = fc.string({
-  maxLength: 30,
-  unit: fc
-    .integer({ min: 0x20, max: 0xff })
-    .filter((code) => code !== 0x7f)
-    .map((code) => String.fromCodePoint(code)),
-});
-
-function arbitraryHeaders(secrets: Secrets): fc.Arbitrary<Record<string, string>> {
-  const key = `Bearer ${secrets.apiKey}`;
-  const usual = fc.record(
-    {
-      authorization: fc.oneof(
-        { weight: 20, arbitrary: fc.constant(key) },
-        fc.constantFrom(
-          `bearer ${secrets.apiKey}`,
-          `${key}x`,
-          key.slice(0, -1),
-          'Bearer',
-          'Basic abc',
-          `${key}, ${key}`,
-        ),
-        headerText,
-      ),
-      'content-type': fc.oneof(
-        { weight: 8, arbitrary: fc.constant('application/json') },
-        fc.constantFrom(...contentTypes),
-        headerText,
-      ),
-    },
-    { noNullPrototype: true },
-  );
-  const odd = fc.record(
-    {
-      'x-user-token': fc.oneof({ weight: 3, arbitrary: fc.constant(secrets.userToken) }, headerText),
-      accept: fc.oneof(fc.constantFrom(...accepts), headerText),
-      'content-encoding': fc.constantFrom('gzip', 'br', 'identity', 'nonsense'),
-      'x-request-id': headerText,
-      // A few, so that some come again.
-      'idempotency-key': fc.oneof(fc.constantFrom('a', 'b', 'c'), headerText),
-      'x-http-method-override': fc.constantFrom('DELETE', 'GET'),
-      expect: fc.constantFrom('100-continue', 'miracles'),
-      range: fc.constant('bytes=0-1'),
-      'if-none-match': fc.oneof(fc.constantFrom('*', '"x"', 'W/"x", "y"', ',,', '"', '*, "x"'), headerText),
-      // A second at most: what is open here stays open.
-      prefer: fc.oneof(fc.constantFrom('wait=1', 'wait="1", wait=60', 'wait=0', 'wait=x', 'respond-async; wait=60')),
-      'last-event-id': headerText,
-      origin: fc.constant('https://elsewhere.example'),
-      cookie: headerText,
-    },
-    { requiredKeys: [], noNullPrototype: true },
-  );
-  return fc
-    .tuple(usual, fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, odd), fc.nat({ max: 40 }))
-    .map(([always, more, dice]) => (dice === 0 ? more : { ...always, ...more }));
-}
 
 function idIn(path: string): fc.Arbitrary<string> {
   const first = path.includes('/segments/') ? 500_001 : 1;
