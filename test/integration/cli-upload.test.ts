@@ -93,11 +93,11 @@ describe('inlet upload', () => {
     expect({ code, said }).toMatchObject({ code: 0 });
     return uploadedSchema.parse(JSON.parse(out));
   };
-  /** Kills it without a warning when the fourth part is on its way. */
+  /** Kills it without a warning when the fourth part is on its way. What comes behind that one, from a process that dies, is lost too. */
   const killAtFourthPart = async (...parameters: string[]): Promise<void> => {
     const child = start(parameters);
     decide = (count) => {
-      if (count !== 4) return 'pass';
+      if (count < 4) return 'pass';
       child.kill('SIGKILL');
       return 'unavailable';
     };
