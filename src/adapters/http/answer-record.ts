@@ -53,13 +53,13 @@ async function waitForNews<State, Rec>(
   const following = of.follow(wants);
   if (!following) return of.shown(await of.read());
   closeWithCaller(reply, following);
-  const refused: Failure[] = [];
   try {
     const first = await following.fresh();
     if (first === null) throw of.missing();
     reply.header('preference-applied', `wait=${seconds}`);
     if (isNews(of.shown(first))) return of.shown(first);
     const endWaiting = beginWaiting(request);
+    const refused: Failure[] = [];
     const onRefused = (why: Failure): void => {
       refused.push(why);
       following.close();

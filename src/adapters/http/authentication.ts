@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import { RefusedKey, requireScope, type Caller } from '../../domain/caller.ts';
-import { Failure } from '../../domain/failure.ts';
 import type { Partner } from '../../domain/partner.ts';
 import type { RequestLimits } from '../../domain/request-limits.ts';
 import type { KeyIssuer } from '../../ports/key-issuer.ts';
@@ -8,7 +7,7 @@ import type { PartnerStore } from '../../ports/partner-store.ts';
 import { authenticateCaller } from '../../usecases/authenticate-caller.ts';
 import type { AccessRecorder } from '../../usecases/record-access.ts';
 import { operationOf } from './operation-of.ts';
-import { statusOf } from './problem.ts';
+import { isDenied } from './problem.ts';
 import { stateRequiredScopes } from './required-scopes.ts';
 import type { Api } from './server.ts';
 import { noteCheck } from './while-allowed.ts';
@@ -40,7 +39,7 @@ export function addAuthentication(api: Api, deps: Deps): void {
     noteCheck(request, async () => requireScope(await lookUp(request), scope));
   });
   api.addHook('onError', async (request, _reply, error) => {
-    if (!(error instanceof Failure) || ![401, 403].includes(statusOf(error))) return;
+    if (!isDenied(error)) return;
     const holder = error instanceof RefusedKey ? error.holder : callers.get(request);
     deps.access.noteDenied({
       at: new Date(),

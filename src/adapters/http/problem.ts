@@ -1,10 +1,15 @@
 import type { Problem } from '@inlet/contract/problem';
-import type { Failure } from '../../domain/failure.ts';
+import { Failure } from '../../domain/failure.ts';
 
 export const problemType = 'application/problem+json';
 
 export function statusOf(failure: Failure): number {
   return failure.entry.status ?? 500;
+}
+
+/** Whether it was refused because of who called. */
+export function isDenied(error: unknown): error is Failure {
+  return error instanceof Failure && [401, 403].includes(statusOf(error));
 }
 
 /** RFC 9457. */

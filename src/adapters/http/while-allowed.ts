@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { Failure } from '../../domain/failure.ts';
-import { statusOf } from './problem.ts';
+import type { Failure } from '../../domain/failure.ts';
+import { isDenied } from './problem.ts';
 
 /** Well within the five seconds after which a key that was revoked must be of no use. */
 const everyMs = 2_000;
@@ -31,7 +31,7 @@ export function whileAllowed(request: FastifyRequest, { isOver, onRefused }: Wai
       for (const check of again) await check();
       plan();
     } catch (error) {
-      if (isRefusal(error)) onRefused(error);
+      if (isDenied(error)) onRefused(error);
       else plan();
     }
   }
@@ -39,8 +39,4 @@ export function whileAllowed(request: FastifyRequest, { isOver, onRefused }: Wai
   // All at the same moments: those with the same key then share a look.
   const plan = (): void => void setTimeout(() => void look(), everyMs - (performance.now() % everyMs)).unref();
   plan();
-}
-
-function isRefusal(error: unknown): error is Failure {
-  return error instanceof Failure && [401, 403].includes(statusOf(error));
 }
