@@ -4,9 +4,13 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startProxy, type Proxy } from '../support/proxy.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { readAddresses } from '../../stack/addresses.ts';
 
 const rows = 5_000_000;
+/** For so long the file flows at the least, however fast the machine is: the worker notes how far it is twice a second. */
+const secondsOfFlow = 6;
 
 /** Made in pieces, so that the test itself stays small. */
 function* pieces(): Generator<string> {
@@ -19,17 +23,23 @@ function* pieces(): Generator<string> {
 }
 
 describe('progress', () => {
+  let storage: Proxy;
   let market: Marketplace;
 
   beforeAll(async () => {
-    market = await startMarketplace('progress');
+    storage = await startProxy(readAddresses().s3.endpoint);
+    market = await startMarketplace('progress', { INLET_S3_ENDPOINT: storage.address });
     await market.partner.createAttribute('sport', 'sport');
   });
-  afterAll(() => market.stop());
+  afterAll(async () => {
+    await market.stop();
+    await storage.close();
+  });
 
   it(`of a load of ${rows} rows only ever grows, and ends at 100`, { timeout: 180_000 }, async () => {
     const file = await buffer(Readable.from(pieces()).pipe(createGzip({ level: 1 })));
     await market.partner.upload('large.csv.gz', file);
+    storage.make({ is: 'slow', bytesPerSecond: file.length / secondsOfFlow });
     const id = await market.api.queue({ file_path: 'large.csv.gz', key_type: 1 });
     const behind = await market.api.queue({ file_path: 'large.csv.gz', key_type: 1 });
     const seen: ImportLogRecord[] = [];
@@ -37,6 +47,7 @@ describe('progress', () => {
       await pause(100);
       seen.push(await market.api.get(id));
     } while ((seen.at(-1)?.status ?? 0) < 2);
+    storage.make({ is: 'none' });
     const waiting = await market.api.get(behind);
     expect(waiting.progress.queue_position).toBeLessThanOrEqual(1);
 

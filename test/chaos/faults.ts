@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { House } from '../fault/house.ts';
-import { slowDown, type Proxy, type Trouble } from '../fault/proxy.ts';
+import { slowDown, type Proxy, type Trouble } from '../support/proxy.ts';
 import { signalServer, startServers, type ServerName } from '../fault/real-servers.ts';
 import type { ServiceProcess } from '../support/running-service.ts';
 

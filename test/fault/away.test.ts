@@ -4,7 +4,7 @@ import { device } from '../support/device-id.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { FaultPartner } from './fault-partner.ts';
 import { startHouse, type House } from './house.ts';
-import { slowDown, type Proxy, type Trouble } from './proxy.ts';
+import { slowDown, type Proxy, type Trouble } from '../support/proxy.ts';
 
 /** Long enough for several attempts; and longer than it takes until a server that stands still is believed to be away. */
 const secondsOf = (trouble: Trouble): number => (trouble.is === 'stalled' ? 30 : 10);

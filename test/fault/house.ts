@@ -5,7 +5,7 @@ import type { Topology } from '../../stack/service-environment.ts';
 import { audit, untilNothingIsWrong } from './auditor.ts';
 import { newFaultPartner, type FaultPartner } from './fault-partner.ts';
 import { insertKnownMembers } from './known-devices.ts';
-import { startProxy, type Proxy } from './proxy.ts';
+import { startProxy, type Proxy } from '../support/proxy.ts';
 
 type ApiProcess = ServiceProcess & { readonly url: string };
 
@@ -40,20 +40,14 @@ export async function startHouse(
 ): Promise<House> {
   const stores = options.stores ?? (await createStores(options.topology));
   await insertKnownMembers(stores);
-  const proxied = async (address: string): Promise<{ proxy: Proxy; address: string }> => {
-    const url = new URL(address);
-    const proxy = await startProxy({ host: url.hostname, port: Number(url.port) });
-    url.host = `127.0.0.1:${proxy.port}`;
-    return { proxy, address: url.href.replace(/\/$/, '') };
-  };
   const {
     INLET_POSTGRES_URL: database = '',
     INLET_CLICKHOUSE_URLS: shards = '',
     INLET_S3_ENDPOINT: bucket = '',
   } = stores.environment;
-  const postgres = await proxied(database);
-  const engine = await Promise.all(shards.split(',').map(proxied));
-  const storage = await proxied(bucket);
+  const postgres = await startProxy(database);
+  const engine = await Promise.all(shards.split(',').map(startProxy));
+  const storage = await startProxy(bucket);
   const environment = {
     ...stores.environment,
     INLET_POSTGRES_URL: postgres.address,
@@ -79,7 +73,7 @@ export async function startHouse(
   };
   for (let n = 0; n < options.workers; n++) await addWorker();
   const diedByThemselves = (): string[] => [...apis, ...workers].flatMap(diedByItself);
-  const proxies = { postgres: postgres.proxy, engine: engine.map(({ proxy }) => proxy), storage: storage.proxy };
+  const proxies = { postgres, engine, storage };
   return {
     stores,
     deps,

@@ -7,7 +7,7 @@ import { newFaultPartnerOf } from './fault-partner.ts';
 import { withHistory, type RememberingPartner } from './history.ts';
 import { insertKnownMembers } from './known-devices.ts';
 import { roomBytes } from './one-of-each.ts';
-import { startProxy, type Proxy } from './proxy.ts';
+import { startProxy, type Proxy } from '../support/proxy.ts';
 
 /** With it a worker finishes what it can within two seconds, and hands the rest on. */
 export const graceSeconds = 12;
@@ -28,11 +28,10 @@ export type RollingHouse = {
 
 export async function startRollingHouse(firstRelease: string): Promise<RollingHouse> {
   const stores = await createEmptyStores('two');
-  const storageUrl = new URL(stores.environment['INLET_S3_ENDPOINT'] ?? '');
-  const storage = await startProxy({ host: storageUrl.hostname, port: Number(storageUrl.port) });
+  const storage = await startProxy(stores.environment['INLET_S3_ENDPOINT'] ?? '');
   const environment = {
     ...stores.environment,
-    INLET_S3_ENDPOINT: `http://127.0.0.1:${storage.port}`,
+    INLET_S3_ENDPOINT: storage.address,
     INLET_ROOM_BYTES: String(roomBytes),
     INLET_PURGE_SECONDS: '1',
     INLET_SHUTDOWN_GRACE_SECONDS: String(graceSeconds),

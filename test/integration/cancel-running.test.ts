@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cancelJob } from '../../src/usecases/cancel-job.ts';
 import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
 import { audienceClient, type AudienceClient } from '../acceptance/audience-client.ts';
-import { startProxy, type Proxy } from '../fault/proxy.ts';
+import { startProxy, type Proxy } from '../support/proxy.ts';
 import { rows } from '../support/audience-rows.ts';
 import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
@@ -29,9 +29,8 @@ describe('inlet jobs cancel, while a worker loads', () => {
   beforeAll(async () => {
     stores = await createStores('two');
     deps = await wireUp(stores);
-    const address = new URL(stores.environment['INLET_S3_ENDPOINT'] ?? '');
-    storage = await startProxy({ host: address.hostname, port: Number(address.port) });
-    const environment = { ...stores.environment, INLET_S3_ENDPOINT: `http://127.0.0.1:${storage.port}` };
+    storage = await startProxy(stores.environment['INLET_S3_ENDPOINT'] ?? '');
+    const environment = { ...stores.environment, INLET_S3_ENDPOINT: storage.address };
     partner = await createPartner(stores.environment);
     const server = await startApi(stores.environment, 'cancel-running');
     processes = [server, await startWorker(environment, 'cancel-running')];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { apiClient } from '../acceptance/api-client.ts';
-import { startProxy, type Proxy } from '../fault/proxy.ts';
+import { startProxy, type Proxy } from '../support/proxy.ts';
 import { device } from '../support/device-id.ts';
 import { metricsOf } from '../support/metrics.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
@@ -35,11 +35,9 @@ describe('what api and worker show after an import', () => {
   beforeAll(async () => {
     stores = await createStores('two');
     partner = await createPartner(stores.environment);
-    const database = new URL(stores.environment['INLET_POSTGRES_URL'] ?? '');
-    proxy = await startProxy({ host: database.hostname, port: Number(database.port) });
-    database.port = String(proxy.port);
+    proxy = await startProxy(stores.environment['INLET_POSTGRES_URL'] ?? '');
     const environment: Record<string, string> = { ...stores.environment, INLET_METRICS_PORT: '0' };
-    api = await startApi({ ...environment, INLET_POSTGRES_URL: database.href }, 'metrics');
+    api = await startApi({ ...environment, INLET_POSTGRES_URL: proxy.address }, 'metrics');
     const sport = await partner.createAttribute('sport');
     await partner.upload(path, `${device(1)},${sport}\n${device(2)},${sport}\n${bad},${sport}\n`);
     const client = apiClient(api.url, partner.apiKey);

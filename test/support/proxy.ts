@@ -19,7 +19,8 @@ export type Trouble =
   | { readonly is: 'answered'; readonly with: string };
 
 export type Proxy = {
-  readonly port: number;
+  /** The address of the server, by way of the proxy. */
+  readonly address: string;
   readonly make: (trouble: Trouble) => void;
   readonly close: () => Promise<void>;
 };
@@ -35,7 +36,9 @@ export const slowDown = {
   ].join('\r\n'),
 } as const satisfies Trouble;
 
-export async function startProxy(target: { readonly host: string; readonly port: number }): Promise<Proxy> {
+export async function startProxy(target: string): Promise<Proxy> {
+  const url = new URL(target);
+  const { hostname, port } = url;
   const open = new Set<Socket>();
   let trouble: Trouble = { is: 'none' };
   /** Resolves when the trouble changes. */
@@ -67,7 +70,7 @@ export async function startProxy(target: { readonly host: string; readonly port:
       client.resetAndDestroy();
       return;
     }
-    const upstream = connect(target.port, target.host);
+    const upstream = connect(Number(port), hostname);
     for (const socket of [client, upstream]) {
       open.add(socket);
       socket.on('error', () => undefined);
@@ -88,8 +91,9 @@ export async function startProxy(target: { readonly host: string; readonly port:
   const close = (): void => {
     for (const socket of open) socket.resetAndDestroy();
   };
+  url.host = `127.0.0.1:${address.port}`;
   return {
-    port: address.port,
+    address: url.href.replace(/\/$/, ''),
     make: (next) => {
       trouble = next;
       changed.resolve();
