@@ -1,17 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packedRows, rows } from '../support/audience-rows.ts';
 import { device } from '../support/device-id.ts';
+import { startProxy, type Proxy } from '../support/proxy.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { readAddresses } from '../../stack/addresses.ts';
 
-// One file at a time, so that files can be seen waiting, loading and loaded.
+// One file at a time, and each large one flows for seconds, so that files can be seen waiting, loading and loaded.
 
 describe('the status of an audience', () => {
   let market: Audiences;
+  let storage: Proxy;
+  let large: Buffer;
 
   beforeAll(async () => {
-    market = await startAudiences('audience-status', { INLET_WORKER_FILES: '1' });
-    const large = await packedRows(600_000);
+    storage = await startProxy(readAddresses().s3.endpoint);
+    market = await startAudiences('audience-status', {
+      INLET_WORKER_FILES: '1',
+      INLET_S3_ENDPOINT: storage.address,
+    });
+    large = await packedRows(600_000);
     for (const path of ['mixed/large-1.csv.gz', 'mixed/large-2.csv.gz', 'busy.csv.gz']) {
       await market.partner.upload(path, large);
     }
@@ -19,14 +27,19 @@ describe('the status of an audience', () => {
     await market.partner.upload('mixed/bad.csv', 'nonsense,\n');
     await market.partner.upload('small.csv', rows(0, 5));
   });
-  afterAll(() => market.stop());
+  afterAll(async () => {
+    await market.stop();
+    await storage.close();
+  });
+  const slowDown = (): void => storage.make({ is: 'slow', bytesPerSecond: large.length / 4 });
 
   /** Looks at an audience until it is settled: every state that was seen, in order, as its status and its files'. */
-  const watch = async (audienceId: number): Promise<string[]> => {
+  const watch = async (audienceId: number, afterFirstLook: () => void = () => undefined): Promise<string[]> => {
     const seen: string[] = [];
     await waitUntil('the audience is settled', async () => {
       const { status, file } = await market.audiences.get(audienceId);
       const state = `${status}: ${file.map((entry) => entry.status).join('')}`;
+      if (seen.length === 0) afterFirstLook();
       if (seen.at(-1) !== state) seen.push(state);
       return status >= 2;
     });
@@ -34,8 +47,10 @@ describe('the status of an audience', () => {
   };
 
   it('goes from 0 to 1 while files are waiting, loading and loaded, and to 3 when one has failed', async () => {
+    storage.make({ is: 'stalled' });
     const { audienceId } = await market.audiences.create('Mixed', 'mixed/');
-    const seen = await watch(audienceId);
+    const seen = await watch(audienceId, slowDown);
+    storage.make({ is: 'none' });
     // In the order of their ids: the small ones are loaded together, before the large ones.
     expect(seen.at(0)).toBe('0: 0');
     expect(seen.at(-1)).toBe('3: 22322');
@@ -55,6 +70,7 @@ describe('the status of an audience', () => {
   it('is 0 for a new audience that waits, 1 for one with loaded files that waits, and 2 when cleared', async () => {
     const loaded = await market.audiences.create('Loaded', 'small.csv');
     expect(await watch(loaded.audienceId)).toContain('2: 2');
+    slowDown();
     await market.audiences.create('Busy', 'busy.csv.gz');
     const fresh = await market.audiences.create('Fresh', 'small.csv');
     await market.audiences.append(loaded.audienceId, 'mixed/0.csv');
@@ -70,6 +86,7 @@ describe('the status of an audience', () => {
     expect(waiting.unique_devices).toBe(5);
     await market.audiences.clear(loaded.audienceId);
     expect(await statuses()).toContainEqual(['Loaded', 2]);
+    storage.make({ is: 'none' });
     expect((await watch(fresh.audienceId)).at(-1)).toBe('2: 2');
     expect(await market.audiences.get(loaded.audienceId)).toMatchObject({ status: 2, file: [], unique_devices: 0 });
   });

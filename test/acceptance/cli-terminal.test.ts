@@ -4,9 +4,10 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { device } from '../support/device-id.ts';
 import { controlC, enter, installPartnerCli, type PartnerCli, type Step } from '../support/partner-cli.ts';
+import { startProxy, type Proxy } from '../support/proxy.ts';
 import { stopProcess } from '../support/running-service.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { readAddresses } from '../../stack/addresses.ts';
 
 // The command line of partners as a person has it, on a terminal of 100 columns.
 
@@ -14,11 +15,13 @@ const type = (sees: string, answer: string): Step => ({ sees, types: `${answer}$
 
 describe('inlet on a terminal', () => {
   let marketplace: Marketplace;
+  let storage: Proxy;
   let cli: PartnerCli;
   let environment: Record<string, string>;
 
   beforeAll(async () => {
-    marketplace = await startMarketplace('cli-terminal');
+    storage = await startProxy(readAddresses().s3.endpoint);
+    marketplace = await startMarketplace('cli-terminal', { INLET_S3_ENDPOINT: storage.address });
     const { partner, service } = marketplace;
     await partner.createAttribute('sports', 'sports');
     const rows = Array.from({ length: 500_000 }, (_, n) => `${device(n)},sports\n`).join('');
@@ -31,6 +34,7 @@ describe('inlet on a terminal', () => {
   afterAll(async () => {
     cli.remove();
     await marketplace.stop();
+    await storage.close();
   });
 
   const show = async (words: string, steps: readonly Step[] = [], more: Record<string, string> = {}) => {
@@ -61,8 +65,8 @@ describe('inlet on a terminal', () => {
     expect(raw).not.toContain(partner.apiKey);
     expect(raw).not.toContain(secretAccessKey);
     const kept: unknown = JSON.parse(readFileSync(join(cli.folder, 'home/.config/inlet/profiles.json'), 'utf8'));
-    const storage = { bucket: partner.bucket, prefix: partner.prefix, accessKeyId, secretAccessKey };
-    expect(kept).toMatchObject({ profiles: { default: { apiKey: partner.apiKey, storage } } });
+    const keptStorage = { bucket: partner.bucket, prefix: partner.prefix, accessKeyId, secretAccessKey };
+    expect(kept).toMatchObject({ profiles: { default: { apiKey: partner.apiKey, storage: keptStorage } } });
     expect(await show('limits', [], nothing)).toMatchObject({ code: 0 });
   });
 
@@ -77,17 +81,9 @@ describe('inlet on a terminal', () => {
   });
 
   it('asks what an import needs, shows how it goes on in place, and how it ended', async () => {
-    const { api, service } = marketplace;
-    // Held on its way, as long as it takes until the bar is seen.
-    const hold = async (): Promise<void> => {
-      await waitUntil('the import runs', async () => (await api.list())[0]?.status === 1, 60, 20);
-      service.worker.kill('SIGSTOP');
-    };
-    const isHeld = hold();
-    const goOn = async (): Promise<void> => {
-      await isHeld;
-      service.worker.kill('SIGCONT');
-    };
+    // On its way for half an hour, or until the bar is seen.
+    storage.make({ is: 'slow', bytesPerSecond: 10_000 });
+    const goOn = async (): Promise<void> => Promise.resolve(storage.make({ is: 'none' }));
     const { code, raw, text } = await show('import good/ --watch', [
       type('attribute or foreign', 'foreign'),
       type('gzipped (yes or no)', 'no'),

@@ -1,11 +1,10 @@
 import { importLogSchema, type ImportLogRecord } from '@inlet/contract/import-log';
 import { audienceDetailsSchema } from '@inlet/contract/audience';
 import { problemSchema } from '@inlet/contract/problem';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { createGzip } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEvents, type ReadStream } from '../support/event-stream.ts';
+import { packedImportRows } from '../support/packed-import-rows.ts';
+import { startProxy, type Proxy } from '../support/proxy.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWaitingJobs, type WaitingJobs } from '../support/waiting-jobs.ts';
 import { readProblem } from './api-client.ts';
@@ -13,22 +12,18 @@ import { audiencePath } from './audience-client.ts';
 
 const rows = 3_000_000;
 
-function* pieces(): Generator<string> {
-  for (let from = 0; from < rows; from += 10_000) {
-    let text = '';
-    for (let n = from; n < from + 10_000; n++)
-      text += `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')},sport\n`;
-    yield text;
-  }
-}
-
 describe('the events of a record', () => {
   let jobs: WaitingJobs;
+  let storage: Proxy;
 
   beforeAll(async () => {
     jobs = await startWaitingJobs('events', { INLET_MAX_FOLLOWERS_PER_PARTNER: '3' });
+    storage = await startProxy(jobs.stores.environment['INLET_S3_ENDPOINT'] ?? '');
   });
-  afterAll(() => jobs.stop());
+  afterAll(async () => {
+    await jobs.stop();
+    await storage.close();
+  });
 
   const pathOf = (id: number): string => `/v1/marketplace/import/${id}/events`;
   async function open(path: string, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<ReadStream> {
@@ -124,12 +119,15 @@ describe('the events of a record', () => {
     'of a job only ever go forward, at most about once a second, and end with done',
     { timeout: 180_000 },
     async () => {
-      await jobs.partner.upload('large.csv.gz', await buffer(Readable.from(pieces()).pipe(createGzip({ level: 1 }))));
+      const file = await packedImportRows(rows);
+      await jobs.partner.upload('large.csv.gz', file);
+      // However fast the machine is, the file flows for eight seconds.
+      storage.make({ is: 'slow', bytesPerSecond: file.length / 8 });
       const id = await jobs.api.queue({ file_path: 'large.csv.gz', key_type: 1 });
       const { audienceId } = await jobs.audiences.create('Summer', 'members/');
       const stream = await open(pathOf(id));
       const audience = await open(`${audiencePath}/${audienceId}/events`);
-      await jobs.startWorker();
+      await jobs.startWorker({ INLET_S3_ENDPOINT: storage.address });
       await stream.ended;
       const late = await jobs.sinceEnd(id);
       await audience.ended;
@@ -153,7 +151,7 @@ describe('the events of a record', () => {
       const between = events.slice(1, -1).map(({ at }, index) => at - (events[index]?.at ?? 0));
       // Each was sent a second after the one before; a busy reader may take two of them together.
       expect(between.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan((between.length - 1) * 900);
-      expect(late).toBeLessThan(3_000);
+      expect(late).toBeLessThan(10_000);
 
       const details = audience.events.map(({ data }) => audienceDetailsSchema.strict().parse(JSON.parse(data)));
       expect(details.at(-1)).toMatchObject({ status: 2, unique_devices: 9 });

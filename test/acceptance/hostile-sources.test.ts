@@ -79,7 +79,7 @@ describe('hostile sources', () => {
     }
     const logs = (): string =>
       readdirSync(logDirectory)
-        .filter((name) => name.startsWith('hostile-sources-worker'))
+        .filter((name) => name.startsWith(`hostile-sources-worker-${process.pid}-`))
         .map((name) => readFileSync(join(logDirectory, name), 'utf8'))
         .join('\n');
     await waitUntil('the worker has tried twice', async () =>

@@ -24,6 +24,16 @@ describe(`a request that comes ${times} times at once, with one Idempotency-Key,
     await stores.drop();
   });
 
+  /** On a slow machine the first may take longer than the others wait for it: they are told to come again, and do. */
+  async function ask(n: number, path: string, init: RequestInit): Promise<Response> {
+    const api = apiClient(apis[n % apis.length]?.url ?? '', partner.apiKey);
+    for (;;) {
+      const answer = await api.request(path, init);
+      if (answer.status !== 409) return answer;
+      expect(await answer.json()).toMatchObject({ code: 'idempotency_key_in_use' });
+    }
+  }
+
   it.each(repeatableOperations)('is carried out once and answered in the same way each time: %s', async (operation) => {
     const [{ url } = { url: '' }] = apis;
     const attributeId = await partner.createAttribute(operation);
@@ -32,8 +42,7 @@ describe(`a request that comes ${times} times at once, with one Idempotency-Key,
     const { method, path, body } = request;
     const before = await partnerState(stores, partner.id);
     const send = async (n: number) => {
-      const api = apiClient(apis[n % apis.length]?.url ?? '', partner.apiKey);
-      const answer = await api.request(path, { method, body, headers: { 'idempotency-key': operation } });
+      const answer = await ask(n, path, { method, body, headers: { 'idempotency-key': operation } });
       return {
         text: `${answer.status} ${answer.headers.get('location')} ${await answer.text()}`,
         isReplayed: answer.headers.get('idempotent-replayed') === 'true',
@@ -57,10 +66,9 @@ describe(`a request that comes ${times} times at once, with one Idempotency-Key,
     const before = await partnerState(stores, partner.id);
     const statuses = await Promise.all(
       Array.from({ length: times }, async (_, n) => {
-        const api = apiClient(apis[n % apis.length]?.url ?? '', partner.apiKey);
         const body = JSON.stringify({ file_path: `${n}.csv`, key_type: 1 });
         const headers = { 'idempotency-key': 'with-other-bodies' };
-        return (await api.request('/v1/marketplace/import', { method: 'POST', body, headers })).status;
+        return (await ask(n, '/v1/marketplace/import', { method: 'POST', body, headers })).status;
       }),
     );
     expect(statuses.toSorted((one, other) => one - other)).toEqual([

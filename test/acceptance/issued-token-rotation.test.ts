@@ -10,7 +10,8 @@ import { audienceClient, audiencePath } from './audience-client.ts';
 type Call = { readonly start: number; readonly end: number; readonly status: number };
 
 const keysSeconds = 5;
-const rotations = 3;
+const leastRotations = 3;
+const leastCalls = 21;
 
 describe('a rotation of the keys of the issuer', () => {
   let issuer: TestIssuer;
@@ -80,21 +81,21 @@ describe('a rotation of the keys of the issuer', () => {
       longest.push(taken - goneAt);
       for (let more = 0; more < 10; more++) expect((await call(oldToken)).status).toBe(401);
     };
+    // A token that was on its way while its key was withdrawn may be refused.
+    const goodCalls = () => calls.filter(({ kid, end }) => end < (withdrawn.get(kid) ?? Infinity));
     const others = [caller, caller, ...given.intruders.map(() => intruder)].map(repeat);
     try {
-      for (let rotation = 0; rotation < rotations; rotation++) await rotate();
+      while (longest.length < leastRotations || goodCalls().length < leastCalls) await rotate();
     } finally {
       over.abort();
     }
     await Promise.all(others);
-    // A token that was on its way while its key was withdrawn may be refused.
-    const good = calls.filter(({ kid, end }) => end < (withdrawn.get(kid) ?? Infinity));
+    const good = goodCalls();
     const most = (numbers: readonly number[]): number => Math.round(Math.max(...numbers));
     await annotate(
-      `${rotations} rotations, ${good.length} good calls; the slowest first call with a new key took ${most(firsts)} ms; tokens of a key that is gone were taken for at most ${most(longest)} of ${keysSeconds * 1000} ms`,
+      `${longest.length} rotations, ${good.length} good calls; the slowest first call with a new key took ${most(firsts)} ms; tokens of a key that is gone were taken for at most ${most(longest)} of ${keysSeconds * 1000} ms`,
     );
     expect(good.filter(({ status }) => status !== 200)).toEqual([]);
-    expect(good.length).toBeGreaterThan(20);
     expect(unknown.filter(({ status }) => status !== 401)).toEqual([]);
     expect(most(longest)).toBeLessThanOrEqual(keysSeconds * 1000);
   });

@@ -75,10 +75,11 @@ describe('a sender that takes its time', () => {
     for (const one of slow) void one.then(() => (gone += 1));
     const start = performance.now();
     const headers = { authorization: `Bearer ${partner.apiKey}` };
-    for (let number = 0; number < 5; number++) expect((await fetch(api.url + imports, { headers })).status).toBe(200);
-    const seconds = (performance.now() - start) / 1000;
-    // Answered while they were all there, not after they were ended.
+    expect((await fetch(api.url + imports, { headers })).status).toBe(200);
+    // Answered while they were there, not after they were ended.
     expect(gone).toBeLessThan(200);
+    for (let number = 0; number < 4; number++) expect((await fetch(api.url + imports, { headers })).status).toBe(200);
+    const seconds = (performance.now() - start) / 1000;
     for (const answer of await Promise.all(slow)) expect(verdictOn(answer, 1)).toEqual(ended);
     expect(seconds).toBeLessThan(late);
   });

@@ -15,7 +15,7 @@ export type WaitingJobs = {
   readonly service: ServiceProcess & { readonly url: string };
   readonly api: ApiClient;
   readonly audiences: AudienceClient;
-  readonly startWorker: () => Promise<ServiceProcess>;
+  readonly startWorker: (more?: Readonly<Record<string, string>>) => Promise<ServiceProcess>;
   /** One that stays open until there is a worker. */
   readonly queue: () => Promise<number>;
   /** Ends a job that nobody works on, in a process that is neither the api nor a worker. */
@@ -53,8 +53,8 @@ export async function startWaitingJobs(
     service,
     api,
     audiences: audienceClient(service.url, partner.apiKey),
-    startWorker: async () => {
-      const worker = await startWorker(stores.environment, label);
+    startWorker: async (more = {}) => {
+      const worker = await startWorker({ ...stores.environment, ...more }, label);
       workers.push(worker);
       return worker;
     },
