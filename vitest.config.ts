@@ -11,6 +11,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{src,scripts}/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'test/{hostile,chaos}/**/*.test.ts'],
+          testTimeout: 60_000,
         },
       },
       {
@@ -29,7 +30,7 @@ export default defineConfig({
           name: 'pages',
           include: ['test/pages/**/*.test.ts'],
           globalSetup: 'test/support/global-setup.ts',
-          testTimeout: 600_000,
+          testTimeout: 1_800_000,
           hookTimeout: 600_000,
           maxWorkers: 1,
         },
@@ -101,7 +102,7 @@ export default defineConfig({
         },
       },
       {
-        test: { name: 'gates', include: ['test/gates/**/*.test.ts'], testTimeout: 120_000 },
+        test: { name: 'gates', include: ['test/gates/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 },
       },
     ],
   },

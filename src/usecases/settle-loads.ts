@@ -75,10 +75,9 @@ async function whileWanted(
   loads: readonly StagedLoad[],
   settle: () => Promise<boolean>,
 ): Promise<boolean> {
-  let isWanted = true;
+  // Again at each look: a statement may have begun just after the others were stopped.
   const look = async (): Promise<void> => {
-    if (!isWanted || (await deps.lanes.isRunning(job.id))) return;
-    isWanted = false;
+    if (await deps.lanes.isRunning(job.id)) return;
     for (const { load } of loads) await deps.stage.dropLoad(load.loadId);
     await deps.warehouse.stopJob(job.id);
   };

@@ -35,9 +35,11 @@ describe('a file', () => {
     apiClient(house.url, partner.apiKey).queue({ file_path: path, key_type: 0 });
   const endOf = (id: number): ReturnType<ReturnType<typeof apiClient>['waitForEnd']> =>
     apiClient(house.url, partner.apiKey).waitForEnd(id, 60);
-  const attempts = async (): Promise<number> =>
+  const attempts = async (jobId: number): Promise<number> =>
     withDatabase(house.stores, async (client) => {
-      const { rows } = await client.query<{ attempt: number }>('SELECT attempt FROM job_file ORDER BY id DESC LIMIT 1');
+      const { rows } = await client.query<{ attempt: number }>('SELECT attempt FROM job_file WHERE job_id = $1', [
+        jobId,
+      ]);
       return rows[0]?.attempt ?? 0;
     });
 
@@ -45,10 +47,11 @@ describe('a file', () => {
     ['plain', 'broken.csv', (text: string) => text],
     ['gzipped', 'broken.csv.gz', (text: string) => gzipSync(text)],
   ])('whose %s body breaks off is read again, and is whole in the end', async (_kind, path, pack) => {
-    await upload(path, pack(textOf(0)));
-    house.proxies.storage.make({ is: 'truncated', afterBytes: 300_000 });
+    const body = pack(textOf(0));
+    await upload(path, body);
+    house.proxies.storage.make({ is: 'truncated', afterBytes: body.length / 2 });
     const id = await queue(path);
-    await waitUntil('it was tried more than once', async () => (await attempts()) > 1, 60);
+    await waitUntil('it was tried more than once', async () => (await attempts(id)) > 1, 60);
     house.proxies.storage.make({ is: 'none' });
     expect(await endOf(id)).toMatchObject({
       status: 2,
@@ -62,7 +65,7 @@ describe('a file', () => {
     const before = await attributesOf(house.stores, partner.id);
     house.proxies.storage.make({ is: 'slow', bytesPerSecond: 500_000 });
     const id = await queue('changed.csv');
-    await waitUntil('it is being read', async () => (await attempts()) > 0, 30);
+    await waitUntil('it is being read', async () => (await attempts(id)) > 0, 30);
     await upload('changed.csv', textOf(200_000));
     house.proxies.storage.make({ is: 'none' });
     const { status, errors } = await endOf(id);

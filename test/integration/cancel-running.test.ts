@@ -37,7 +37,7 @@ describe('inlet jobs cancel, while a worker loads', () => {
     api = apiClient(server.url, partner.apiKey);
     audiences = audienceClient(server.url, partner.apiKey);
     sport = await partner.createAttribute('sport');
-    // More than a batch of small files takes: it flows, and takes ten seconds.
+    // More than a batch of small files takes: it flows, and takes half a minute.
     const slow = Array.from({ length: 60_000 }, (_, n) => `${device(n)},${sport}\n`).join('');
     await partner.upload('slow.csv', slow);
     await partner.upload('both/slow.csv', slow);
@@ -52,7 +52,7 @@ describe('inlet jobs cancel, while a worker loads', () => {
     await deps.close();
     await stores.drop();
   });
-  beforeEach(() => storage.make({ is: 'slow', bytesPerSecond: 300_000 }));
+  beforeEach(() => storage.make({ is: 'slow', bytesPerSecond: 100_000 }));
 
   const inlet = (...parameters: string[]): Promise<Ran> => runInlet(stores.environment, parameters);
   const show = async (id: number) => (await deps.operations.findJob(id, 0))?.job;

@@ -82,11 +82,13 @@ describe('many who follow records', () => {
       signal: leaving.signal,
     });
     expect((await waiting).status).toBe(200);
-    const again = Array.from({ length: 5 }, () =>
-      jobs.api.request(`${pathOf(id)}/events`, { signal: leaving.signal }).then((answer) => readEvents(answer).ended),
+    const streams = await Promise.all(
+      Array.from({ length: 5 }, async () =>
+        readEvents(await jobs.api.request(`${pathOf(id)}/events`, { signal: leaving.signal })),
+      ),
     );
-    const gone = Promise.allSettled(again);
-    await waitUntil('the streams are there', async () => (await jobs.callsOf('importLogs', 'find')) > 0);
+    const gone = Promise.allSettled(streams.map(({ ended }) => ended));
+    await waitUntil('the streams are there', () => Promise.resolve(streams.every(({ events }) => events.length > 0)));
     leaving.abort();
     await gone;
     await jobs.endListeners();

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient } from '../acceptance/api-client.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
+import { startProxy, type Proxy } from '../support/proxy.ts';
 import { startProcess, startService, stopProcess, type Service } from '../support/running-service.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -17,16 +18,19 @@ describe('lanes', () => {
   let service: Service;
   let partner: TestPartner;
   let sport: number;
+  let storage: Proxy;
 
   beforeAll(async () => {
     stores = await createStores('two');
     partner = await createPartner(stores.environment);
     sport = await partner.createAttribute('sport');
-    service = await startService(stores.environment, 'lanes');
+    storage = await startProxy(stores.environment['INLET_S3_ENDPOINT'] ?? '');
+    service = await startService({ ...stores.environment, INLET_S3_ENDPOINT: storage.address }, 'lanes');
   });
 
   afterAll(async () => {
     await service.stop();
+    await storage.close();
     await stores.drop();
   });
 
@@ -52,12 +56,15 @@ describe('lanes', () => {
     const key = await other.createAttribute('news');
     await other.upload('small.csv', rows(0, 1, key));
     const large = apiClient(service.url, partner.apiKey);
+    // Each of them takes seconds, however fast the machine is.
+    storage.make({ is: 'slow', bytesPerSecond: 500_000 });
     const backlog = [];
     for (let n = 0; n < 6; n++) backlog.push(await large.queue({ file_path: 'large.csv.gz', key_type: 0 }));
     const small = apiClient(service.url, other.apiKey);
     await small.waitForEnd(await small.queue({ file_path: 'small.csv', key_type: 0 }));
     const last = backlog.at(-1) ?? 0;
     expect((await large.get(last)).status).toBeLessThan(2);
+    storage.make({ is: 'none' });
     await large.waitForEnd(last);
   });
 

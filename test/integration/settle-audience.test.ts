@@ -118,18 +118,25 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
     expect((await nextStep()).do).toBe('rest');
   });
 
-  it('is stopped by a clear that comes while it goes on', async () => {
+  it.each([
+    ['while it goes on', 1],
+    ['just before its next statement', 2],
+  ])('is stopped by a clear that comes %s', async (_when, stopsNeeded) => {
     const step = await takeStaged();
-    let stop = (): void => undefined;
+    let stops = 0;
+    const stopped = Promise.withResolvers<never>();
+    stopped.promise.catch(() => undefined); // it may come before anybody counts
     const slow = {
       ...deps.audienceWarehouse,
       // Stands for a count that would take long; what runs for the job is stopped by its ids.
-      countDevices: () =>
-        new Promise<never>((_, reject) => {
-          stop = () => reject(new Error('the statement was stopped'));
-        }),
+      countDevices: () => stopped.promise,
     };
-    const warehouse = { ...deps.warehouse, stopJob: async () => stop() };
+    const stopJob = async (): Promise<void> => {
+      stops += 1;
+      if (stops >= stopsNeeded) stopped.reject(new Error('the statement was stopped'));
+      await Promise.resolve();
+    };
+    const warehouse = { ...deps.warehouse, stopJob };
     const settling = settleLoads({ ...deps, audienceWarehouse: slow, warehouse }, step);
     await deps.audiences.clear(scope(), audienceId);
     await settling;

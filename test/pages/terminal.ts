@@ -17,7 +17,8 @@ export type Terminal = {
   readonly close: () => Promise<void>;
 };
 
-const seconds = 300;
+/** An installation of packages may take minutes. */
+const seconds = 1_200;
 
 /** A shell in an empty folder, with an empty home and nothing of the developer's environment but what is handed over. `programs`: folders for its path. */
 export function openTerminal(environment: Readonly<Record<string, string>>, ...programs: string[]): Terminal {

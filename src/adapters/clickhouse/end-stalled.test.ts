@@ -32,14 +32,14 @@ describe('a statement that goes on and on', () => {
   });
   afterAll(() => server.terminate());
 
-  const shardAt = (at: number): ReturnType<typeof endStalled> => {
+  const shardAt = (at: number, answerWithinMs: number): ReturnType<typeof endStalled> => {
     const client = () => createClient({ url: `http://127.0.0.1:${at}`, log: { level: ClickHouseLogLevel.OFF } });
-    const shard = endStalled(client(), client(), times);
+    const shard = endStalled(client(), client(), { ...times, answerWithinMs });
     clients.push(shard);
     return shard;
   };
-  const untilEnded = (at: number, signal: AbortSignal): Promise<string> =>
-    shardAt(at)
+  const untilEnded = (at: number, signal: AbortSignal, { answerWithinMs } = times): Promise<string> =>
+    shardAt(at, answerWithinMs)
       .command({ query: 'SELECT 1', abort_signal: signal })
       .then(
         () => 'answered',
@@ -47,7 +47,8 @@ describe('a statement that goes on and on', () => {
       );
 
   it('is waited for while the server answers', async () => {
-    expect(await untilEnded(port, AbortSignal.timeout(1_000))).toContain('aborted');
+    const patient = { ...times, answerWithinMs: 10_000 };
+    expect(await untilEnded(port, AbortSignal.timeout(1_000), patient)).toContain('aborted');
   });
 
   it('is waited for when this process hardly gets to run', async () => {
