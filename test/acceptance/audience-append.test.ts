@@ -121,10 +121,8 @@ describe('appending files to an audience', () => {
     const details = await market.audiences.settled(audienceId);
     expect(details).toMatchObject({ status: 2, uploaded_devices: 90, unique_devices: 65 });
     // In the order of the appends, which is that of the lock, not of the calls.
-    expect(filesOf(details)).toHaveLength(6);
-    expect(new Set(filesOf(details))).toEqual(
-      new Set(Array.from({ length: 6 }, (_, n) => [`lap/part-${n}.csv`, 2, 15])),
-    );
+    const files = filesOf(details).map(String).toSorted();
+    expect(files).toEqual(Array.from({ length: 6 }, (_, n) => `lap/part-${n}.csv,2,15`));
   });
 
   it('takes a prefix literally, in the order of bytes, without the objects that stand for folders', async () => {

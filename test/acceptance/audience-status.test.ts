@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { packedRows, rows } from '../support/audience-rows.ts';
 import { device } from '../support/device-id.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
@@ -31,6 +31,7 @@ describe('the status of an audience', () => {
     await market.stop();
     await storage.close();
   });
+  afterEach(() => storage.make({ is: 'none' }));
   const slowDown = (): void => storage.make({ is: 'slow', bytesPerSecond: large.length / 4 });
 
   /** Looks at an audience until it is settled: every state that was seen, in order, as its status and its files'. */
@@ -50,7 +51,6 @@ describe('the status of an audience', () => {
     storage.make({ is: 'stalled' });
     const { audienceId } = await market.audiences.create('Mixed', 'mixed/');
     const seen = await watch(audienceId, slowDown);
-    storage.make({ is: 'none' });
     // In the order of their ids: the small ones are loaded together, before the large ones.
     expect(seen.at(0)).toBe('0: 0');
     expect(seen.at(-1)).toBe('3: 22322');
@@ -70,7 +70,7 @@ describe('the status of an audience', () => {
   it('is 0 for a new audience that waits, 1 for one with loaded files that waits, and 2 when cleared', async () => {
     const loaded = await market.audiences.create('Loaded', 'small.csv');
     expect(await watch(loaded.audienceId)).toContain('2: 2');
-    slowDown();
+    storage.make({ is: 'stalled' });
     await market.audiences.create('Busy', 'busy.csv.gz');
     const fresh = await market.audiences.create('Fresh', 'small.csv');
     await market.audiences.append(loaded.audienceId, 'mixed/0.csv');

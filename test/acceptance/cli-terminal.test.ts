@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { device } from '../support/device-id.ts';
 import { controlC, enter, installPartnerCli, type PartnerCli, type Step } from '../support/partner-cli.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
@@ -36,6 +36,8 @@ describe('inlet on a terminal', () => {
     await marketplace.stop();
     await storage.close();
   });
+
+  afterEach(() => storage.make({ is: 'none' }));
 
   const show = async (words: string, steps: readonly Step[] = [], more: Record<string, string> = {}) => {
     const { code, shown } = await cli.onTerminal(words.split(' '), steps, { ...environment, ...more });
@@ -81,8 +83,8 @@ describe('inlet on a terminal', () => {
   });
 
   it('asks what an import needs, shows how it goes on in place, and how it ended', async () => {
-    // On its way for half an hour, or until the bar is seen.
-    storage.make({ is: 'slow', bytesPerSecond: 10_000 });
+    // On its way for many minutes, or until the bar is seen.
+    storage.make({ is: 'slow', bytesPerSecond: 20_000 });
     const goOn = async (): Promise<void> => Promise.resolve(storage.make({ is: 'none' }));
     const { code, raw, text } = await show('import good/ --watch', [
       type('attribute or foreign', 'foreign'),

@@ -85,7 +85,9 @@ describe('a rotation of the keys of the issuer', () => {
     const goodCalls = () => calls.filter(({ kid, end }) => end < (withdrawn.get(kid) ?? Infinity));
     const others = [caller, caller, ...given.intruders.map(() => intruder)].map(repeat);
     try {
-      while (longest.length < leastRotations || goodCalls().length < leastCalls) await rotate();
+      const end = performance.now() + 120_000;
+      const isEnough = () => longest.length >= leastRotations && goodCalls().length >= leastCalls;
+      while (!isEnough() && performance.now() < end) await rotate();
     } finally {
       over.abort();
     }
@@ -96,6 +98,7 @@ describe('a rotation of the keys of the issuer', () => {
       `${longest.length} rotations, ${good.length} good calls; the slowest first call with a new key took ${most(firsts)} ms; tokens of a key that is gone were taken for at most ${most(longest)} of ${keysSeconds * 1000} ms`,
     );
     expect(good.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(good.length).toBeGreaterThanOrEqual(leastCalls);
     expect(unknown.filter(({ status }) => status !== 401)).toEqual([]);
     expect(most(longest)).toBeLessThanOrEqual(keysSeconds * 1000);
   });

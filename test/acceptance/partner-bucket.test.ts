@@ -1,11 +1,12 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createOwnBucket, type OwnBucket } from '../support/own-bucket.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
 import { loggedStatementsThatHold, tablesThatHold } from '../support/search-stores.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { withDatabase } from '../support/stores.ts';
 import { device } from '../support/device-id.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 
 describe("importing from a partner's own bucket", () => {
@@ -27,6 +28,8 @@ describe("importing from a partner's own bucket", () => {
     await market.stop();
     await storage.close();
   });
+
+  afterEach(() => storage.make({ is: 'none' }));
 
   const request = (path: string, changes: object = {}): object => ({
     file_path: `s3://${own.bucket}/${path}`,
@@ -172,9 +175,12 @@ describe("importing from a partner's own bucket", () => {
 
   it('keeps the credentials nowhere in clear, and nothing of them when the job is final', async () => {
     const secret = own.credentials.secretAccessKey;
-    // The job stays open for the first look.
-    storage.make({ is: 'stalled' });
-    const id = await market.api.queue(request('in/day.csv.gz'));
+    // On its way for minutes, or until the first look is over.
+    const lines = Array.from({ length: 100_000 }, (_, n) => `${device(n)},sport\n`).join('');
+    await own.upload('large.csv.gz', gzipSync(lines, { level: 1 }));
+    storage.make({ is: 'slow', bytesPerSecond: 20_000 });
+    const id = await market.api.queue(request('large.csv.gz'));
+    await waitUntil('its file is known', async () => (await market.api.get(id)).progress.bytes_total > 0);
     const sealed = (): Promise<number | null> =>
       withDatabase(
         market.stores,

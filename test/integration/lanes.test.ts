@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient } from '../acceptance/api-client.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
@@ -34,6 +34,8 @@ describe('lanes', () => {
     await stores.drop();
   });
 
+  afterEach(() => storage.make({ is: 'none' }));
+
   it("completes a partner's jobs in the order submitted, failed ones included", async () => {
     const api = apiClient(service.url, partner.apiKey);
     await partner.upload('large.csv.gz', gzipSync(rows(0, 200_000, sport)));
@@ -57,7 +59,7 @@ describe('lanes', () => {
     await other.upload('small.csv', rows(0, 1, key));
     const large = apiClient(service.url, partner.apiKey);
     // Each of them takes seconds, however fast the machine is.
-    storage.make({ is: 'slow', bytesPerSecond: 500_000 });
+    storage.make({ is: 'slow', bytesPerSecond: 50_000 });
     const backlog = [];
     for (let n = 0; n < 6; n++) backlog.push(await large.queue({ file_path: 'large.csv.gz', key_type: 0 }));
     const small = apiClient(service.url, other.apiKey);

@@ -101,6 +101,7 @@ export async function startProxy(target: string): Promise<Proxy> {
       if (next.is === 'cut') close();
     },
     close: async () => {
+      trouble = { is: 'none' }; // else whoever waits until it flows would look for ever
       server.close();
       close();
       changed.resolve();
