@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { commandOnShards, selectOnShards } from '../support/below-the-api.ts';
 import { createPartner } from '../support/partners.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';

@@ -1,7 +1,7 @@
 import { createdAudienceSchema } from '@inlet/contract/audience';
 import { problemSchema } from '@inlet/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { readProblem } from './api-client.ts';
 import { audiencePath } from './audience-client.ts';

@@ -1,6 +1,6 @@
 import { problemSchema } from '@inlet/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { readProblem } from './api-client.ts';

@@ -2,7 +2,7 @@ import { audienceDetailsSchema, audienceListSchema, createdAudienceSchema } from
 import { loadErrorListSchema } from '@inlet/contract/load-error';
 import { problemSchema } from '@inlet/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 

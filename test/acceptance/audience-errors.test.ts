@@ -1,7 +1,7 @@
 import { loadErrorListSchema } from '@inlet/contract/load-error';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { device } from '../support/device-id.ts';
 import { gzipBomb } from '../support/gzip-bomb.ts';
 import { memoryOfProcess } from '../support/memory.ts';

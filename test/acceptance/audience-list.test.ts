@@ -1,7 +1,7 @@
 import type { AudienceRecord } from '@inlet/contract/audience';
 import { audienceListSchema } from '@inlet/contract/audience';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { createPartner } from '../support/partners.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';

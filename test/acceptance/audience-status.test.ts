@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { packedRows, rows } from '../support/audience-rows.ts';
+import { packedRows, rows } from '../support/file-rows.ts';
 import { device } from '../support/device-id.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';

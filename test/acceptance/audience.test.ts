@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { device } from '../support/device-id.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { audienceClient, audiencePath, type AudienceClient } from './audience-client.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { device } from '../support/device-id.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { audiencePath } from './audience-client.ts';

@@ -2,8 +2,8 @@ import { importLogSchema, type ImportLogRecord } from '@inlet/contract/import-lo
 import { audienceDetailsSchema } from '@inlet/contract/audience';
 import { problemSchema } from '@inlet/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packedRows } from '../support/file-rows.ts';
 import { readEvents, type ReadStream } from '../support/event-stream.ts';
-import { packedImportRows } from '../support/packed-import-rows.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWaitingJobs, type WaitingJobs } from '../support/waiting-jobs.ts';
@@ -119,7 +119,7 @@ describe('the events of a record', () => {
     'of a job only ever go forward, at most about once a second, and end with done',
     { timeout: 180_000 },
     async () => {
-      const file = await packedImportRows(rows);
+      const file = await packedRows(rows, 'sport');
       await jobs.partner.upload('large.csv.gz', file);
       // However fast the machine is, the file flows for eight seconds.
       storage.make({ is: 'slow', bytesPerSecond: file.length / 8 });

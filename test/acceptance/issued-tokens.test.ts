@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { problemSchema } from '@inlet/contract/problem';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { startIssuer, type TestIssuer } from '../support/oidc-issuer.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
 import { runInlet, type Ran } from '../support/run-inlet.ts';

@@ -1,8 +1,8 @@
 import type { ImportLogRecord } from '@inlet/contract/import-log';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packedRows } from '../support/file-rows.ts';
 import { device } from '../support/device-id.ts';
-import { packedImportRows } from '../support/packed-import-rows.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { readAddresses } from '../../stack/addresses.ts';
@@ -26,7 +26,7 @@ describe('progress', () => {
   });
 
   it(`of a load of ${rows} rows only ever grows, and ends at 100`, { timeout: 180_000 }, async () => {
-    const file = await packedImportRows(rows);
+    const file = await packedRows(rows, 'sport');
     await market.partner.upload('large.csv.gz', file);
     storage.make({ is: 'slow', bytesPerSecond: file.length / secondsOfFlow });
     const id = await market.api.queue({ file_path: 'large.csv.gz', key_type: 1 });

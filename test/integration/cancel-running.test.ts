@@ -3,7 +3,7 @@ import { cancelJob } from '../../src/usecases/cancel-job.ts';
 import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
 import { audienceClient, type AudienceClient } from '../acceptance/audience-client.ts';
 import { startProxy, type Proxy } from '../support/proxy.ts';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
 import { leftovers } from '../support/leftovers.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getAudience } from '../../src/usecases/read-audiences.ts';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { device } from '../support/device-id.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';

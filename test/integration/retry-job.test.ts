@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
 import { audienceClient, type AudienceClient } from '../acceptance/audience-client.ts';
 import { cancelJob } from '../../src/usecases/cancel-job.ts';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { attributesOf } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';

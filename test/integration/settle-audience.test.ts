@@ -8,7 +8,7 @@ import { loadBatch } from '../../src/usecases/load-batch.ts';
 import { prepareAudienceLoad } from '../../src/usecases/load-audience.ts';
 import { runLane } from '../../src/usecases/run-lane.ts';
 import { settleLoads } from '../../src/usecases/settle-loads.ts';
-import { rows } from '../support/audience-rows.ts';
+import { rows } from '../support/file-rows.ts';
 import { commandOnShards } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';

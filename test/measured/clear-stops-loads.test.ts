@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packedRows, rows } from '../support/audience-rows.ts';
+import { packedRows, rows } from '../support/file-rows.ts';
 import { commandOnShards, selectOnShards } from '../support/below-the-api.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { waitUntil } from '../support/wait-until.ts';

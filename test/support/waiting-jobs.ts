@@ -1,6 +1,6 @@
 import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
 import { audienceClient, type AudienceClient } from '../acceptance/audience-client.ts';
-import { rows } from './audience-rows.ts';
+import { rows } from './file-rows.ts';
 import { device } from './device-id.ts';
 import { metricsOf } from './metrics.ts';
 import { createPartner, type TestPartner } from './partners.ts';

@@ -32,14 +32,14 @@ describe('a statement that goes on and on', () => {
   });
   afterAll(() => server.terminate());
 
-  const shardAt = (at: number, answerWithinMs: number): ReturnType<typeof endStalled> => {
+  const shardAt = (at: number, given: typeof times): ReturnType<typeof endStalled> => {
     const client = () => createClient({ url: `http://127.0.0.1:${at}`, log: { level: ClickHouseLogLevel.OFF } });
-    const shard = endStalled(client(), client(), { ...times, answerWithinMs });
+    const shard = endStalled(client(), client(), given);
     clients.push(shard);
     return shard;
   };
-  const untilEnded = (at: number, signal: AbortSignal, { answerWithinMs } = times): Promise<string> =>
-    shardAt(at, answerWithinMs)
+  const untilEnded = (at: number, signal: AbortSignal, given = times): Promise<string> =>
+    shardAt(at, given)
       .command({ query: 'SELECT 1', abort_signal: signal })
       .then(
         () => 'answered',

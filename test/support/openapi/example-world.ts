@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { rememberSecrets } from '../known-secrets.ts';
-import { rows } from '../audience-rows.ts';
+import { rows } from '../file-rows.ts';
 import { device } from '../device-id.ts';
 import type { Marketplace } from '../start-marketplace.ts';
 

@@ -1,0 +1,18 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { createGzip } from 'node:zlib';
+import { device } from './device-id.ts';
+
+/** Rows of a file: devices of these numbers, the last not included, each with an event (of an audience) or a key (of an import). */
+export function rows(from: number, to: number, eventOrKey = ''): string {
+  return Array.from({ length: to - from }, (_, n) => `${device(from + n)},${eventOrKey}\n`).join('');
+}
+
+/** The same as gzip, made in pieces: many rows, whose load can be seen while it runs. */
+export async function packedRows(count: number, eventOrKey = ''): Promise<Buffer> {
+  const piece = 20_000;
+  function* pieces(): Generator<string> {
+    for (let from = 0; from < count; from += piece) yield rows(from, Math.min(from + piece, count), eventOrKey);
+  }
+  return buffer(Readable.from(pieces()).pipe(createGzip({ level: 1 })));
+}
