@@ -1,7 +1,4 @@
-import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { connectS3 } from '../src/adapters/s3/connect.ts';
 import type { TestPartner } from '../test/support/partners.ts';
-import type { TestStores } from '../test/support/stores.ts';
 import type { Running } from './service.ts';
 
 /** The device of a number, in SQL and everywhere the same. */
@@ -55,21 +52,4 @@ export async function putFiles(
     }
   };
   await Promise.all([put(), put(), put(), put()]);
-}
-
-/** The development storage keeps its objects in memory, 4 GiB of it. */
-export async function removeFiles({ config }: TestStores, prefix: string): Promise<void> {
-  const s3 = connectS3({
-    endpoint: config.INLET_S3_ENDPOINT ?? null,
-    region: config.INLET_S3_REGION,
-    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
-    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
-  });
-  const Bucket = config.INLET_S3_BUCKET;
-  for (;;) {
-    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: prefix }));
-    if (Contents.length === 0) break;
-    await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: Contents.map(({ Key }) => ({ Key })) } }));
-  }
-  s3.destroy();
 }

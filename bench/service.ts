@@ -1,3 +1,5 @@
+import { DeleteObjectsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { connectS3 } from '../src/adapters/s3/connect.ts';
 import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
 import { audienceClient, type AudienceClient } from '../test/acceptance/audience-client.ts';
 import { createPartner, type TestPartner } from '../test/support/partners.ts';
@@ -5,7 +7,6 @@ import { startService, type Service } from '../test/support/running-service.ts';
 import { createStores, type TestStores } from '../test/support/stores.ts';
 import { setup } from '../test/support/global-setup.ts';
 import type { Topology } from '../stack/service-environment.ts';
-import { removeFiles } from './files.ts';
 
 const log = { level: ClickHouseLogLevel.OFF };
 
@@ -43,4 +44,21 @@ export async function withService<T>(
     await removeFiles(stores, partner.prefix);
     await stores.drop();
   }
+}
+
+/** The development storage keeps its objects in memory, 4 GiB of it. */
+export async function removeFiles({ config }: TestStores, prefix: string): Promise<void> {
+  const s3 = connectS3({
+    endpoint: config.INLET_S3_ENDPOINT ?? null,
+    region: config.INLET_S3_REGION,
+    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
+    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
+  });
+  const Bucket = config.INLET_S3_BUCKET;
+  for (;;) {
+    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: prefix }));
+    if (Contents.length === 0) break;
+    await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: Contents.map(({ Key }) => ({ Key })) } }));
+  }
+  s3.destroy();
 }

@@ -5,10 +5,9 @@ import type { Config } from '../src/entry/config.ts';
 import { createLogger } from '../src/entry/logging.ts';
 import { storageProvisioner } from '../src/entry/storage.ts';
 import { wire } from '../src/entry/wiring.ts';
-import { authenticateCaller } from '../src/usecases/authenticate-caller.ts';
-import { createAttribute } from '../src/usecases/manage-attributes.ts';
-import { provisionPartner } from '../src/usecases/provision-partner.ts';
-import { readDemoSession, type DemoSession } from './demo-session.ts';
+import { authenticateCaller } from '../src/usecases/access/authenticate-caller.ts';
+import { createAttribute, provisionPartner } from '../src/usecases/admin/manage-partners.ts';
+import { type DemoSession, readDemoSession } from './demo-session.ts';
 import { demoAttributes, sampleFiles } from './sample-files.ts';
 
 type DemoPartner = Omit<DemoSession, 'url'>;

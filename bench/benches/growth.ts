@@ -1,8 +1,8 @@
 import { median, type Bench, type Pair, type Point } from '../bench.ts';
-import { putFile, removeFiles } from '../files.ts';
+import { putFile } from '../files.ts';
 import { secondsToLoad } from '../load.ts';
 import { scaled } from '../scale.ts';
-import { withService } from '../service.ts';
+import { removeFiles, withService } from '../service.ts';
 import { forgetMembers, makeKnownDevices } from '../warehouse.ts';
 
 const million = scaled(1_000_000);

@@ -1,10 +1,10 @@
 import { clickhouseAudienceWarehouse } from '../../src/adapters/clickhouse/audience-warehouse.ts';
 import { closeEngine } from '../../src/adapters/clickhouse/connect.ts';
 import { connectTestEngine } from '../../test/support/test-engine.ts';
-import { alternate, secondsOf, type Bench } from '../bench.ts';
+import { type Bench, alternate, secondsOf } from '../bench.ts';
 import { deviceSql } from '../files.ts';
 import { scaled } from '../scale.ts';
-import { withService, type Running } from '../service.ts';
+import { type Running, withService } from '../service.ts';
 
 const members = scaled(10_000_000);
 const known = scaled(50_000_000);

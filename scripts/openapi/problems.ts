@@ -1,7 +1,6 @@
-import type { CatalogueEntry } from '../../src/domain/catalogue-entry.ts';
-import { failureCatalogue, isFailureCode } from '../../src/domain/failure-catalogue.ts';
 import type { DocumentedFailures } from '../../src/adapters/http/operation-documentation.ts';
-import { headersNamed, type HeaderName } from './headers.ts';
+import { type CatalogueEntry, failureCatalogue, isFailureCode } from '../../src/domain/failure-catalogue.ts';
+import { type HeaderName, headersNamed } from './headers.ts';
 import type { JsonObject } from './json-schemas.ts';
 
 const headersOfStatus: Readonly<Record<number, readonly HeaderName[]>> = {

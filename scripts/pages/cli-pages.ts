@@ -1,6 +1,5 @@
 import manifest from '../../packages/cli/package.json' with { type: 'json' };
-import type { CatalogueEntry } from '../../src/domain/catalogue-entry.ts';
-import { failureCatalogue } from '../../src/domain/failure-catalogue.ts';
+import { type CatalogueEntry, failureCatalogue } from '../../src/domain/failure-catalogue.ts';
 
 /** packages/cli/src/generated/remedies.ts: what a partner can meet, in an answer or on a record. */
 export function cliRemediesPage(): string {

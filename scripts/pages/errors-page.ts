@@ -1,6 +1,5 @@
 import { rejectReasons } from '@inlet/row-rule/reject-reason';
-import type { CatalogueEntry } from '../../src/domain/catalogue-entry.ts';
-import { failureCatalogue } from '../../src/domain/failure-catalogue.ts';
+import { type CatalogueEntry, failureCatalogue } from '../../src/domain/failure-catalogue.ts';
 import { generatedNotice } from './generated-notice.ts';
 
 /** docs/errors.md, from the failure catalogue and the reject reasons. */

@@ -1,6 +1,5 @@
-import type { CatalogueEntry } from '../../src/domain/catalogue-entry.ts';
-import { failureCatalogue } from '../../src/domain/failure-catalogue.ts';
-import { describedSchemas, describeMethods } from '../sdk/described-operations.ts';
+import { type CatalogueEntry, failureCatalogue } from '../../src/domain/failure-catalogue.ts';
+import { describeMethods, describedSchemas } from '../sdk/described-operations.ts';
 import { methodText } from '../sdk/method-text.ts';
 import { comment, typeOfSchema } from '../sdk/type-of-schema.ts';
 import { openApiPage } from './openapi-page.ts';

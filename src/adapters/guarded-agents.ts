@@ -1,10 +1,9 @@
-import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
-import { isIP, Socket, type LookupFunction } from 'node:net';
+import { type LookupFunction, Socket, isIP } from 'node:net';
 import { Failure } from '../domain/failure.ts';
-import type { Network } from '../domain/ip-address.ts';
-import { mayReach } from '../domain/public-address.ts';
+import { type Network, mayReach } from '../domain/network-address.ts';
 
 /** Whoever makes the connections of a client: without and with TLS. */
 export type Agents = { readonly http: Agent; readonly https: SecureAgent };

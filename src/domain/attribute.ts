@@ -1,6 +1,6 @@
 import { canBeForeignKey } from '@inlet/row-rule/key-form';
 import { Failure } from './failure.ts';
-import { keyType, type KeyType } from './import-log.ts';
+import { type KeyType, keyType } from './import-log.ts';
 
 export type Attribute = {
   readonly id: number;

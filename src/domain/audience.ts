@@ -1,4 +1,4 @@
-import { jobStatus, type JobStatus } from './job.ts';
+import { type JobStatus, jobStatus } from './job.ts';
 import type { PartnerId } from './partner.ts';
 
 /** Whose audiences a call sees and makes: a customer's when it came with a user token, else the partner's own. */

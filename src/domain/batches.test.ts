@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { intoBatches } from './batches.ts';
+import { intoBatches } from './job.ts';
 
 const mebibyte = 1024 * 1024;
 const files = (...sizes: number[]): { size: number }[] => sizes.map((size) => ({ size }));

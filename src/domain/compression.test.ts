@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectGzip, requireCompressedForPrefix } from './compression.ts';
+import { expectGzip, requireCompressedForPrefix } from './file-failure.ts';
 
 describe('the field "compressed"', () => {
   it('is needed for what can only be a prefix', () => {

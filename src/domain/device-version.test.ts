@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { versionsOfJob } from './device-version.ts';
+import { versionsOfJob } from './job.ts';
 
 describe('the versions of a job', () => {
   it('let an add win over a delete of the same job', () => {

@@ -1,8 +1,7 @@
 import { rejectReasons } from '@inlet/row-rule/reject-reason';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { CatalogueEntry } from './catalogue-entry.ts';
-import { failureCatalogue, isFailureCode } from './failure-catalogue.ts';
+import { type CatalogueEntry, failureCatalogue, isFailureCode } from './failure-catalogue.ts';
 
 const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');

@@ -1,11 +1,143 @@
 import { fileFaults } from '@inlet/row-rule/file-faults';
-import { accessFailures } from './access-failures.ts';
-import type { CatalogueEntry } from './catalogue-entry.ts';
-import { issuerFailures } from './issuer-failures.ts';
-import { idempotencyFailures } from './idempotency-failures.ts';
-import { followFailures } from './follow-failures.ts';
-import { partnerBucketFailures } from './partner-bucket-failures.ts';
-import { requestLimitFailures } from './request-limit-failures.ts';
+
+/** Who has to act: the caller of the API, or whoever runs Inlet. A partner's failure is final; ours is tried again. */
+type Fault = 'partner' | 'operator';
+
+export type CatalogueEntry = {
+  readonly title: string;
+  readonly cause: string;
+  readonly remedy: string;
+  readonly fault: Fault;
+  /** The HTTP status of an answer with this code; absent for codes that never appear in one. */
+  readonly status?: number;
+  /** Why an operator's command was refused: in no answer and on no record. */
+  readonly isOfCommand?: true;
+};
+
+/** What a caller who is known may still not do. A part of the failure catalogue. */
+const accessFailures = {
+  scope_missing: {
+    title: 'The API key is not for this',
+    cause: 'The key is valid, but does not have the scope that the operation needs. `detail` names it.',
+    remedy: 'Use a key that has the scope, or ask the operator for one: `inlet key create --scope <scope>`.',
+    fault: 'partner',
+    status: 403,
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+/** What following a record can be refused for. A part of the failure catalogue. */
+const followFailures = {
+  too_many_streams: {
+    title: 'Too many streams are open',
+    cause: 'The partner, or this process of Inlet, has as many open streams and waiting requests as it may have.',
+    remedy:
+      'Close streams that nobody reads, follow one job at a time (the jobs of a partner end in their order), or try again after the time in `Retry-After`.',
+    fault: 'partner',
+    status: 429,
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+/** What an `Idempotency-Key` can lead to. A part of the failure catalogue. */
+const idempotencyFailures = {
+  idempotency_key_in_use: {
+    title: 'A request with this Idempotency-Key is being carried out',
+    cause: 'Another request with the same `Idempotency-Key` has not ended yet. Nothing was done for this one.',
+    remedy: 'Send the same request again after the time in `Retry-After`: it gets the answer of the first.',
+    fault: 'partner',
+    status: 409,
+  },
+  idempotency_key_reused: {
+    title: 'The Idempotency-Key was used for another request',
+    cause:
+      'In the last 24 hours another request was accepted with the same `Idempotency-Key`: with another body, operation, id or customer.',
+    remedy: 'Use a new key for each new request, and the same one only to send the same request again.',
+    fault: 'partner',
+    status: 422,
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+/** What the way to the issuer of user tokens can say. A part of the failure catalogue. */
+const issuerFailures = {
+  issuer_away: {
+    title: 'The issuer of user tokens cannot be asked',
+    cause:
+      'The user token is one of the OpenID Connect issuer, and whether its key is still good cannot be known: the issuer does not answer, or not as it should, and what it said before is too old.',
+    remedy:
+      'Try again after the time in `Retry-After`. Tokens that the operator made, and calls without one, are not concerned.',
+    fault: 'operator',
+    status: 503,
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+/** What the storage of a partner's own bucket, and the way to it, can say. A part of the failure catalogue. */
+const partnerBucketFailures = {
+  storage_credentials_rejected: {
+    title: 'The credentials were rejected by the storage',
+    cause: 'The access key is unknown to the storage, or its secret is wrong.',
+    remedy: 'Check accessKeyId and secretAccessKey, and that the key is active, then queue the import again.',
+    fault: 'partner',
+  },
+  bucket_not_found: {
+    title: 'The bucket does not exist',
+    cause: 'The storage knows no bucket of this name.',
+    remedy: 'Check the name in `s3://<bucket>/<path>` and queue the import again.',
+    fault: 'partner',
+  },
+  storage_access_denied: {
+    title: 'The storage denied access',
+    cause: 'The credentials are valid, but may not list or read this path.',
+    remedy: 'Allow s3:ListBucket on the bucket and s3:GetObject on the path for this key, then queue the import again.',
+    fault: 'partner',
+  },
+  storage_refused: {
+    title: 'The storage refused the request',
+    cause: 'The storage of the bucket answered with an error of the 400s that has no code of its own here.',
+    remedy:
+      'The message names the answer of the storage; look it up in its documentation, then queue the import again.',
+    fault: 'partner',
+  },
+  bucket_in_other_region: {
+    title: 'The bucket is in another region',
+    cause: 'The storage answered with a redirect: the bucket is not in the region of the request. Inlet follows none.',
+    remedy: 'Send the region in which the bucket was made.',
+    fault: 'partner',
+  },
+  role_refused: {
+    title: 'The role could not be assumed',
+    cause: 'The role does not exist, or its trust policy does not allow Inlet with the ExternalId made for you.',
+    remedy:
+      'Let the trust policy of the role allow `sts:AssumeRole` for the identity and with the ExternalId that the operator gave you, then queue the import again.',
+    fault: 'partner',
+  },
+  role_unprotected: {
+    title: 'The role asks for no ExternalId',
+    cause: 'The role can be assumed with any ExternalId, so that somebody else could name it and read your bucket.',
+    remedy:
+      'Add the condition `StringEquals` of `sts:ExternalId` with the ExternalId that the operator gave you to the trust policy of the role, then queue the import again.',
+    fault: 'partner',
+  },
+  storage_address_refused: {
+    title: 'The storage is not at a public address',
+    cause:
+      'The name of the storage that holds partner-owned buckets leads to an address that is not public: loopback, private, link-local, multicast or reserved. Nothing was sent to it.',
+    remedy:
+      'Find out who answers for this name. If it is storage on premises, or an endpoint of AWS inside of your own network, name its network in INLET_PARTNER_S3_NETWORKS.',
+    fault: 'operator',
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+/** A part of the failure catalogue. */
+const requestLimitFailures = {
+  too_many_requests: {
+    title: 'There were too many requests',
+    cause:
+      'The key, or all keys of the partner together, made as many requests in this minute as they may; or too many requests with a wrong key came from one address.',
+    remedy:
+      'Wait for the seconds in `Retry-After`. `RateLimit` in every answer tells how many requests are left, `GET /v1/limits` how many there are.',
+    fault: 'partner',
+    status: 429,
+  },
+} as const satisfies Record<string, CatalogueEntry>;
 
 /** Every failure that Inlet can report, once. `docs/errors.md` is generated from this table. */
 export const failureCatalogue = {

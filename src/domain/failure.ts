@@ -1,5 +1,4 @@
-import type { CatalogueEntry } from './catalogue-entry.ts';
-import { failureCatalogue, type FailureCode } from './failure-catalogue.ts';
+import { type CatalogueEntry, type FailureCode, failureCatalogue } from './failure-catalogue.ts';
 
 export type FieldError = { readonly pointer: string; readonly detail: string };
 

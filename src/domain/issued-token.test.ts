@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeToken, looksIssued, type TokenRules } from './issued-token.ts';
+import { type TokenRules, judgeToken, looksIssued } from './issued-token.ts';
 
 const rules: TokenRules = {
   type: 'access-token',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isIssuerAddress, isKeySetAddress } from './issuer-address.ts';
+import { isIssuerAddress, isKeySetAddress } from './issued-token.ts';
 
 describe('the address of an issuer', () => {
   it.each([

@@ -1,4 +1,3 @@
-import { awsRegions } from './aws-regions.ts';
 import { Failure } from './failure.ts';
 import type { Secret } from './secret.ts';
 import { invalidFilePath, pathProblem, requireKeyLength } from './source-path.ts';
@@ -52,3 +51,41 @@ export function requireKnownRegion(region: string): void {
   const detail = `"${region}" is not a region in which partner buckets can be read.`;
   throw new Failure('invalid_region', detail, { fields: [{ pointer: '/credentials/region', detail }] });
 }
+
+/** Where a partner's own bucket may be: a fixed list, so that a region can never be an address. */
+export const awsRegions: ReadonlySet<string> = new Set([
+  'af-south-1',
+  'ap-east-1',
+  'ap-east-2',
+  'ap-northeast-1',
+  'ap-northeast-2',
+  'ap-northeast-3',
+  'ap-south-1',
+  'ap-south-2',
+  'ap-southeast-1',
+  'ap-southeast-2',
+  'ap-southeast-3',
+  'ap-southeast-4',
+  'ap-southeast-5',
+  'ap-southeast-6',
+  'ap-southeast-7',
+  'ca-central-1',
+  'ca-west-1',
+  'eu-central-1',
+  'eu-central-2',
+  'eu-north-1',
+  'eu-south-1',
+  'eu-south-2',
+  'eu-west-1',
+  'eu-west-2',
+  'eu-west-3',
+  'il-central-1',
+  'me-central-1',
+  'me-south-1',
+  'mx-central-1',
+  'sa-east-1',
+  'us-east-1',
+  'us-east-2',
+  'us-west-1',
+  'us-west-2',
+]);

@@ -1,13 +1,13 @@
 import { clickhouseAudienceProfiler } from '../adapters/clickhouse/composition/audience-profiler.ts';
 import type { Engine } from '../adapters/clickhouse/connect.ts';
 import { postgresCompositionStore } from '../adapters/postgres/composition-store.ts';
-import type { Database } from '../adapters/postgres/connect.ts';
-import { reportKey } from '../adapters/vault/report-key.ts';
+import type { Database } from '../adapters/postgres/db/tables.ts';
+import { reportKey } from '../adapters/vault/keys.ts';
 import { cosSquaredNoise } from '../domain/composition/noise.ts';
-import type { Log } from '../ports/log.ts';
-import { compositionComputer } from '../usecases/compute-composition.ts';
-import type { CompositionDeps } from '../usecases/get-composition.ts';
-import { protectionOf, type Config } from './config.ts';
+import type { Log } from '../ports/observability.ts';
+import { compositionComputer } from '../usecases/report/compute-composition.ts';
+import type { CompositionDeps } from '../usecases/report/get-composition.ts';
+import { type Config, protectionOf } from './config.ts';
 import type { Observation } from './observation/observe.ts';
 
 /** A request may take 30 s; the caller gets an answer well before. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { defaultProtection, type Protection } from '../domain/composition/protection.ts';
-import { parseNetwork, type Network } from '../domain/ip-address.ts';
+import { type Protection, defaultProtection } from '../domain/composition/protection.ts';
 import { environmentPattern } from '../domain/key-format.ts';
-import { defaultLimits, type Limits } from '../domain/limits.ts';
+import { type Limits, defaultLimits } from '../domain/limits.ts';
+import { type Network, parseNetwork } from '../domain/network-address.ts';
 import { Secret } from '../domain/secret.ts';
-import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
 import { frontDoorSettings } from './front-door-settings.ts';
+import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
 import { count, networks } from './setting-types.ts';
 
 // The one schema of the configuration, and the only reader of the environment. `docs/configuration.md` is generated

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { writeSync } from 'node:fs';
-import type { Log } from '../ports/log.ts';
+import type { Log } from '../ports/observability.ts';
 import { queryOf, wrapMethods } from './wrap-methods.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { postgresChangeFeed } from '../adapters/postgres/change-feed.ts';
-import { asCaller } from '../adapters/postgres/caller.ts';
+import { asCaller } from '../adapters/postgres/db/row-security.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { AudienceStore } from '../ports/audience-store.ts';
 import type { ImportLogStore } from '../ports/import-log-store.ts';
-import type { Log } from '../ports/log.ts';
-import { followedRecords, type FollowedRecords } from '../usecases/followed-records.ts';
+import type { Log } from '../ports/observability.ts';
+import { type FollowedRecords, followedRecords } from '../usecases/follow/followed-records.ts';
 import type { Config } from './config.ts';
 
 /** Followers of records, and the connection on which changes are heard of. */

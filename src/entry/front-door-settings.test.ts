@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defaultRequestLimits } from '../domain/request-limits.ts';
+import { defaultRequestLimits } from '../domain/limits.ts';
 import { frontDoorOf, frontDoorSettings, requestLimitsOf, tlsPathsOf } from './front-door-settings.ts';
 
 const schema = z.object(frontDoorSettings);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { FrontDoor } from '../adapters/http/front-door.ts';
-import { defaultRequestLimits, type RequestLimits } from '../domain/request-limits.ts';
+import type { HttpLimits } from '../adapters/http/http-limits.ts';
+import { type RequestLimits, defaultRequestLimits } from '../domain/limits.ts';
 import { count, networks } from './setting-types.ts';
 
 /** The part of the configuration that says who may send how much, how fast and how. */
@@ -48,7 +48,7 @@ export function requestLimitsOf(config: Settings): RequestLimits {
   };
 }
 
-export function frontDoorOf(config: Settings): FrontDoor {
+export function frontDoorOf(config: Settings): HttpLimits {
   return {
     headersSeconds: config.INLET_HEADERS_SECONDS,
     requestSeconds: config.INLET_REQUEST_SECONDS,

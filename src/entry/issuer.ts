@@ -1,9 +1,8 @@
-import { fetchKeySet, type IssuerAddress, type KeySet } from '../adapters/oidc/fetch-key-set.ts';
-import { holdKeys, keyTimes } from '../adapters/oidc/held-keys.ts';
-import { oidcIssuedTokens, type IssuedTokenSettings } from '../adapters/oidc/issued-tokens.ts';
-import { parseNetwork } from '../domain/ip-address.ts';
-import type { IssuedTokens } from '../ports/issued-tokens.ts';
-import type { Log } from '../ports/log.ts';
+import { type IssuedTokenSettings, oidcIssuedTokens } from '../adapters/oidc/issued-tokens.ts';
+import { type IssuerAddress, type KeySet, fetchKeySet, holdKeys, keyTimes } from '../adapters/oidc/key-set.ts';
+import { parseNetwork } from '../domain/network-address.ts';
+import type { Log } from '../ports/observability.ts';
+import type { IssuedTokens } from '../ports/partner-store.ts';
 import type { Config } from './config.ts';
 
 export type IssuerSettings = IssuedTokenSettings & { readonly address: IssuerAddress; readonly keysMs: number };

@@ -1,5 +1,5 @@
-import { pino, type Logger } from 'pino';
-import { pathOf } from '../adapters/http/path-of.ts';
+import { type Logger, pino } from 'pino';
+import { pathOf } from '../adapters/http/problems.ts';
 import { hideKeys } from '../domain/key-format.ts';
 import { fieldsOfScope } from './observation/scope.ts';
 

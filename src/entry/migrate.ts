@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { migrateEngine } from '../adapters/clickhouse/migrate.ts';
-import { migratePostgres, underMigrationLock } from '../adapters/postgres/migrate.ts';
+import { migratePostgres, underMigrationLock } from '../adapters/postgres/db/migrate.ts';
 import type { Config } from './config.ts';
 
 export function migrationFolder(store: 'postgres' | 'clickhouse'): string {

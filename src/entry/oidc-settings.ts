@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { isIssuerAddress } from '../domain/issued-token.ts';
+import { parseNetwork } from '../domain/network-address.ts';
 import { partnerNamePattern } from '../domain/partner.ts';
-import { isIssuerAddress } from '../domain/issuer-address.ts';
-import { parseNetwork } from '../domain/ip-address.ts';
 
 // A part of the configuration: user tokens that an OpenID Connect issuer makes. See docs/user-tokens.md.
 

@@ -1,10 +1,9 @@
-import { assumeRole } from '../adapters/s3/assume-role.ts';
-import { roleKeys } from '../adapters/s3/role-keys.ts';
+import { assumeRole, roleKeys } from '../adapters/s3/assume-role.ts';
 import { Failure } from '../domain/failure.ts';
 import type { BucketKeys, BucketRole } from '../domain/partner-bucket.ts';
 import type { PartnerId } from '../domain/partner.ts';
 import type { PartnerStore } from '../ports/partner-store.ts';
-import { partnerNetworksOf, type Config } from './config.ts';
+import { type Config, partnerNetworksOf } from './config.ts';
 
 /** How roles of partners become keys; not at all without an identity of our own. */
 export function partnerRoles(config: Config, partners: PartnerStore) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Log } from '../ports/log.ts';
+import type { Log } from '../ports/observability.ts';
 import { repeat } from './repeat.ts';
 
 const pause = 1_000;

@@ -1,4 +1,4 @@
-import type { Log } from '../ports/log.ts';
+import type { Log } from '../ports/observability.ts';
 
 /**
  * Runs a task again and again with a pause between. A failure is logged and does not end it. Its signal says that it

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseNetwork } from '../domain/ip-address.ts';
+import { parseNetwork } from '../domain/network-address.ts';
 
 // Kinds of settings that more than one place needs.
 

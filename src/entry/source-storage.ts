@@ -1,14 +1,13 @@
-import type { Database } from '../adapters/postgres/connect.ts';
 import { openCredentials } from '../adapters/postgres/credentials.ts';
+import type { Database } from '../adapters/postgres/db/tables.ts';
 import { partnerObjectStore } from '../adapters/s3/partner-object-store.ts';
 import { Failure } from '../domain/failure.ts';
-import type { Network } from '../domain/ip-address.ts';
 import { pathType } from '../domain/import-log.ts';
-import { isRole, parsePartnerPath, type BucketKeys, type BucketRole } from '../domain/partner-bucket.ts';
+import type { Network } from '../domain/network-address.ts';
+import { type BucketKeys, type BucketRole, isRole, parsePartnerPath } from '../domain/partner-bucket.ts';
 import type { PartnerId } from '../domain/partner.ts';
-import type { ObjectStore } from '../ports/object-store.ts';
-import type { Sealer } from '../ports/sealer.ts';
-import type { SourceStorage } from '../ports/source-storage.ts';
+import type { Sealer } from '../ports/crypto.ts';
+import type { ObjectStore, SourceStorage } from '../ports/object-store.ts';
 
 /** The shared bucket, or the partner's own with the credentials of the job, which live only as long as they are used. */
 export function sourceStorage(deps: {

@@ -1,6 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { cephStorageProvisioner } from '../adapters/ceph/storage-provisioner.ts';
-import type { StorageProvisioner } from '../ports/storage-provisioner.ts';
+import type { StorageProvisioner } from '../ports/object-store.ts';
 import type { Config } from './config.ts';
 
 /** Who gives out storage credentials: a Ceph gateway. Another storage gets an adapter of its own here. */

@@ -1,7 +1,7 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import type { TlsFiles, TlsSource } from '../adapters/http/front-door.ts';
-import type { Log } from '../ports/log.ts';
+import type { TlsFiles, TlsSource } from '../adapters/http/http-limits.ts';
+import type { Log } from '../ports/observability.ts';
 
 /** Looked at by their times, not by events: these are lost when a link is turned, as Kubernetes does it. */
 const lookEveryMs = 2_000;

@@ -1,40 +1,38 @@
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
-import { closeEngine, connectEngine, onEveryShard, type Engine, type Shard } from '../adapters/clickhouse/connect.ts';
 import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-warehouse.ts';
+import { type Engine, type Shard, closeEngine, connectEngine, onEveryShard } from '../adapters/clickhouse/connect.ts';
 import { clickhouseLoadStage } from '../adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
-import type { Dependency } from '../adapters/http/health/ready.ts';
+import type { Dependency } from '../adapters/http/routes/health.ts';
 import { postgresApiKeyStore } from '../adapters/postgres/api-key-store.ts';
-import { postgresAcceptedRequests } from '../adapters/postgres/accepted-requests.ts';
 import { postgresAttributeStore } from '../adapters/postgres/attribute-store.ts';
 import { postgresAudienceStore } from '../adapters/postgres/audience-store.ts';
 import { postgresAuditLog } from '../adapters/postgres/audit-log.ts';
-import { noRole, underRole } from '../adapters/postgres/api-role.ts';
-import { asCaller } from '../adapters/postgres/caller.ts';
-import { connectForCallers, connectPostgres } from '../adapters/postgres/connect.ts';
-import { requireRowSecurity } from '../adapters/postgres/row-security.ts';
 import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
+import { noRole, underRole } from '../adapters/postgres/db/api-role.ts';
+import { connectForCallers, connectPostgres } from '../adapters/postgres/db/connect.ts';
+import { asCaller, requireRowSecurity } from '../adapters/postgres/db/row-security.ts';
 import { postgresFileStore } from '../adapters/postgres/file-store.ts';
+import { postgresAcceptedRequests } from '../adapters/postgres/idempotency-store.ts';
 import { postgresImportLogStore } from '../adapters/postgres/import-log-store.ts';
-import { postgresLaneStore } from '../adapters/postgres/lane-store.ts';
-import { postgresOperations } from '../adapters/postgres/operations.ts';
+import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
+import { postgresOperations } from '../adapters/postgres/operations/operations.ts';
 import { postgresPartnerStore } from '../adapters/postgres/partner-store.ts';
+import { type BossRole, startBoss } from '../adapters/postgres/queue/queues.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
-import { startBoss, type BossRole } from '../adapters/postgres/queues.ts';
 import { connectS3 } from '../adapters/s3/connect.ts';
 import { s3ObjectStore } from '../adapters/s3/object-store.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
-import { randomKeys } from '../adapters/vault/random-keys.ts';
-import { accessRecorder } from '../usecases/record-access.ts';
-import { requestFingerprint } from '../adapters/vault/request-fingerprint.ts';
+import { randomKeys, requestFingerprint } from '../adapters/vault/keys.ts';
+import { accessRecorder } from '../usecases/access/record-access.ts';
 import { wireComposition } from './composition.ts';
-import { limitsOf, partnerNetworksOf, type Config } from './config.ts';
+import { type Config, limitsOf, partnerNetworksOf } from './config.ts';
 import { failpoints } from './failpoints.ts';
-import { issuedTokensOf } from './issuer.ts';
-import { frontDoorOf, requestLimitsOf } from './front-door-settings.ts';
 import { wireFollowing } from './following.ts';
+import { frontDoorOf, requestLimitsOf } from './front-door-settings.ts';
+import { issuedTokensOf } from './issuer.ts';
 import { observe } from './observation/observe.ts';
 import { partnerRoles } from './partner-roles.ts';
 import { sourceStorage } from './source-storage.ts';
@@ -134,7 +132,7 @@ export async function wire(
     dependencies,
     limits: limitsOf(config),
     requestLimits: requestLimitsOf(config),
-    frontDoor: frontDoorOf(config),
+    httpLimits: frontDoorOf(config),
     requestWindows: observed('postgres', 'requestWindows', postgresRequestWindows(db)),
     issuedTokens: issuedTokensOf(config, log, (port) => observed('issuer', 'issuer', port)),
     apiKeys: randomKeys('apiKey', config.INLET_ENVIRONMENT),

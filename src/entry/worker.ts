@@ -1,19 +1,19 @@
-import { sendLostTokens } from '../adapters/postgres/lost-tokens.ts';
-import { startPresence } from '../adapters/postgres/presence.ts';
-import { startWork, type WorkHandlers } from '../adapters/postgres/work.ts';
-import { giveUpBatch, loadBatch } from '../usecases/load-batch.ts';
-import { purgeGenerations } from '../usecases/purge-generations.ts';
-import { runLane } from '../usecases/run-lane.ts';
+import { sendLostTokens } from '../adapters/postgres/queue/token-recovery.ts';
+import { type WorkHandlers, startWork } from '../adapters/postgres/queue/work.ts';
+import { startWorkerLiveness } from '../adapters/postgres/queue/worker-liveness.ts';
 import {
   dropOrphanedStages,
   forgetAcceptedRequests,
   forgetEverySeconds,
   orphansEverySeconds,
+  purgeGenerations,
   sweepRequestWindows,
   wakeEverySeconds,
   wakeLanes,
   windowsEverySeconds,
-} from '../usecases/sweep.ts';
+} from '../usecases/admin/maintenance.ts';
+import { runLane } from '../usecases/lane/run-lane.ts';
+import { abandonBatch, loadBatch } from '../usecases/load/load-batch.ts';
 import { readConfig } from './config.ts';
 import { createLogger } from './logging.ts';
 import { repeat } from './repeat.ts';
@@ -24,7 +24,7 @@ const config = readConfig();
 const log = createLogger({ name: 'inlet-worker', level: config.INLET_LOG_LEVEL });
 const wired = await wire(config, { name: 'inlet-worker', boss: 'work' }, log);
 const deps = { ...wired, log, filesOutPerLane: config.INLET_FILES_OUT_PER_LANE, stepsPerTurn: 10 };
-const presence = startPresence({ url: config.INLET_POSTGRES_URL, log });
+const presence = startWorkerLiveness({ url: config.INLET_POSTGRES_URL, log });
 const handBack = new AbortController();
 const lookForLostMilliseconds = 500;
 const sweepers = [
@@ -42,7 +42,7 @@ await startWork(
     deps.observation.ofWork({
       runLane: (token, signal) => runLane(deps, token, signal),
       loadBatch: (batchId, signal) => loadBatch(deps, batchId, signal),
-      giveUpBatch: (batchId) => giveUpBatch(deps, batchId),
+      abandonBatch: (batchId) => abandonBatch(deps, batchId),
     } satisfies WorkHandlers),
   ),
   { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES },

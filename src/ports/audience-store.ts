@@ -1,10 +1,10 @@
 import type { Audience, AudienceScope } from '../domain/audience.ts';
+import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
 import type { FailureCode } from '../domain/failure-catalogue.ts';
-import type { Once } from '../domain/once.ts';
+import type { IdempotentRequest } from '../domain/idempotency.ts';
 import type { JobStatus } from '../domain/job.ts';
-import type { Generation } from './audience-warehouse.ts';
-import type { FilePage, LoadedFile } from './loaded-file.ts';
-import type { RecordMark } from './record-mark.ts';
+import type { FilePage, LoadedFile, RecordMark } from './records.ts';
+import type { Generation, WarehouseAttribute } from './warehouse.ts';
 
 /** One path of an audience, as its partner sees it: the newest that was asked for this path. */
 export type AudienceFile = {
@@ -35,12 +35,17 @@ export interface AudienceStore {
   create(
     scope: AudienceScope,
     audience: NewAudienceLoad & { readonly name: string },
-    once?: Once | null,
+    once?: IdempotentRequest | null,
   ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }>;
   /** Gives the id of the job; null when there is no such audience in the scope. */
-  append(scope: AudienceScope, audienceId: number, load: NewAudienceLoad, once?: Once | null): Promise<number | null>;
+  append(
+    scope: AudienceScope,
+    audienceId: number,
+    load: NewAudienceLoad,
+    once?: IdempotentRequest | null,
+  ): Promise<number | null>;
   /** A new generation: counts and files begin empty, open jobs of the audience are cancelled. False as null above. */
-  clear(scope: AudienceScope, audienceId: number, once?: Once | null): Promise<boolean>;
+  clear(scope: AudienceScope, audienceId: number, once?: IdempotentRequest | null): Promise<boolean>;
   find(scope: AudienceScope, audienceId: number): Promise<Audience | null>;
   /** Of audiences of whatever partners, with their files; those that do not exist are left out. */
   marksOf(audienceIds: readonly number[]): Promise<readonly RecordMark[]>;
@@ -72,4 +77,23 @@ export interface AudienceStore {
   listDead(limit: number): Promise<readonly DeadGeneration[]>;
   /** So many rows of it were removed; it is looked at once more later, and then it is done. */
   notePurge(generation: Generation, rows: number): Promise<void>;
+}
+
+/** An audience as it was after one load; the counts of an earlier state are of no use. */
+export type AudienceState = Generation & { readonly lastLoadId: number };
+
+export type StoredCounts = { readonly counts: CompositionCounts; readonly computedAt: Date };
+
+export interface CompositionStore {
+  /** Null when there is no such segment in the scope. */
+  findAudience(scope: AudienceScope, warehouseSegmentId: number): Promise<AudienceState | null>;
+  /** Null when nothing was computed for this state. */
+  find(audience: AudienceState, counting: Counting): Promise<StoredCounts | null>;
+  /** Keeps the counts, unless those of a later state are there already. */
+  save(audience: AudienceState, counting: Counting, stored: StoredCounts): Promise<void>;
+  /** Runs it as the only one in the whole fleet for this audience and counting; null when somebody else is at it. */
+  runAlone<T>(audience: AudienceState, counting: Counting, run: () => Promise<T>): Promise<T | null>;
+  /** Those of all partners, retired ones too. */
+  listAttributes(): Promise<readonly WarehouseAttribute[]>;
+  nameAttributes(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }

@@ -1,10 +1,9 @@
 import type { Attribute } from '../domain/attribute.ts';
+import type { IdempotentRequest } from '../domain/idempotency.ts';
 import type { ImportLog, ImportMode, KeyType, PathType } from '../domain/import-log.ts';
-import type { Once } from '../domain/once.ts';
 import type { BucketCredentials } from '../domain/partner-bucket.ts';
 import type { PartnerId } from '../domain/partner.ts';
-import type { FilePage, LoadedFile } from './loaded-file.ts';
-import type { RecordMark } from './record-mark.ts';
+import type { FilePage, LoadedFile, RecordMark } from './records.ts';
 
 export type NewImport = {
   readonly filePath: string;
@@ -31,8 +30,18 @@ export interface ImportLogStore {
    * Makes the record, its place in the partner's lane and the lane's token in one transaction. Gives the log's id.
    * With `once`, also what is needed to do it once.
    */
-  submitImport(partnerId: PartnerId, request: NewImport, maxOpenJobs: number, once?: Once | null): Promise<number>;
-  submitDelete(partnerId: PartnerId, request: NewDelete, maxOpenJobs: number, once?: Once | null): Promise<number>;
+  submitImport(
+    partnerId: PartnerId,
+    request: NewImport,
+    maxOpenJobs: number,
+    once?: IdempotentRequest | null,
+  ): Promise<number>;
+  submitDelete(
+    partnerId: PartnerId,
+    request: NewDelete,
+    maxOpenJobs: number,
+    once?: IdempotentRequest | null,
+  ): Promise<number>;
   find(partnerId: PartnerId, importLogId: number): Promise<ImportLog | null>;
   /** Of import logs of whatever partners; those that do not exist are left out. */
   marksOf(importLogIds: readonly number[]): Promise<readonly RecordMark[]>;

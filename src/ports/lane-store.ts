@@ -1,9 +1,9 @@
 import type { Failure } from '../domain/failure.ts';
 import type { ImportLogError, ImportMode, KeyType } from '../domain/import-log.ts';
 import type { PartnerId } from '../domain/partner.ts';
-import type { DeviceCounts } from './audience-warehouse.ts';
 import type { Load } from './load-stage.ts';
-import type { JobSource } from './source-storage.ts';
+import type { JobSource } from './object-store.ts';
+import type { DeviceCounts } from './warehouse.ts';
 
 /** The right to move a partner's lane, as the dispatcher handed it out. */
 export type LaneToken = { readonly partnerId: PartnerId; readonly id: string; readonly retryCount: number };

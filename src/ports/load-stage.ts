@@ -1,7 +1,9 @@
 import type { RejectReason } from '@inlet/row-rule/reject-reason';
 import type { RowLayout } from '@inlet/row-rule/row-layout';
 import type { Readable } from 'node:stream';
-import type { JobVersions } from '../domain/device-version.ts';
+import type { Failure } from '../domain/failure.ts';
+import type { JobVersions } from '../domain/job.ts';
+import type { StoredObject, JobSource } from './object-store.ts';
 
 /** Where the rows of a load go when it is published. */
 export type LoadTarget =
@@ -81,4 +83,47 @@ export interface LoadStage {
   dropLoad(loadId: number): Promise<void>;
   /** What is staged at the moment, for the sweeper. */
   listStaged(): Promise<{ readonly loadIds: readonly number[]; readonly jobIds: readonly number[] }>;
+}
+
+export type ClaimedFile = {
+  readonly fileId: number;
+  readonly object: StoredObject;
+  /** Null: whatever its first bytes say. */
+  readonly expectGzip: boolean | null;
+};
+
+/** A batch of files that this attempt may load, until another attempt claims it. Large files are alone in theirs. */
+export type BatchClaim = {
+  readonly batchId: number;
+  readonly attempt: number;
+  readonly source: JobSource;
+  readonly load: Load;
+  readonly files: readonly ClaimedFile[];
+  /** The share of bad rows that a file may have: 1 where they are skipped. */
+  readonly badRowShare: number;
+  /** The load of the attempt before, which may have left something behind or may even still run. */
+  readonly previousLoadId: number | null;
+};
+
+/**
+ * What became of a file of a batch. `staged` is the point of no return: the file is good and will be published.
+ * `alone`: it has to be loaded in a batch of its own.
+ */
+export type FileOutcome =
+  | { readonly is: 'staged'; readonly fileId: number; readonly counts: LoadCounts }
+  | { readonly is: 'failed'; readonly fileId: number; readonly counts: LoadCounts; readonly failure: Failure }
+  | { readonly is: 'alone'; readonly fileId: number };
+
+export interface FileStore {
+  /** Takes the batch with a new attempt and a new load id; null when nothing is left to stage. */
+  claim(batchId: number): Promise<BatchClaim | null>;
+  /** Notes how far a load is; it never goes back. False when the claim was lost, or its job cancelled. */
+  noteProgress(claim: BatchClaim, read: { readonly bytes: number; readonly rows: number } | null): Promise<boolean>;
+  /** Records what became of each file, all at once, and wakes the lane. False when the claim was lost. */
+  commit(claim: BatchClaim, outcomes: readonly FileOutcome[]): Promise<boolean>;
+  /** Of these loads and jobs, those that are still going on. */
+  findLive(staged: { loadIds: readonly number[]; jobIds: readonly number[] }): Promise<{
+    readonly loadIds: ReadonlySet<number>;
+    readonly jobIds: ReadonlySet<number>;
+  }>;
 }

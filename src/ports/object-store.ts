@@ -1,4 +1,7 @@
 import type { Readable } from 'node:stream';
+import type { PathType } from '../domain/import-log.ts';
+import type { PartnerId } from '../domain/partner.ts';
+import type { Secret } from '../domain/secret.ts';
 
 export type StoredObject = { readonly key: string; readonly etag: string; readonly size: number };
 
@@ -26,4 +29,31 @@ export interface ObjectStore {
     maxBytes: number,
     signal: AbortSignal,
   ): Promise<{ readonly isGzip: boolean; readonly content: Uint8Array } | null>;
+}
+
+/** Where the files of a job are. */
+export type JobSource = {
+  readonly jobId: number;
+  readonly partnerId: PartnerId;
+  readonly pathType: PathType;
+  readonly filePath: string;
+};
+
+export interface SourceStorage {
+  /** Gives the storage of the job's files for as long as `run` takes. */
+  withObjects<T>(source: JobSource, run: (objects: ObjectStore) => Promise<T>): Promise<T>;
+}
+
+export type StorageGrant = {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: Secret;
+};
+
+/** `Grant` is null where the operator gives out the credentials. */
+export interface StorageProvisioner<Grant = StorageGrant> {
+  /** Gives storage credentials that can do nothing outside of the prefix. Repeating it gives the same credentials; not to be run
+   * twice at once for the same user. */
+  provision(user: { readonly name: string; readonly prefix: string }): Promise<Grant>;
 }

@@ -1,8 +1,8 @@
 import { createClient } from '@clickhouse/client';
-import { closeEngine } from '../../src/adapters/clickhouse/connect.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeEngine } from '../../src/adapters/clickhouse/connect.ts';
+import { type Marketplace, startMarketplace } from '../support/start-marketplace.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { audienceClient } from './audience-client.ts';
 
 // Twenty appends, each with half of its devices from the one before.

@@ -1,14 +1,14 @@
-import { problemSchema, type Problem } from '@inlet/contract/problem';
+import { type Problem, problemSchema } from '@inlet/contract/problem';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureCatalogue, isFailureCode } from '../../src/domain/failure-catalogue.ts';
-import { answerChecker, readAnswer, type Answer } from '../support/openapi/check-answer.ts';
+import { type Answer, answerChecker, readAnswer } from '../support/openapi/check-answer.ts';
 import { operationsOf, parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
 import { exampleRequests } from '../support/openapi/example-requests.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
 import { sendRaw } from '../support/raw-request.ts';
 import { startApi, stopProcess } from '../support/running-service.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 // Whatever is wrong with a request, the answer is a problem with a code, and its request id is in the log.

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresApiKeyStore } from '../../src/adapters/postgres/api-key-store.ts';
-import { connectPostgres, type Database } from '../../src/adapters/postgres/connect.ts';
+import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
+import type { Database } from '../../src/adapters/postgres/db/tables.ts';
 import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
 import type { ApiKey, KeyWish } from '../../src/domain/api-key.ts';
 import { scopes } from '../../src/domain/caller.ts';
-import type { ApiKeyStore } from '../../src/ports/api-key-store.ts';
-import type { KeyHolder, PartnerStore } from '../../src/ports/partner-store.ts';
+import type { ApiKeyStore, KeyHolder, PartnerStore } from '../../src/ports/partner-store.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 
 const day = 86_400;
 const plain: KeyWish = { name: 'nightly', scopes: null, livesSeconds: null };

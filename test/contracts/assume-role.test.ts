@@ -1,15 +1,15 @@
-import { createServer, type Server } from 'node:http';
+import { type Server, createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { assumeRole, type RoleSettings } from '../../src/adapters/s3/assume-role.ts';
+import { type RoleSettings, assumeRole } from '../../src/adapters/s3/assume-role.ts';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.ts';
 import { quickGet } from '../../src/adapters/s3/quick-get.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { loopback } from '../hostile/wire.ts';
-import { createOwnBucket, type OwnBucket } from '../support/own-bucket.ts';
-import { createOwnRole, startExternalIdCheck, type ExternalIdCheck } from '../support/own-role.ts';
+import { type OwnBucket, createOwnBucket } from '../support/own-bucket.ts';
+import { type ExternalIdCheck, createOwnRole, startExternalIdCheck } from '../support/own-role.ts';
 
 const region = 'us-east-1';
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clickhouseAudienceWarehouse } from '../../src/adapters/clickhouse/audience-warehouse.ts';
-import { closeEngine, onEveryShard, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { type Engine, closeEngine, onEveryShard } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseLoadStage } from '../../src/adapters/clickhouse/load-stage.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
-import type { AudienceWarehouse } from '../../src/ports/audience-warehouse.ts';
 import type { Load, LoadStage } from '../../src/ports/load-stage.ts';
+import type { AudienceWarehouse } from '../../src/ports/warehouse.ts';
 import { device } from '../support/device-id.ts';
-import { asTheyCome, memberLoad, streamedFile, wholeFile } from '../support/staging.ts';
 import { placesOnTopologies } from '../support/stage-places.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { asTheyCome, memberLoad, streamedFile, wholeFile } from '../support/staging.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 
 const { signal } = new AbortController();

@@ -4,13 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { postgresApiKeyStore } from '../../src/adapters/postgres/api-key-store.ts';
 import { postgresAttributeStore } from '../../src/adapters/postgres/attribute-store.ts';
 import { postgresAuditLog } from '../../src/adapters/postgres/audit-log.ts';
-import { connectPostgres, type Database } from '../../src/adapters/postgres/connect.ts';
 import { postgresCustomerStore } from '../../src/adapters/postgres/customer-store.ts';
+import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
+import type { Database } from '../../src/adapters/postgres/db/tables.ts';
 import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
 import type { AuditEntry } from '../../src/domain/audit.ts';
-import type { AuditLog } from '../../src/ports/audit-log.ts';
+import type { AuditLog } from '../../src/ports/partner-store.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 
 describe('the audit log', () => {
   let stores: TestStores;

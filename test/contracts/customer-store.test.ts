@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { connectPostgres, type Database } from '../../src/adapters/postgres/connect.ts';
 import { postgresCustomerStore } from '../../src/adapters/postgres/customer-store.ts';
+import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
+import type { Database } from '../../src/adapters/postgres/db/tables.ts';
 import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
-import { randomKeys } from '../../src/adapters/vault/random-keys.ts';
+import { randomKeys } from '../../src/adapters/vault/keys.ts';
 import type { Customer } from '../../src/domain/customer.ts';
-import type { CustomerStore } from '../../src/ports/customer-store.ts';
+import type { CustomerStore } from '../../src/ports/partner-store.ts';
 import { tablesThatHold } from '../support/search-stores.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 
 describe('the customer store', () => {
   const all = { afterId: 0, limit: 100 };

@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { PgBoss } from 'pg-boss';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { connectPostgres, type Database } from '../../src/adapters/postgres/connect.ts';
-import { laneQueue } from '../../src/adapters/postgres/dispatch.ts';
+import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
+import type { Database } from '../../src/adapters/postgres/db/tables.ts';
 import { postgresImportLogStore } from '../../src/adapters/postgres/import-log-store.ts';
-import { postgresLaneStore } from '../../src/adapters/postgres/lane-store.ts';
+import { postgresLaneStore } from '../../src/adapters/postgres/lane/lane-store.ts';
 import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
-import { startBoss } from '../../src/adapters/postgres/queues.ts';
+import { startBoss } from '../../src/adapters/postgres/queue/queues.ts';
+import { laneQueue } from '../../src/adapters/postgres/queue/tokens.ts';
 import { aesGcmSealer } from '../../src/adapters/vault/aes-gcm-sealer.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { importMode, keyType, logType, pathType } from '../../src/domain/import-log.ts';
 import { jobStatus } from '../../src/domain/job.ts';
 import type { ImportLogStore, NewImport } from '../../src/ports/import-log-store.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 
 const request = (filePath: string): NewImport => ({
   filePath,

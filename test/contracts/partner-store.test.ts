@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Database } from '../../src/adapters/postgres/connect.ts';
+import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
+import type { Database } from '../../src/adapters/postgres/db/tables.ts';
 import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
 import { scopes } from '../../src/domain/caller.ts';
 import type { PartnerStore } from '../../src/ports/partner-store.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 
 describe('the partner store', () => {
   let stores: TestStores;

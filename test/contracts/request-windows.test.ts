@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Database } from '../../src/adapters/postgres/connect.ts';
+import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
+import type { Database } from '../../src/adapters/postgres/db/tables.ts';
 import { postgresRequestWindows } from '../../src/adapters/postgres/request-windows.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 describe('request windows', () => {

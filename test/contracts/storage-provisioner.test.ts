@@ -14,15 +14,15 @@ import {
   ListObjectsV2Command,
   PutBucketPolicyCommand,
   PutObjectCommand,
+  type S3Client,
   S3ServiceException,
   UploadPartCommand,
-  type S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cephStorageProvisioner } from '../../src/adapters/ceph/storage-provisioner.ts';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import type { StorageGrant } from '../../src/ports/storage-provisioner.ts';
+import type { StorageGrant } from '../../src/ports/object-store.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { testBucket } from '../support/environment.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';

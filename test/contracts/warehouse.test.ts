@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { type Engine, closeEngine } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseLoadStage } from '../../src/adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import type { Load, LoadStage, StreamedFile } from '../../src/ports/load-stage.ts';
 import type { Warehouse } from '../../src/ports/warehouse.ts';
-import { attributeLoad, streamedFile } from '../support/staging.ts';
-import { placesOnTopologies } from '../support/stage-places.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
 import { device } from '../support/device-id.ts';
+import { placesOnTopologies } from '../support/stage-places.ts';
+import { attributeLoad, streamedFile } from '../support/staging.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 
 const { signal } = new AbortController();

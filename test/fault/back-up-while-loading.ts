@@ -1,9 +1,9 @@
-import { pauseLock } from '../../src/adapters/postgres/pause.ts';
+import { pauseLock } from '../../src/adapters/postgres/control-backup.ts';
 import { inletOutput } from '../support/run-inlet.ts';
-import { withDatabase, type TestStores } from '../support/stores.ts';
+import { type TestStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { askUntilSilent, withHistory, type RememberingPartner } from './history.ts';
-import { startHouse, type House } from './house.ts';
+import { type RememberingPartner, askUntilSilent, withHistory } from './history.ts';
+import { type House, startHouse } from './house.ts';
 import { rows } from './one-of-each.ts';
 
 /**

@@ -1,17 +1,17 @@
+import * as fc from 'fast-check';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { sendAgain, type Holding } from '../../src/adapters/postgres/lost-tokens.ts';
+import { type HeldToken, resendToken } from '../../src/adapters/postgres/queue/token-recovery.ts';
 import { recordPoints } from '../../src/entry/failpoints.ts';
-import { dropOrphanedStages } from '../../src/usecases/sweep.ts';
+import { dropOrphanedStages } from '../../src/usecases/admin/maintenance.ts';
+import { type ServiceProcess, startApi, startProcess, startWorker, stopProcess } from '../support/running-service.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { startApi, startProcess, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
-import { wireUp, type Wired } from '../support/wired.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { type Wired, wireUp } from '../support/wired.ts';
 import { audit, untilNothingIsWrong } from './auditor.ts';
-import { newFaultPartner, type FaultPartner } from './fault-partner.ts';
+import { type FaultPartner, newFaultPartner } from './fault-partner.ts';
 import { insertKnownMembers } from './known-devices.ts';
 import { askForOneOfEach, roomBytes } from './one-of-each.ts';
 
@@ -107,13 +107,13 @@ describe('a worker that is killed', () => {
     const left = await withDatabase(stores, async (client) => {
       // As if two minutes had passed in which a purge was not heard of.
       await client.query('UPDATE dead_generation SET purging_until = NULL');
-      const { rows } = await client.query<Holding>(
+      const { rows } = await client.query<HeldToken>(
         `SELECT name AS queue, id, retry_count AS "retryCount", singleton_key AS "singletonKey", data
          FROM pgboss.job WHERE state = 'active'`,
       );
       return rows;
     });
-    for (const holding of left) await sendAgain(deps.db, deps.boss, holding);
+    for (const holding of left) await resendToken(deps.db, deps.boss, holding);
   };
 
   const untilQuiet = (partner: FaultPartner): Promise<string[]> =>

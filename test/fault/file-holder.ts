@@ -1,7 +1,7 @@
-import { fileQueue } from '../../src/adapters/postgres/dispatch.ts';
-import { lockOfToken, shownLock } from '../../src/adapters/postgres/presence.ts';
+import { fileQueue } from '../../src/adapters/postgres/queue/tokens.ts';
+import { lockOfToken, shownLock } from '../../src/adapters/postgres/queue/worker-liveness.ts';
 import type { ServiceProcess } from '../support/running-service.ts';
-import { withDatabase, type TestStores } from '../support/stores.ts';
+import { type TestStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 /** Which attempt is at the only file of a job; 0 when none is. */

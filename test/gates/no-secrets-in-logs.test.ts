@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { randomKeys } from '../../src/adapters/vault/random-keys.ts';
+import { randomKeys } from '../../src/adapters/vault/keys.ts';
 import { findSecrets } from '../support/find-secrets.ts';
 import { knownSecrets } from '../support/known-secrets.ts';
 import { logDirectory } from '../support/log-directory.ts';

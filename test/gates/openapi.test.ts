@@ -2,8 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { findUndocumented } from '../../scripts/openapi/find-undocumented.ts';
-import type { CatalogueEntry } from '../../src/domain/catalogue-entry.ts';
-import { failureCatalogue } from '../../src/domain/failure-catalogue.ts';
+import { type CatalogueEntry, failureCatalogue } from '../../src/domain/failure-catalogue.ts';
 import { operationsOf, parseOpenApi, readOpenApiText, responseOf } from '../support/openapi/document.ts';
 import { findBadExamples } from '../support/openapi/find-bad-examples.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { apiFunctions, apiTables, closedToApi } from '../../src/adapters/postgres/api-rights.ts';
+import { apiFunctions, apiTables, closedToApi } from '../../src/adapters/postgres/db/api-role.ts';
 import { pathInTree } from './copy-of-tree.ts';
 
 // migrations/postgres/schema.sql is what the migrations make: `test/integration/migrations.test.ts` holds it to that.

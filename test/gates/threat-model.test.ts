@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { randomKeys } from '../../src/adapters/vault/random-keys.ts';
+import { randomKeys } from '../../src/adapters/vault/keys.ts';
 import { filesOfTree, pathInTree } from './copy-of-tree.ts';
 
 const page = readFileSync(pathInTree('docs/threat-model.md'), 'utf8');

@@ -7,7 +7,7 @@ import { Secret } from '../../src/domain/secret.ts';
 import { audienceKey, keyInPrefix } from '../../src/domain/source-path.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
 import { hostile } from './sources.ts';
-import { listing, loopback, startStorage, type Storage } from './wire.ts';
+import { type Storage, listing, loopback, startStorage } from './wire.ts';
 
 const credentials = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), region: 'us-east-1' };
 

@@ -1,9 +1,9 @@
-import { connect, type LookupFunction } from 'node:net';
+import { type LookupFunction, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { assumeRole } from '../../src/adapters/s3/assume-role.ts';
 import type { Resolve } from '../../src/adapters/guarded-agents.ts';
-import { partnerObjectStore, type PartnerBucket } from '../../src/adapters/s3/partner-object-store.ts';
-import { awsRegions } from '../../src/domain/aws-regions.ts';
+import { assumeRole } from '../../src/adapters/s3/assume-role.ts';
+import { type PartnerBucket, partnerObjectStore } from '../../src/adapters/s3/partner-object-store.ts';
+import { awsRegions } from '../../src/domain/partner-bucket.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
 import { hostile } from './sources.ts';

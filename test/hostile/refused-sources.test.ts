@@ -3,7 +3,7 @@ import { pathType } from '../../src/domain/import-log.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import type { ImportLogStore, NewImport } from '../../src/ports/import-log-store.ts';
-import { queueImport } from '../../src/usecases/queue-import.ts';
+import { queueImport } from '../../src/usecases/accept/queue-import.ts';
 import { hostile, hostileSources } from './sources.ts';
 
 const partner = { id: 1, name: 'acme', prefix: 'acme/' };

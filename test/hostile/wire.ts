@@ -1,8 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { Socket } from 'node:net';
-import type { Network } from '../../src/domain/ip-address.ts';
-import { parseNetwork } from '../../src/domain/ip-address.ts';
+import { type Network, parseNetwork } from '../../src/domain/network-address.ts';
 
 /** What tests and development allow, and nothing else may. */
 export const loopback: readonly Network[] = [parseNetwork('127.0.0.1/32')].filter((network) => network !== null);

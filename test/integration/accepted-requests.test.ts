@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RequestRecords } from '../../src/adapters/postgres/idempotency-store.ts';
 import { postgresImportLogStore } from '../../src/adapters/postgres/import-log-store.ts';
-import type { RequestRecords } from '../../src/adapters/postgres/requests/request-records.ts';
 import { aesGcmSealer } from '../../src/adapters/vault/aes-gcm-sealer.ts';
-import { requestFingerprint } from '../../src/adapters/vault/request-fingerprint.ts';
+import { requestFingerprint } from '../../src/adapters/vault/keys.ts';
+import type { IdempotentRequest } from '../../src/domain/idempotency.ts';
 import { importMode, keyType, pathType } from '../../src/domain/import-log.ts';
-import type { Once } from '../../src/domain/once.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { forgetAcceptedRequests } from '../../src/usecases/sweep.ts';
+import { forgetAcceptedRequests } from '../../src/usecases/admin/maintenance.ts';
 import { partnerState } from '../support/partner-state.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
-import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 const request = {
   filePath: 'a.csv',
@@ -40,34 +40,34 @@ describe('requests that were accepted', () => {
     replays = 0;
   });
 
-  const onceOf = (key: string, fingerprints = deps.fingerprint('asked')): Once => {
+  const idempotentRequestOf = (key: string, fingerprints = deps.fingerprint('asked')): IdempotentRequest => {
     return { key, fingerprints, noteReplay: () => void (replays += 1) };
   };
-  const submit = (once: Once, maxOpenJobs = 100): Promise<number> =>
+  const submit = (once: IdempotentRequest, maxOpenJobs = 100): Promise<number> =>
     deps.importLogs.submitImport(partnerId, request, maxOpenJobs, once);
 
   it('are not kept when the job is refused: a partner that may make none now may make it later', async () => {
     await deps.importLogs.submitImport(partnerId, request, 1);
-    await expect(submit(onceOf('full'), 1)).rejects.toMatchObject({ code: 'too_many_open_jobs' });
+    await expect(submit(idempotentRequestOf('full'), 1)).rejects.toMatchObject({ code: 'too_many_open_jobs' });
     expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 1, requests: 0 });
-    const id = await submit(onceOf('full'), 2);
+    const id = await submit(idempotentRequestOf('full'), 2);
     expect(replays).toBe(0);
     // It was made, so that the limit is no more of interest.
-    expect(await submit(onceOf('full'), 1)).toBe(id);
+    expect(await submit(idempotentRequestOf('full'), 1)).toBe(id);
     expect(replays).toBe(1);
   });
 
   it('are known again when the sealing key was changed', async () => {
     const [one, two] = [new Secret(`one:${'ab'.repeat(32)}`), new Secret(`two:${'cd'.repeat(32)}`)];
-    const id = await submit(onceOf('key', requestFingerprint([one])('asked')));
-    expect(await submit(onceOf('key', requestFingerprint([two, one])('asked')))).toBe(id);
-    await expect(submit(onceOf('key', requestFingerprint([two])('asked')))).rejects.toMatchObject({
+    const id = await submit(idempotentRequestOf('key', requestFingerprint([one])('asked')));
+    expect(await submit(idempotentRequestOf('key', requestFingerprint([two, one])('asked')))).toBe(id);
+    await expect(submit(idempotentRequestOf('key', requestFingerprint([two])('asked')))).rejects.toMatchObject({
       code: 'idempotency_key_reused',
     });
   });
 
   it('have one job each, however many come at once for one lane', async () => {
-    const ids = await Promise.all(Array.from({ length: 40 }, (_, n) => submit(onceOf(`key ${n % 4}`))));
+    const ids = await Promise.all(Array.from({ length: 40 }, (_, n) => submit(idempotentRequestOf(`key ${n % 4}`))));
     expect(new Set(ids).size).toBe(4);
     expect(replays).toBe(36);
     expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 4, records: 4, requests: 4 });
@@ -105,7 +105,7 @@ describe('requests that were accepted', () => {
 
   it('are waited for, and carried out by the next when the first has done nothing', async () => {
     const { importLogs, found, release } = await holdKey('key');
-    const waiting = importLogs.submitImport(partnerId, request, 100, onceOf('key'));
+    const waiting = importLogs.submitImport(partnerId, request, 100, idempotentRequestOf('key'));
     await found;
     await release();
     expect(await waiting).toBeGreaterThan(0);
@@ -116,19 +116,19 @@ describe('requests that were accepted', () => {
   it('are not waited for for long', async () => {
     const { importLogs, release } = await holdKey('key');
     const start = performance.now();
-    await expect(importLogs.submitImport(partnerId, request, 100, onceOf('key'))).rejects.toMatchObject({
+    await expect(importLogs.submitImport(partnerId, request, 100, idempotentRequestOf('key'))).rejects.toMatchObject({
       code: 'idempotency_key_in_use',
     });
     expect(performance.now() - start).toBeGreaterThan(1_900);
     expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 0, requests: 0 });
     // Other requests of the partner do not wait.
-    expect(await submit(onceOf('another key'))).toBeGreaterThan(0);
+    expect(await submit(idempotentRequestOf('another key'))).toBeGreaterThan(0);
     await release();
   });
 
   it('are forgotten when they are older than 24 hours, and no others', async () => {
     const { id: other } = await newBarePartner(deps);
-    await submit(onceOf('young'));
+    await submit(idempotentRequestOf('young'));
     await withDatabase(stores, async (client) => {
       await client.query(
         `INSERT INTO accepted_request (partner_id, key_hash, fingerprint, result, accepted_at)

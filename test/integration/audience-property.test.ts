@@ -2,37 +2,36 @@ import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import * as fc from 'fast-check';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCustomer } from '../../src/usecases/manage-customers.ts';
-import { createUserToken } from '../../src/usecases/manage-user-tokens.ts';
-import { purgeGenerations } from '../../src/usecases/purge-generations.ts';
+import { purgeGenerations } from '../../src/usecases/admin/maintenance.ts';
+import { createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
 import { audienceClient } from '../acceptance/audience-client.ts';
 import {
+  type Caller,
+  type Scope,
   expectedAudiences,
   expectedMembers,
   shownAudiences,
   takeStep,
   waitForLoads,
-  type Caller,
-  type Scope,
 } from '../support/audience-callers.ts';
 import type { ModelFile } from '../support/audience-model.ts';
 import {
+  type Change,
+  type Round,
   arbitraryScript,
   bytesOf,
   describeScript,
   knownDevices,
-  type Change,
-  type Round,
 } from '../support/audience-scripts.ts';
 import { makeKnown, selectOnShards } from '../support/below-the-api.ts';
 import { topologies } from '../support/environment.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
-import { startService, type Service } from '../support/running-service.ts';
+import { type Service, startService } from '../support/running-service.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { places, stagedLoads } from '../support/stage-places.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';
+import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 // Two partners and three customers at once, over HTTP, with real processes, against a small model. The sweeps that mend
 // lost wake-ups and drop left-over stages are off: whatever they would mend is a mistake here.

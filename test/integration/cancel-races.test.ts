@@ -3,14 +3,14 @@ import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keyType, pathType, type ImportMode } from '../../src/domain/import-log.ts';
+import { type ImportMode, keyType, pathType } from '../../src/domain/import-log.ts';
 import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
 import { leftovers } from '../support/leftovers.ts';
-import { startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type ServiceProcess, startWorker, stopProcess } from '../support/running-service.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { newBarePartner, wireUp, type BarePartner, type Wired } from '../support/wired.ts';
+import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 // Many small jobs, cancelled by several callers at any moment of their lives. Each brings devices that no other brings.
 

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cancelJob } from '../../src/usecases/cancel-job.ts';
-import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
-import { audienceClient, type AudienceClient } from '../acceptance/audience-client.ts';
-import { startProxy, type Proxy } from '../support/proxy.ts';
-import { rows } from '../support/file-rows.ts';
+import { cancelJob } from '../../src/usecases/admin/manage-jobs.ts';
+import { type ApiClient, apiClient } from '../acceptance/api-client.ts';
+import { type AudienceClient, audienceClient } from '../acceptance/audience-client.ts';
 import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
+import { rows } from '../support/file-rows.ts';
 import { leftovers } from '../support/leftovers.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
-import { runInlet, type Ran } from '../support/run-inlet.ts';
-import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
+import { type Proxy, startProxy } from '../support/proxy.ts';
+import { type Ran, runInlet } from '../support/run-inlet.ts';
+import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { wireUp, type Wired } from '../support/wired.ts';
+import { type Wired, wireUp } from '../support/wired.ts';
 
 // The storage is slow, and then stands still: what runs at a cancel would never end by itself.
 

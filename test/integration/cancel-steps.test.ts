@@ -1,20 +1,19 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { importMode, keyType, pathType, type ImportMode } from '../../src/domain/import-log.ts';
+import { type ImportMode, importMode, keyType, pathType } from '../../src/domain/import-log.ts';
 import type { NewDelete } from '../../src/ports/import-log-store.ts';
 import type { LaneStep } from '../../src/ports/lane-store.ts';
-import { finishImport } from '../../src/usecases/finish-import.ts';
-import { loadBatch } from '../../src/usecases/load-batch.ts';
-import { prepareImport } from '../../src/usecases/prepare-import.ts';
-import { settleLoads } from '../../src/usecases/settle-loads.ts';
-import { stageBatch } from '../../src/usecases/stage-batch.ts';
+import { finishImport, prepareImport } from '../../src/usecases/lane/import-job.ts';
+import { publishLoads } from '../../src/usecases/lane/publish-loads.ts';
+import { loadBatch } from '../../src/usecases/load/load-batch.ts';
+import { stageBatch } from '../../src/usecases/load/stage-batch.ts';
 import { attributesOf } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { stagedLoads } from '../support/stage-places.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
-import { newBarePartner, wireUp, type BarePartner, type Wired } from '../support/wired.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 // A cancel between any two steps of a load: the use cases on the real stores, without a worker process.
 
@@ -55,7 +54,7 @@ describe('cancelling a job', () => {
   const settle = async (): Promise<void> => {
     const step = await nextStep();
     if (step.do !== 'settle') throw new Error(`the lane wants to ${step.do}`);
-    await settleLoads(deps(), step);
+    await publishLoads(deps(), step);
   };
   const finish = async (): Promise<void> => finishImport(deps(), await jobFor('finish'));
   /** A job whose file is listed, and not loaded yet. */

@@ -1,15 +1,16 @@
-import { compositionSchema, type CompositionRecord } from '@inlet/contract/composition';
+import { type CompositionRecord, compositionSchema } from '@inlet/contract/composition';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildApi, type Api } from '../../src/adapters/http/server.ts';
-import { reportKey } from '../../src/adapters/vault/report-key.ts';
+import type { Api } from '../../src/adapters/http/api.ts';
+import { buildApi } from '../../src/adapters/http/server.ts';
+import { reportKey } from '../../src/adapters/vault/keys.ts';
 import { createLogger } from '../../src/entry/logging.ts';
 import { wire } from '../../src/entry/wiring.ts';
 import { deviceOfNumber, insertAudience, insertByNumbers } from '../support/audience-tables.ts';
 import { commandOnShards, selectOnShards } from '../support/below-the-api.ts';
-import { countByBruteForce, type BruteCounts, type BruteSplit } from '../support/brute-force-composition.ts';
+import { type BruteCounts, type BruteSplit, countByBruteForce } from '../support/brute-force-composition.ts';
 import { configFor } from '../support/environment.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 
 /** With 20, an audience of a million devices, five million known ones and 26 million rows of attributes. */
 const scale = 1;

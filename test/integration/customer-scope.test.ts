@@ -1,15 +1,13 @@
 import Fastify, { type LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { addAuthentication } from '../../src/adapters/http/authentication.ts';
-import { addCustomerScope, scopeOf } from '../../src/adapters/http/customer-scope.ts';
-import { addProblemAnswers } from '../../src/adapters/http/problem-answers.ts';
-import type { Api } from '../../src/adapters/http/server.ts';
-import { createCustomer } from '../../src/usecases/manage-customers.ts';
-import { createUserToken, revokeUserToken } from '../../src/usecases/manage-user-tokens.ts';
+import { addAuthentication, addCustomerScope, scopeOf } from '../../src/adapters/http/authentication.ts';
+import { addProblemAnswers } from '../../src/adapters/http/problems.ts';
+import type { Api } from '../../src/adapters/http/api.ts';
+import { createCustomer, createUserToken, revokeUserToken } from '../../src/usecases/admin/manage-keys.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
-import { newBarePartner, wireUp, type BarePartner, type Wired } from '../support/wired.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
+import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 describe('the scope of a call', () => {
   let stores: TestStores;

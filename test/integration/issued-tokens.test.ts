@@ -1,20 +1,18 @@
-import Fastify, { type LightMyRequestResponse } from 'fastify';
-import { decodeJwt, decodeProtectedHeader, importJWK, SignJWT } from 'jose';
 import * as fc from 'fast-check';
+import Fastify, { type LightMyRequestResponse } from 'fastify';
+import { SignJWT, decodeJwt, decodeProtectedHeader, importJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addAuthentication } from '../../src/adapters/http/authentication.ts';
-import { addCustomerScope, scopeOf } from '../../src/adapters/http/customer-scope.ts';
-import { addProblemAnswers } from '../../src/adapters/http/problem-answers.ts';
-import type { Api } from '../../src/adapters/http/server.ts';
+import { addAuthentication, addCustomerScope, scopeOf } from '../../src/adapters/http/authentication.ts';
+import { addProblemAnswers } from '../../src/adapters/http/problems.ts';
+import type { Api } from '../../src/adapters/http/api.ts';
 import { issuedTokensOf } from '../../src/entry/issuer.ts';
-import { createCustomer } from '../../src/usecases/manage-customers.ts';
-import { createUserToken } from '../../src/usecases/manage-user-tokens.ts';
+import { createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
 import { configFor } from '../support/environment.ts';
 import { mutatedTokens } from '../support/mutated-tokens.ts';
-import { audience, claims, newSigningKey, signToken, startIssuer, type TestIssuer } from '../support/oidc-issuer.ts';
+import { type TestIssuer, audience, claims, newSigningKey, signToken, startIssuer } from '../support/oidc-issuer.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
-import { newBarePartner, wireUp, type BarePartner, type Wired } from '../support/wired.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
+import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 const now = (): number => Math.floor(Date.now() / 1000);
 

@@ -5,19 +5,19 @@ import { Failure } from '../../src/domain/failure.ts';
 import { keyType, pathType } from '../../src/domain/import-log.ts';
 import { createLogger } from '../../src/entry/logging.ts';
 import { wire } from '../../src/entry/wiring.ts';
-import type { Log } from '../../src/ports/log.ts';
-import type { FileOutcome } from '../../src/ports/file-store.ts';
-import { isTakenOver, type LaneStep } from '../../src/ports/lane-store.ts';
+import { type LaneStep, isTakenOver } from '../../src/ports/lane-store.ts';
+import type { FileOutcome } from '../../src/ports/load-stage.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
-import { giveUpBatch, loadBatch } from '../../src/usecases/load-batch.ts';
-import { prepareImport } from '../../src/usecases/prepare-import.ts';
-import { settleLoads } from '../../src/usecases/settle-loads.ts';
-import { stageBatch } from '../../src/usecases/stage-batch.ts';
+import type { Log } from '../../src/ports/observability.ts';
+import { prepareImport } from '../../src/usecases/lane/import-job.ts';
+import { publishLoads } from '../../src/usecases/lane/publish-loads.ts';
+import { abandonBatch, loadBatch } from '../../src/usecases/load/load-batch.ts';
+import { stageBatch } from '../../src/usecases/load/stage-batch.ts';
 import { attributesOf } from '../support/below-the-api.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
-import { places, stagedLoads } from '../support/stage-places.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { device } from '../support/device-id.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
+import { places, stagedLoads } from '../support/stage-places.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 
 // What one attempt leaves for the next, step by step: the use cases on the real stores, without a worker process.
 
@@ -82,7 +82,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
   };
   /** As a holder of the lane does it. */
   const settle = async (holder: typeof deps = deps): Promise<void> => {
-    await settleLoads(holder, await takeStaged());
+    await publishLoads(holder, await takeStaged());
   };
   const claim = async () => {
     const claimed = await deps.files.claim(fileId);
@@ -229,8 +229,8 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     const first = await takeStaged();
     const second = await takeStaged();
     expect([first, second].map(({ loads }) => loads.map(isTakenOver))).toEqual([[false], [true]]);
-    await settleLoads(deps, second);
-    await settleLoads(deps, first);
+    await publishLoads(deps, second);
+    await publishLoads(deps, first);
     expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
     expect(await visible()).toBe(2);
     expect(await staged()).toEqual([]);
@@ -240,9 +240,9 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     await loadBatch(deps, fileId, signal);
     const first = await takeStaged();
     const second = await takeStaged();
-    await settleLoads(deps, first);
+    await publishLoads(deps, first);
     expect(await file()).toMatchObject({ status: 1 });
-    await settleLoads(deps, second);
+    await publishLoads(deps, second);
     expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
     expect(await visible()).toBe(2);
     expect(await staged()).toEqual([]);
@@ -250,7 +250,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
 
   it('is not given up once the load was found good', async () => {
     await loadBatch(deps, fileId, signal);
-    await giveUpBatch(deps, fileId);
+    await abandonBatch(deps, fileId);
     await settle();
     expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
     expect(await visible()).toBe(2);
@@ -258,7 +258,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
 
   it('is given up with a failure before that, and wakes the lane', async () => {
     await stageBatch(deps, await claim(), signal);
-    await giveUpBatch(deps, fileId);
+    await abandonBatch(deps, fileId);
     expect(await file()).toMatchObject({ status: 3, failure: { code: 'load_abandoned' } });
     expect(await staged()).toEqual([]);
     const tokens = await withDatabase(stores, (client) =>
@@ -274,7 +274,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     for (const name of ['a', 'b']) await partner.upload(`two/${name}.csv`, `${device(1)},sport\n`);
     await prepare('two/', false);
     expect((await claim()).files).toHaveLength(2);
-    await giveUpBatch(deps, fileId);
+    await abandonBatch(deps, fileId);
     const files = await listed();
     expect(files.map(({ status }) => status)).toEqual([0, 0]);
     const claims = await Promise.all(files.map(({ id }) => deps.files.claim(id)));

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectPostgres, type Database } from '../../src/adapters/postgres/connect.ts';
+import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
+import type { Database } from '../../src/adapters/postgres/db/tables.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 describe('a connection that breaks between two statements', () => {

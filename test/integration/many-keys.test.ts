@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { type Engine, closeEngine } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseLoadStage } from '../../src/adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import { memoryOfLoads } from '../support/memory.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
 import { attributeLoad, streamedFile } from '../support/staging.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 
 // Every key of a row is a row of the stage: few bytes of a file become many of the engine's memory.

@@ -1,5 +1,5 @@
 import { createClient } from '@clickhouse/client';
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -7,9 +7,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { committedDumps } from '../../scripts/schema/committed-dumps.ts';
 import { dumpClickhouse } from '../../scripts/schema/dump-clickhouse.ts';
 import { dumpPostgres } from '../../scripts/schema/dump-postgres.ts';
-import { createEmptyStores, dropEngineDatabase, type EmptyStores } from '../../scripts/schema/empty-stores.ts';
+import { type EmptyStores, createEmptyStores, dropEngineDatabase } from '../../scripts/schema/empty-stores.ts';
 import { migrateEngine } from '../../src/adapters/clickhouse/migrate.ts';
-import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/migrate.ts';
+import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/db/migrate.ts';
 import type { Config } from '../../src/entry/config.ts';
 import { createLogger } from '../../src/entry/logging.ts';
 import { migrate } from '../../src/entry/migrate.ts';

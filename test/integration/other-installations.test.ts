@@ -1,11 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeEngine, onEveryShard, shardFor, type Engine } from '../../src/adapters/clickhouse/connect.ts';
-import { selectNumber } from '../../src/adapters/clickhouse/count.ts';
-import { dropLoad, stopJob } from '../../src/adapters/clickhouse/drop-stage.ts';
+import {
+  type Engine,
+  closeEngine,
+  jobQueryPrefix,
+  loadQueryPrefix,
+  newQueryId,
+  onEveryShard,
+  selectNumber,
+  shardFor,
+} from '../../src/adapters/clickhouse/connect.ts';
 import { readSoFar } from '../../src/adapters/clickhouse/load-results.ts';
-import { jobQueryPrefix, loadQueryPrefix, newQueryId } from '../../src/adapters/clickhouse/query-ids.ts';
+import { dropLoad, stopJob } from '../../src/adapters/clickhouse/load-stage.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const number = 4711;

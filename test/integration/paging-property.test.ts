@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { buildApi, type Api } from '../../src/adapters/http/server.ts';
+import type { Api } from '../../src/adapters/http/api.ts';
+import { buildApi } from '../../src/adapters/http/server.ts';
 import { createLogger } from '../../src/entry/logging.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pauseLock } from '../../src/adapters/postgres/pause.ts';
+import { pauseLock } from '../../src/adapters/postgres/control-backup.ts';
 import type { LaneStep } from '../../src/ports/lane-store.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
-import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 // What must not begin between the two halves of a backup: see docs/decisions/0029-backup.md.
 

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { underRole } from '../../src/adapters/postgres/api-role.ts';
-import { asCaller } from '../../src/adapters/postgres/caller.ts';
-import { connectForCallers, type Database } from '../../src/adapters/postgres/connect.ts';
+import { underRole } from '../../src/adapters/postgres/db/api-role.ts';
+import { connectForCallers } from '../../src/adapters/postgres/db/connect.ts';
+import type { Database } from '../../src/adapters/postgres/db/tables.ts';
+import { asCaller } from '../../src/adapters/postgres/db/row-security.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 
 // One connection for callers, so that what is asked again is asked where its plan is kept.
 

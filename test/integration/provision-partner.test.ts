@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { storageProvisioner } from '../../src/entry/storage.ts';
-import { provisionPartner } from '../../src/usecases/provision-partner.ts';
+import { provisionPartner } from '../../src/usecases/admin/manage-partners.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 import { device } from '../support/device-id.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
-import { runInlet, type Ran } from '../support/run-inlet.ts';
+import { type Ran, runInlet } from '../support/run-inlet.ts';
 import { startService } from '../support/running-service.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
-import { wireUp, type Wired } from '../support/wired.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
+import { type Wired, wireUp } from '../support/wired.ts';
 
 const issuedSchema = z.object({
   api_key: z.string(),

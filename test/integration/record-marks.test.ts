@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getAudience } from '../../src/usecases/read-audiences.ts';
-import { rows } from '../support/file-rows.ts';
+import { getAudience } from '../../src/usecases/follow/read-audiences.ts';
 import { device } from '../support/device-id.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { rows } from '../support/file-rows.ts';
+import { type Audiences, startAudiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { wireUp, type Wired } from '../support/wired.ts';
+import { type Wired, wireUp } from '../support/wired.ts';
 
 // Whoever follows a record is told of a change when its mark is another. So no two states of a record may have one mark,
 // and each change must be told of: both are looked at while real jobs run.

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deleteAttributeRows } from '../../src/adapters/clickhouse/attribute-rows.ts';
-import { closeEngine, type Engine, type Shard } from '../../src/adapters/clickhouse/connect.ts';
-import { selectNumber } from '../../src/adapters/clickhouse/count.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type Engine, type Shard, closeEngine, selectNumber } from '../../src/adapters/clickhouse/connect.ts';
+import { deleteAttributeRows } from '../../src/adapters/clickhouse/warehouse.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 import { waitUntil } from '../support/wait-until.ts';
 

@@ -1,13 +1,14 @@
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addAuthentication, callerOf } from '../../src/adapters/http/authentication.ts';
-import { addProblemAnswers } from '../../src/adapters/http/problem-answers.ts';
-import { buildApi, type Api } from '../../src/adapters/http/server.ts';
+import { addProblemAnswers } from '../../src/adapters/http/problems.ts';
+import type { Api } from '../../src/adapters/http/api.ts';
+import { buildApi } from '../../src/adapters/http/server.ts';
 import { scopes } from '../../src/domain/caller.ts';
 import { createLogger } from '../../src/entry/logging.ts';
 import { addApiKey } from '../support/more-keys.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
-import { newBarePartner, wireUp, type BarePartner, type Wired } from '../support/wired.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
+import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 describe('the scope that a route needs', () => {
   let stores: TestStores;

@@ -1,19 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queuedAnswerSchema } from '@inlet/contract/import-log';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
-import { audienceClient, type AudienceClient } from '../acceptance/audience-client.ts';
-import { cancelJob } from '../../src/usecases/cancel-job.ts';
-import { rows } from '../support/file-rows.ts';
+import { cancelJob } from '../../src/usecases/admin/manage-jobs.ts';
+import { type ApiClient, apiClient } from '../acceptance/api-client.ts';
+import { type AudienceClient, audienceClient } from '../acceptance/audience-client.ts';
 import { attributesOf } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
+import { rows } from '../support/file-rows.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
-import { runInlet, type Ran } from '../support/run-inlet.ts';
-import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
+import { type Ran, runInlet } from '../support/run-inlet.ts';
+import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { wireUp, type Wired } from '../support/wired.ts';
+import { type Wired, wireUp } from '../support/wired.ts';
 
 const retriedSchema = z.strictObject({ id: z.int(), retried: z.int() });
 

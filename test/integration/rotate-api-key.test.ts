@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { scopes } from '../../src/domain/caller.ts';
-import { authenticateCaller } from '../../src/usecases/authenticate-caller.ts';
+import { authenticateCaller } from '../../src/usecases/access/authenticate-caller.ts';
 import { toTestKey } from '../support/partners.ts';
 import { runInlet } from '../support/run-inlet.ts';
 import { tablesThatHold } from '../support/search-stores.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
-import { newBarePartner, wireUp, type BarePartner, type Wired } from '../support/wired.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 // Runs what SECURITY.md tells an operator to run, to the letter.
 

@@ -1,15 +1,15 @@
-import { judgeLine, type LineContext } from '@inlet/row-rule/judge-line';
-import { fiveColumns, memberColumns, twoColumns, type RowLayout } from '@inlet/row-rule/row-layout';
+import { type LineContext, validateRow } from '@inlet/row-rule/judge-line';
+import { type RowLayout, fiveColumns, memberColumns, twoColumns } from '@inlet/row-rule/row-layout';
 import { rowRule } from '@inlet/row-rule/row-rule';
 import * as fc from 'fast-check';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { type Engine, closeEngine } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseLoadStage } from '../../src/adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
 import { knownKeys, lineOf, maxLineBytes } from '../support/arbitrary-lines.ts';
 import { asTheyCome, attributeLoad, memberLoad } from '../support/staging.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 
 // The same lines go to the domain's judge and to the engine; every verdict is compared.
@@ -93,7 +93,7 @@ describe('the row rule', () => {
   const judgeInDomain = (lines: readonly Buffer[], layout: RowLayout): EngineVerdict[] => {
     const context: LineContext = { layout, rule: rowRule(layout, maxLineBytes), attributeIdByKey: knownKeys };
     return lines.flatMap((line, index) => {
-      const verdict = judgeLine(line, index + 1, context);
+      const verdict = validateRow(line, index + 1, context);
       if (verdict.outcome === 'skipped') return [];
       if (verdict.outcome === 'rejected') return [{ row: index + 1, reason: verdict.reason, ...nothing }];
       const { device, idType, country, operation, attributeIds, event } = verdict.row;

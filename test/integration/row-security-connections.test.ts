@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import { setTimeout as later } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { underRole } from '../../src/adapters/postgres/api-role.ts';
-import { asCaller } from '../../src/adapters/postgres/caller.ts';
-import { connectForCallers, type Database, type Tx } from '../../src/adapters/postgres/connect.ts';
+import { underRole } from '../../src/adapters/postgres/db/api-role.ts';
+import { connectForCallers } from '../../src/adapters/postgres/db/connect.ts';
+import type { Database, Tx } from '../../src/adapters/postgres/db/tables.ts';
+import { asCaller } from '../../src/adapters/postgres/db/row-security.ts';
 import { watchStatements } from '../support/sent-statements.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { newBarePartner, wireUp } from '../support/wired.ts';
 
 // One connection for callers, and one at the door: whoever asks gets what another had a moment before.

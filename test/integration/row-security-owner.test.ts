@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/migrate.ts';
+import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/db/migrate.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { startBoundApi } from '../support/bound-api.ts';
 import { ask, callsAt } from '../support/calls-of-operations.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { createStores, withServer, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores, withServer } from '../support/stores.ts';
 import { insertTwoTenants } from '../support/two-tenants.ts';
 import { wireUp } from '../support/wired.ts';
 

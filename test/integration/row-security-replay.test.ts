@@ -1,14 +1,14 @@
 import { Client, DatabaseError, type QueryResult } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { underRole } from '../../src/adapters/postgres/api-role.ts';
+import { underRole } from '../../src/adapters/postgres/db/api-role.ts';
 import { startBoundApi } from '../support/bound-api.ts';
 import { ask, callsAt, isWrite } from '../support/calls-of-operations.ts';
 import { configFor } from '../support/environment.ts';
 import { startIssuer } from '../support/oidc-issuer.ts';
-import { watchStatements, type Sent } from '../support/sent-statements.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { type Sent, watchStatements } from '../support/sent-statements.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { tenantFiltersOf, withoutFilter } from '../support/tenant-filters.ts';
-import { insertTwoTenants, ofOwner, type TwoTenants } from '../support/two-tenants.ts';
+import { type TwoTenants, insertTwoTenants, ofOwner } from '../support/two-tenants.ts';
 import { wireUp } from '../support/wired.ts';
 
 // Everything that the api says to PostgreSQL for one partner is said again on a connection that speaks for another: word for

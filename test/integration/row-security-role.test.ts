@@ -1,12 +1,11 @@
 import { Client, DatabaseError } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiTables, closedToApi } from '../../src/adapters/postgres/api-rights.ts';
-import { prepareApiRole, underRole } from '../../src/adapters/postgres/api-role.ts';
-import { requireRowSecurity } from '../../src/adapters/postgres/row-security.ts';
+import { apiTables, closedToApi, prepareApiRole, underRole } from '../../src/adapters/postgres/db/api-role.ts';
+import { requireRowSecurity } from '../../src/adapters/postgres/db/row-security.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
-import { createStores, withDatabase, withServer, type TestStores } from '../support/stores.ts';
-import { insertTwoTenants, type TwoTenants } from '../support/two-tenants.ts';
+import { type TestStores, createStores, withDatabase, withServer } from '../support/stores.ts';
+import { type TwoTenants, insertTwoTenants } from '../support/two-tenants.ts';
 import { wireUp } from '../support/wired.ts';
 
 // What somebody could do who can say anything to PostgreSQL as the api.

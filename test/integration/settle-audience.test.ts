@@ -3,17 +3,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/entry/logging.ts';
 import { wire } from '../../src/entry/wiring.ts';
 import type { LaneStep, LaneToken } from '../../src/ports/lane-store.ts';
-import type { Log } from '../../src/ports/log.ts';
-import { loadBatch } from '../../src/usecases/load-batch.ts';
-import { prepareAudienceLoad } from '../../src/usecases/load-audience.ts';
-import { runLane } from '../../src/usecases/run-lane.ts';
-import { settleLoads } from '../../src/usecases/settle-loads.ts';
-import { rows } from '../support/file-rows.ts';
+import type { Log } from '../../src/ports/observability.ts';
+import { prepareAudienceLoad } from '../../src/usecases/lane/audience-job.ts';
+import { publishLoads } from '../../src/usecases/lane/publish-loads.ts';
+import { runLane } from '../../src/usecases/lane/run-lane.ts';
+import { loadBatch } from '../../src/usecases/load/load-batch.ts';
 import { commandOnShards } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
+import { rows } from '../support/file-rows.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
 import { places, stagedLoads } from '../support/stage-places.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 
 // What a clear or a second holder of the lane does to loads that are being settled: the use cases on the real stores,
 // without a worker process.
@@ -86,7 +86,7 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
   it('writes files and counts together', async () => {
     expect(await audience()).toMatchObject({ status: 1, uniqueDevices: 0 });
     const step = await takeStaged();
-    await settleLoads(deps, step);
+    await publishLoads(deps, step);
     expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 10, uniqueDevices: 10 });
     expect(await staged()).toEqual([]);
   });
@@ -95,23 +95,23 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
     await withDatabase(stores, (client) =>
       client.query('UPDATE job_file SET uploaded_devices = 10 WHERE audience_id = $1', [audienceId]),
     );
-    await settleLoads(deps, await takeStaged());
+    await publishLoads(deps, await takeStaged());
     expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 10, uniqueDevices: 10 });
   });
 
   it('is left to the holder of the lane who took them last', async () => {
     const first = await takeStaged();
     const second = await takeStaged();
-    await settleLoads(deps, first);
+    await publishLoads(deps, first);
     expect(await audience()).toMatchObject({ status: 1, uniqueDevices: 0 });
-    await settleLoads(deps, second);
+    await publishLoads(deps, second);
     expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 10, uniqueDevices: 10 });
   });
 
   it('after a clear changes nothing, and the lane cleans up', async () => {
     const step = await takeStaged();
     expect(await deps.audiences.clear(scope(), audienceId)).toBe(true);
-    await settleLoads(deps, step);
+    await publishLoads(deps, step);
     expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 0, uniqueDevices: 0 });
     await runLane(deps, token(), signal);
     expect(await staged()).toEqual([]);
@@ -137,7 +137,7 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
       await Promise.resolve();
     };
     const warehouse = { ...deps.warehouse, stopJob };
-    const settling = settleLoads({ ...deps, audienceWarehouse: slow, warehouse }, step);
+    const settling = publishLoads({ ...deps, audienceWarehouse: slow, warehouse }, step);
     await deps.audiences.clear(scope(), audienceId);
     await settling;
     expect(await audience()).toMatchObject({ status: 2, uniqueDevices: 0 });
@@ -152,29 +152,29 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
 
     it('adds what the file brings', async () => {
       await makeKnown(5, 11);
-      await settleLoads(deps, await takeStaged());
+      await publishLoads(deps, await takeStaged());
       expect(await audience()).toMatchObject({ uniqueDevices: 10, matchedDevices: 5 });
       await append('b.csv', ownRows(9, 11));
-      await settleLoads({ ...deps, audienceWarehouse: countsNothingAnew() }, await takeStaged());
+      await publishLoads({ ...deps, audienceWarehouse: countsNothingAnew() }, await takeStaged());
       expect(await audience()).toMatchObject({ uploadedDevices: 12, uniqueDevices: 11, matchedDevices: 6 });
       expect(await staged()).toEqual([]);
     });
 
     it('sees what has become known since of the devices that were there', async () => {
-      await settleLoads(deps, await takeStaged());
+      await publishLoads(deps, await takeStaged());
       await makeKnown(0, 3);
       await append('b.csv', ownRows(10, 12));
-      await settleLoads(deps, await takeStaged());
+      await publishLoads(deps, await takeStaged());
       expect(await audience()).toMatchObject({ uniqueDevices: 12, matchedDevices: 3 });
     });
 
     it('counts right when another holder of the lane had published it', async () => {
       await makeKnown(0, 20);
-      await settleLoads(deps, await takeStaged());
+      await publishLoads(deps, await takeStaged());
       await append('b.csv', ownRows(10, 12));
       const first = await takeStaged();
       for (const { load, fileIds } of first.loads) await deps.audienceWarehouse.publish(load, fileIds);
-      await settleLoads(deps, await takeStaged());
+      await publishLoads(deps, await takeStaged());
       expect(await audience()).toMatchObject({ uploadedDevices: 12, uniqueDevices: 12, matchedDevices: 12 });
     });
   });

@@ -1,17 +1,17 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeEngine, onEveryShard, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { type Engine, closeEngine, onEveryShard } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseLoadStage } from '../../src/adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
-import { versionsOfJob } from '../../src/domain/device-version.ts';
+import { versionsOfJob } from '../../src/domain/job.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import type { Load, LoadStage } from '../../src/ports/load-stage.ts';
 import type { Warehouse } from '../../src/ports/warehouse.ts';
-import { attributeLoad, streamedFile } from '../support/staging.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
-import { applyJob, type ModelJob, type ModelRow } from '../support/warehouse-model.ts';
 import { device } from '../support/device-id.ts';
+import { attributeLoad, streamedFile } from '../support/staging.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
+import { type ModelJob, type ModelRow, applyJob } from '../support/warehouse-model.ts';
 
 // Random sequences of jobs of one partner, through the warehouse as the use cases call it, against a small model.
 

@@ -1,5 +1,5 @@
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
-import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/migrate.ts';
+import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/db/migrate.ts';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { readAddresses } from '../../stack/addresses.ts';

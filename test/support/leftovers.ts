@@ -1,7 +1,7 @@
+import { dropOrphanedStages } from '../../src/usecases/admin/maintenance.ts';
 import { audit } from '../fault/auditor.ts';
-import { dropOrphanedStages } from '../../src/usecases/sweep.ts';
 import { silentLog } from './silent-log.ts';
-import { withDatabase, type TestStores } from './stores.ts';
+import { type TestStores, withDatabase } from './stores.ts';
 import { waitUntil } from './wait-until.ts';
 import type { Wired } from './wired.ts';
 

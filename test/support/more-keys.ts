@@ -1,5 +1,5 @@
 import type { KeyWish } from '../../src/domain/api-key.ts';
-import { createApiKey } from '../../src/usecases/manage-api-keys.ts';
+import { createApiKey } from '../../src/usecases/admin/manage-keys.ts';
 import { rememberSecrets } from './known-secrets.ts';
 import type { Wired } from './wired.ts';
 

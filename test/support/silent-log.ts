@@ -1,3 +1,3 @@
-import type { Log } from '../../src/ports/log.ts';
+import type { Log } from '../../src/ports/observability.ts';
 
 export const silentLog: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

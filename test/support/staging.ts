@@ -1,7 +1,7 @@
 import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-layout';
 import { Readable } from 'node:stream';
-import { versionsOfJob } from '../../src/domain/device-version.ts';
 import { requireLayout } from '../../src/domain/file-failure.ts';
+import { versionsOfJob } from '../../src/domain/job.ts';
 import type { Load, StreamedFile, WholeFile } from '../../src/ports/load-stage.ts';
 
 // What a worker would hand to the engine, made from text.

@@ -1,4 +1,4 @@
-import { connectEngine, type Engine } from '../../src/adapters/clickhouse/connect.ts';
+import { type Engine, connectEngine } from '../../src/adapters/clickhouse/connect.ts';
 import type { TestStores } from './stores.ts';
 
 /** The engine of a test's own stores, as the service connects to it. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { randomKeys } from '../../src/adapters/vault/random-keys.ts';
-import { newBarePartner, type BarePartner, type Wired } from './wired.ts';
-import { withDatabase, type TestStores } from './stores.ts';
+import { randomKeys } from '../../src/adapters/vault/keys.ts';
 import { rememberSecrets } from './known-secrets.ts';
+import { type TestStores, withDatabase } from './stores.ts';
+import { type BarePartner, type Wired, newBarePartner } from './wired.ts';
 
 /** As many open jobs as a partner may have: if another's were counted, this could be seen. */
 export const openJobsOfOwner = 5;

@@ -1,13 +1,13 @@
-import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
-import { audienceClient, type AudienceClient } from '../acceptance/audience-client.ts';
-import { rows } from './file-rows.ts';
+import { cancelJob } from '../../src/usecases/admin/manage-jobs.ts';
+import { type ApiClient, apiClient } from '../acceptance/api-client.ts';
+import { type AudienceClient, audienceClient } from '../acceptance/audience-client.ts';
 import { device } from './device-id.ts';
+import { rows } from './file-rows.ts';
 import { metricsOf } from './metrics.ts';
-import { createPartner, type TestPartner } from './partners.ts';
-import { startApi, startWorker, stopProcess, type ServiceProcess } from './running-service.ts';
-import { createStores, withDatabase, type TestStores } from './stores.ts';
+import { type TestPartner, createPartner } from './partners.ts';
+import { type ServiceProcess, startApi, startWorker, stopProcess } from './running-service.ts';
+import { type TestStores, createStores, withDatabase } from './stores.ts';
 import { wireUp } from './wired.ts';
-import { cancelJob } from '../../src/usecases/cancel-job.ts';
 
 export type WaitingJobs = {
   readonly stores: TestStores;

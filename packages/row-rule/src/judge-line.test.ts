@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeLine, type LineContext, type Verdict } from './judge-line.ts';
+import { validateRow, type LineContext, type Verdict } from './judge-line.ts';
 import { rejectReasons, type RejectReason } from './reject-reason.ts';
 import { fiveColumns, memberColumns, twoColumns, type RowLayout } from './row-layout.ts';
 import { rowRule } from './row-rule.ts';
@@ -156,7 +156,7 @@ const blank: readonly Case[] = [
 ];
 
 const judge = ({ line, row = 7 }: Omit<Case, 'verdict'>, context: LineContext): Verdict =>
-  judgeLine(typeof line === 'string' ? Buffer.from(line) : line, row, context);
+  validateRow(typeof line === 'string' ? Buffer.from(line) : line, row, context);
 
 describe('the verdict on a line', () => {
   it.each([...good, ...bad, ...blank])('of CSV: $line in row $row is $verdict.outcome $verdict.reason', (one) => {
@@ -205,7 +205,7 @@ describe('the verdict on a line', () => {
     );
     fc.assert(
       fc.property(line, fc.integer({ min: 1, max: 3 }), fc.constantFrom(csv, tsv), (bytes, row, context) => {
-        expect(['skipped', 'rejected', 'accepted']).toContain(judgeLine(bytes, row, context).outcome);
+        expect(['skipped', 'rejected', 'accepted']).toContain(validateRow(bytes, row, context).outcome);
       }),
       { numRuns: 2000 },
     );

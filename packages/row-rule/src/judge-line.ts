@@ -33,7 +33,7 @@ const byteOrderMark = [0xef, 0xbb, 0xbf];
 const carriageReturn = 0x0d;
 
 /** Judges one line (without its newline) as the engine does. `row` is its line number in the file, from 1. */
-export function judgeLine(raw: Uint8Array, row: number, context: LineContext): Verdict {
+export function validateRow(raw: Uint8Array, row: number, context: LineContext): Verdict {
   const bytes = withoutMarks(raw, row);
   if (bytes.length === 0 || row === context.layout.headerRow) return { outcome: 'skipped' };
   const line = readLine(bytes, context.layout);

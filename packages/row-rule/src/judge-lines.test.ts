@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { knownKeys, lineOf, maxLineBytes } from '../../../test/support/arbitrary-lines.ts';
-import { judgeLine, type LineContext } from './judge-line.ts';
+import { validateRow, type LineContext } from './judge-line.ts';
 import { LinesJudge } from './judge-lines.ts';
 import { canBeForeignKey } from './key-form.ts';
 import { fiveColumns, memberColumns, twoColumns, type RowLayout } from './row-layout.ts';
@@ -12,7 +12,7 @@ type Judged = { readonly rows: number; readonly accepted: number; readonly rejec
 function oneByOne(content: Buffer, context: LineContext): Judged {
   const lines = content.toString('latin1').split('\n');
   if (lines.at(-1) === '') lines.pop();
-  const verdicts = lines.map((line, index) => judgeLine(Buffer.from(line, 'latin1'), index + 1, context));
+  const verdicts = lines.map((line, index) => validateRow(Buffer.from(line, 'latin1'), index + 1, context));
   return {
     rows: lines.length,
     accepted: verdicts.filter(({ outcome }) => outcome === 'accepted').length,

@@ -1,6 +1,6 @@
 import { beginsWithId, idBytes } from './begins-with-id.ts';
 import { addToHash, ByteSet, emptyHash } from './byte-set.ts';
-import { judgeLine, type LineContext } from './judge-line.ts';
+import { validateRow, type LineContext } from './judge-line.ts';
 import type { RejectReason } from './reject-reason.ts';
 import { keySeparator, maxEventCharacters } from './row-rule.ts';
 
@@ -15,9 +15,9 @@ const marksBytes = 5;
 type OnReject = (row: number, reason: RejectReason, raw: Uint8Array) => void;
 
 /**
- * Judges the lines of a file as its bytes come, with the verdicts of `judgeLine`, and quickly. A line without quotes is
+ * Judges the lines of a file as its bytes come, with the verdicts of `validateRow`, and quickly. A line without quotes is
  * good if its id is, what stands between id and last column is, and each of its keys is: each by itself. So the pieces
- * of lines that `judgeLine` took are remembered, and a line that has a good id and is made of such pieces is taken
+ * of lines that `validateRow` took are remembered, and a line that has a good id and is made of such pieces is taken
  * without asking again. A byte-order mark is no beginning of an id.
  */
 export class LinesJudge {
@@ -133,7 +133,7 @@ export class LinesJudge {
   #judge(line: Buffer): void {
     this.row += 1;
     const raw = line.subarray(0, -1);
-    const verdict = judgeLine(raw, this.row, this.#context);
+    const verdict = validateRow(raw, this.row, this.#context);
     if (verdict.outcome === 'rejected') this.#onReject(this.row, verdict.reason, raw);
     if (verdict.outcome !== 'accepted') return;
     this.accepted += 1;

@@ -2,7 +2,7 @@ import type { HttpAnswer } from './attempt.ts';
 import type { Api, CallApi } from './call.ts';
 import { followEvents } from './follow-events.ts';
 import { makeRequest, type Connection } from './make-request.ts';
-import { mayPass } from './may-pass.ts';
+import { isRetryable } from './may-pass.ts';
 import { readAnswer } from './read-answer.ts';
 import { sendWithRetries } from './send-with-retries.ts';
 
@@ -16,7 +16,7 @@ function caller(connection: Connection): CallApi {
     const made = makeRequest(connection, call);
     if (!made.ok) return made;
     const request = made.value;
-    const isPassing = (answer: HttpAnswer): boolean => !call.alsoFine?.includes(answer.status) && mayPass(answer);
+    const isPassing = (answer: HttpAnswer): boolean => !call.alsoFine?.includes(answer.status) && isRetryable(answer);
     const timeoutMs = call.options?.timeoutMs ?? connection.timeoutMs;
     const sent = await sendWithRetries(() => request, isPassing, {
       timeoutMs,

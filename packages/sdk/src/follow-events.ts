@@ -1,7 +1,7 @@
 import { describe, refuseForSignal } from './attempt.ts';
 import type { Call, ServerEvent } from './call.ts';
 import { makeRequest, type Connection } from './make-request.ts';
-import { mayPass } from './may-pass.ts';
+import { isRetryable } from './may-pass.ts';
 import { readAnswer } from './read-answer.ts';
 import { readEvents } from './read-events.ts';
 import { refuse, succeed, type Result } from './result.ts';
@@ -57,7 +57,7 @@ export async function* followEvents<T>(
         const whole = { status: answer.status, headers: answer.headers, text: await answer.text() };
         const answered = readAnswer<never>(whole, seen.attempts);
         problem = answered.ok ? refuse('unreadable_answer', 'No stream of events came.', seen.attempts) : answered;
-        if (!mayPass(whole)) return yield problem;
+        if (!isRetryable(whole)) return yield problem;
         retryAfter = readRetryAfter(answer.headers.get('retry-after'));
       }
     } catch (error) {

@@ -1,9 +1,9 @@
 import { CreateBucketCommand, GetBucketAclCommand, PutBucketPolicyCommand, type S3Client } from '@aws-sdk/client-s3';
 import { z } from 'zod';
 import { Secret } from '../../domain/secret.ts';
-import type { StorageGrant, StorageProvisioner } from '../../ports/storage-provisioner.ts';
+import type { StorageGrant, StorageProvisioner } from '../../ports/object-store.ts';
 import { ownerReadsAll, partnerInsidePrefix } from './policies.ts';
-import { sendSigned, type AdminAnswer, type CephAdmin } from './signed-request.ts';
+import { type AdminAnswer, type CephAdmin, sendSigned } from './signed-request.ts';
 
 const userSchema = z.object({ keys: z.array(z.object({ access_key: z.string(), secret_key: z.string() })).min(1) });
 const accepted = new Set([200, 201, 204]);

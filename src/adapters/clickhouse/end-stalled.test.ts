@@ -1,11 +1,11 @@
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { endStalled } from './end-stalled.ts';
+import { endStalled } from './connect.ts';
 
 const portSchema = z.int();
 const addressSchema = z.object({ port: portSchema });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineBackup } from '../../ports/backup.ts';
-import { onEveryShard, type Engine, type Shard } from './connect.ts';
-import { roomNames } from './rooms/room-names.ts';
+import { type Engine, type Shard, onEveryShard } from './connect.ts';
+import { roomNames } from './staging-tables.ts';
 
 /** Hard links to the files of the tables, in a database of their own: CLONE AS takes moments at any size. */
 export function clickhouseBackup(engine: Engine, database: string, disk: string): EngineBackup {

@@ -1,7 +1,9 @@
-import { isRejectReason, type RejectReason } from '@inlet/row-rule/reject-reason';
+import { ClickHouseError } from '@clickhouse/client';
+import { brokenGzip, lineOutOfBounds } from '@inlet/row-rule/file-rule';
+import { type RejectReason, isRejectReason, rejectReasons } from '@inlet/row-rule/reject-reason';
+import { failureOf } from '../../domain/file-failure.ts';
 import type { Load, LoadCounts, RejectedRow, RejectPage } from '../../ports/load-stage.ts';
-import { shardFor, type Engine } from './connect.ts';
-import { isOurStatement, loadQueryPrefix } from './query-ids.ts';
+import { type Engine, isOurStatement, loadQueryPrefix, shardFor } from './connect.ts';
 
 /** By file. The counts of a load are where its bytes went in. An empty reason means accepted. */
 export async function countRows(engine: Engine, loadId: number): Promise<Map<number, LoadCounts>> {
@@ -82,4 +84,41 @@ export async function readSoFar(
 function knownReason(text: string): RejectReason {
   if (!isRejectReason(text)) throw new Error(`the engine gave an unknown reason "${text}"`);
   return text;
+}
+
+/** What the engine answers when gzip data cannot be unpacked to its end. */
+const whatBrokenGzipGives = new Set(['ZLIB_INFLATE_FAILED', 'ATTEMPT_TO_READ_AFTER_EOF', 'CANNOT_READ_ALL_DATA']);
+
+/**
+ * What the engine answers when a single line is larger than the memory of a load: the limit of the statement (not of
+ * the user or the server, which other loads may have used up) was reached where lines are read.
+ */
+const lineTooLargeForLoad =
+  /^(?:Query memory limit|Memory limit \(for query\)) exceeded.*(?:ParallelParsingBlockInputFormat|LineAsStringRowInputFormat)/s;
+
+/** Tells the partner's fault (the bytes) from ours (everything else, which is tried again). */
+export function toLoadFailure(error: unknown, isGzip: boolean): unknown {
+  if (!(error instanceof ClickHouseError) || error.type === undefined) return error;
+  if (error.type === 'MEMORY_LIMIT_EXCEEDED' && lineTooLargeForLoad.test(error.message)) {
+    return failureOf(lineOutOfBounds, error);
+  }
+  if (isGzip && whatBrokenGzipGives.has(error.type)) {
+    return failureOf(brokenGzip, error);
+  }
+  return error;
+}
+
+// While a statement runs, a verdict is a number: 0 for a good row, otherwise the place of the reason. Numbers are far
+// cheaper to make and to count than names. What is kept has the names.
+
+const reasons = Object.keys(rejectReasons);
+
+export function verdictOf(reason: RejectReason): number {
+  return reasons.indexOf(reason) + 1;
+}
+
+/** The name of the reason of a verdict, empty for a good row. */
+export function reasonSql(verdict: string): string {
+  const names = ['', ...reasons].map((name) => `'${name}'`);
+  return `[${names.join(', ')}][${verdict} + 1]`;
 }

@@ -1,7 +1,6 @@
-import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Secret } from '../../domain/secret.ts';
 import { pendingMigrations, readMigrationFiles } from '../migration-files.ts';
-import { fillVariables, splitStatements } from './split-statements.ts';
 
 /** What goes wrong is thrown; the client need not print it as well. */
 const log = { level: ClickHouseLogLevel.OFF };
@@ -62,4 +61,24 @@ async function migrationsDone(shard: ClickHouseClient): Promise<Map<string, stri
   const result = await shard.query({ query: 'SELECT name, checksum FROM schema_migration', format: 'JSONEachRow' });
   const rows = await result.json<{ name: string; checksum: string }>();
   return new Map(rows.map(({ name, checksum }) => [name, checksum]));
+}
+
+/** Splits a migration into statements: each ends with a semicolon at the end of a line; comment lines are left out. */
+export function splitStatements(text: string): string[] {
+  return text
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('--'))
+    .join('\n')
+    .split(/;[ \t]*(?:\n|$)/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+}
+
+/** Puts the cluster's words into a migration. A variable that is not known is a mistake in the file. */
+export function fillVariables(text: string, variables: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\$\{(\w+)\}/g, (_match, name: string) => {
+    const value = variables[name];
+    if (value === undefined) throw new Error(`the migration uses an unknown variable \${${name}}`);
+    return value;
+  });
 }

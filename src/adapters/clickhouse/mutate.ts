@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { oneAtATime } from '../coalesce.ts';
 import type { Shard } from './connect.ts';
-import { oneAtATime } from '../one-at-a-time.ts';
 
 const firstPauseMs = 20;
 const longestPauseMs = 1_000;

@@ -1,9 +1,9 @@
-import type { ColumnName, RowLayout } from '@inlet/row-rule/row-layout';
 import { advertisingIdPattern, hashedIdPattern, zeroIdPattern } from '@inlet/row-rule/advertising-id';
-import { keySeparator, rowRule, type Condition } from '@inlet/row-rule/row-rule';
+import type { ColumnName, RowLayout } from '@inlet/row-rule/row-layout';
+import { type Condition, keySeparator, rowRule } from '@inlet/row-rule/row-rule';
 import { operation } from '@inlet/row-rule/row-values';
 import { quotedFieldPatterns } from '@inlet/row-rule/split-line';
-import { verdictOf } from './verdicts.ts';
+import { verdictOf } from './load-results.ts';
 
 /** Quotes text for SQL. Only for text of our own: what comes from outside goes in as a query parameter. */
 function literal(text: string): string {

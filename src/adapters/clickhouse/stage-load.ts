@@ -1,14 +1,12 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
+import type { RowLayout } from '@inlet/row-rule/row-layout';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { RowLayout } from '@inlet/row-rule/row-layout';
 import type { Load, LoadTarget, StreamedFile, WholeFile } from '../../ports/load-stage.ts';
-import { shardFor, type Engine } from './connect.ts';
-import { toLoadFailure } from './load-failure.ts';
-import { loadQueryPrefix, newQueryId } from './query-ids.ts';
-import { openRoom } from './rooms/open-room.ts';
-import { roomNames } from './rooms/room-names.ts';
+import { type Engine, loadQueryPrefix, newQueryId, shardFor } from './connect.ts';
+import { toLoadFailure } from './load-results.ts';
 import { stageSql } from './stage-sql.ts';
+import { openRoom, roomNames } from './staging-tables.ts';
 
 /** The views run in parallel (2.3 against 1.5 million rows a second). Rows for other shards are there when it returns. */
 const settings: ClickHouseSettings = {

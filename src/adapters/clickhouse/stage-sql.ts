@@ -1,7 +1,7 @@
 import type { RowLayout } from '@inlet/row-rule/row-layout';
 import type { LoadTarget } from '../../ports/load-stage.ts';
+import { reasonSql } from './load-results.ts';
 import { isDataRowSql, judgedLineSql, rawSql } from './row-rule-sql.ts';
-import { reasonSql } from './verdicts.ts';
 
 /** How the bytes come: the lines of one file, or many small files, each with the number of its header line. */
 export type Arrival = 'lines' | 'files';

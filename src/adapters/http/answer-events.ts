@@ -1,10 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import { Failure } from '../../domain/failure.ts';
-import type { Following } from '../../usecases/following.ts';
-import { closeWithCaller, setCaching, type Followable } from './answer-record.ts';
-import type { Shown } from './shown-record.ts';
-import { beginWaiting } from './waiting-time.ts';
+import type { Subscription } from '../../usecases/follow/subscriptions.ts';
+import { type Followable, type Shown, beginWaiting, closeWithCaller, setCaching } from './answer-record.ts';
 import { whileAllowed } from './while-allowed.ts';
 
 /** Proxies end connections on which nothing is said. */
@@ -57,7 +55,7 @@ export async function answerEvents<State, Rec>(
 
 /** Goes on when what it gave was taken: a slow reader misses states, and nothing is kept for it but the newest. */
 async function* events<State, Rec>(
-  following: Following<State>,
+  following: Subscription<State>,
   shown: (state: State) => Shown<Rec>,
   { lastId, endsAt }: { readonly lastId: string | undefined; readonly endsAt: number },
 ): AsyncGenerator<string> {

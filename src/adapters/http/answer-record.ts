@@ -1,18 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createHash } from 'node:crypto';
 import type { Failure } from '../../domain/failure.ts';
-import type { Following } from '../../usecases/following.ts';
-import type { Wants } from '../../usecases/follow-topic.ts';
+import { type JobStatus, jobStatus } from '../../domain/job.ts';
+import type { Subscription, Wants } from '../../usecases/follow/subscriptions.ts';
 import { entityTag, isNamed, readIfNoneMatch } from './entity-tags.ts';
 import { readWait } from './preferences.ts';
-import type { Shown } from './shown-record.ts';
-import { beginWaiting } from './waiting-time.ts';
 import { whileAllowed } from './while-allowed.ts';
 
 /** One record of the caller, to be read once or to be followed. */
 export type Followable<State, Rec> = {
   /** Fails when there is no such record. */
   readonly read: () => Promise<State>;
-  readonly follow: (wants: Wants) => Following<State> | null;
+  readonly follow: (wants: Wants) => Subscription<State> | null;
   readonly missing: () => Failure;
   readonly shown: (state: State) => Shown<Rec>;
 };
@@ -77,7 +76,66 @@ async function waitForNews<State, Rec>(
 }
 
 /** Whoever hangs up gives its place back. */
-export function closeWithCaller(reply: FastifyReply, following: Pick<Following<unknown>, 'close'>): void {
+export function closeWithCaller(reply: FastifyReply, following: Pick<Subscription<unknown>, 'close'>): void {
   if (reply.raw.destroyed) following.close();
   else reply.raw.once('close', following.close);
+}
+
+/** A record as it is answered, with the tag of what it says. */
+export type Shown<Rec> = {
+  readonly record: Rec;
+  /** Without quotes: of the record's header `ETag`, and the id of its event. */
+  readonly tag: string;
+  readonly isFinal: boolean;
+  readonly json: () => string;
+};
+
+/**
+ * Made once of each state, however many are told of it. `essence` is what the tag is made of: equal records have equal
+ * tags, and what the passing of time alone changes may be left out.
+ */
+export function memoizeShown<State extends object, Rec extends { readonly status: JobStatus }>(
+  recordOf: (state: State) => Rec,
+  essence: (record: Rec) => object = (record) => record,
+): (state: State) => Shown<Rec> {
+  const made = new WeakMap<State, Shown<Rec>>();
+  const make = (state: State): Shown<Rec> => {
+    const record = recordOf(state);
+    let json: string | undefined;
+    return {
+      record,
+      tag: createHash('sha256')
+        .update(JSON.stringify(essence(record)))
+        .digest('base64url')
+        .slice(0, 22),
+      isFinal: record.status === jobStatus.done || record.status === jobStatus.failed,
+      json: () => (json ??= JSON.stringify(record)),
+    };
+  };
+  return (state) => {
+    const shown = made.get(state) ?? make(state);
+    made.set(state, shown);
+    return shown;
+  };
+}
+
+type Waiting = { waitedMs: number; since: number | null };
+
+const waits = new WeakMap<FastifyRequest, Waiting>();
+
+/** From now on the caller gets what it asked for by waiting; until the function is called, or the request is over. */
+export function beginWaiting(request: FastifyRequest): () => void {
+  const waiting = waits.get(request) ?? { waitedMs: 0, since: null };
+  waiting.since = performance.now();
+  waits.set(request, waiting);
+  return () => {
+    waiting.waitedMs = waitedMs(request);
+    waiting.since = null;
+  };
+}
+
+/** How long the request has waited on purpose: no part of how fast it was answered. */
+export function waitedMs(request: FastifyRequest): number {
+  const { waitedMs: before, since } = waits.get(request) ?? { waitedMs: 0, since: null };
+  return since === null ? before : before + performance.now() - since;
 }

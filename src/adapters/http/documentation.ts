@@ -1,24 +1,24 @@
 import type { healthOperations } from '@inlet/contract/health';
 import type { operations } from '@inlet/contract/operations';
-import { getCompositionDocumentation } from './composition/get-composition-documentation.ts';
-import { appendFilesDocumentation } from './firstparty-audience/append-files-documentation.ts';
-import { clearAudienceDocumentation } from './firstparty-audience/clear-audience-documentation.ts';
-import { createAudienceDocumentation } from './firstparty-audience/create-audience-documentation.ts';
-import { followAudienceDocumentation } from './firstparty-audience/follow-audience-documentation.ts';
-import { getAudienceDocumentation } from './firstparty-audience/get-audience-documentation.ts';
-import { listAudienceErrorsDocumentation } from './firstparty-audience/list-audience-errors-documentation.ts';
-import { listAudiencesDocumentation } from './firstparty-audience/list-audiences-documentation.ts';
-import { getLiveDocumentation, getReadyDocumentation } from './health/health-documentation.ts';
-import { getLimitsDocumentation } from './limits/get-limits-documentation.ts';
-import { listAttributesDocumentation } from './marketplace-attributes/list-attributes-documentation.ts';
-import { deleteAttributeDataDocumentation } from './marketplace-import/delete-attribute-data-documentation.ts';
-import { followImportLogDocumentation } from './marketplace-import/follow-import-log-documentation.ts';
-import { getImportLogDocumentation } from './marketplace-import/get-import-log-documentation.ts';
-import { listImportErrorsDocumentation } from './marketplace-import/list-import-errors-documentation.ts';
-import { listImportFilesDocumentation } from './marketplace-import/list-import-files-documentation.ts';
-import { listImportLogsDocumentation } from './marketplace-import/list-import-logs-documentation.ts';
-import { queueImportDocumentation } from './marketplace-import/queue-import-documentation.ts';
 import type { OperationDocumentation } from './operation-documentation.ts';
+import { appendFilesDocumentation } from './routes/append-files.ts';
+import { clearAudienceDocumentation } from './routes/clear-audience.ts';
+import { createAudienceDocumentation } from './routes/create-audience.ts';
+import { deleteAttributeDataDocumentation } from './routes/delete-attribute-data.ts';
+import { followAudienceDocumentation } from './routes/follow-audience.ts';
+import { followImportLogDocumentation } from './routes/follow-import-log.ts';
+import { getAudienceDocumentation } from './routes/get-audience.ts';
+import { getCompositionDocumentation } from './routes/get-composition.ts';
+import { getImportLogDocumentation } from './routes/get-import-log.ts';
+import { getLimitsDocumentation } from './routes/get-limits.ts';
+import { getLiveDocumentation, getReadyDocumentation } from './routes/health.ts';
+import { listAttributesDocumentation } from './routes/list-attributes.ts';
+import { listAudienceErrorsDocumentation } from './routes/list-audience-errors.ts';
+import { listAudiencesDocumentation } from './routes/list-audiences.ts';
+import { listImportErrorsDocumentation } from './routes/list-import-errors.ts';
+import { listImportFilesDocumentation } from './routes/list-import-files.ts';
+import { listImportLogsDocumentation } from './routes/list-import-logs.ts';
+import { queueImportDocumentation } from './routes/queue-import.ts';
 
 /** Of every operation in the registry, by its name there: the compiler asks for a missing one. */
 export const documentation: Readonly<

@@ -1,11 +1,34 @@
-import type { LoadErrorRecord } from '@inlet/contract/load-error';
-import { loadErrorListSchema } from '@inlet/contract/load-error';
+import { type LoadErrorRecord, loadErrorListSchema } from '@inlet/contract/load-error';
+import { csvField } from '@inlet/row-rule/csv-field';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { firstErrorPlace, type ErrorPage, type LoadError } from '../../usecases/list-load-errors.ts';
-import { toCsv } from './csv.ts';
+import { type ErrorPage, type LoadError, firstErrorPlace } from '../../usecases/follow/list-load-errors.ts';
 import { linkNext, readCursor } from './paging.ts';
-import { wantsCsv } from './wants-csv.ts';
+
+/** RFC 4180, with a header line. */
+function toCsv<Column extends string>(
+  columns: readonly Column[],
+  rows: readonly Readonly<Record<Column, string | number | null>>[],
+): string {
+  const lines = rows.map((row) => columns.map((column) => csvField(row[column])).join(','));
+  return [columns.join(','), ...lines, ''].join('\r\n');
+}
+
+/** Whether `Accept` likes CSV better than JSON; of two that it likes as well, the first. JSON for whoever names neither. */
+export function wantsCsv(accept = ''): boolean {
+  const liked = accept.split(',').map(toRange);
+  const csv = liked.find(({ type }) => type === 'text/csv');
+  const json = liked.find(({ type }) => type === 'application/json');
+  if (!csv || csv.quality === 0) return false;
+  if (!json) return true;
+  return csv.quality === json.quality ? liked.indexOf(csv) < liked.indexOf(json) : csv.quality > json.quality;
+}
+
+function toRange(text: string): { readonly type: string; readonly quality: number } {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+  return { type, quality: /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(weight) ? Number(weight) : 1 };
+}
 
 const columns = ['file', 'row', 'column', 'code', 'message', 'text'] as const;
 

@@ -1,5 +1,5 @@
-import type { FieldError } from '../../domain/failure.ts';
 import type { FailureCode } from '../../domain/failure-catalogue.ts';
+import type { FieldError } from '../../domain/failure.ts';
 
 /** What the OpenAPI document says of an operation beside its schemas. The acceptance suite sends the examples. */
 export type OperationDocumentation = {

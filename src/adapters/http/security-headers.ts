@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Api } from './server.ts';
+import type { Api } from './api.ts';
 
 const always = {
   'x-content-type-options': 'nosniff',

@@ -1,56 +1,43 @@
-import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from '@fastify/type-provider-zod';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify';
+import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from '@fastify/type-provider-zod';
+import Fastify, { type FastifyBaseLogger } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Limits } from '../../domain/limits.ts';
-import type { RequestLimits } from '../../domain/request-limits.ts';
+import type { Limits, RequestLimits } from '../../domain/limits.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
-import type { CustomerStore } from '../../ports/customer-store.ts';
-import type { IssuedTokens } from '../../ports/issued-tokens.ts';
-import type { KeyIssuer } from '../../ports/key-issuer.ts';
-import type { Fingerprint } from '../../ports/fingerprint.ts';
+import type { KeyIssuer, Fingerprint } from '../../ports/crypto.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
-import type { AttributeStore } from '../../ports/attribute-store.ts';
-import type { AsCaller } from '../../ports/caller-scope.ts';
-import type { PartnerStore } from '../../ports/partner-store.ts';
-import type { RequestWindows } from '../../ports/request-windows.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
-import type { FollowedRecords } from '../../usecases/followed-records.ts';
-import type { CompositionDeps } from '../../usecases/get-composition.ts';
-import { limitRequests } from '../../usecases/limit-requests.ts';
-import type { AccessRecorder } from '../../usecases/record-access.ts';
-import { addAuthentication } from './authentication.ts';
-import { addCallerScope, findPartnerScopeOf } from './caller-scope.ts';
-import { addCustomerScope, findScopeOf } from './customer-scope.ts';
-import { addGetComposition } from './composition/get-composition.ts';
-import type { Dependency } from './health/ready.ts';
-import { addAudienceOperations } from './firstparty-audience/operations.ts';
-import { openDoor, type FrontDoor, type TlsSource } from './front-door.ts';
-import { addLive } from './health/live.ts';
-import { addReady } from './health/ready.ts';
-import { addGetLimits } from './limits/get-limits.ts';
-import { addListAttributes } from './marketplace-attributes/list-attributes.ts';
-import { addDeleteAttributeData } from './marketplace-import/delete-attribute-data.ts';
-import { addFollowImportLog } from './marketplace-import/follow-import-log.ts';
-import { addGetImportLog } from './marketplace-import/get-import-log.ts';
-import { addListImportErrors } from './marketplace-import/list-import-errors.ts';
-import { addListImportFiles } from './marketplace-import/list-import-files.ts';
-import { addListImportLogs } from './marketplace-import/list-import-logs.ts';
-import { addQueueImport } from './marketplace-import/queue-import.ts';
-import { addProblemAnswers, answerFrameworkError } from './problem-answers.ts';
-import { addReference } from './reference/add-reference.ts';
-import { addRequestLimit } from './request-limit.ts';
+import type { CustomerStore, IssuedTokens, AttributeStore, PartnerStore } from '../../ports/partner-store.ts';
+import type { AsCaller, RequestWindows } from '../../ports/request-store.ts';
+import { limitRequests } from '../../usecases/access/limit-requests.ts';
+import type { AccessRecorder } from '../../usecases/access/record-access.ts';
+import type { FollowedRecords } from '../../usecases/follow/followed-records.ts';
+import type { CompositionDeps } from '../../usecases/report/get-composition.ts';
+import type { Api } from './api.ts';
+import {
+  addAuthentication,
+  addCallerScope,
+  addCustomerScope,
+  findPartnerScopeOf,
+  findScopeOf,
+} from './authentication.ts';
+import { type HttpLimits, type TlsSource, createHttpServer } from './http-limits.ts';
+import { addProblemAnswers, answerFrameworkError, answerUnreadable, takeOddRequests } from './problems.ts';
+import { addRequestLimit } from './request-limits.ts';
 import { OneLineLog } from './request-log.ts';
+import { addAudienceOperations } from './routes/audience-operations.ts';
+import { addDeleteAttributeData } from './routes/delete-attribute-data.ts';
+import { addFollowImportLog } from './routes/follow-import-log.ts';
+import { addGetComposition } from './routes/get-composition.ts';
+import { addGetImportLog } from './routes/get-import-log.ts';
+import { addGetLimits } from './routes/get-limits.ts';
+import { type Dependency, addLive, addReady } from './routes/health.ts';
+import { addListAttributes } from './routes/list-attributes.ts';
+import { addListImportErrors } from './routes/list-import-errors.ts';
+import { addListImportFiles } from './routes/list-import-files.ts';
+import { addListImportLogs } from './routes/list-import-logs.ts';
+import { addQueueImport } from './routes/queue-import.ts';
+import { addReference } from './routes/reference.ts';
 import { addSecurityHeaders } from './security-headers.ts';
-import { answerUnreadable, takeOddRequests } from './unreadable-requests.ts';
-
-export type Api = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  ZodTypeProvider
->;
 
 export type ApiDeps = {
   readonly partners: PartnerStore;
@@ -70,7 +57,7 @@ export type ApiDeps = {
   readonly limits: Limits;
   readonly requestLimits: RequestLimits;
   readonly requestWindows: RequestWindows;
-  readonly frontDoor: FrontDoor;
+  readonly httpLimits: HttpLimits;
   readonly canAssumeRoles: boolean;
   readonly dependencies: readonly Dependency[];
   readonly asCaller: AsCaller;
@@ -79,12 +66,13 @@ export type ApiDeps = {
 };
 
 export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSource | null = null): Api {
-  const { frontDoor, requestLimits } = deps;
+  const { httpLimits, requestLimits } = deps;
   const api: Api = Fastify({
     loggerInstance: logger,
     bodyLimit: requestLimits.maxBodyBytes,
-    serverFactory: (handler) => openDoor({ ...frontDoor, maxHeaderBytes: requestLimits.maxHeaderBytes, tls }, handler),
-    trustProxy: frontDoor.trustedProxies.length > 0 ? [...frontDoor.trustedProxies] : false,
+    serverFactory: (handler) =>
+      createHttpServer({ ...httpLimits, maxHeaderBytes: requestLimits.maxHeaderBytes, tls }, handler),
+    trustProxy: httpLimits.trustedProxies.length > 0 ? [...httpLimits.trustedProxies] : false,
     // The caller's own request ids are not taken over: they would let one caller write into another's logs.
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 100 },

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Failure } from '../../domain/failure.ts';
-import { isDenied } from './problem.ts';
+import { isDenied } from './problems.ts';
 
 /** Well within the five seconds after which a key that was revoked must be of no use. */
 const everyMs = 2_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countWrongKeys } from './wrong-key-counts.ts';
+import { countWrongKeys } from './wrong-key-limit.ts';
 
 describe('wrong keys of an address', () => {
   const counting = (most: number) => {

@@ -1,9 +1,9 @@
 import Fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RefusedKey } from '../../domain/caller.ts';
-import { addProblemAnswers } from './problem-answers.ts';
-import type { Api } from './server.ts';
+import { addProblemAnswers } from './problems.ts';
 import { guardAgainstWrongKeys } from './wrong-key-limit.ts';
+import type { Api } from './api.ts';
 
 const most = 5;
 

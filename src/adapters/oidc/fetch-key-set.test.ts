@@ -1,7 +1,7 @@
-import { createServer, type RequestListener } from 'node:http';
+import { type RequestListener, createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseNetwork } from '../../domain/ip-address.ts';
-import { fetchKeySet } from './fetch-key-set.ts';
+import { parseNetwork } from '../../domain/network-address.ts';
+import { fetchKeySet } from './key-set.ts';
 
 const loopback = [parseNetwork('127.0.0.1/32')].filter((network) => network !== null);
 const key = { kty: 'EC', crv: 'P-256', kid: 'one', x: 'x', y: 'y' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Log } from '../../ports/log.ts';
-import { holdKeys, keyTimes, type HeldKeys } from './held-keys.ts';
+import type { Log } from '../../ports/observability.ts';
+import { type HeldKeys, holdKeys, keyTimes } from './key-set.ts';
 
 const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const times = keyTimes(300_000);

@@ -1,9 +1,8 @@
-import { decodeJwt, errors, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
-import { clockToleranceSeconds, judgeToken, type TokenRules } from '../../domain/issued-token.ts';
-import type { IssuedTokens } from '../../ports/issued-tokens.ts';
-import type { Log } from '../../ports/log.ts';
-import type { KeySet } from './fetch-key-set.ts';
-import type { Held, HeldKeys } from './held-keys.ts';
+import { type JWTVerifyGetKey, type JWTVerifyOptions, decodeJwt, errors, jwtVerify } from 'jose';
+import { type TokenRules, clockToleranceSeconds, judgeToken } from '../../domain/issued-token.ts';
+import type { Log } from '../../ports/observability.ts';
+import type { IssuedTokens } from '../../ports/partner-store.ts';
+import type { KeySet, Held, HeldKeys } from './key-set.ts';
 
 export type IssuedTokenSettings = {
   readonly issuer: string;

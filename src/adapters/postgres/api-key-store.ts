@@ -1,10 +1,8 @@
-import { sql } from 'kysely';
-import type { ApiKeyStore } from '../../ports/api-key-store.ts';
-import type { Database } from './connect.ts';
-import { insertKey } from './keys/insert-key.ts';
-import { noteUses } from './keys/note-uses.ts';
-import { rotateKey } from './keys/rotate-key.ts';
-import { shownColumns, toApiKey } from './keys/shown-columns.ts';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import type { ApiKey, KeyWish } from '../../domain/api-key.ts';
+import { toScopes } from '../../domain/caller.ts';
+import type { ApiKeyStore, KeyHolder } from '../../ports/partner-store.ts';
+import type { Database, Tables, Tx } from './db/tables.ts';
 
 export function postgresApiKeyStore(db: Database): ApiKeyStore {
   return {
@@ -27,4 +25,117 @@ export function postgresApiKeyStore(db: Database): ApiKeyStore {
     },
     noteUses: (keyIds) => noteUses(db, keyIds),
   };
+}
+
+/** All but the hash. */
+const shownColumns = [
+  'id',
+  'name',
+  'scopes',
+  'created_at as createdAt',
+  'last_used_at as lastUsedAt',
+  'expires_at as expiresAt',
+  'revoked_at as revokedAt',
+] as const;
+
+function toApiKey(row: Omit<ApiKey, 'scopes'> & { readonly scopes: readonly string[] | null }): ApiKey {
+  return { ...row, scopes: toScopes(row.scopes) };
+}
+
+async function insertKey(
+  db: Database | Tx,
+  partnerId: number,
+  keyHash: Uint8Array,
+  { name, scopes, livesSeconds }: KeyWish,
+): Promise<ApiKey> {
+  const made = await db
+    .insertInto('api_key')
+    .values({
+      partner_id: partnerId,
+      key_hash: Buffer.from(keyHash),
+      name,
+      scopes: scopes && [...scopes],
+      // The clock of the database, which also judges it.
+      expires_at: sql<Date | null>`now() + make_interval(secs => ${livesSeconds}::double precision)`,
+    })
+    .returning(shownColumns)
+    .executeTakeFirstOrThrow();
+  return toApiKey(made);
+}
+
+/** Several processes may have seen the key: the first of them within a minute writes. */
+async function noteUses(db: Database, keyIds: readonly number[]): Promise<void> {
+  await sql`SELECT note_key_uses(${keyIds}::bigint[])`.execute(db);
+}
+
+type Next = Parameters<ApiKeyStore['rotate']>[2];
+
+/** Both or neither: a key does not get an end before there is one to go on with. */
+async function rotateKey(
+  db: Database,
+  partnerId: number,
+  keyId: number,
+  next: Next,
+): Promise<{ old: ApiKey; made: ApiKey } | null> {
+  return db.transaction().execute(async (tx) => {
+    const before = await tx
+      .selectFrom('api_key')
+      .where('partner_id', '=', partnerId)
+      .where('id', '=', keyId)
+      .where('revoked_at', 'is', null)
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
+      .select(['name', 'scopes', sql<number | null>`extract(epoch FROM expires_at - created_at)::float8`.as('lived')])
+      .forUpdate()
+      .executeTakeFirst();
+    if (!before) return null;
+    const old = await tx
+      .updateTable('api_key')
+      // The earlier of the two; null is passed over.
+      .set({ expires_at: sql<Date>`least(expires_at, now() + make_interval(secs => ${next.overlapSeconds}))` })
+      .where('partner_id', '=', partnerId)
+      .where('id', '=', keyId)
+      .returning(shownColumns)
+      .executeTakeFirstOrThrow();
+    const made = await insertKey(tx, partnerId, next.keyHash, {
+      name: before.name,
+      scopes: before.scopes === null ? null : toApiKey(old).scopes,
+      livesSeconds: next.livesSeconds ?? before.lived,
+    });
+    return { old: toApiKey(old), made };
+  });
+}
+
+/**
+ * The hash is looked up by an index, which takes a little longer the more of its beginning is right. That helps nobody:
+ * a caller chooses a key, not a hash, and a beginning of a SHA-256 says nothing of the 196 random bits behind it.
+ */
+export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promise<KeyHolder | null> {
+  const found = await db
+    .selectFrom(keyWithHash(keyHash).as('key'))
+    .innerJoin(partnerWithKey(keyHash).as('partner'), 'partner.id', 'key.partner_id')
+    .select([
+      'partner.id',
+      'partner.name',
+      'partner.prefix',
+      'key.id as keyId',
+      'key.scopes',
+      sql<boolean>`key.revoked_at IS NULL AND coalesce(key.expires_at > now(), true)`.as('isValid'),
+      // The same minute as in note_key_uses(), which has the last word.
+      sql<boolean>`coalesce(key.last_used_at < now() - interval '1 minute', true)`.as('isUseDue'),
+    ])
+    .executeTakeFirst();
+  if (!found) return null;
+  const { id, name, prefix, keyId, isValid, isUseDue } = found;
+  return { partner: { id, name, prefix }, keyId, scopes: toScopes(found.scopes), isValid, isUseDue };
+}
+
+// Before a caller is known the api sees no row of any table. These give it the one that belongs to a key, to be used
+// in place of the tables.
+
+function keyWithHash(keyHash: Uint8Array): RawBuilder<Selectable<Tables['api_key']>> {
+  return sql`key_with_hash(${Buffer.from(keyHash)})`;
+}
+
+function partnerWithKey(keyHash: Uint8Array): RawBuilder<Selectable<Tables['partner']>> {
+  return sql`partner_with_key(${Buffer.from(keyHash)})`;
 }

@@ -1,20 +1,19 @@
 import { sql } from 'kysely';
-import type { AttributeStore } from '../../ports/attribute-store.ts';
-import { insertAttribute } from './attributes/insert-attribute.ts';
-import { selectAttributes } from './attributes/select-attributes.ts';
-import { tieForeignKeys } from './attributes/tie-foreign-keys.ts';
-import type { Database } from './connect.ts';
-import { explainDoubles } from './explain-doubles.ts';
+import type { Attribute } from '../../domain/attribute.ts';
+import type { AttributeStore, Page } from '../../ports/partner-store.ts';
+import type { Database, Tx } from './db/tables.ts';
+import { explainUniqueViolation } from './db/unique-violation.ts';
 
 const taken = 'Names and foreign keys are unique for a partner, and one of these is taken.';
 
 export function postgresAttributeStore(db: Database): AttributeStore {
   return {
-    create: (partnerId, attribute) => explainDoubles(taken, () => insertAttribute(db, partnerId, attribute)),
+    create: (partnerId, attribute) => explainUniqueViolation(taken, () => insertAttribute(db, partnerId, attribute)),
     list: (partnerId, which) => selectAttributes(db, partnerId, which),
     tie: (partnerId, attributeId, keys) =>
       db.transaction().execute((tx) => tieForeignKeys(tx, partnerId, attributeId, keys)),
-    rename: (partnerId, attributeId, name) => explainDoubles(taken, () => change(db, partnerId, attributeId, { name })),
+    rename: (partnerId, attributeId, name) =>
+      explainUniqueViolation(taken, () => change(db, partnerId, attributeId, { name })),
     retire: (partnerId, attributeId) =>
       change(db, partnerId, attributeId, { retired_at: sql<Date>`coalesce(retired_at, now())` }),
   };
@@ -34,4 +33,73 @@ async function change(
     .returning('id')
     .executeTakeFirst();
   return changed !== undefined;
+}
+
+/** A new attribute takes no foreign key away from another: that is what tying is for. */
+async function insertAttribute(
+  db: Database,
+  partnerId: number,
+  attribute: { name: string; foreignKeys: readonly string[] },
+): Promise<Attribute> {
+  return db.transaction().execute(async (tx) => {
+    const { id } = await tx
+      .insertInto('attribute')
+      .values({ partner_id: partnerId, name: attribute.name })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    const keys = attribute.foreignKeys.map((key) => ({ partner_id: partnerId, foreign_key: key, attribute_id: id }));
+    if (keys.length > 0) await tx.insertInto('attribute_foreign_key').values(keys).execute();
+    return { id, ...attribute, isRetired: false };
+  });
+}
+
+export async function selectAttributes(
+  db: Database,
+  partnerId: number,
+  which: { readonly retired: boolean; readonly page?: Page },
+): Promise<Attribute[]> {
+  let query = db
+    .selectFrom('attribute')
+    .leftJoin('attribute_foreign_key as k', 'k.attribute_id', 'attribute.id')
+    .where('attribute.partner_id', '=', partnerId)
+    .groupBy('attribute.id')
+    .orderBy('attribute.id')
+    .select([
+      'attribute.id',
+      'attribute.name',
+      sql<boolean>`attribute.retired_at IS NOT NULL`.as('isRetired'),
+      sql<
+        string[]
+      >`coalesce(array_agg(k.foreign_key ORDER BY k.foreign_key) FILTER (WHERE k.foreign_key IS NOT NULL), '{}')`.as(
+        'foreignKeys',
+      ),
+    ]);
+  if (!which.retired) query = query.where('attribute.retired_at', 'is', null);
+  if (which.page) query = query.where('attribute.id', '>', which.page.afterId).limit(which.page.limit);
+  return query.execute();
+}
+
+/** A key means one attribute of the partner; tying it again moves it. */
+async function tieForeignKeys(
+  tx: Tx,
+  partnerId: number,
+  attributeId: number,
+  foreignKeys: readonly string[],
+): Promise<boolean> {
+  const owned = await tx
+    .selectFrom('attribute')
+    .select('id')
+    .where('partner_id', '=', partnerId)
+    .where('id', '=', attributeId)
+    .executeTakeFirst();
+  if (!owned) return false;
+  if (foreignKeys.length === 0) return true;
+  await tx
+    .insertInto('attribute_foreign_key')
+    .values(foreignKeys.map((key) => ({ partner_id: partnerId, foreign_key: key, attribute_id: attributeId })))
+    .onConflict((conflict) =>
+      conflict.columns(['partner_id', 'foreign_key']).doUpdateSet({ attribute_id: attributeId }),
+    )
+    .execute();
+  return true;
 }

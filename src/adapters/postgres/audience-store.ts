@@ -1,16 +1,21 @@
+import { type RawBuilder, sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
-import type { AudienceStore } from '../../ports/audience-store.ts';
-import { postgresAcceptedRequests } from './accepted-requests.ts';
-import { clearAudience } from './audiences/clear.ts';
-import { endPurge, keepPurging, notePurge, selectDead, takeDue } from './audiences/dead-generations.ts';
-import { findAudience } from './audiences/lock-audience.ts';
-import { selectAudienceFiles } from './audiences/select-audience-files.ts';
-import { selectAudiences } from './audiences/select-audiences.ts';
-import { selectFailedLoads } from './audiences/select-failed-loads.ts';
-import { appendToAudience, createAudience } from './audiences/submit.ts';
-import type { Database } from './connect.ts';
-import { selectLoadedFiles } from './files/select-loaded-files.ts';
-import { selectAudienceMarks } from './select-marks.ts';
+import { z } from 'zod';
+import { type Audience, type AudienceScope, type StatusesPresent, audienceStatus } from '../../domain/audience.ts';
+import { isFailureCode } from '../../domain/failure-catalogue.ts';
+import type { IdempotentRequest } from '../../domain/idempotency.ts';
+import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
+import type { AudienceStore, NewAudienceLoad, AudienceFile, FailedLoad } from '../../ports/audience-store.ts';
+import { selectAudienceMarks } from './change-feed.ts';
+import type { Database, Tx } from './db/tables.ts';
+import { toJobStatus } from './db/tables.ts';
+import { endPurge, keepPurging, notePurge, selectDead, takeDue } from './dead-generations.ts';
+import { type RequestRecords, runIdempotently, postgresAcceptedRequests } from './idempotency-store.ts';
+import { lockLane } from './lane/next-step.ts';
+import { supersedeLoads } from './lane/start-job.ts';
+import { submitJob } from './lane/submit-job.ts';
+import { selectLoadedFiles } from './loaded-files.ts';
+import { sendLaneToken } from './queue/tokens.ts';
 
 export function postgresAudienceStore(
   db: Database,
@@ -50,4 +55,270 @@ export function postgresAudienceStore(
     endPurge: (partnerIds, seconds) => endPurge(db, partnerIds, seconds),
     notePurge: (generation, rows) => notePurge(db, generation, rows),
   };
+}
+
+/** Which rows of `audience` a call may see. Written so that the index over partner and customer can be used. */
+export function inScope({ partnerId, customerId }: AudienceScope): RawBuilder<boolean> {
+  const customer = customerId === null ? sql`IS NULL` : sql`= ${customerId}`;
+  return sql<boolean>`(audience.partner_id = ${partnerId} AND audience.customer_id ${customer})`;
+}
+
+/** The audience, if it is in the scope. Audiences are never removed, so what was found stays. */
+async function findAudience(
+  db: Database | Tx,
+  scope: AudienceScope,
+  audienceId: number,
+): Promise<{ generation: number } | undefined> {
+  return one(db, scope, audienceId).executeTakeFirst();
+}
+
+/** The same; and nobody clears it until the transaction ends. */
+async function lockAudience(tx: Tx, scope: AudienceScope, audienceId: number): Promise<{ generation: number }> {
+  return one(tx, scope, audienceId).forNoKeyUpdate().executeTakeFirstOrThrow();
+}
+
+function one(db: Database | Tx, scope: AudienceScope, audienceId: number) {
+  return db.selectFrom('audience').select('generation').where('id', '=', audienceId).where(inScope(scope));
+}
+
+type Deps = { readonly db: Database; readonly boss: PgBoss; readonly requests: RequestRecords };
+
+const madeSchema = z.object({ audienceId: z.int(), warehouseSegmentId: z.int() });
+
+async function createAudience(
+  deps: Deps,
+  { partnerId, customerId }: AudienceScope,
+  { name, filePath, maxOpenJobs }: NewAudienceLoad & { readonly name: string },
+  once: IdempotentRequest | null,
+): Promise<{ audienceId: number; warehouseSegmentId: number }> {
+  return runIdempotently(deps, { partnerId, once, result: madeSchema }, (tx) =>
+    submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
+      const made = await tx
+        .insertInto('audience')
+        .values({ partner_id: partnerId, customer_id: customerId, name })
+        .returning(['id', 'warehouse_segment_id', 'generation'])
+        .executeTakeFirstOrThrow();
+      await insertLoad(tx, { jobId, partnerId, audienceId: made.id, generation: made.generation, filePath });
+      return { audienceId: made.id, warehouseSegmentId: made.warehouse_segment_id };
+    }),
+  );
+}
+
+/** The load belongs to the generation that is live when it is asked for: a clear that comes later cancels it. */
+async function appendToAudience(
+  deps: Deps,
+  scope: AudienceScope,
+  audienceId: number,
+  { filePath, maxOpenJobs }: NewAudienceLoad,
+  once: IdempotentRequest | null,
+): Promise<number | null> {
+  const { partnerId } = scope;
+  if (!(await findAudience(deps.db, scope, audienceId))) return null;
+  return runIdempotently(deps, { partnerId, once, result: z.int() }, (tx) =>
+    // The lane before the audience: whoever locks both does it in this order.
+    submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
+      const { generation } = await lockAudience(tx, scope, audienceId);
+      await supersedeLoads(tx, { id: jobId, audienceId, generation }, [filePath]);
+      await insertLoad(tx, { jobId, partnerId, audienceId, generation, filePath });
+      await tx
+        .updateTable('audience')
+        .set({ updated_at: sql`now()` })
+        .where('id', '=', audienceId)
+        .execute();
+      return jobId;
+    }),
+  );
+}
+
+type NewLoad = {
+  readonly jobId: number;
+  readonly partnerId: number;
+  readonly audienceId: number;
+  readonly generation: number;
+  readonly filePath: string;
+};
+
+async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
+  await tx
+    .insertInto('audience_load')
+    .values({
+      job_id: load.jobId,
+      partner_id: load.partnerId,
+      audience_id: load.audienceId,
+      generation: load.generation,
+      file_path: load.filePath,
+    })
+    .execute();
+}
+
+/**
+ * A few rows, whatever the audience holds: the next generation begins empty, what the engine has of the one before is
+ * noted to be purged, and its open jobs end. They end here, not later: whoever is at one of them finds it ended when it
+ * wants to commit.
+ */
+async function clearAudience(
+  deps: { readonly db: Database; readonly boss: PgBoss; readonly requests: RequestRecords },
+  scope: AudienceScope,
+  audienceId: number,
+  once: IdempotentRequest | null,
+): Promise<boolean> {
+  if (!(await findAudience(deps.db, scope, audienceId))) return false;
+  return runIdempotently(deps, { partnerId: scope.partnerId, once, result: z.literal(true) }, async (tx) => {
+    // The lane before the audience, as an append does it; and the lane sees either the cancelled jobs or the new token.
+    await lockLane(tx, scope.partnerId);
+    const { generation } = await lockAudience(tx, scope, audienceId);
+    await tx
+      .updateTable('audience')
+      .set({
+        generation: generation + 1,
+        uploaded_devices: 0,
+        unique_devices: 0,
+        matched_devices: 0,
+        last_load_id: null,
+        updated_at: sql`now()`,
+      })
+      .where('id', '=', audienceId)
+      .execute();
+    await tx
+      .insertInto('dead_generation')
+      .values({ audience_id: audienceId, generation, partner_id: scope.partnerId })
+      .execute();
+    await cancelJobs(tx, scope.partnerId, audienceId);
+    await sendLaneToken(deps.boss, tx, scope.partnerId);
+    return true;
+  });
+}
+
+/** Looked for among the partner's open jobs, which are few. One that had listed no files has left nothing to clean. */
+async function cancelJobs(tx: Tx, partnerId: number, audienceId: number): Promise<void> {
+  await tx
+    .updateTable('job')
+    .set({
+      status: jobStatus.failed,
+      cancelled: true,
+      finished_at: sql`now()`,
+      updated_at: sql`now()`,
+      cleaned_at: sql`CASE WHEN listed_at IS NULL THEN now() END`,
+    })
+    .where('partner_id', '=', partnerId)
+    .where('status', 'in', openStatuses)
+    .where('id', 'in', (eb) => eb.selectFrom('audience_load').select('job_id').where('audience_id', '=', audienceId))
+    .execute();
+}
+
+/**
+ * The file entries of the live generation of `audience`, which must be in scope: its files, and the paths of jobs that
+ * never came to list any (because they wait, or because they failed). Of each path the newest.
+ */
+const audienceFiles: RawBuilder<unknown> = sql`
+  SELECT f.job_id, f.id, f.key AS s3_path, f.status, CASE WHEN f.status = ${jobStatus.done} THEN f.accepted_rows ELSE 0 END AS rows,
+         f.updated_at
+  FROM job_file f
+  WHERE f.audience_id = audience.id AND f.generation = audience.generation AND NOT f.superseded
+  UNION ALL
+  SELECT l.job_id, 0, p.prefix || l.file_path, CASE WHEN j.status = ${jobStatus.failed} THEN j.status ELSE ${jobStatus.pending} END, 0,
+         j.updated_at
+  FROM audience_load l JOIN job j ON j.id = l.job_id JOIN partner p ON p.id = l.partner_id
+  WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL`;
+
+async function selectAudienceFiles(
+  db: Database | Tx,
+  scope: AudienceScope,
+  audienceId: number,
+  limit: number,
+): Promise<AudienceFile[]> {
+  const { rows } = await sql<{ s3_path: string; status: number; rows: number; updated_at: Date }>`
+    SELECT entry.s3_path, entry.status, entry.rows, entry.updated_at
+    FROM audience, LATERAL (${audienceFiles}) AS entry
+    WHERE audience.id = ${audienceId} AND ${inScope(scope)}
+    ORDER BY entry.job_id, entry.id LIMIT ${limit}
+  `.execute(db);
+  return rows.map(({ s3_path: s3Path, status, rows: rowsUploaded, updated_at: updatedAt }) => ({
+    s3Path,
+    status: toJobStatus(status),
+    rowsUploaded,
+    updatedAt,
+  }));
+}
+
+type Row = {
+  id: number;
+  name: string;
+  warehouse_segment_id: number;
+  uploaded_devices: number;
+  unique_devices: number;
+  matched_devices: number;
+  created_at: Date;
+  updated_at: Date;
+  files: StatusesPresent;
+};
+
+/** The audience's own, or that of its newest entry: a file that fails changes nothing but itself. */
+const updatedAt = sql`greatest(
+  audience.updated_at,
+  (SELECT max(f.updated_at) FROM job_file f
+   WHERE f.audience_id = audience.id AND f.generation = audience.generation AND NOT f.superseded),
+  (SELECT max(j.updated_at) FROM audience_load l JOIN job j ON j.id = l.job_id
+   WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL)
+)`;
+
+/** Looked for one by one: of an audience with ten thousand files a few are read. */
+const entriesOf = (status: number): RawBuilder<unknown> =>
+  sql`SELECT FROM (${audienceFiles}) AS entry WHERE entry.status = ${sql.lit(status)}`;
+
+/** Audiences of the scope, newest first. Their status is made from the files each time. */
+async function selectAudiences(
+  db: Database | Tx,
+  scope: AudienceScope,
+  filter: { readonly audienceId: number } | { readonly beforeId: number; readonly limit: number },
+): Promise<Audience[]> {
+  const which =
+    'audienceId' in filter
+      ? sql`audience.id = ${filter.audienceId}`
+      : sql`audience.id < ${filter.beforeId} ORDER BY audience.id DESC LIMIT ${filter.limit}`;
+  const { rows } = await sql<Row>`
+    SELECT audience.id, audience.name, audience.warehouse_segment_id, audience.uploaded_devices,
+           audience.unique_devices, audience.matched_devices, audience.created_at, ${updatedAt} AS updated_at,
+           json_build_object(${sql.join([0, 1, 2, 3].map((status) => sql`${sql.lit(status)}, EXISTS (${entriesOf(status)})`))}) AS files
+    FROM (SELECT * FROM audience WHERE ${inScope(scope)} AND ${which}) AS audience
+    ORDER BY audience.id DESC
+  `.execute(db);
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    warehouseSegmentId: row.warehouse_segment_id,
+    status: audienceStatus(row.files),
+    uploadedDevices: row.uploaded_devices,
+    uniqueDevices: row.unique_devices,
+    matchedDevices: row.matched_devices,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }));
+}
+
+/** Loads of a generation that failed before they had any files, in the order in which they were asked for. */
+async function selectFailedLoads(
+  db: Database,
+  of: { readonly audienceId: number; readonly generation: number },
+  page: { readonly afterId: number; readonly limit: number },
+): Promise<FailedLoad[]> {
+  const rows = await db
+    .selectFrom('audience_load as load')
+    .innerJoin('job', 'job.id', 'load.job_id')
+    .innerJoin('partner', 'partner.id', 'load.partner_id')
+    .select(['job.id', 'partner.prefix', 'load.file_path', 'job.failure_code', 'job.failure_detail'])
+    .where('load.audience_id', '=', of.audienceId)
+    .where('load.generation', '=', of.generation)
+    .where('load.superseded', '=', false)
+    .where('job.status', '=', jobStatus.failed)
+    .where('job.listed_at', 'is', null)
+    .where('job.id', '>', page.afterId)
+    .orderBy('job.id')
+    .limit(page.limit)
+    .execute();
+  return rows.flatMap(({ id, prefix, file_path, failure_code: code, failure_detail: detail }) =>
+    code !== null && isFailureCode(code)
+      ? [{ jobId: id, path: prefix + file_path, failure: { code, detail: detail ?? '' } }]
+      : [],
+  );
 }

@@ -1,8 +1,10 @@
+import { sql } from 'kysely';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Secret } from '../../domain/secret.ts';
-import type { ChangeFeed } from '../../ports/change-feed.ts';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/observability.ts';
+import type { ChangeFeed, RecordMark } from '../../ports/records.ts';
+import type { Database } from './db/tables.ts';
 
 /** What the triggers of migrations/postgres/*-following.sql send to. */
 const channel = 'inlet_records';
@@ -81,4 +83,18 @@ export function postgresChangeFeed(options: {
 async function end(session: Client): Promise<void> {
   await Promise.race([session.end().catch(() => undefined), pause(closeMs)]);
   session.emit('end');
+}
+
+// Of whatever partners, in one statement: a mark holds no data. See migrations/postgres/*-following.sql.
+
+export async function selectImportLogMarks(db: Database, ids: readonly number[]): Promise<RecordMark[]> {
+  const { rows } = await sql<RecordMark>`
+    SELECT id, is_final AS "isFinal", mark FROM import_log_marks(${ids}::bigint[])`.execute(db);
+  return rows;
+}
+
+export async function selectAudienceMarks(db: Database, ids: readonly number[]): Promise<RecordMark[]> {
+  const { rows } = await sql<RecordMark>`
+    SELECT id, is_final AS "isFinal", mark FROM audience_marks(${ids}::bigint[])`.execute(db);
+  return rows;
 }

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import type { WarehouseAttribute } from '../../ports/audience-profile.ts';
-import type { CompositionStore } from '../../ports/composition-store.ts';
-import { runAlone } from './compositions/run-alone.ts';
-import { saveComposition } from './compositions/save-composition.ts';
-import { selectAudienceState } from './compositions/select-audience-state.ts';
-import { selectComposition } from './compositions/select-composition.ts';
-import type { Database } from './connect.ts';
+import { z } from 'zod';
+import type { AudienceScope } from '../../domain/audience.ts';
+import type { Counting, CompositionCounts } from '../../domain/composition/counts.ts';
+import type { CompositionStore, AudienceState, StoredCounts } from '../../ports/audience-store.ts';
+import type { WarehouseAttribute } from '../../ports/warehouse.ts';
+import { inScope } from './audience-store.ts';
+import type { Database } from './db/tables.ts';
 
 export function postgresCompositionStore(db: Database): CompositionStore {
   return {
@@ -22,5 +22,139 @@ export function postgresCompositionStore(db: Database): CompositionStore {
         SELECT id, name FROM names_of_attributes(${ids}::bigint[])`.execute(db);
       return new Map(rows.map(({ id, name }) => [id, name]));
     },
+  };
+}
+
+/** Any number, as long as no other lock has the same. */
+const compositions = 7_340_024;
+
+/**
+ * A lock of the session, not of a transaction: a report takes minutes, and a transaction may not be idle for that long.
+ * It holds one connection, and ends with it when the process dies.
+ */
+async function runAlone<T>(
+  db: Database,
+  audience: AudienceState,
+  counting: Counting,
+  run: () => Promise<T>,
+): Promise<T | null> {
+  const name = `composition ${audience.audienceId} ${counting}`;
+  return db.connection().execute(async (connection) => {
+    const { rows } = await sql<{ taken: boolean }>`
+      SELECT pg_try_advisory_lock(hashtextextended(${name}, ${compositions})) AS taken`.execute(connection);
+    if (!rows[0]?.taken) return null;
+    try {
+      return await run();
+    } finally {
+      await sql`SELECT pg_advisory_unlock(hashtextextended(${name}, ${compositions}))`.execute(connection);
+    }
+  });
+}
+
+/**
+ * The first report of a state stays: its numbers must not change while the audience does not. Who was slow must not
+ * overwrite what was computed for a later state either.
+ */
+async function saveComposition(
+  db: Database,
+  audience: AudienceState,
+  counting: Counting,
+  stored: StoredCounts,
+): Promise<void> {
+  const values = {
+    generation: audience.generation,
+    last_load_id: audience.lastLoadId,
+    report: storeCounts(stored.counts),
+    computed_at: stored.computedAt,
+  };
+  await db
+    .insertInto('composition')
+    .values({ audience_id: audience.audienceId, split: counting, ...values })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['audience_id', 'split'])
+        .doUpdateSet(values)
+        .where(
+          sql<boolean>`(composition.generation, composition.last_load_id) < (excluded.generation, excluded.last_load_id)`,
+        ),
+    )
+    .execute();
+}
+
+async function selectAudienceState(
+  db: Database,
+  scope: AudienceScope,
+  warehouseSegmentId: number,
+): Promise<AudienceState | null> {
+  const row = await db
+    .selectFrom('audience')
+    .select(['id', 'partner_id', 'generation', 'last_load_id'])
+    .where('warehouse_segment_id', '=', warehouseSegmentId)
+    .where(inScope(scope))
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    partnerId: row.partner_id,
+    audienceId: row.id,
+    generation: row.generation,
+    lastLoadId: row.last_load_id ?? 0,
+  };
+}
+
+async function selectComposition(
+  db: Database,
+  audience: AudienceState,
+  counting: Counting,
+): Promise<StoredCounts | null> {
+  const row = await db
+    .selectFrom('composition')
+    .select(['report', 'computed_at'])
+    .where('audience_id', '=', audience.audienceId)
+    .where('split', '=', counting)
+    .where('generation', '=', audience.generation)
+    .where('last_load_id', '=', audience.lastLoadId)
+    .executeTakeFirst();
+  return row ? { counts: readCounts(row.report), computedAt: row.computed_at } : null;
+}
+
+// A report may have thousands of cells: each is a short list without names.
+
+const storedSchema = z.object({
+  members: z.string(),
+  matched: z.int(),
+  known: z.int(),
+  cells: z.array(z.tuple([z.int(), z.string().nullable(), z.int(), z.int(), z.string()])),
+});
+
+function storeCounts({ members, matchedDevices, knownDevices, cells }: CompositionCounts): string {
+  const stored: z.infer<typeof storedSchema> = {
+    members,
+    matched: matchedDevices,
+    known: knownDevices,
+    cells: cells.map((cell) => [
+      cell.attributeId,
+      // What an uploaded event may hold and jsonb may not.
+      cell.value?.replaceAll('\0', '\u{fffd}') ?? null,
+      cell.devices,
+      cell.warehouseDevices,
+      cell.warehouseState,
+    ]),
+  };
+  return JSON.stringify(stored);
+}
+
+function readCounts(report: unknown): CompositionCounts {
+  const { members, matched, known, cells } = storedSchema.parse(report);
+  return {
+    members,
+    matchedDevices: matched,
+    knownDevices: known,
+    cells: cells.map(([attributeId, value, devices, warehouseDevices, warehouseState]) => ({
+      attributeId,
+      value,
+      devices,
+      warehouseDevices,
+      warehouseState,
+    })),
   };
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { isRole, type BucketCredentials } from '../../domain/partner-bucket.ts';
+import { type BucketCredentials, isRole } from '../../domain/partner-bucket.ts';
 import { Secret } from '../../domain/secret.ts';
-import type { Sealed, Sealer } from '../../ports/sealer.ts';
-import type { Database } from './connect.ts';
+import type { Sealed, Sealer } from '../../ports/crypto.ts';
+import type { Database } from './db/tables.ts';
 
 type Owner = { readonly jobId: number; readonly partnerId: number };
 

@@ -1,10 +1,8 @@
-import type { CustomerStore } from '../../ports/customer-store.ts';
-import type { Database } from './connect.ts';
-import { insertUserToken } from './customers/insert-user-token.ts';
-import { revokeUserToken } from './customers/revoke-user-token.ts';
-import { selectCustomerOfToken } from './customers/select-customer-of-token.ts';
-import { selectUserTokens } from './customers/select-user-tokens.ts';
-import { explainDoubles } from './explain-doubles.ts';
+import { sql } from 'kysely';
+import type { Customer, UserToken } from '../../domain/customer.ts';
+import type { CustomerStore, Page } from '../../ports/partner-store.ts';
+import type { Database } from './db/tables.ts';
+import { explainUniqueViolation } from './db/unique-violation.ts';
 
 const taken = 'The names of customers are unique for a partner, and this one is taken.';
 
@@ -13,7 +11,7 @@ export function postgresCustomerStore(db: Database): CustomerStore {
     db.selectFrom('customer').select(['id', 'name']).where('partner_id', '=', partnerId);
   return {
     create: (partnerId, name) =>
-      explainDoubles(taken, () =>
+      explainUniqueViolation(taken, () =>
         db
           .insertInto('customer')
           .values({ partner_id: partnerId, name })
@@ -29,4 +27,67 @@ export function postgresCustomerStore(db: Database): CustomerStore {
     listTokens: (partnerId, page) => selectUserTokens(db, partnerId, page),
     revokeToken: (partnerId, tokenId) => revokeUserToken(db, partnerId, tokenId),
   };
+}
+
+/** The customer is looked up in the statement itself: no token can join one partner with another's customer. */
+async function insertUserToken(
+  db: Database,
+  partnerId: number,
+  customerId: number,
+  tokenHash: Uint8Array,
+): Promise<number | null> {
+  const made = await db
+    .insertInto('user_token')
+    .columns(['partner_id', 'customer_id', 'token_hash'])
+    .expression((eb) =>
+      eb
+        .selectFrom('customer')
+        .select((customer) => ['partner_id', 'id', customer.val(Buffer.from(tokenHash)).as('token_hash')])
+        .where('partner_id', '=', partnerId)
+        .where('id', '=', customerId),
+    )
+    .returning('id')
+    .executeTakeFirst();
+  return made?.id ?? null;
+}
+
+async function revokeUserToken(db: Database, partnerId: number, tokenId: number): Promise<boolean> {
+  const revoked = await db
+    .updateTable('user_token')
+    .set({ revoked_at: sql<Date>`coalesce(revoked_at, now())` })
+    .where('partner_id', '=', partnerId)
+    .where('id', '=', tokenId)
+    .returning('id')
+    .executeTakeFirst();
+  return revoked !== undefined;
+}
+
+async function selectCustomerOfToken(db: Database, partnerId: number, tokenHash: Uint8Array): Promise<Customer | null> {
+  const found = await db
+    .selectFrom('user_token as token')
+    .innerJoin('customer', 'customer.id', 'token.customer_id')
+    .select(['customer.id', 'customer.name'])
+    .where('token.token_hash', '=', Buffer.from(tokenHash))
+    .where('token.partner_id', '=', partnerId)
+    .where('token.revoked_at', 'is', null)
+    .executeTakeFirst();
+  return found ?? null;
+}
+
+async function selectUserTokens(db: Database, partnerId: number, page: Page): Promise<UserToken[]> {
+  const rows = await db
+    .selectFrom('user_token as token')
+    .innerJoin('customer', 'customer.id', 'token.customer_id')
+    .where('token.partner_id', '=', partnerId)
+    .where('token.id', '>', page.afterId)
+    .orderBy('token.id')
+    .limit(page.limit)
+    .select(['token.id', 'token.created_at', 'token.revoked_at', 'customer.id as customer_id', 'customer.name'])
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    customer: { id: row.customer_id, name: row.name },
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+  }));
 }

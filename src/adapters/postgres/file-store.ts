@@ -1,10 +1,15 @@
+import { badRowShares } from '@inlet/row-rule/file-rule';
+import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
-import type { FileStore } from '../../ports/file-store.ts';
-import type { Database } from './connect.ts';
-import { claimBatch } from './files/claim-batch.ts';
-import { commitBatch } from './files/commit-batch.ts';
-import { noteProgress } from './files/note-progress.ts';
-import { selectLive } from './files/select-live.ts';
+import { importMode } from '../../domain/import-log.ts';
+import { jobStatus, openStatuses } from '../../domain/job.ts';
+import { type BatchClaim, type FileOutcome, type FileStore, rejectedRows } from '../../ports/load-stage.ts';
+import { mayBegin } from './control-backup.ts';
+import type { Database, Tx } from './db/tables.ts';
+import { sendBatchesOut } from './lane/next-step.ts';
+import { runningJob } from './lane/publish-loads.ts';
+import { type LoadRow, isOfAudience, loadColumns, toLoad, toSource } from './loaded-files.ts';
+import { sendLaneToken } from './queue/tokens.ts';
 
 /** `filesOut`: batches of one partner that may be loading at a time. */
 export function postgresFileStore(db: Database, boss: PgBoss, filesOut: number): FileStore {
@@ -14,4 +19,222 @@ export function postgresFileStore(db: Database, boss: PgBoss, filesOut: number):
     commit: (claim, outcomes) => commitBatch(db, boss, claim, outcomes, filesOut),
     findLive: (staged) => selectLive(db, staged),
   };
+}
+
+type ClaimRow = LoadRow & {
+  id: number;
+  attempt: number;
+  previous_load_id: number | null;
+  key: string;
+  etag: string;
+  size: number;
+  gzip: boolean | null;
+  bad_row_share: number;
+};
+
+/**
+ * Takes all files of a batch that are not staged yet. The new attempt number is what makes every earlier attempt
+ * powerless. The job's row is not locked: whether it goes on is asked again when the attempt commits.
+ */
+async function claimBatch(db: Database, batchId: number): Promise<BatchClaim | null> {
+  const { rows } = await sql<ClaimRow>`
+    WITH before AS (
+      SELECT id, load_id FROM job_file
+      WHERE batch_id = ${batchId} AND status IN (${jobStatus.pending}, ${jobStatus.running}) AND NOT staged
+      ORDER BY id FOR UPDATE
+    ), next AS (SELECT nextval('load_id') AS load_id)
+    UPDATE job_file f
+    SET status = ${jobStatus.running}, attempt = f.attempt + 1, load_id = next.load_id, updated_at = now()
+    FROM before, next, job j
+      JOIN partner p ON p.id = j.partner_id
+      LEFT JOIN import_log l ON l.job_id = j.id
+      LEFT JOIN audience_load a ON a.job_id = j.id
+    WHERE f.id = before.id AND j.id = f.job_id AND NOT j.cancelled AND j.status = ${jobStatus.running}
+    RETURNING f.id, f.attempt, f.load_id, before.load_id AS previous_load_id, f.key, f.etag, f.size, f.gzip,
+              p.audience_bad_row_share AS bad_row_share, ${loadColumns}
+  `.execute(db);
+  const [first] = rows;
+  if (!first) return null;
+  return {
+    batchId,
+    attempt: first.attempt,
+    source: toSource(first),
+    load: toLoad(
+      first,
+      rows.reduce((sum, { size }) => sum + size, 0),
+    ),
+    files: rows
+      .toSorted((a, b) => a.id - b.id)
+      .map(({ id, key, etag, size, gzip }) => ({ fileId: id, object: { key, etag, size }, expectGzip: gzip })),
+    badRowShare: isOfAudience(first) ? first.bad_row_share : badRowShares.marketplace,
+    previousLoadId: first.previous_load_id,
+  };
+}
+
+type Judged = Exclude<FileOutcome, { is: 'alone' }>;
+
+/**
+ * Writes what became of each file of a batch, if it is still this attempt's and the job goes on: all or nothing. The
+ * job's row is locked first: the lane looks under the same lock, so the wake-up that is sent here cannot be missed.
+ */
+async function commitBatch(
+  db: Database,
+  boss: PgBoss,
+  claim: BatchClaim,
+  outcomes: readonly FileOutcome[],
+  filesOut: number,
+): Promise<boolean> {
+  const { jobId, partnerId } = claim.load;
+  return db.transaction().execute(async (tx) => {
+    const job = await runningJob(tx, jobId).forUpdate().executeTakeFirst();
+    if (!job || !(await isStillOurs(tx, claim))) return false;
+    const judged = outcomes.filter((outcome) => outcome.is !== 'alone');
+    await updateFiles(tx, judged);
+    await insertRejects(tx, judged);
+    await sendAlone(
+      tx,
+      outcomes.flatMap(({ is, fileId }) => (is === 'alone' ? [fileId] : [])),
+    );
+    await addToJob(
+      tx,
+      jobId,
+      judged.reduce((sum, outcome) => sum + totalRows(outcome), 0),
+    );
+    // The lane may be busy with what is staged; the next files need not wait for it.
+    await sendBatchesOut(boss, tx, jobId, filesOut);
+    await sendLaneToken(boss, tx, partnerId);
+    return true;
+  });
+}
+
+function totalRows({ counts }: Judged): number {
+  return counts.accepted + rejectedRows(counts);
+}
+
+async function isStillOurs(tx: Tx, { load, files }: BatchClaim): Promise<boolean> {
+  const ours = await tx
+    .selectFrom('job_file')
+    .select('id')
+    .where('load_id', '=', load.loadId)
+    .where('status', '=', jobStatus.running)
+    .where('staged', '=', false)
+    .forUpdate()
+    .execute();
+  return ours.length === files.length;
+}
+
+/** A failed file ends here; a staged one is loaded when the lane has published it. */
+async function updateFiles(tx: Tx, outcomes: readonly Judged[]): Promise<void> {
+  if (outcomes.length === 0) return;
+  const failures = outcomes.map((outcome) => (outcome.is === 'failed' ? outcome.failure : null));
+  await sql`
+    UPDATE job_file f
+    SET status = CASE WHEN o.code IS NULL THEN f.status ELSE ${jobStatus.failed} END,
+        staged = o.code IS NULL,
+        total_rows = o.total,
+        rows_read = greatest(f.rows_read, o.total),
+        bytes_read = f.size,
+        accepted_rows = CASE WHEN o.code IS NULL THEN o.accepted ELSE 0 END,
+        failure_code = o.code,
+        failure_detail = o.detail,
+        updated_at = now()
+    FROM unnest(
+      ${outcomes.map(({ fileId }) => fileId)}::bigint[],
+      ${outcomes.map(totalRows)}::bigint[],
+      ${outcomes.map(({ counts }) => counts.accepted)}::bigint[],
+      ${failures.map((failure) => failure?.code ?? null)}::text[],
+      ${failures.map((failure) => failure?.detail ?? null)}::text[]
+    ) AS o (id, total, accepted, code, detail)
+    WHERE f.id = o.id
+  `.execute(tx);
+}
+
+async function insertRejects(tx: Tx, outcomes: readonly Judged[]): Promise<void> {
+  const rejects = outcomes.flatMap(({ fileId, counts }) =>
+    counts.rejects.map(({ reason, rows, firstRow }) => ({ job_file_id: fileId, reason, rows, first_row: firstRow })),
+  );
+  if (rejects.length > 0) await tx.insertInto('job_file_reject').values(rejects).execute();
+}
+
+/** These are claimed again, each by itself. */
+async function sendAlone(tx: Tx, fileIds: readonly number[]): Promise<void> {
+  if (fileIds.length === 0) return;
+  await tx
+    .updateTable('job_file')
+    .set({ batch_id: sql`id`, status: jobStatus.pending, attempt: 0, load_id: null })
+    .where('id', 'in', fileIds)
+    .execute();
+}
+
+async function addToJob(tx: Tx, jobId: number, rows: number): Promise<void> {
+  await tx
+    .updateTable('import_log')
+    .set({ total_rows: sql`total_rows + ${rows}` })
+    .where('job_id', '=', jobId)
+    .execute();
+  await tx
+    .updateTable('job')
+    .set({ updated_at: sql`now()` })
+    .where('id', '=', jobId)
+    .execute();
+}
+
+/** Says at the same time whether anybody still wants the load. */
+async function noteProgress(
+  db: Database,
+  { load, files }: BatchClaim,
+  read: { readonly bytes: number; readonly rows: number } | null,
+): Promise<boolean> {
+  const isWanted = sql`
+    file.load_id = ${load.loadId} AND file.status = ${jobStatus.running}
+    AND job.id = file.job_id AND job.status = ${jobStatus.running} AND NOT job.cancelled`;
+  const query = read
+    ? sql`
+        UPDATE job_file file
+        SET bytes_read = greatest(bytes_read, ${read.bytes}::bigint), rows_read = greatest(rows_read, ${read.rows}::bigint)
+        FROM job WHERE ${isWanted} RETURNING file.id`
+    : sql`SELECT file.id FROM job_file file, job WHERE ${isWanted}`;
+  return (await query.execute(db)).rows.length === files.length;
+}
+
+type Staged = { readonly loadIds: readonly number[]; readonly jobIds: readonly number[] };
+type Live = { readonly loadIds: Set<number>; readonly jobIds: Set<number> };
+
+/**
+ * A load is live while its files are loading, and in a replacing job until the job ends. While a backup is being taken all
+ * of them are: one that a clear has just ended may be alive in the backup.
+ */
+async function selectLive(db: Database, staged: Staged): Promise<Live> {
+  return db.transaction().execute(async (tx) => {
+    if (!(await mayBegin(tx))) return { loadIds: new Set(staged.loadIds), jobIds: new Set(staged.jobIds) };
+    return { loadIds: await liveLoads(tx, staged.loadIds), jobIds: await liveJobs(tx, staged.jobIds) };
+  });
+}
+
+async function liveLoads(tx: Tx, loadIds: readonly number[]): Promise<Set<number>> {
+  const loads = await tx
+    .selectFrom('job_file as file')
+    .innerJoin('job', 'job.id', 'file.job_id')
+    .leftJoin('import_log as log', 'log.job_id', 'job.id')
+    .select('file.load_id')
+    .where('file.load_id', '=', sql<number>`ANY(${loadIds}::bigint[])`)
+    .where('job.status', 'in', openStatuses)
+    .where((eb) =>
+      eb.or([
+        eb('file.status', '=', jobStatus.running),
+        eb.and([eb('file.status', '=', jobStatus.done), eb('log.mode', '=', importMode.replace)]),
+      ]),
+    )
+    .execute();
+  return new Set(loads.flatMap(({ load_id }) => load_id ?? []));
+}
+
+async function liveJobs(tx: Tx, jobIds: readonly number[]): Promise<Set<number>> {
+  const jobs = await tx
+    .selectFrom('job')
+    .select('id')
+    .where('id', '=', sql<number>`ANY(${jobIds}::bigint[])`)
+    .where('status', 'in', openStatuses)
+    .execute();
+  return new Set(jobs.map(({ id }) => id));
 }

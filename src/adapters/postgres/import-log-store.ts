@@ -1,12 +1,20 @@
+import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
-import type { ImportLogStore } from '../../ports/import-log-store.ts';
-import type { Sealer } from '../../ports/sealer.ts';
-import { postgresAcceptedRequests } from './accepted-requests.ts';
-import type { Database } from './connect.ts';
-import { selectLoadedFiles } from './files/select-loaded-files.ts';
-import { selectImportLogs } from './import-logs/select-import-logs.ts';
-import { submitDelete, submitImport } from './import-logs/submit.ts';
-import { selectImportLogMarks } from './select-marks.ts';
+import { z } from 'zod';
+import type { IdempotentRequest } from '../../domain/idempotency.ts';
+import { type ImportLog, type Progress, estimateSecondsLeft, logType, pathType } from '../../domain/import-log.ts';
+import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
+import type { BucketCredentials } from '../../domain/partner-bucket.ts';
+import type { Sealer } from '../../ports/crypto.ts';
+import type { ImportLogStore, NewDelete, NewImport } from '../../ports/import-log-store.ts';
+import { selectAttributes } from './attribute-store.ts';
+import { selectImportLogMarks } from './change-feed.ts';
+import { sealCredentials } from './credentials.ts';
+import type { Database, Tx } from './db/tables.ts';
+import { toJobStatus, toKeyType, toLogType, toPathType } from './db/tables.ts';
+import { type RequestRecords, runIdempotently, postgresAcceptedRequests } from './idempotency-store.ts';
+import { submitJob } from './lane/submit-job.ts';
+import { selectLoadedFiles } from './loaded-files.ts';
 
 export function postgresImportLogStore(
   db: Database,
@@ -25,5 +33,155 @@ export function postgresImportLogStore(
     listNewest: (partnerId, limit, beforeId = Number.MAX_SAFE_INTEGER) =>
       selectImportLogs(db, partnerId, { limit, beforeId }),
     listFiles: (partnerId, importLogId, page) => selectLoadedFiles(db, { partnerId, jobId: importLogId }, page),
+  };
+}
+
+type Deps = {
+  readonly db: Database;
+  readonly boss: PgBoss;
+  readonly sealer: Sealer;
+  readonly requests: RequestRecords;
+};
+
+const result = z.int();
+
+async function submitImport(
+  deps: Deps,
+  partnerId: number,
+  request: NewImport,
+  maxOpenJobs: number,
+  once: IdempotentRequest | null,
+): Promise<number> {
+  return runIdempotently(deps, { partnerId, once, result }, (tx) =>
+    submitJob(deps.boss, tx, partnerId, { kind: jobKind.import, maxOpenJobs }, async (jobId) => {
+      await tx
+        .insertInto('import_log')
+        .values({
+          job_id: jobId,
+          partner_id: partnerId,
+          log_type: logType.import,
+          file_path: request.filePath,
+          path_type: request.pathType,
+          key_type: request.keyType,
+          compressed: request.compressed,
+          mode: request.mode,
+          keys: null,
+          errors: null,
+        })
+        .execute();
+      if (request.credentials) await insertCredentials(tx, deps.sealer, { jobId, partnerId }, request.credentials);
+      return jobId;
+    }),
+  );
+}
+
+async function submitDelete(
+  deps: Deps,
+  partnerId: number,
+  request: NewDelete,
+  maxOpenJobs: number,
+  once: IdempotentRequest | null,
+): Promise<number> {
+  return runIdempotently(deps, { partnerId, once, result }, async (tx) => {
+    const attributeIds = request.attributeIdsIn(await selectAttributes(tx, partnerId, { retired: true }));
+    return submitJob(deps.boss, tx, partnerId, { kind: jobKind.delete, maxOpenJobs }, async (jobId) => {
+      await tx
+        .insertInto('import_log')
+        .values({
+          job_id: jobId,
+          partner_id: partnerId,
+          log_type: logType.delete,
+          file_path: '',
+          path_type: pathType.sharedBucket,
+          key_type: request.keyType,
+          keys: JSON.stringify(request.keys),
+          attribute_ids: JSON.stringify(attributeIds),
+          errors: null,
+        })
+        .execute();
+      return jobId;
+    });
+  });
+}
+
+async function insertCredentials(
+  tx: Tx,
+  sealer: Sealer,
+  owner: { jobId: number; partnerId: number },
+  credentials: BucketCredentials,
+): Promise<void> {
+  const { keyId, bytes } = sealCredentials(sealer, owner, credentials);
+  await tx
+    .insertInto('job_credential')
+    .values({ job_id: owner.jobId, key_id: keyId, sealed: Buffer.from(bytes) })
+    .execute();
+}
+
+/** How far the files of a running job are. Of a job that has ended it is known without looking at its files. */
+const filesRead = sql<{ bytes: number; rows: number } | null>`
+  CASE WHEN job.status = ${jobStatus.running} THEN (
+    SELECT json_build_object('bytes', coalesce(sum(f.bytes_read), 0),
+                             'rows', coalesce(sum(greatest(f.rows_read, f.total_rows)), 0))
+    FROM job_file f WHERE f.job_id = job.id) END`;
+
+/** Open jobs of the partner before this one, while it is open itself. */
+const jobsAhead = sql<number>`
+  (SELECT count(*) FROM job ahead WHERE ahead.partner_id = job.partner_id AND ahead.seq < job.seq
+     AND ahead.status IN (0, 1) AND job.status IN (0, 1))`;
+
+const runningSeconds = sql<number | null>`extract(epoch FROM now() - job.listed_at)::float8`;
+
+/** The partner's import logs, newest first. */
+async function selectImportLogs(
+  db: Database,
+  partnerId: number,
+  filter: { importLogId: number } | { beforeId: number; limit: number },
+): Promise<ImportLog[]> {
+  let query = db
+    .selectFrom('import_log as log')
+    .innerJoin('job', 'job.id', 'log.job_id')
+    .where('log.partner_id', '=', partnerId)
+    .select(['job.id', 'job.status', 'job.created_at', 'job.updated_at'])
+    .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.log_type', 'log.keys'])
+    .select(['log.bytes_total', 'log.total_rows', 'log.unique_devices', 'log.errors'])
+    .select([filesRead.as('read'), jobsAhead.as('jobs_ahead'), runningSeconds.as('running_seconds')]);
+  query =
+    'importLogId' in filter
+      ? query.where('log.job_id', '=', filter.importLogId)
+      : query.where('log.job_id', '<', filter.beforeId).orderBy('log.job_id', 'desc').limit(filter.limit);
+  return (await query.execute()).map((row) => ({
+    importLogId: row.id,
+    filePath: row.file_path,
+    pathType: toPathType(row.path_type),
+    keyType: toKeyType(row.key_type),
+    status: toJobStatus(row.status),
+    logType: toLogType(row.log_type),
+    keys: row.keys,
+    uniqueDevices: BigInt(row.unique_devices),
+    totalRows: BigInt(row.total_rows),
+    errors: row.errors,
+    progress: progressOf(row),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }));
+}
+
+function progressOf(row: {
+  status: number;
+  bytes_total: number;
+  total_rows: number;
+  read: { bytes: number; rows: number } | null;
+  jobs_ahead: number;
+  running_seconds: number | null;
+}): Progress {
+  const isOpen = openStatuses.some((status) => status === row.status);
+  const bytesRead = row.read?.bytes ?? (isOpen ? 0 : row.bytes_total);
+  const left = estimateSecondsLeft({ bytes: bytesRead, total: row.bytes_total }, row.running_seconds ?? 0);
+  return {
+    bytesRead,
+    bytesTotal: row.bytes_total,
+    rowsRead: row.read?.rows ?? row.total_rows,
+    queuePosition: row.jobs_ahead,
+    secondsLeft: isOpen ? left : 0,
   };
 }

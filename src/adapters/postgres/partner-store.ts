@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
+import type { Partner } from '../../domain/partner.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
-import { oneAtATimeEach } from '../one-at-a-time.ts';
-import type { Database } from './connect.ts';
-import { selectKeyHolder } from './keys/select-key-holder.ts';
-import { insertPartner } from './partners/insert-partner.ts';
+import { coalesceEach } from '../coalesce.ts';
+import { selectKeyHolder } from './api-key-store.ts';
+import type { Database } from './db/tables.ts';
 
 /** Keeps these locks apart from others. */
 const partnerNames = 7_340_022;
@@ -12,7 +12,7 @@ export function postgresPartnerStore(db: Database): PartnerStore {
   const columns = ['partner.id', 'partner.name', 'partner.prefix'] as const;
   // Many requests at once with one key are answered by few looks. Each look begins after those it answers have asked, so that
   // none is let in with what was true before.
-  const findByKeyHash = oneAtATimeEach((hash) => selectKeyHolder(db, Buffer.from(hash, 'base64')));
+  const findByKeyHash = coalesceEach((hash) => selectKeyHolder(db, Buffer.from(hash, 'base64')));
   return {
     withNameLocked: (name, run) =>
       db.transaction().execute(async (tx) => {
@@ -37,4 +37,23 @@ export function postgresPartnerStore(db: Database): PartnerStore {
       await db.updateTable('partner').set(values).where('id', '=', partnerId).execute();
     },
   };
+}
+
+/** A partner and its first key come together or not at all. */
+async function insertPartner(
+  db: Database,
+  partner: { name: string; prefix: string; keyHash: Uint8Array },
+): Promise<Partner> {
+  return db.transaction().execute(async (tx) => {
+    const made = await tx
+      .insertInto('partner')
+      .values({ name: partner.name, prefix: partner.prefix })
+      .returning(['id', 'name', 'prefix'])
+      .executeTakeFirstOrThrow();
+    await tx
+      .insertInto('api_key')
+      .values({ partner_id: made.id, key_hash: Buffer.from(partner.keyHash), name: 'first' })
+      .execute();
+    return made;
+  });
 }

@@ -1,12 +1,53 @@
-import { requestWindowSeconds } from '../../domain/request-limits.ts';
-import type { RequestWindows } from '../../ports/request-windows.ts';
-import type { Database } from './connect.ts';
-import { deleteEndedWindows } from './request-windows/delete-ended-windows.ts';
-import { takeRequests } from './request-windows/take-requests.ts';
+import { sql } from 'kysely';
+import { requestWindowSeconds } from '../../domain/limits.ts';
+import type { RequestWindows, RequestPortion, TakenRequests } from '../../ports/request-store.ts';
+import type { Database } from './db/tables.ts';
 
 export function postgresRequestWindows(db: Database, windowSeconds = requestWindowSeconds): RequestWindows {
   return {
     take: (portions) => takeRequests(db, windowSeconds, portions),
     sweep: () => deleteEndedWindows(db, windowSeconds),
   };
+}
+
+/** Of all partners. Not the last one: a statement that waited may still count in it. */
+async function deleteEndedWindows(db: Database, windowSeconds: number): Promise<void> {
+  await db
+    .deleteFrom('request_window')
+    .where('number', '<', sql<number>`floor(extract(epoch FROM now()) / ${windowSeconds}::int) - 1`)
+    .execute();
+}
+
+/** In place of the id of a key: the row of all keys of a partner together. Ids of keys begin at 1. */
+const allKeys = 0;
+
+/**
+ * One statement for all portions. They are in the order key, partner: whoever waits for a partner's row holds no row that
+ * another could wait for. A statement that began in the window before and waited counts in the new one, as the row says;
+ * a row further in the future is of a clock that was put back, and is begun anew.
+ */
+async function takeRequests(
+  db: Database,
+  windowSeconds: number,
+  portions: readonly RequestPortion[],
+): Promise<TakenRequests[]> {
+  const partnerIds = portions.map(({ partnerId }) => partnerId);
+  const keyIds = portions.map(({ keyId }) => keyId ?? allKeys);
+  const requests = portions.map((portion) => portion.requests);
+  const { rows } = await sql<{ partnerId: number; keyId: number; taken: number; secondsLeft: number }>`
+    INSERT INTO request_window AS known (partner_id, key_id, number, taken)
+    SELECT partner_id, key_id, floor(extract(epoch FROM now()) / ${windowSeconds}::int), requests
+    FROM unnest(${partnerIds}::bigint[], ${keyIds}::bigint[], ${requests}::bigint[])
+      WITH ORDINALITY AS portion (partner_id, key_id, requests, place)
+    ORDER BY place
+    ON CONFLICT (partner_id, key_id) DO UPDATE SET
+      number = CASE WHEN known.number - excluded.number IN (0, 1) THEN known.number ELSE excluded.number END,
+      taken = CASE WHEN known.number - excluded.number IN (0, 1) THEN known.taken ELSE 0 END + excluded.taken
+    RETURNING partner_id AS "partnerId", key_id AS "keyId", taken,
+      ((number + 1) * ${windowSeconds}::int - extract(epoch FROM now()))::float8 AS "secondsLeft"`.execute(db);
+  return portions.map(({ partnerId, keyId }) => {
+    const row = rows.find((found) => found.partnerId === partnerId && found.keyId === (keyId ?? allKeys));
+    if (!row) throw new Error('a request window was not written');
+    return { taken: row.taken, secondsLeft: row.secondsLeft };
+  });
 }

@@ -1,11 +1,11 @@
 import { AssumeRoleCommand, STSClient, STSServiceException } from '@aws-sdk/client-sts';
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
-import type { Network } from '../../domain/ip-address.ts';
+import type { Network } from '../../domain/network-address.ts';
 import type { BucketKeys, BucketRole } from '../../domain/partner-bucket.ts';
 import { Secret } from '../../domain/secret.ts';
+import { type Resolve, destroyAgents, guardedAgents } from '../guarded-agents.ts';
 import { nothingFromOutside } from './connect.ts';
-import { destroyAgents, guardedAgents, type Resolve } from '../guarded-agents.ts';
 
 export type RoleSettings = {
   readonly accessKeyId: string;
@@ -113,4 +113,33 @@ function isRefusal(error: unknown): boolean {
 function isDenial(error: unknown): boolean {
   if (!(error instanceof STSServiceException) || error.$metadata.httpStatusCode !== 403) return false;
   return error.name === 'AccessDenied' || error.name === 'AccessDeniedException';
+}
+
+/** A file that is begun with the keys is to be read to its end with them. */
+const marginMs = 15 * 60_000;
+const mostKept = 1_000;
+
+/** Keys of assumed roles, in memory only, until shortly before they end. Of those who ask at once only one assumes. */
+export function roleKeys(
+  assume: (role: PartnerRole) => Promise<SessionKeys>,
+  now: () => number = Date.now,
+): (role: PartnerRole) => Promise<SessionKeys> {
+  const kept = new Map<string, { readonly keys: Promise<SessionKeys>; goodUntil: number }>();
+  return async (role) => {
+    const name = JSON.stringify([role.partnerId, role.externalId, role.region, role.roleArn]);
+    const known = kept.get(name);
+    if (known && known.goodUntil > now()) return known.keys;
+    const asked = { keys: assume(role), goodUntil: Infinity };
+    kept.delete(name);
+    kept.set(name, asked);
+    if (kept.size > mostKept) kept.delete(kept.keys().next().value ?? '');
+    try {
+      const keys = await asked.keys;
+      asked.goodUntil = keys.expiresAt.getTime() - marginMs;
+      return keys;
+    } catch (error) {
+      if (kept.get(name) === asked) kept.delete(name);
+      throw error;
+    }
+  };
 }

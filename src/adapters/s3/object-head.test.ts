@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { lookAhead } from './object-head.ts';
+import { lookAhead } from './object-store.ts';
 
 const headBytes = 262_144;
 

@@ -1,20 +1,20 @@
 import {
   GetObjectCommand,
   HeadObjectCommand,
-  paginateListObjectsV2,
-  S3ServiceException,
   type S3Client,
+  S3ServiceException,
+  paginateListObjectsV2,
 } from '@aws-sdk/client-s3';
-import { beginsLikeGzip } from '@inlet/row-rule/file-rule';
+import { beginsLikeGzip, brokenGzip, bytesBehindGzip } from '@inlet/row-rule/file-rule';
+import { bytesLookedAt } from '@inlet/row-rule/sniff-layout';
 import { unpackHead } from '@inlet/row-rule/unpack-head';
 import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { Failure } from '../../domain/failure.ts';
+import { failureOf } from '../../domain/file-failure.ts';
 import type { ObjectStore, OpenedObject, StoredObject } from '../../ports/object-store.ts';
-import { bytesOf } from './bytes-of.ts';
 import type { Agents } from '../guarded-agents.ts';
-import { lookAhead } from './object-head.ts';
-import { quickGet } from './quick-get.ts';
-import { unpackWhole } from './unpack-whole.ts';
+import { bytesOf, quickGet } from './quick-get.ts';
 
 export function s3ObjectStore(client: S3Client, bucket: string, guarded?: Agents): ObjectStore {
   return {
@@ -92,4 +92,53 @@ async function getBody(client: S3Client, bucket: string, object: StoredObject, s
     }
     throw error;
   }
+}
+
+/** Unpacks gzip to its end; null when that would be more than so many bytes. */
+export async function unpackWhole(packed: Uint8Array, maxBytes: number): Promise<Uint8Array | null> {
+  const gunzip = createGunzip({ chunkSize: 65_536 });
+  gunzip.end(packed);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of gunzip as AsyncIterable<Uint8Array>) {
+      size += chunk.length;
+      if (size > maxBytes) return null;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw failureOf(brokenGzip, error);
+  }
+  // zlib stops at a zero byte behind a member, whatever follows it; the engine, which reads larger files, refuses that.
+  if (gunzip.bytesWritten < packed.length) throw failureOf(bytesBehindGzip);
+  return Buffer.concat(chunks, size);
+}
+
+type LookedAt = { readonly head: Buffer; readonly whole: Readable; readonly bytesRead: () => number };
+
+/** Takes a look at the first bytes; `whole` still gives all of them. */
+export async function lookAhead(body: Readable): Promise<LookedAt> {
+  const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
+  const taken: Buffer[] = [];
+  let size = 0;
+  while (size < bytesLookedAt) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    taken.push(next.value);
+    size += next.value.length;
+  }
+  const rest: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => chunks };
+  let bytesRead = 0;
+  const all = (async function* () {
+    for (const part of [taken, rest]) {
+      for await (const chunk of part) {
+        bytesRead += chunk.length;
+        yield chunk;
+      }
+    }
+  })();
+  const whole = Readable.from(all, { objectMode: false });
+  // A generator that was never asked cannot clean up: without this an unread object would keep its connection.
+  whole.once('close', () => body.destroy());
+  return { head: Buffer.concat(taken).subarray(0, bytesLookedAt), whole, bytesRead: () => bytesRead };
 }

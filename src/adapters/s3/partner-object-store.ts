@@ -1,12 +1,12 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
-import { Failure } from '../../domain/failure.ts';
 import type { FailureCode } from '../../domain/failure-catalogue.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { Network } from '../../domain/network-address.ts';
 import type { BucketKeys } from '../../domain/partner-bucket.ts';
-import type { Network } from '../../domain/ip-address.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { ObjectStore } from '../../ports/object-store.ts';
+import { type Resolve, destroyAgents, guardedAgents } from '../guarded-agents.ts';
 import { connectS3 } from './connect.ts';
-import { destroyAgents, guardedAgents, type Resolve } from '../guarded-agents.ts';
 import { s3ObjectStore } from './object-store.ts';
 
 export type PartnerBucket = {

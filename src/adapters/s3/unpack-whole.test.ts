@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { unpackWhole } from './unpack-whole.ts';
+import { unpackWhole } from './object-store.ts';
 
 const text = 'some text\n'.repeat(20_000);
 const packed = gzipSync(text);

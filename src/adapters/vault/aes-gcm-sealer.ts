@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Secret } from '../../domain/secret.ts';
-import type { Sealer } from '../../ports/sealer.ts';
+import type { Sealer } from '../../ports/crypto.ts';
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { randomKeys } from './random-keys.ts';
+import { randomKeys } from './keys.ts';
 
 describe.each([
   { kind: 'apiKey', beginning: 'inlet_test_key_' },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../domain/secret.ts';
-import { reportKey } from './report-key.ts';
+import { reportKey } from './keys.ts';
 
 const sealing = [new Secret(`k1:${'ab'.repeat(32)}`), new Secret(`k2:${'cd'.repeat(32)}`)];
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../domain/secret.ts';
-import { requestFingerprint } from './request-fingerprint.ts';
+import { requestFingerprint } from './keys.ts';
 
 const one = new Secret(`one:${'ab'.repeat(32)}`);
 const two = new Secret(`two:${'cd'.repeat(32)}`);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { reportKey } from '../../adapters/vault/report-key.ts';
+import { reportKey } from '../../adapters/vault/keys.ts';
 import { Secret } from '../secret.ts';
 import { cosSquaredNoise } from './noise.ts';
 

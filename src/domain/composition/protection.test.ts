@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { reportKey } from '../../adapters/vault/report-key.ts';
+import { reportKey } from '../../adapters/vault/keys.ts';
 import { Secret } from '../secret.ts';
-import { countingOf, type CellCount, type CompositionCounts } from './counts.ts';
+import { type CellCount, type CompositionCounts, countingOf } from './counts.ts';
 import { cosSquaredNoise } from './noise.ts';
-import { defaultProtection, isProtecting, protectReport, type Protection } from './protection.ts';
+import { type Protection, defaultProtection, isProtecting, protectReport } from './protection.ts';
 
 const { draw } = reportKey(new Secret('5a'.repeat(32)), []);
 const noise = cosSquaredNoise(draw, defaultProtection.noise);

@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { clickhouseBackup } from '../../adapters/clickhouse/engine-backup.ts';
-import { openControlBackup } from '../../adapters/postgres/backup/control-backup.ts';
-import { takeBackup } from '../../usecases/take-backup.ts';
+import { openControlBackup } from '../../adapters/postgres/control-backup.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
+import { takeBackup } from '../../usecases/admin/take-backup.ts';
 import type { Config } from '../config.ts';
-import { withServers } from './with-servers.ts';
 import { backupFolder, migrationsOfRelease, writeManifest } from './manifest.ts';
+import { withServers } from './with-servers.ts';
 
 /** Into a folder that must not be there yet. Gives for how many seconds the lanes stood still. */
 export async function backup(

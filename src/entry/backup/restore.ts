@@ -1,11 +1,11 @@
 import { requireEmptyEngine, restoreEngine } from '../../adapters/clickhouse/engine-backup.ts';
 import { migrateEngine } from '../../adapters/clickhouse/migrate.ts';
-import { prepareApiRole } from '../../adapters/postgres/api-role.ts';
-import { requireEmptyControl, restoreControl } from '../../adapters/postgres/backup/restore-control.ts';
-import { underMigrationLock } from '../../adapters/postgres/migrate.ts';
+import { requireEmptyControl, restoreControl } from '../../adapters/postgres/control-backup.ts';
+import { prepareApiRole } from '../../adapters/postgres/db/api-role.ts';
+import { underMigrationLock } from '../../adapters/postgres/db/migrate.ts';
 import type { Config } from '../config.ts';
 import { migrationFolder } from '../migrate.ts';
-import { backupFolder, migrationsOfRelease, readManifest, type Manifest } from './manifest.ts';
+import { type Manifest, backupFolder, migrationsOfRelease, readManifest } from './manifest.ts';
 import { withServers } from './with-servers.ts';
 
 /**

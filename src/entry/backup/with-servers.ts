@@ -1,4 +1,4 @@
-import { closeEngine, connectEngine, type Engine } from '../../adapters/clickhouse/connect.ts';
+import { type Engine, closeEngine, connectEngine } from '../../adapters/clickhouse/connect.ts';
 import type { Config } from '../config.ts';
 
 /** The shards, in no database of ours: it may not be there yet. */

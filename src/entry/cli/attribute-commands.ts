@@ -6,7 +6,7 @@ import {
   renameAttribute,
   retireAttribute,
   tieForeignKeys,
-} from '../../usecases/manage-attributes.ts';
+} from '../../usecases/admin/manage-partners.ts';
 import { say, sayJson } from './output.ts';
 import { toId } from './to-id.ts';
 import { withWiring } from './with-wiring.ts';

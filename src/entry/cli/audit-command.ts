@@ -1,7 +1,7 @@
 import { wholeNumber } from '@inlet/cli';
 import type { Command } from 'commander';
 import type { AuditEntry } from '../../domain/audit.ts';
-import { partnerNamed } from '../../usecases/partner-named.ts';
+import { partnerNamed } from '../../usecases/admin/manage-partners.ts';
 import { sayJson } from './output.ts';
 import { toId } from './to-id.ts';
 import { withWiring } from './with-wiring.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Customer } from '../../domain/customer.ts';
-import { createCustomer, listCustomers } from '../../usecases/manage-customers.ts';
+import { createCustomer, listCustomers } from '../../usecases/admin/manage-keys.ts';
 import { sayJson } from './output.ts';
 import { pageAfter, sayIfFull } from './page.ts';
 import { withWiring } from './with-wiring.ts';

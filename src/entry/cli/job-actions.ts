@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { cancelJob } from '../../usecases/cancel-job.ts';
-import { retryJob } from '../../usecases/retry-job.ts';
+import { cancelJob, retryJob } from '../../usecases/admin/manage-jobs.ts';
 import { complain, sayJson } from './output.ts';
 import { toId } from './to-id.ts';
 import { withWiring } from './with-wiring.ts';

@@ -1,7 +1,7 @@
 import { wholeNumber } from '@inlet/cli';
-import { InvalidArgumentError, type Command } from 'commander';
-import { jobStatus, type JobStatus } from '../../domain/job.ts';
-import { noSuchJob } from '../../usecases/no-such-job.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type JobStatus, jobStatus } from '../../domain/job.ts';
+import { noSuchJob } from '../../usecases/admin/manage-jobs.ts';
 import { addJobActions } from './job-actions.ts';
 import { sayJson } from './output.ts';
 import { toId } from './to-id.ts';

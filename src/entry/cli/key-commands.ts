@@ -1,7 +1,7 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { text } from 'node:stream/consumers';
-import { toKeyName, type ApiKey } from '../../domain/api-key.ts';
-import { isScope, scopes, type Scope } from '../../domain/caller.ts';
+import { type ApiKey, toKeyName } from '../../domain/api-key.ts';
+import { type Scope, isScope, scopes } from '../../domain/caller.ts';
 import { toSeconds } from '../../domain/duration.ts';
 import {
   createApiKey,
@@ -9,7 +9,7 @@ import {
   listApiKeys,
   revokeApiKey,
   rotateApiKey,
-} from '../../usecases/manage-api-keys.ts';
+} from '../../usecases/admin/manage-keys.ts';
 import { complain, say, sayJson } from './output.ts';
 import { pageAfter, sayIfFull } from './page.ts';
 import { toId } from './to-id.ts';
@@ -19,7 +19,7 @@ type OfPartner = { readonly partner: string };
 type NewKey = OfPartner & { readonly name: string; readonly scope?: readonly Scope[]; readonly expiresIn?: string };
 type Rotation = OfPartner & { readonly overlap: string; readonly expiresIn?: string };
 
-const shownOnce = 'The key is shown only now; Inlet keeps a hash of it.';
+const memoizeShown = 'The key is shown only now; Inlet keeps a hash of it.';
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys: with what a partner calls');
@@ -35,7 +35,7 @@ export function addKeyCommands(program: Command): void {
         const wish = { name: toKeyName(name), scopes: scope ?? null, livesSeconds: secondsOf(expiresIn) };
         const { key: secret, made } = await createApiKey(deps, partner, wish);
         sayJson({ ...record(made), api_key: secret.reveal() });
-        complain(shownOnce);
+        complain(memoizeShown);
       }),
     );
 
@@ -58,7 +58,7 @@ export function addKeyCommands(program: Command): void {
         const times = { overlapSeconds: toSeconds(overlap), livesSeconds: secondsOf(expiresIn) };
         const { key: secret, made, old } = await rotateApiKey(deps, partner, toId('key', id), times);
         sayJson({ ...record(made), api_key: secret.reveal(), replaces: record(old) });
-        complain(shownOnce);
+        complain(memoizeShown);
       }),
     );
 

@@ -1,4 +1,4 @@
-import type { Page } from '../../ports/customer-store.ts';
+import type { Page } from '../../ports/partner-store.ts';
 import { complain } from './output.ts';
 import { toId } from './to-id.ts';
 

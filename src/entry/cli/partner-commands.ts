@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { toBadRowShare } from '../../domain/partner.ts';
-import type { StorageGrant } from '../../ports/storage-provisioner.ts';
-import { setPartner, showPartner, type ShownPartner } from '../../usecases/manage-partner-settings.ts';
-import { provisionPartner } from '../../usecases/provision-partner.ts';
+import type { StorageGrant } from '../../ports/object-store.ts';
+import { type ShownPartner, provisionPartner, setPartner, showPartner } from '../../usecases/admin/manage-partners.ts';
 import { complain, sayJson } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 

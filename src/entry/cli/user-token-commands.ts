@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { UserToken } from '../../domain/customer.ts';
-import { createUserToken, listUserTokens, revokeUserToken } from '../../usecases/manage-user-tokens.ts';
+import { createUserToken, listUserTokens, revokeUserToken } from '../../usecases/admin/manage-keys.ts';
 import { complain, say, sayJson } from './output.ts';
 import { pageAfter, sayIfFull } from './page.ts';
 import { toId } from './to-id.ts';

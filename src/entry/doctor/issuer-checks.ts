@@ -1,4 +1,4 @@
-import { fetchKeySet } from '../../adapters/oidc/fetch-key-set.ts';
+import { fetchKeySet } from '../../adapters/oidc/key-set.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Config } from '../config.ts';
 import { issuerOf } from '../issuer.ts';

@@ -1,10 +1,10 @@
 import { Client } from 'pg';
-import { findWhatWaits } from '../../adapters/postgres/what-waits.ts';
-import { noRole } from '../../adapters/postgres/api-role.ts';
-import { requireRowSecurity } from '../../adapters/postgres/row-security.ts';
+import { noRole } from '../../adapters/postgres/db/api-role.ts';
+import { requireRowSecurity } from '../../adapters/postgres/db/row-security.ts';
+import { findWhatWaits } from '../../adapters/postgres/queue/queue-stats.ts';
 import type { Config } from '../config.ts';
 import type { Check } from './examine.ts';
-import { schemaCheck, type Done } from './schema-check.ts';
+import { type Done, schemaCheck } from './schema-check.ts';
 
 /** Of PostgreSQL itself, and of the work whose state it holds. */
 export function postgresChecks(config: Config): Check[] {

@@ -1,7 +1,7 @@
-import type { NoteRetry } from '../../adapters/postgres/dispatch.ts';
+import type { NoteRetry } from '../../adapters/postgres/queue/tokens.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { FileStore } from '../../ports/file-store.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
+import type { FileStore } from '../../ports/load-stage.ts';
 import { queryOf, wrapMethods } from '../wrap-methods.ts';
 import type { Meters } from './meters.ts';
 

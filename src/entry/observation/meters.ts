@@ -1,6 +1,6 @@
 import { rejectReasons } from '@inlet/row-rule/reject-reason';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
-import { fileQueue, laneQueue, retryCauses } from '../../adapters/postgres/dispatch.ts';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
+import { fileQueue, laneQueue, retryCauses } from '../../adapters/postgres/queue/tokens.ts';
 
 // Every value of a label comes from a list in our own code: names of ports, reasons, codes. Never a partner, a path or
 // anything else from outside, because each new value is a series that Prometheus keeps.
@@ -93,7 +93,7 @@ export function createMeters() {
     }),
     work: new Histogram({
       name: 'inlet_work_seconds',
-      help: 'Turns of lanes and loads of batches in this worker, by `work` (runLane, loadBatch, giveUpBatch).',
+      help: 'Turns of lanes and loads of batches in this worker, by `work` (runLane, loadBatch, abandonBatch).',
       labelNames: ['work'],
       buckets: callBuckets,
       registers,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { WhatWaits } from '../../adapters/postgres/what-waits.ts';
-import type { Log } from '../../ports/log.ts';
+import type { WhatWaits } from '../../adapters/postgres/queue/queue-stats.ts';
+import type { Log } from '../../ports/observability.ts';
 import { createMeters } from './meters.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { sharedLook } from './shared-look.ts';

@@ -1,7 +1,7 @@
-import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
-import type { WaitsReader } from '../../adapters/postgres/what-waits.ts';
-import type { Log } from '../../ports/log.ts';
+import { type Server, createServer } from 'node:http';
+import type { WaitsReader } from '../../adapters/postgres/queue/queue-stats.ts';
+import type { Log } from '../../ports/observability.ts';
 import type { Meters } from './meters.ts';
 import { sharedLook } from './shared-look.ts';
 import { createStateGauges } from './state-gauges.ts';

@@ -1,15 +1,14 @@
-import { readWhatWaits } from '../../adapters/postgres/what-waits.ts';
-import type { NoteRetry } from '../../adapters/postgres/dispatch.ts';
-import type { Api } from '../../adapters/http/server.ts';
-import type { FileStore } from '../../ports/file-store.ts';
+import type { Api } from '../../adapters/http/api.ts';
+import { readWhatWaits } from '../../adapters/postgres/queue/queue-stats.ts';
+import type { NoteRetry } from '../../adapters/postgres/queue/tokens.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
-import type { Log } from '../../ports/log.ts';
-import type { Trace } from '../../ports/trace.ts';
+import type { FileStore } from '../../ports/load-stage.ts';
+import type { Log, Trace } from '../../ports/observability.ts';
 import type { Config } from '../config.ts';
-import { meterFiles, meterLanes, meterPort, meterRetries, meterShard, meterWork, type Server } from './metered.ts';
+import { type Server, meterFiles, meterLanes, meterPort, meterRetries, meterShard, meterWork } from './metered.ts';
 import type { Meters } from './meters.ts';
 import { observeRequests } from './requests.ts';
-import { tracePort, traceWork, type Tracing } from './traced.ts';
+import { type Tracing, tracePort, traceWork } from './traced.ts';
 
 /** What operators see of a process, put around its ports when it is wired. Where nothing is set, nothing is wrapped. */
 export type Observation = {

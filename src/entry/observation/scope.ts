@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Span } from '@opentelemetry/api';
-import type { WorkIds } from '../../ports/trace.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { WorkIds } from '../../ports/observability.ts';
 
 /** What the code that runs now belongs to. */
 export type Scope = {

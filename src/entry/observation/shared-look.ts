@@ -1,4 +1,4 @@
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/observability.ts';
 import { withinTime } from '../within-time.ts';
 
 /** One look at a time, however many ask; null when it fails or takes too long. */

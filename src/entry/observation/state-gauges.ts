@@ -1,5 +1,5 @@
 import { Gauge, Registry } from '@prometheus-io/client';
-import type { WhatWaits } from '../../adapters/postgres/what-waits.ts';
+import type { WhatWaits } from '../../adapters/postgres/queue/queue-stats.ts';
 
 /** One number each: its name, what it says, and where it comes from. */
 const single: readonly (readonly [name: string, help: string, from: keyof WhatWaits])[] = [

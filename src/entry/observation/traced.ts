@@ -1,5 +1,5 @@
 import type { Attributes, Span } from '@opentelemetry/api';
-import type { Trace, WorkIds } from '../../ports/trace.ts';
+import type { Trace, WorkIds } from '../../ports/observability.ts';
 import { wrapMethods } from '../wrap-methods.ts';
 import { currentScope, runInScope } from './scope.ts';
 import type { Spans } from './tracing.ts';

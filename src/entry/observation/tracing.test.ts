@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../domain/failure.ts';
 import { Secret } from '../../domain/secret.ts';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/observability.ts';
 import { currentScope, fieldsOfScope } from './scope.ts';
-import { traceWork, tracePort, type Tracing } from './traced.ts';
+import { type Tracing, tracePort, traceWork } from './traced.ts';
 import { failSpan, startSpans } from './tracing.ts';
 
 describe('spans', () => {

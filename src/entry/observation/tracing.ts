@@ -1,19 +1,19 @@
 import {
-  diag,
+  type Attributes,
   DiagLogLevel,
   ROOT_CONTEXT,
-  SpanStatusCode,
-  trace,
-  type Attributes,
   type Span,
+  SpanStatusCode,
   type Tracer,
+  diag,
+  trace,
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { Failure } from '../../domain/failure.ts';
 import type { Secret } from '../../domain/secret.ts';
-import type { Log } from '../../ports/log.ts';
+import type { Log } from '../../ports/observability.ts';
 
 // Loaded only when traces are kept: it is 20 MB on the disk, and nobody else needs it.
 

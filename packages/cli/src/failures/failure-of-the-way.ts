@@ -37,8 +37,8 @@ export function failureOfTheWay({ code, detail, attempts, storage }: LocalProble
   });
 }
 
-function endOfStorage({ status, code, may_pass: mayPass }: StorageAnswer): End {
-  if (mayPass) {
+function endOfStorage({ status, code, may_pass: isRetryable }: StorageAnswer): End {
+  if (isRetryable) {
     return { exitCode: exitCode.away, remedy: 'The storage is away or busy: run the same again later.' };
   }
   if (code === 'RequestTimeTooSkewed') {

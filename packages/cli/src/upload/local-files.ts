@@ -17,7 +17,7 @@ export type LocalFile = {
 export async function localFiles(paths: readonly string[], note: (text: string) => void): Promise<LocalFile[]> {
   const found: LocalFile[] = [];
   for (const path of paths) {
-    const is = await lookAt(path);
+    const is = await pollRecords(path);
     if (is.isDirectory()) await addFilesIn(path, '', { found, note });
     else if (is.isFile()) found.push({ path, name: basename(path) });
     else {
@@ -64,7 +64,7 @@ async function leadsToFile(link: string, note: Finding['note']): Promise<boolean
   }
 }
 
-async function lookAt(path: string): Promise<Stats> {
+async function pollRecords(path: string): Promise<Stats> {
   try {
     return await stat(path);
   } catch (error) {

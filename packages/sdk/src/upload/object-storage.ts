@@ -36,7 +36,7 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
     patience: Patience,
   ): Promise<Result<HttpAnswer>> => {
     const signed = (): ReturnType<typeof sign> => sign(storage, { ...request, key: storage.prefix + path });
-    const sent = await sendWithRetries(signed, mayPass, patience);
+    const sent = await sendWithRetries(signed, isRetryable, patience);
     if (!sent.ok) return { ok: false, problem: { ...sent.problem, detail: `storage: ${sent.problem.detail}` } };
     const { status, text } = sent.answer;
     // A completion can fail after its status was sent: then the body says so.
@@ -122,7 +122,7 @@ export function timeoutFor(bytes: number): number {
   return Math.max(300_000, Math.ceil((bytes / slowestBytesPerSecond) * 1000));
 }
 
-function mayPass({ status, text }: HttpAnswer): boolean {
+function isRetryable({ status, text }: HttpAnswer): boolean {
   if (status === 429 || status === 500 || status === 502 || status === 503 || status === 504) return true;
   return /<Code>(?:RequestTimeout|XAmzContentSHA256Mismatch|BadDigest|InternalError|SlowDown)<\/Code>/.test(text);
 }
@@ -138,7 +138,7 @@ function refusalOf(path: string, answer: HttpAnswer, attempts: number): Refusal 
   const detail = `${path}: HTTP ${status}${said.length === 0 ? '' : `, ${said.join(': ')}`}`;
   // An answer to HEAD has no body; then the header alone names the request.
   const request_id = elementOf(text, 'RequestId') ?? headers.get('x-amz-request-id') ?? '';
-  const storage = { status, code, request_id, may_pass: mayPass(answer) };
+  const storage = { status, code, request_id, may_pass: isRetryable(answer) };
   return { ok: false, problem: { ...refuse('storage_refused', detail, attempts).problem, storage } };
 }
 

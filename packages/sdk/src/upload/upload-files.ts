@@ -1,11 +1,11 @@
 import { describe } from '../attempt.ts';
-import { refuse, succeed, type Refusal, type Result } from '../result.ts';
+import { type Refusal, type Result, refuse, succeed } from '../result.ts';
 import { objectStorage } from './object-storage.ts';
 import { Permits } from './permits.ts';
-import { sourceOf, type NamedSource, type UploadFile } from './sources.ts';
+import { type NamedSource, type UploadFile, sourceOf } from './sources.ts';
 import type { Storage } from './storage.ts';
 import { uploadNotes } from './upload-notes.ts';
-import { uploadOne, type UploadedFile } from './upload-one.ts';
+import { type UploadedFile, uploadOne } from './upload-one.ts';
 
 export type { UploadFile } from './sources.ts';
 

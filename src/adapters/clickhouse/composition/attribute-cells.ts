@@ -1,5 +1,5 @@
 import type { Counting } from '../../../domain/composition/counts.ts';
-import type { WarehouseAttribute } from '../../../ports/audience-profile.ts';
+import type { WarehouseAttribute } from '../../../ports/warehouse.ts';
 import { memberRank } from './members.ts';
 import type { ReportSession } from './report-session.ts';
 

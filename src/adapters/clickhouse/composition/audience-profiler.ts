@@ -1,11 +1,10 @@
-import type { AudienceProfiler } from '../../../ports/audience-profile.ts';
-import { onEveryShard, type Engine } from '../connect.ts';
-import { addCells, addMembers } from './add-up.ts';
-import { countAttribute } from './attribute-cells.ts';
-import type { FingerprintKey } from './fingerprint-key.ts';
-import { listEvents } from './listed-events.ts';
-import { copyMembers, fingerprintMembers } from './members.ts';
-import { inReportSession, type ReportSession } from './report-session.ts';
+import type { CellCount, Counting } from '../../../domain/composition/counts.ts';
+import type { AudienceProfiler, Generation } from '../../../ports/warehouse.ts';
+import { generationParameters, isOfGeneration } from '../audience-warehouse.ts';
+import { type Engine, onEveryShard } from '../connect.ts';
+import { type CellOfShard, countAttribute } from './attribute-cells.ts';
+import { type FingerprintKey, type MembersOfShard, copyMembers, fingerprintMembers } from './members.ts';
+import { type ReportSession, inReportSession } from './report-session.ts';
 
 /** On every shard for itself, one statement at a time: the memory of a report does not grow with the warehouse. */
 export function clickhouseAudienceProfiler(engine: Engine, key: FingerprintKey): AudienceProfiler {
@@ -43,4 +42,72 @@ async function countKnown(session: ReportSession): Promise<number> {
     'SELECT toString(count()) AS devices FROM known_devices_local FINAL',
   );
   return Number(row?.devices ?? 0);
+}
+
+// A device is on one shard: numbers are sums, and so are fingerprints.
+
+const width = 64;
+
+function addMembers(shards: readonly MembersOfShard[]): { readonly members: string; readonly matched: number } {
+  const sum = shards.reduce((total, shard) => BigInt.asUintN(width, total + shard.sum), 0n);
+  const xor = shards.reduce((total, shard) => total ^ shard.xor, 0n);
+  return { members: `${sum}.${xor}`, matched: shards.reduce((total, shard) => total + shard.matched, 0) };
+}
+
+function addCells(cells: readonly CellOfShard[], counting: Counting, events: readonly string[]): CellCount[] {
+  const byAttribute = Map.groupBy(cells, ({ attributeId }) => attributeId);
+  return [...byAttribute].flatMap(([attributeId, ofAttribute]) =>
+    counting === 'event' || counting === 'first_event'
+      ? cellsOfEvents(attributeId, ofAttribute, events)
+      : [...Map.groupBy(ofAttribute, ({ value }) => value)].map(([value, same]) => ({
+          ...sumOf(attributeId, same),
+          value: counting === 'none' ? null : value,
+        })),
+  );
+}
+
+/** The warehouse has no events: each event is held against the whole attribute, and has a cell even if it is empty. */
+function cellsOfEvents(attributeId: number, cells: readonly CellOfShard[], events: readonly string[]): CellCount[] {
+  const whole = sumOf(attributeId, cells);
+  return events.map((event, index) => {
+    const { devices } = sumOf(
+      attributeId,
+      cells.filter(({ value }) => value === String(index + 1)),
+    );
+    return { ...whole, value: event, devices };
+  });
+}
+
+function sumOf(attributeId: number, cells: readonly CellOfShard[]): Omit<CellCount, 'value'> {
+  const state = cells.reduce((total, cell) => BigInt.asUintN(width, total + cell.state), 0n);
+  return {
+    attributeId,
+    devices: cells.reduce((total, { devices }) => total + devices, 0),
+    warehouseDevices: cells.reduce((total, { warehouseDevices }) => total + warehouseDevices, 0),
+    warehouseState: String(state),
+  };
+}
+
+/** More events than anyone compares, and few enough for a report of thousands of attributes. */
+const mostEvents = 100;
+/** In bytes. The list goes with every statement; a text of this length is no name of an event. */
+const longestEvent = 256;
+
+/**
+ * The events that most members have, matched or not, in byte order: what the uploader knows anyway decides, and nothing
+ * of the warehouse. The rest of the events is not reported.
+ */
+async function listEvents(engine: Engine, members: Generation, signal: AbortSignal): Promise<string[]> {
+  const result = await engine.shards[0].query({
+    query: `
+      SELECT event FROM (SELECT event, count() AS devices FROM audience_devices FINAL
+      WHERE ${isOfGeneration}
+        AND length(event) <= ${longestEvent}
+      GROUP BY event ORDER BY devices DESC, event LIMIT ${mostEvents}) ORDER BY event`,
+    query_params: generationParameters(members),
+    format: 'JSONEachRow',
+    abort_signal: signal,
+    clickhouse_settings: { max_bytes_before_external_group_by: '134217728', max_memory_usage: '1073741824' },
+  });
+  return (await result.json<{ event: string }>()).map(({ event }) => event);
 }

@@ -1,8 +1,10 @@
 import type { Counting } from '../../../domain/composition/counts.ts';
-import type { Generation } from '../../../ports/audience-warehouse.ts';
-import { generationParameters, isOfGeneration } from '../audiences/generation-sql.ts';
-import type { FingerprintKey } from './fingerprint-key.ts';
+import type { Generation } from '../../../ports/warehouse.ts';
+import { generationParameters, isOfGeneration } from '../audience-warehouse.ts';
 import type { ReportSession } from './report-session.ts';
+
+/** Two numbers of 64 bits as text, because JSON has none of that size. */
+export type FingerprintKey = { readonly low: string; readonly high: string };
 
 // All members of the audience on this shard as they are at one moment, in order of device: everything that is said of
 // members in a report is read from this copy. `place` is the place of the event in the list of reported events, from 1,

@@ -1,9 +1,9 @@
-import { sql, type RawBuilder } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { cancelledCode } from '../../../domain/job-outcome.ts';
 import type { JobKind, JobStatus } from '../../../domain/job.ts';
 import type { FileState, JobState } from '../../../ports/operations.ts';
-import { toJobStatus } from '../codes.ts';
-import type { Database } from '../connect.ts';
+import type { Database } from '../db/tables.ts';
+import { toJobStatus } from '../db/tables.ts';
 
 type JobRow = {
   id: number;

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { JobKind, JobStatus } from '../../../domain/job.ts';
 import type { LaneState } from '../../../ports/operations.ts';
-import type { Database } from '../connect.ts';
-import { fileQueue, laneQueue } from '../dispatch.ts';
+import type { Database } from '../db/tables.ts';
+import { fileQueue, laneQueue } from '../queue/tokens.ts';
 
 type LaneRow = {
   partner_id: number;

@@ -1,0 +1,64 @@
+import { describe, expect, it, vi } from 'vitest';
+import { oneAtATime, coalesceEach } from './coalesce.ts';
+
+describe('reading one at a time', () => {
+  it('gives all who ask meanwhile the next reading, which begins when the one before has ended', async () => {
+    const began: PromiseWithResolvers<number>[] = [];
+    const read = oneAtATime(() => {
+      const reading = Promise.withResolvers<number>();
+      began.push(reading);
+      return reading.promise;
+    });
+    const first = read();
+    await Promise.resolve();
+    const others = [read(), read(), read()];
+    expect(began).toHaveLength(1);
+    began[0]?.resolve(1);
+    expect(await first).toBe(1);
+    await Promise.resolve();
+    expect(began).toHaveLength(2);
+    began[1]?.resolve(2);
+    expect(await Promise.all(others)).toEqual([2, 2, 2]);
+    expect(began).toHaveLength(2);
+  });
+
+  it('goes on after a reading that failed', async () => {
+    let count = 0;
+    const read = oneAtATime(() => {
+      count += 1;
+      return count === 1 ? Promise.reject(new Error('away')) : Promise.resolve(count);
+    });
+    await expect(read()).rejects.toThrow('away');
+    expect(await read()).toBe(2);
+  });
+});
+
+describe('reading one at a time for each key', () => {
+  it('lets those of another key not wait, and those of the same share the next reading', async () => {
+    const began: string[] = [];
+    const ends: (() => void)[] = [];
+    const read = coalesceEach((key) => {
+      began.push(key);
+      return new Promise<number>((resolve) => ends.push(() => resolve(began.length)));
+    });
+    const first = read('a');
+    const other = read('b');
+    await Promise.resolve();
+    const later = [read('a'), read('a')];
+    expect(began).toEqual(['a', 'b']);
+    for (const end of ends) end();
+    expect(await Promise.all([first, other])).toEqual([2, 2]);
+    await vi.waitFor(() => expect(began).toEqual(['a', 'b', 'a']));
+    ends[2]?.();
+    expect(await Promise.all(later)).toEqual([3, 3]);
+  });
+
+  it('reads anew for whoever asks when all is told', async () => {
+    let count = 0;
+    const read = coalesceEach(() => {
+      count += 1;
+      return Promise.resolve(count);
+    });
+    expect([await read('a'), await read('a')]).toEqual([1, 2]);
+  });
+});

@@ -1,0 +1,45 @@
+import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from '@fastify/type-provider-zod';
+import Fastify from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Failure } from '../../domain/failure.ts';
+import { addProblemAnswers } from './problems.ts';
+import type { Api } from './api.ts';
+
+const hidden = 'hunter2';
+const inside = new Error(`connect to postgres://inlet:${hidden}@10.0.0.7/inlet failed`, { cause: new Error(hidden) });
+
+describe('an answer to a request that failed inside', () => {
+  const api: Api = Fastify().withTypeProvider<ZodTypeProvider>();
+
+  beforeAll(() => {
+    api.setValidatorCompiler(validatorCompiler);
+    api.setSerializerCompiler(serializerCompiler);
+    addProblemAnswers(api);
+    const failures: Record<string, Error> = {
+      '/error': inside,
+      '/status': Object.assign(new Error(hidden), { statusCode: 502 }),
+      '/away': Object.assign(new Error(hidden), { code: 'ECONNREFUSED' }),
+      '/failure': new Failure('internal', 'It could not be done.', { cause: inside }),
+    };
+    for (const [path, failure] of Object.entries(failures)) api.get(path, () => Promise.reject(failure));
+  });
+  afterAll(() => api.close());
+
+  it.each([
+    ['/error', 500],
+    ['/status', 500],
+    ['/away', 503],
+    ['/failure', 500],
+  ])('tells nothing of what it was: %s', async (path, status) => {
+    const answer = await api.inject(`${path}?key=${hidden}`);
+    expect(answer.statusCode).toBe(status);
+    expect(answer.headers['content-type']).toMatch('application/problem+json');
+    expect(answer.payload + JSON.stringify(answer.headers)).not.toMatch(/hunter2|10\.0\.0\.7|stack|node_modules/);
+  });
+
+  it('does not repeat the query of a path that is not there', async () => {
+    const answer = await api.inject(`/nowhere?key=${hidden}`);
+    expect(answer.statusCode).toBe(404);
+    expect(answer.payload).not.toContain(hidden);
+  });
+});

@@ -1,0 +1,154 @@
+import { sql } from 'kysely';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { jobStatus } from '../../domain/job.ts';
+import type { Secret } from '../../domain/secret.ts';
+import type { ControlBackup } from '../../ports/backup.ts';
+import type { Tx } from './db/tables.ts';
+import { migrationLock } from './db/migrate.ts';
+import { laneQueue } from './queue/tokens.ts';
+
+const lookEveryMs = 50;
+
+/** One session: it holds the locks, and a transaction whose snapshot is what is dumped. */
+export async function openControlBackup(url: Secret, toolFolder: string): Promise<ControlBackup> {
+  const session = new Client({ connectionString: url.reveal(), application_name: 'inlet-backup', keepAlive: true });
+  await session.connect();
+  // What a broken session means is said by the statement that needed it.
+  session.on('error', () => undefined);
+  const ask = async <Row extends object>(query: string, values: readonly unknown[] = []): Promise<Row[]> =>
+    (await session.query<Row>(query, [...values])).rows;
+  const [lock] = await ask<{ is: boolean }>('SELECT pg_try_advisory_lock($1) AS is', [migrationLock]);
+  if (!lock?.is) {
+    await session.end();
+    throw new Error('Another backup or a migration is running.');
+  }
+  let snapshot: string | undefined;
+  let openJobs: readonly string[] = [];
+  const textOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
+
+  return {
+    pause: async (patienceSeconds) => {
+      await ask('SELECT pg_advisory_lock($1)', [pauseLock]);
+      const [since] = await ask<{ now: Date }>('SELECT clock_timestamp() AS now');
+      const end = Date.now() + patienceSeconds * 1000;
+      // A lane that was taken later found the pause and does nothing.
+      const moving = `SELECT id FROM pgboss.job WHERE name = $1 AND state = 'active' AND started_on <= $2 LIMIT 1`;
+      while ((await ask(moving, [laneQueue, since?.now])).length > 0) {
+        if (Date.now() > end)
+          throw new Error(`A lane did not come to rest within ${patienceSeconds} s; nothing was taken.`);
+        await sleep(lookEveryMs);
+      }
+      await ask('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      // The dump may take longer than a server lets a transaction be idle.
+      await ask('SET LOCAL idle_in_transaction_session_timeout = 0');
+      const [cut] = await ask<{ snapshot: string; at: Date }>('SELECT pg_export_snapshot() AS snapshot, now() AS at');
+      if (!cut) throw new Error('PostgreSQL gave no snapshot.');
+      snapshot = cut.snapshot;
+      openJobs = textOf(await ask(`SELECT id FROM job WHERE status = ${jobStatus.running}`));
+      const staged = await ask<{ id: string }>(
+        `SELECT DISTINCT load_id AS id FROM job_file WHERE staged AND status = ${jobStatus.running} AND job_id = ANY($1)`,
+        [openJobs],
+      );
+      return { takenAt: cut.at, stagedLoadIds: textOf(staged).map(Number) };
+    },
+    resume: async () => {
+      const ended = await endedSince(url, openJobs);
+      const [unlocked] = await ask<{ is: boolean }>('SELECT pg_advisory_unlock($1) AS is', [pauseLock]);
+      if (ended.length > 0 || !unlocked?.is) {
+        // A worker that was believed dead: rare, and then what it held is gone from the engine already.
+        throw new Error(`A lane went on during the pause (jobs ${ended.join(', ')}). Take the backup again.`);
+      }
+    },
+    dump: async (file) => {
+      if (snapshot === undefined) throw new Error('There is no cut to dump.');
+      await runTool(toolFolder, 'pg_dump', url, ['--format=custom', `--snapshot=${snapshot}`, `--file=${file}`]);
+    },
+    close: () => session.end(),
+  };
+}
+
+/** Seen by another session: ours sees the moment of the cut only. */
+async function endedSince(url: Secret, jobIds: readonly string[]): Promise<string[]> {
+  const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-backup' });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ id: string }>(
+      `SELECT id FROM job WHERE id = ANY($1) AND status NOT IN (${jobStatus.pending}, ${jobStatus.running}) AND NOT cancelled`,
+      [jobIds],
+    );
+    return rows.map(({ id }) => id);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A backup is never mixed with what is there. */
+export async function requireEmptyControl(url: Secret): Promise<void> {
+  const tables = await countRows(
+    url,
+    `SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname NOT LIKE 'pg\\_%' AND n.nspname != 'information_schema' LIMIT 1`,
+  );
+  if (tables > 0) throw new Error('The PostgreSQL database is not empty. Restore into a new one.');
+}
+
+/** More than was asked for since any backup that is worth restoring. */
+const idsToSkip = 10_000_000;
+
+/** All of it or nothing. */
+export async function restoreControl(url: Secret, toolFolder: string, file: string): Promise<void> {
+  const parameters = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges', file];
+  await runTool(toolFolder, 'pg_restore', url, parameters);
+  // The ids of what was accepted after the backup are in partners' hands: nothing else may ever be found under them.
+  await countRows(
+    url,
+    `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, start_value) + ${idsToSkip})
+     FROM pg_sequences WHERE schemaname = 'public'`,
+  );
+}
+
+/** Gives the number of rows. */
+async function countRows(url: Secret, query: string): Promise<number> {
+  const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-restore' });
+  await client.connect();
+  try {
+    return (await client.query(query)).rows.length;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Runs a tool of PostgreSQL against a database. The password goes through the environment: everybody sees arguments. */
+function runTool(
+  folder: string,
+  tool: 'pg_dump' | 'pg_restore',
+  url: Secret,
+  parameters: readonly string[],
+): Promise<void> {
+  const address = new URL(url.reveal());
+  const password = decodeURIComponent(address.password);
+  address.password = '';
+  return new Promise((resolve, reject) => {
+    const env = { PATH: '/usr/bin:/bin', ...(password === '' ? {} : { PGPASSWORD: password }) };
+    execFile(join(folder, tool), [`--dbname=${address.href}`, ...parameters], { env }, (error, _stdout, stderr) => {
+      if (error === null) resolve();
+      else reject(new Error(`${tool} failed: ${stderr.trim() || error.message}`));
+    });
+  });
+}
+
+/** Held alone by a backup while the lanes stand still, and shared for a moment by whoever wants to begin something. */
+export const pauseLock = 7_340_025;
+
+/**
+ * Whether something may begin that changes what the engine holds for good. If so, no backup takes its cut before this
+ * transaction has ended. A lock and not a row: it ends with the session of the backup, whatever becomes of it.
+ */
+export async function mayBegin(tx: Tx): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`
+    SELECT pg_try_advisory_xact_lock_shared(${pauseLock}) AS may`.execute(tx);
+  return rows[0]?.may === true;
+}

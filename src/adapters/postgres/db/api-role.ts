@@ -1,0 +1,133 @@
+import { type Client, DatabaseError } from 'pg';
+import { Secret } from '../../../domain/secret.ts';
+import { laneQueue } from '../queue/tokens.ts';
+
+/** PostgreSQL's own word for no role: the api then has the rights of the user in its address. */
+export const noRole = 'none';
+
+/** The same address, for connections that begin under a role. What the address says already stays. */
+export function underRole(url: Secret, role: string): Secret {
+  const address = new URL(url.reveal());
+  const options = [address.searchParams.get('options') ?? '', `-c role=${role}`];
+  address.searchParams.set('options', options.join(' ').trim());
+  return new Secret(address.href);
+}
+
+/**
+ * Makes the role where it is missing and may be made, and grants it what this release needs. Nothing is taken away: the
+ * release before goes on beside this one. False when there is no role, or none that this user may take on.
+ */
+export async function prepareApiRole(client: Client, role: string): Promise<boolean> {
+  if (role === noRole) return true;
+  if (!(await canTakeOn(client, role)) && !(await makeRole(client, role))) return false;
+  await client.query('BEGIN');
+  try {
+    for (const statement of [...grantsOf(role), ...(await queueGrantsOf(client, role))]) await client.query(statement);
+    await client.query('COMMIT');
+    return true;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+function grantsOf(role: string): string[] {
+  const tables = Object.entries(apiTables).map(([table, rights]) => `GRANT ${rights} ON ${table} TO ${role}`);
+  const functions = apiFunctions.flatMap((name) => [
+    `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC`,
+    `GRANT EXECUTE ON FUNCTION ${name} TO ${role}`,
+  ]);
+  const sequences = apiSequences.map((name) => `GRANT USAGE ON SEQUENCE ${name} TO ${role}`);
+  return [`GRANT USAGE ON SCHEMA public TO ${role}`, ...tables, ...functions, ...sequences];
+}
+
+/** The tables of the queue are pg-boss's, who may make them anew: asked for each time. The api sends tokens of lanes only. */
+async function queueGrantsOf(client: Client, role: string): Promise<string[]> {
+  const { rows } = await client.query<{ table: string }>(
+    `SELECT format('pgboss.%I', table_name) AS table FROM pgboss.queue WHERE name = $1`,
+    [laneQueue],
+  );
+  return [
+    `GRANT USAGE ON SCHEMA pgboss TO ${role}`,
+    `GRANT SELECT ON pgboss.version, pgboss.queue TO ${role}`,
+    // What sending gives back; what a token says of others cannot be read.
+    ...rows.map(({ table }) => `GRANT INSERT, SELECT (id, start_after) ON ${table} TO ${role}`),
+  ];
+}
+
+async function makeRole(client: Client, role: string): Promise<boolean> {
+  // Roles belong to the whole server: another installation may have made it, or be making it now.
+  for (const statement of [`CREATE ROLE ${role} NOLOGIN`, `GRANT ${role} TO CURRENT_USER`]) {
+    try {
+      await client.query(statement);
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+    }
+  }
+  return canTakeOn(client, role);
+}
+
+async function canTakeOn(client: Client, role: string): Promise<boolean> {
+  await client.query('BEGIN');
+  try {
+    await client.query(`SET LOCAL ROLE ${role}`);
+    return true;
+  } catch (error) {
+    if (error instanceof DatabaseError) return false;
+    throw error;
+  } finally {
+    await client.query('ROLLBACK');
+  }
+}
+
+/** What an operator has to do where the role could not be made. */
+export function roleRemedy(role: string): string {
+  return `As a user that may make roles: CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO <the user in INLET_POSTGRES_URL>; then run \`inlet migrate\`.`;
+}
+
+// What the role of the api may do, and no more: a statement that needs more fails with "permission denied". Granted by
+// every `inlet migrate`. Which rows of these tables it gets is said by policies: docs/decisions/0040-row-security.md.
+
+export const apiTables: Readonly<Record<string, string>> = {
+  partner: 'SELECT, UPDATE (next_seq)',
+  attribute: 'SELECT',
+  attribute_foreign_key: 'SELECT',
+  job: 'SELECT, INSERT, UPDATE (status, cancelled, finished_at, updated_at, cleaned_at)',
+  import_log: 'SELECT, INSERT',
+  // Sealed credentials are opened by workers only.
+  job_credential: 'INSERT',
+  job_file: 'SELECT',
+  job_file_reject: 'SELECT',
+  customer: 'SELECT',
+  user_token: 'SELECT',
+  audience:
+    'SELECT, INSERT, UPDATE (generation, uploaded_devices, unique_devices, matched_devices, last_load_id, updated_at)',
+  audience_load: 'SELECT, INSERT, UPDATE (superseded)',
+  dead_generation: 'INSERT',
+  accepted_request: 'SELECT, INSERT, UPDATE (fingerprint, result, accepted_at)',
+  request_window: 'SELECT, INSERT, UPDATE (number, taken)',
+  // Denied calls of whoever it was: added, never read.
+  audit_log: 'INSERT',
+  composition: 'SELECT, INSERT, UPDATE (generation, last_load_id, report, computed_at)',
+};
+
+/** Every other table, with the reason why the api has no business there. */
+export const closedToApi: Readonly<Record<string, string>> = {
+  api_key: 'a key is found by its hash, with key_with_hash()',
+  schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',
+  sweep: 'of the workers',
+};
+
+/** With the rights of the owner: nobody else may call them. */
+export const apiFunctions = [
+  'key_with_hash(bytea)',
+  'partner_with_key(bytea)',
+  'note_key_uses(bigint[])',
+  'import_log_marks(bigint[])',
+  'audience_marks(bigint[])',
+  'attributes_of_all()',
+  'names_of_attributes(bigint[])',
+  'what_waits(text, text, text)',
+] as const;
+
+const apiSequences = ['warehouse_segment_id'] as const;

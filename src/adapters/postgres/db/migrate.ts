@@ -1,0 +1,60 @@
+import { Client } from 'pg';
+import type { Secret } from '../../../domain/secret.ts';
+import type { Log } from '../../../ports/observability.ts';
+import { type MigrationFile, pendingMigrations, readMigrationFiles } from '../../migration-files.ts';
+import { createQueues, startBoss } from '../queue/queues.ts';
+import { prepareApiRole, roleRemedy } from './api-role.ts';
+
+/** Any number that nobody else uses in this database. A backup holds it too. */
+export const migrationLock = 7_340_021;
+
+/**
+ * Holds the lock under which both stores are migrated, for as long as `run` takes: two deployments at once wait for
+ * each other. The lock ends with the session, whatever happens to the process.
+ */
+export async function underMigrationLock<T>(url: Secret, run: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-migrate' });
+  await client.connect();
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
+    return await run(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Each file in a transaction of its own, with its record; then the queues, and what the api may do with all of it. */
+export async function migratePostgres(
+  client: Client,
+  options: { url: Secret; folder: string; apiRole: string; log: Log },
+): Promise<string[]> {
+  await client.query(`CREATE TABLE IF NOT EXISTS schema_migration (
+    name text PRIMARY KEY, checksum text NOT NULL, ran_at timestamptz NOT NULL DEFAULT now())`);
+  const done = await client.query<{ name: string; checksum: string }>('SELECT name, checksum FROM schema_migration');
+  const files = await readMigrationFiles(options.folder);
+  const pending = pendingMigrations(files, new Map(done.rows.map(({ name, checksum }) => [name, checksum])));
+  for (const file of pending) await runFile(client, file);
+  const boss = await startBoss({ url: options.url, role: 'migrate', name: 'inlet-migrate', log: options.log });
+  try {
+    await createQueues(boss);
+  } finally {
+    await boss.stop();
+  }
+  if (!(await prepareApiRole(client, options.apiRole))) {
+    // All else is done, and workers and commands need no role.
+    options.log.warn({ role: options.apiRole }, `The api cannot start yet. ${roleRemedy(options.apiRole)}`);
+  }
+  return pending.map(({ name }) => name);
+}
+
+async function runFile(client: Client, file: MigrationFile): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    await client.query(file.text);
+    await client.query('INSERT INTO schema_migration (name, checksum) VALUES ($1, $2)', [file.name, file.checksum]);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw new Error(`migration ${file.name} failed and was rolled back`, { cause: error });
+  }
+}

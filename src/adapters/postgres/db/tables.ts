@@ -1,0 +1,231 @@
+import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
+import { type ImportLogError, importMode, keyType, logType, pathType } from '../../../domain/import-log.ts';
+import { jobKind, jobStatus } from '../../../domain/job.ts';
+
+// What the migrations make, for Kysely. PostgreSQL's bigint arrives as a number: see `connect.ts`.
+type Timestamp = ColumnType<Date, Date | undefined, Date>;
+
+type PartnerTable = {
+  id: Generated<number>;
+  name: string;
+  prefix: string;
+  next_seq: Generated<number>;
+  audience_bad_row_share: Generated<number>;
+  external_id: Generated<string>;
+  purge_after: Timestamp;
+  created_at: Timestamp;
+};
+
+type ApiKeyTable = {
+  id: Generated<number>;
+  partner_id: number;
+  key_hash: Uint8Array;
+  name: Generated<string>;
+  scopes: ColumnType<readonly string[] | null, string[] | null | undefined, never>;
+  created_at: Timestamp;
+  last_used_at: Date | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+};
+
+type AuditLogTable = {
+  id: Generated<number>;
+  at: ColumnType<Date, Date | undefined, never>;
+  event: ColumnType<string, string, never>;
+  actor: ColumnType<string, string, never>;
+  database_user: ColumnType<string, never, never>;
+  partner_id: ColumnType<number | null, number | null, never>;
+  key_id: ColumnType<number | null, number | null, never>;
+  subject_id: ColumnType<number | null, never, never>;
+  operation: ColumnType<string | null, string, never>;
+  code: ColumnType<string | null, string, never>;
+  request_id: ColumnType<string | null, string | null, never>;
+  calls: ColumnType<number, number, never>;
+  detail: ColumnType<unknown, never, never>;
+};
+
+type AttributeTable = {
+  id: Generated<number>;
+  partner_id: number;
+  name: string;
+  created_at: Timestamp;
+  retired_at: Date | null;
+};
+
+type AttributeForeignKeyTable = { partner_id: number; foreign_key: string; attribute_id: number };
+
+type JobTable = {
+  id: Generated<number>;
+  partner_id: number;
+  seq: number;
+  kind: string;
+  status: Generated<number>;
+  cancelled: Generated<boolean>;
+  failure_code: string | null;
+  failure_detail: string | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  listed_at: Date | null;
+  finished_at: Date | null;
+  cleaned_at: Date | null;
+};
+
+type ImportLogTable = {
+  job_id: number;
+  partner_id: number;
+  log_type: number;
+  file_path: string;
+  path_type: number;
+  key_type: number;
+  compressed: boolean | null;
+  mode: Generated<string>;
+  keys: ColumnType<readonly string[] | null, string | null, string | null>;
+  attribute_ids: ColumnType<readonly number[] | null, string | null | undefined, string | null>;
+  bytes_total: Generated<number>;
+  total_rows: Generated<number>;
+  unique_devices: Generated<number>;
+  errors: ColumnType<readonly ImportLogError[] | null, string | null, string | null>;
+};
+
+type JobFileTable = {
+  id: Generated<number>;
+  job_id: number;
+  partner_id: number;
+  key: string;
+  path: string;
+  etag: string;
+  size: number;
+  gzip: boolean | null;
+  batch_id: number;
+  status: Generated<number>;
+  attempt: Generated<number>;
+  load_id: number | null;
+  staged: Generated<boolean>;
+  total_rows: Generated<number>;
+  accepted_rows: Generated<number>;
+  bytes_read: Generated<number>;
+  rows_read: Generated<number>;
+  publish_attempts: Generated<number>;
+  audience_id: number | null;
+  generation: number | null;
+  uploaded_devices: Generated<number>;
+  superseded: Generated<boolean>;
+  failure_code: string | null;
+  failure_detail: string | null;
+  updated_at: Timestamp;
+};
+
+type CustomerTable = { id: Generated<number>; partner_id: number; name: string; created_at: Timestamp };
+
+type UserTokenTable = {
+  id: Generated<number>;
+  partner_id: number;
+  customer_id: number;
+  token_hash: Uint8Array;
+  created_at: Timestamp;
+  revoked_at: Date | null;
+};
+
+type AudienceTable = {
+  id: Generated<number>;
+  partner_id: number;
+  customer_id: number | null;
+  name: string;
+  warehouse_segment_id: Generated<number>;
+  generation: Generated<number>;
+  uploaded_devices: Generated<number>;
+  unique_devices: Generated<number>;
+  matched_devices: Generated<number>;
+  matched_version: Generated<number>;
+  last_load_id: number | null;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+};
+
+type AudienceLoadTable = {
+  job_id: number;
+  partner_id: number;
+  audience_id: number;
+  generation: number;
+  file_path: string;
+  superseded: Generated<boolean>;
+};
+
+type DeadGenerationTable = {
+  audience_id: number;
+  generation: number;
+  partner_id: number;
+  dead_at: Timestamp;
+  check_at: Timestamp;
+  purging_until: Date | null;
+  purged_rows: Generated<number>;
+  purged_at: Date | null;
+};
+
+type CompositionTable = {
+  audience_id: number;
+  split: string;
+  generation: number;
+  last_load_id: number;
+  report: ColumnType<unknown, string, string>;
+  computed_at: Timestamp;
+};
+
+type JobCredentialTable = { job_id: number; key_id: string; sealed: Uint8Array };
+
+type AcceptedRequestTable = {
+  partner_id: number;
+  key_hash: Uint8Array;
+  fingerprint: Uint8Array;
+  result: ColumnType<unknown, string, string>;
+  accepted_at: Timestamp;
+};
+
+type JobFileRejectTable = { job_file_id: number; reason: string; rows: number; first_row: number };
+
+type RequestWindowTable = { partner_id: number; key_id: number; number: number; taken: number };
+
+export type Tables = {
+  partner: PartnerTable;
+  api_key: ApiKeyTable;
+  audit_log: AuditLogTable;
+  attribute: AttributeTable;
+  attribute_foreign_key: AttributeForeignKeyTable;
+  job: JobTable;
+  import_log: ImportLogTable;
+  job_credential: JobCredentialTable;
+  job_file: JobFileTable;
+  customer: CustomerTable;
+  user_token: UserTokenTable;
+  audience: AudienceTable;
+  audience_load: AudienceLoadTable;
+  dead_generation: DeadGenerationTable;
+  composition: CompositionTable;
+  sweep: { name: string; ran_at: Timestamp };
+  job_file_reject: JobFileRejectTable;
+  request_window: RequestWindowTable;
+  accepted_request: AcceptedRequestTable;
+};
+
+/** Checks that a value from the database is one that the domain knows. */
+function codeReader<T extends number | string>(
+  name: string,
+  codes: Readonly<Record<string, T>>,
+): (value: number | string) => T {
+  const known = Object.values(codes);
+  return (value) => {
+    const code = known.find((candidate) => candidate === value);
+    if (code === undefined) throw new Error(`${value} is no ${name}`);
+    return code;
+  };
+}
+
+export const toJobStatus = codeReader('job status', jobStatus);
+export const toJobKind = codeReader('job kind', jobKind);
+export const toPathType = codeReader('path type', pathType);
+export const toKeyType = codeReader('key type', keyType);
+export const toLogType = codeReader('log type', logType);
+export const toImportMode = codeReader('import mode', importMode);
+
+export type Database = Kysely<Tables>;
+export type Tx = Transaction<Tables>;

@@ -1,0 +1,105 @@
+import { sql } from 'kysely';
+import type { DeadGeneration } from '../../ports/audience-store.ts';
+import type { Generation } from '../../ports/warehouse.ts';
+import { mayBegin } from './control-backup.ts';
+import type { Database } from './db/tables.ts';
+
+/** By then whoever was late has written what it had, into a generation that nobody reads. */
+const lookAgainAfter = sql<Date>`dead_at + interval '1 hour'`;
+
+/** How long a purge is believed to be under way after it was last heard of. */
+const lease = sql<Date>`now() + interval '2 minutes'`;
+
+/** A partner's pause is so many times as long as its last purge took: most of the time nothing of it is rewritten. */
+const pausePerPurge = 10;
+
+/** Keeps this lock apart from others. */
+const purging = 7_340_023;
+
+export async function takeDue(db: Database, limit: number): Promise<DeadGeneration[]> {
+  return db.transaction().execute(async (tx) => {
+    // What dies from now on, a backup that is being taken still has alive.
+    if (!(await mayBegin(tx))) return [];
+    await sql`SELECT pg_advisory_xact_lock(${purging})`.execute(tx);
+    const { rows } = await sql<DeadRow>`
+      WITH due AS (
+        SELECT d.audience_id, d.generation, d.partner_id
+        FROM dead_generation d JOIN partner p ON p.id = d.partner_id
+        WHERE d.purged_at IS NULL AND d.check_at <= now() AND p.purge_after <= now()
+          AND NOT EXISTS (SELECT FROM dead_generation WHERE purged_at IS NULL AND purging_until > now())
+        ORDER BY d.check_at LIMIT ${limit}
+      )
+      UPDATE dead_generation d SET purging_until = ${lease}
+      FROM due
+      WHERE d.audience_id = due.audience_id AND d.generation = due.generation
+      RETURNING d.*
+    `.execute(tx);
+    return rows.map(toDeadGeneration);
+  });
+}
+
+export async function keepPurging(db: Database, partnerIds: readonly number[]): Promise<void> {
+  await db
+    .updateTable('dead_generation')
+    .set({ purging_until: lease })
+    .where('partner_id', 'in', partnerIds)
+    .where('purged_at', 'is', null)
+    .where('purging_until', 'is not', null)
+    .execute();
+}
+
+/** Ends a purge, however it went. */
+export async function endPurge(db: Database, partnerIds: readonly number[], seconds: number): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .updateTable('partner')
+      .set({ purge_after: sql<Date>`now() + make_interval(secs => ${seconds * pausePerPurge})` })
+      .where('id', 'in', partnerIds)
+      .execute();
+    await tx
+      .updateTable('dead_generation')
+      .set({ purging_until: null })
+      .where('partner_id', 'in', partnerIds)
+      .where('purging_until', 'is not', null)
+      .execute();
+  });
+}
+
+export async function selectDead(db: Database, limit: number): Promise<DeadGeneration[]> {
+  const rows = await db.selectFrom('dead_generation').selectAll().orderBy('dead_at', 'desc').limit(limit).execute();
+  return rows.map(toDeadGeneration);
+}
+
+type DeadRow = {
+  partner_id: number;
+  audience_id: number;
+  generation: number;
+  dead_at: Date;
+  purged_rows: number;
+  purged_at: Date | null;
+};
+
+function toDeadGeneration(row: DeadRow): DeadGeneration {
+  return {
+    partnerId: row.partner_id,
+    audienceId: row.audience_id,
+    generation: row.generation,
+    deadAt: row.dead_at,
+    purgedRows: row.purged_rows,
+    purgedAt: row.purged_at,
+  };
+}
+
+/** The first look is at once, the second an hour later; after that it is done. */
+export async function notePurge(db: Database, { audienceId, generation }: Generation, rows: number): Promise<void> {
+  await db
+    .updateTable('dead_generation')
+    .set({
+      purged_rows: sql`purged_rows + ${rows}`,
+      purged_at: sql`CASE WHEN now() >= ${lookAgainAfter} THEN now() END`,
+      check_at: sql`greatest(now(), ${lookAgainAfter})`,
+    })
+    .where('audience_id', '=', audienceId)
+    .where('generation', '=', generation)
+    .execute();
+}

@@ -1,0 +1,108 @@
+import { sql } from 'kysely';
+import { isFailureCode } from '../../domain/failure-catalogue.ts';
+import { importMode, pathType } from '../../domain/import-log.ts';
+import { versionsOfJob } from '../../domain/job.ts';
+import type { Load } from '../../ports/load-stage.ts';
+import type { JobSource } from '../../ports/object-store.ts';
+import type { FilePage, LoadedFile } from '../../ports/records.ts';
+import type { Database } from './db/tables.ts';
+import { toJobStatus, toPathType } from './db/tables.ts';
+
+type OfWhat =
+  | { readonly partnerId: number; readonly jobId: number }
+  | { readonly partnerId: number; readonly audienceId: number; readonly generation: number };
+
+/** Files of a job, or those of an audience that are shown, in the order of their ids. */
+export async function selectLoadedFiles(db: Database, of: OfWhat, page: FilePage): Promise<LoadedFile[]> {
+  let query = db
+    .selectFrom('job_file as file')
+    .where('file.partner_id', '=', of.partnerId)
+    .where('file.id', '>', page.afterId)
+    .orderBy('file.id')
+    .limit(page.limit)
+    .select(['file.id', 'file.path', 'file.status', 'file.total_rows', 'file.size', 'file.bytes_read', 'file.load_id'])
+    .select(['file.failure_code', 'file.failure_detail', 'file.updated_at'])
+    .select(
+      sql<number>`coalesce((SELECT sum(r.rows) FROM job_file_reject r WHERE r.job_file_id = file.id), 0)::bigint`.as(
+        'rejected_rows',
+      ),
+    );
+  query =
+    'jobId' in of
+      ? query.where('file.job_id', '=', of.jobId)
+      : query
+          .where('file.audience_id', '=', of.audienceId)
+          .where('file.generation', '=', of.generation)
+          .where('file.superseded', '=', false);
+  if (page.onlyWithErrors) {
+    query = query.where((eb) =>
+      eb.or([
+        eb('file.failure_code', 'is not', null),
+        eb.exists(eb.selectFrom('job_file_reject as r').select('r.reason').whereRef('r.job_file_id', '=', 'file.id')),
+      ]),
+    );
+  }
+  return (await query.execute()).map((row) => ({
+    id: row.id,
+    path: row.path,
+    status: toJobStatus(row.status),
+    totalRows: row.total_rows,
+    rejectedRows: row.rejected_rows,
+    bytes: row.size,
+    bytesRead: row.bytes_read,
+    failure: failureOf(row.failure_code, row.failure_detail),
+    loadId: row.load_id,
+    updatedAt: row.updated_at,
+  }));
+}
+
+function failureOf(code: string | null, detail: string | null): LoadedFile['failure'] {
+  return code !== null && isFailureCode(code) ? { code, detail: detail ?? '' } : null;
+}
+
+/** What a load needs to know of its job: `j` the job, `l` its import log, `a` its audience load; one of the two. */
+export const loadColumns = sql.raw(`
+  j.id AS job_id, j.partner_id, j.seq, l.path_type, l.mode, coalesce(l.file_path, a.file_path) AS file_path,
+  a.audience_id, a.generation`);
+
+export type LoadRow = {
+  job_id: number;
+  partner_id: number;
+  seq: number;
+  load_id: number;
+  path_type: number | null;
+  mode: string | null;
+  file_path: string;
+  audience_id: number | null;
+  generation: number | null;
+};
+
+type AudienceRow = { audience_id: number; generation: number };
+
+export function isOfAudience<Row extends Pick<LoadRow, 'audience_id' | 'generation'>>(
+  row: Row,
+): row is Row & AudienceRow {
+  return row.audience_id !== null && row.generation !== null;
+}
+
+export function toLoad(row: LoadRow, bytes: number): Load {
+  return {
+    loadId: row.load_id,
+    jobId: row.job_id,
+    partnerId: row.partner_id,
+    bytes,
+    target: isOfAudience(row)
+      ? { kind: 'audience', audienceId: row.audience_id, generation: row.generation }
+      : { kind: 'attributes', versions: versionsOfJob(row.seq), isReplacing: row.mode === importMode.replace },
+  };
+}
+
+/** Audiences are loaded from the shared bucket only. */
+export function toSource(row: Omit<LoadRow, 'load_id' | 'seq' | 'mode'>): JobSource {
+  return {
+    jobId: row.job_id,
+    partnerId: row.partner_id,
+    pathType: row.path_type === null ? pathType.sharedBucket : toPathType(row.path_type),
+    filePath: row.file_path,
+  };
+}

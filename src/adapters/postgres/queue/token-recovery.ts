@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import { type PgBoss, fromKysely } from 'pg-boss';
+import type { Log } from '../../../ports/observability.ts';
+import type { Database } from '../db/tables.ts';
+import { type RetryCounters, type NoteRetry, fileQueue, laneQueue } from './tokens.ts';
+import { type WorkerLiveness, lockOfToken, shownLock } from './worker-liveness.ts';
+
+/** One holding of a token: a token that is handed out again has another number of retries. */
+export type HeldToken = {
+  readonly queue: string;
+  readonly id: string;
+  readonly retryCount: number;
+  readonly singletonKey: string | null;
+  readonly data: RetryCounters;
+};
+
+export function tokenName({ id, retryCount }: Pick<HeldToken, 'id' | 'retryCount'>): string {
+  return `${id}:${retryCount}`;
+}
+
+/** A worker locks a token some milliseconds after pg-boss has given it. */
+const lockedWithinSeconds = 0.5;
+/** pg-boss gives a worker that is not heard of ten seconds, and then takes some more. */
+const silentSeconds = 8;
+
+type Lost = HeldToken & { readonly isSilent: boolean };
+
+/** Tokens that pg-boss believes to be worked on, and that no session holds or whose worker is silent. */
+async function findLost(db: Database): Promise<Lost[]> {
+  // `state <= 'active'` is what the index of exclusive queues has as its condition.
+  const { rows } = await sql<Lost>`
+    WITH held AS (
+      SELECT ${sql.raw(shownLock)} AS lock FROM pg_locks
+      WHERE locktype = 'advisory' AND objsubid = 1 AND mode = 'ShareLock'
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    ), active AS (
+      SELECT name AS queue, id, retry_count AS "retryCount", singleton_key AS "singletonKey", data, started_on,
+        heartbeat_on < now() - make_interval(secs => ${silentSeconds}) AS "isSilent"
+      FROM pgboss.job
+      WHERE name IN (${laneQueue}, ${fileQueue}) AND policy = 'exclusive' AND state <= 'active' AND state = 'active'
+    )
+    SELECT queue, id, "retryCount", "singletonKey", data, "isSilent" FROM active
+    WHERE "isSilent" OR (started_on < now() - make_interval(secs => ${lockedWithinSeconds})
+      AND ${sql.raw(lockOfToken(`id::text || ':' || "retryCount"`))} NOT IN (SELECT lock FROM held))
+  `.execute(db);
+  return rows;
+}
+
+/**
+ * Puts a new token in the place of one that is held, before others: another worker may take it, at once or after some
+ * seconds, and its retries are not used up. Nothing happens if the holding is over already.
+ */
+export async function resendToken(
+  db: Database,
+  boss: PgBoss,
+  { queue, id, retryCount, singletonKey, data }: HeldToken,
+  afterSeconds = 0,
+): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    const transaction = { db: fromKysely(tx) };
+    const deleted: object = await boss.deleteJob(queue, { id, retryCount }, transaction);
+    if (!('affected' in deleted) || deleted.affected === 0) return false;
+    const key = singletonKey === null ? {} : { singletonKey };
+    await boss.insert(queue, [{ data, ...key, startAfter: afterSeconds, priority: 1 }], transaction);
+    return true;
+  });
+}
+
+/** Whoever takes one worker after the other down with it must wait longer each time. */
+const freeLosses = 2;
+const longestDelaySeconds = 30;
+
+/** Finds what dead workers left, and sends it again. */
+export async function sendLostTokens(
+  { db, boss, log, noteRetry }: { db: Database; boss: PgBoss; log: Log; noteRetry: NoteRetry },
+  presence: WorkerLiveness,
+): Promise<void> {
+  if (!presence.isSettled()) return;
+  for (const { isSilent, ...holding } of await findLost(db)) {
+    if (presence.holds(tokenName(holding))) continue;
+    const lost = (holding.data.lost ?? 0) + 1;
+    const seconds = lost > freeLosses ? Math.min(longestDelaySeconds, 2 ** (lost - freeLosses)) : 0;
+    const isSent = await resendToken(db, boss, { ...holding, data: { ...holding.data, lost } }, seconds);
+    if (!isSent) continue;
+    noteRetry(holding.queue, 'lost');
+    log.warn({ queue: holding.queue, data: holding.data, lost, seconds, isSilent }, 'its worker is gone: sent again');
+  }
+}

@@ -1,0 +1,40 @@
+import { type PgBoss, fromKysely } from 'pg-boss';
+import type { LaneToken } from '../../../ports/lane-store.ts';
+import type { Tx } from '../db/tables.ts';
+
+export const laneQueue = 'lane';
+export const fileQueue = 'file';
+/** Where pg-boss puts a file token that used up its retries. */
+export const lostFileQueue = 'file-lost';
+
+/** Why a token is worked on once more: see docs/decisions/0026. `handed_back`: its worker was told to stop. */
+export const retryCauses = ['away', 'broke', 'lost', 'failed', 'handed_back'] as const;
+export type NoteRetry = (queue: string, cause: (typeof retryCauses)[number]) => void;
+
+/** How often a token has waited for a server that is away, how often a connection broke, and a worker was lost with it. */
+export type RetryCounters = { readonly waits?: number; readonly breaks?: number; readonly lost?: number };
+export type LanePayload = RetryCounters & { readonly partnerId: number };
+export type FilePayload = RetryCounters & { readonly fileId: number };
+
+/**
+ * Tokens are sent and settled in the transaction that changes our own rows. The queues are `exclusive`: one token per
+ * lane and one per file, queued or active; sending another is a no-op, so that sending is always safe.
+ */
+export async function sendLaneToken(boss: PgBoss, tx: Tx, partnerId: number): Promise<void> {
+  await boss.insert(laneQueue, [laneToken(partnerId)], { db: fromKysely(tx) });
+}
+
+export function laneToken(partnerId: number): { data: LanePayload; singletonKey: string } {
+  return { data: { partnerId }, singletonKey: String(partnerId) };
+}
+
+export async function sendFileTokens(boss: PgBoss, tx: Tx, fileIds: readonly number[]): Promise<void> {
+  if (fileIds.length === 0) return;
+  const tokens = fileIds.map((fileId) => ({ data: { fileId } satisfies FilePayload, singletonKey: String(fileId) }));
+  await boss.insert(fileQueue, tokens, { db: fromKysely(tx) });
+}
+
+/** Limited to the attempt that holds the token: a holder that was replaced completes nothing. */
+export async function completeLaneToken(boss: PgBoss, tx: Tx, token: LaneToken): Promise<void> {
+  await boss.complete(laneQueue, { id: token.id, retryCount: token.retryCount }, null, { db: fromKysely(tx) });
+}

@@ -1,0 +1,104 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { Secret } from '../../../domain/secret.ts';
+import type { Log } from '../../../ports/observability.ts';
+
+/**
+ * Shows the other workers what this one is at: a lock for every token that it works on, held by a session of its own. A
+ * session ends with its process, so the others see at once what nobody works on any more, long before pg-boss misses a
+ * heartbeat (which stays, for a process that stands still or a host that is lost). Safety does not come from here: a
+ * token that is handed out too early does no harm.
+ */
+export type WorkerLiveness = {
+  readonly hold: (token: string) => void;
+  readonly release: (token: string) => void;
+  readonly holds: (token: string) => boolean;
+  /** For some seconds now. After PostgreSQL was away, everybody has to come back before a missing lock means something. */
+  readonly isSettled: () => boolean;
+  readonly close: () => Promise<void>;
+};
+
+/** The lock of a token as SQL, for whoever holds it and whoever looks. Shared, so that nobody ever waits for one. */
+export const lockOfToken = (text: string): string => `hashtextextended(${text}, 7340024)`;
+/** The same lock as `pg_locks` shows it. */
+export const shownLock = '(classid::bigint << 32) | objid::bigint';
+
+/** What the session of a worker is called: followed by its process id. */
+export const presenceName = 'inlet-worker-presence';
+
+const reconnectMs = 200;
+const settledMs = 5_000;
+const closeMs = 2_000;
+
+export function startWorkerLiveness(options: { url: Secret; log: Log }): WorkerLiveness {
+  const held = new Set<string>();
+  const closing = new AbortController();
+  const state: { session: Client | null; since: number } = { session: null, since: 0 };
+
+  const say = async (query: string, token: string): Promise<void> => {
+    const { session } = state;
+    try {
+      await session?.query(query, [token]);
+    } catch (error) {
+      options.log.warn({ err: error }, 'the session that shows what this worker is at has failed');
+      if (session) await end(session);
+    }
+  };
+  const lock = (token: string): Promise<void> => say(`SELECT pg_advisory_lock_shared(${lockOfToken('$1')})`, token);
+
+  /** From a connection to its end, whatever ends it. */
+  const liveOnce = async (): Promise<void> => {
+    const session = new Client({
+      connectionString: options.url.reveal(),
+      application_name: `${presenceName} ${process.pid}`,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 10_000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
+    });
+    const ended = new Promise<void>((resolve) => session.once('end', resolve));
+    session.on('error', (error) => options.log.warn({ error: error.message }, 'postgres connection lost'));
+    try {
+      await session.connect();
+      const before = [...held];
+      Object.assign(state, { session, since: performance.now() });
+      for (const token of before) await lock(token);
+      await ended;
+    } catch (error) {
+      options.log.warn({ err: error }, 'postgres cannot be reached');
+      await end(session);
+    } finally {
+      state.session = null;
+    }
+  };
+  const live = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      await liveOnce();
+      await pause(reconnectMs, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
+  };
+  const life = live();
+
+  return {
+    hold: (token) => {
+      held.add(token);
+      void lock(token);
+    },
+    release: (token) => {
+      if (held.delete(token)) void say(`SELECT pg_advisory_unlock_shared(${lockOfToken('$1')})`, token);
+    },
+    holds: (token) => held.has(token),
+    isSettled: () => state.session !== null && performance.now() - state.since > settledMs,
+    close: async () => {
+      closing.abort();
+      if (state.session) await end(state.session);
+      await life;
+    },
+  };
+}
+
+/** One whose server does not answer is not waited for. */
+async function end(session: Client): Promise<void> {
+  await Promise.race([session.end().catch(() => undefined), pause(closeMs)]);
+  session.emit('end');
+}

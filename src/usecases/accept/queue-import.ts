@@ -1,0 +1,83 @@
+import { attributesOfKeys, resolveKeys } from '../../domain/attribute.ts';
+import { Failure } from '../../domain/failure.ts';
+import { requireCompressedForPrefix } from '../../domain/file-failure.ts';
+import { requireAll } from '../../domain/gather-failures.ts';
+import type { IdempotentRequest } from '../../domain/idempotency.ts';
+import { type KeyType, pathType } from '../../domain/import-log.ts';
+import type { Limits } from '../../domain/limits.ts';
+import {
+  type BucketCredentials,
+  isRole,
+  parsePartnerPath,
+  requireKnownRegion,
+  requireRoleArn,
+} from '../../domain/partner-bucket.ts';
+import type { Partner } from '../../domain/partner.ts';
+import { keyInPrefix } from '../../domain/source-path.ts';
+import type { ImportLogStore, NewImport, NewDelete } from '../../ports/import-log-store.ts';
+
+export type QueueImportDeps = {
+  readonly importLogs: ImportLogStore;
+  readonly limits: Limits;
+  readonly canAssumeRoles: boolean;
+};
+
+/** Accepts an import: everything that the request alone can get wrong is told now, everything else on the record. */
+export async function queueImport(
+  deps: QueueImportDeps,
+  partner: Partner,
+  request: NewImport,
+  once: IdempotentRequest | null = null,
+): Promise<number> {
+  requireAll([
+    () => requirePath(partner, request),
+    () => requireCredentials(deps, request),
+    () => requireCompressedForPrefix(request.filePath, request.compressed),
+  ]);
+  return deps.importLogs.submitImport(partner.id, request, deps.limits.maxOpenJobs, once);
+}
+
+function requirePath({ prefix }: Partner, request: NewImport): void {
+  if (request.pathType === pathType.partnerBucket) parsePartnerPath(request.filePath);
+  else keyInPrefix(prefix, request.filePath);
+}
+
+function requireCredentials(deps: QueueImportDeps, request: NewImport): void {
+  const { credentials } = request;
+  if (request.pathType === pathType.sharedBucket) {
+    if (credentials) throw credentialsRequired('must not be given when path_type is 0.');
+    return;
+  }
+  if (!credentials) throw credentialsRequired('must be given when path_type is 1.');
+  requireAll([() => requireKnownRegion(credentials.region), () => requireUsableRole(deps, credentials)]);
+}
+
+function requireUsableRole(deps: QueueImportDeps, credentials: BucketCredentials): void {
+  if (!isRole(credentials)) return;
+  requireRoleArn(credentials.roleArn);
+  if (deps.canAssumeRoles) return;
+  const detail = 'roleArn cannot be used here; send accessKeyId and secretAccessKey.';
+  throw new Failure('roles_not_available', detail, { fields: [{ pointer: '/credentials/roleArn', detail }] });
+}
+
+function credentialsRequired(rule: string): Failure {
+  const detail = `credentials ${rule}`;
+  return new Failure('credentials_required', detail, { fields: [{ pointer: '/credentials', detail }] });
+}
+
+export type QueueDeleteDeps = {
+  readonly importLogs: ImportLogStore;
+  readonly limits: Limits;
+};
+
+/** Accepts the deletion of all data of some attributes. Retired attributes can be deleted too: that is when one does. */
+export async function queueDelete(
+  deps: QueueDeleteDeps,
+  partner: Partner,
+  request: { readonly keyType: KeyType; readonly keys: readonly string[] },
+  once: IdempotentRequest | null = null,
+): Promise<number> {
+  const attributeIdsIn: NewDelete['attributeIdsIn'] = (attributes) =>
+    attributesOfKeys(request.keys, resolveKeys(attributes, request.keyType));
+  return deps.importLogs.submitDelete(partner.id, { ...request, attributeIdsIn }, deps.limits.maxOpenJobs, once);
+}

@@ -1,0 +1,51 @@
+import type { AudienceScope } from '../../domain/audience.ts';
+import type { IdempotentRequest } from '../../domain/idempotency.ts';
+import type { Limits } from '../../domain/limits.ts';
+import type { Partner } from '../../domain/partner.ts';
+import { audienceKey } from '../../domain/source-path.ts';
+import type { AudienceStore } from '../../ports/audience-store.ts';
+import { noSuchAudience } from '../follow/read-audiences.ts';
+
+export type WriteAudienceDeps = { readonly audiences: AudienceStore; readonly limits: Limits };
+
+type Caller = { readonly partner: Partner; readonly scope: AudienceScope };
+
+/** Makes an audience and queues its first files: what the request alone can get wrong is told now. */
+export async function createAudience(
+  deps: WriteAudienceDeps,
+  { partner, scope }: Caller,
+  request: { readonly name: string; readonly filePath: string },
+  once: IdempotentRequest | null = null,
+): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }> {
+  const filePath = relativePath(partner, request.filePath);
+  const { maxOpenJobs } = deps.limits;
+  return deps.audiences.create(scope, { name: request.name, filePath, maxOpenJobs }, once);
+}
+
+/** Gives the id of the job that loads them. */
+export async function appendAudienceFiles(
+  deps: WriteAudienceDeps,
+  { partner, scope }: Caller,
+  audienceId: number,
+  filePath: string,
+  once: IdempotentRequest | null = null,
+): Promise<number> {
+  const load = { filePath: relativePath(partner, filePath), maxOpenJobs: deps.limits.maxOpenJobs };
+  const jobId = await deps.audiences.append(scope, audienceId, load, once);
+  if (jobId === null) throw noSuchAudience(audienceId);
+  return jobId;
+}
+
+export async function clearAudience(
+  deps: WriteAudienceDeps,
+  scope: AudienceScope,
+  audienceId: number,
+  once: IdempotentRequest | null = null,
+): Promise<void> {
+  if (!(await deps.audiences.clear(scope, audienceId, once))) throw noSuchAudience(audienceId);
+}
+
+/** Decision 25. What is kept is relative to the prefix, however it was given. */
+function relativePath({ prefix }: Partner, filePath: string): string {
+  return audienceKey(prefix, filePath).slice(prefix.length);
+}

@@ -1,0 +1,70 @@
+import type { AudienceScope } from '../../domain/audience.ts';
+import { type Caller, RefusedKey } from '../../domain/caller.ts';
+import type { Customer } from '../../domain/customer.ts';
+import { Failure } from '../../domain/failure.ts';
+import { looksIssued } from '../../domain/issued-token.ts';
+import type { Partner } from '../../domain/partner.ts';
+import type { KeyIssuer } from '../../ports/crypto.ts';
+import type { PartnerStore, CustomerStore, IssuedTokens } from '../../ports/partner-store.ts';
+
+type Deps = {
+  readonly partners: PartnerStore;
+  readonly apiKeys: KeyIssuer;
+  /** Is told of a key that works, at most about once a minute; must not take time. */
+  readonly access: { readonly noteUse: (keyId: number) => void };
+};
+
+/**
+ * Finds who calls by an `Authorization` header. The answer never tells which part of it was wrong. Nothing is kept between
+ * two calls, so that a key that was revoked is refused from then on, by every process.
+ */
+export async function authenticateCaller(deps: Deps, authorization: string | undefined): Promise<Caller> {
+  const key = /^Bearer +(\S{1,200})$/i.exec(authorization ?? '')?.[1] ?? '';
+  const holder = deps.apiKeys.mayHaveIssued(key) ? await deps.partners.findByKeyHash(deps.apiKeys.hash(key)) : null;
+  if (!holder?.isValid) throw new RefusedKey(holder);
+  const { partner, keyId, scopes } = holder;
+  if (holder.isUseDue) deps.access.noteUse(keyId);
+  return { partner, keyId, scopes };
+}
+
+export type IdentifyDeps = {
+  readonly customers: CustomerStore;
+  readonly userTokens: KeyIssuer;
+  /** Null where no issuer is configured. */
+  readonly issuedTokens: IssuedTokens | null;
+};
+
+/**
+ * Finds for whom a partner calls. A token that is sent must be good: to fall back to the partner would show a caller
+ * whose token was revoked more than before. The answer never tells what was wrong with it.
+ */
+export async function identifyCustomer(
+  deps: IdentifyDeps,
+  partner: Partner,
+  token: string | undefined,
+): Promise<AudienceScope> {
+  if (token === undefined) return { partnerId: partner.id, customerId: null };
+  const customer =
+    deps.issuedTokens && looksIssued(token)
+      ? await customerNamedIn(deps.issuedTokens, deps.customers, partner, token)
+      : await customerWithToken(deps, partner, token);
+  if (!customer) throw new Failure('invalid_user_token', 'Send a valid user token as "x-user-token", or none.');
+  return { partnerId: partner.id, customerId: customer.id };
+}
+
+async function customerWithToken(deps: IdentifyDeps, partner: Partner, token: string): Promise<Customer | null> {
+  if (!deps.userTokens.mayHaveIssued(token)) return null;
+  return deps.customers.findByTokenHash(partner.id, deps.userTokens.hash(token));
+}
+
+/** An issuer is one for all partners: a token counts only beside the key of the partner for whom it was made. */
+async function customerNamedIn(
+  issuedTokens: IssuedTokens,
+  customers: CustomerStore,
+  partner: Partner,
+  token: string,
+): Promise<Customer | null> {
+  const bearer = await issuedTokens.read(token);
+  if (bearer?.partner !== partner.name) return null;
+  return customers.findByName(partner.id, bearer.customer);
+}

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import type { DeniedCall } from '../../domain/audit.ts';
+import { type AccessRecorder, accessRecorder, ownRowsPerMinute } from './record-access.ts';
+
+function recording() {
+  const written = { uses: new Array<readonly number[]>(), denied: new Array<DeniedCall>() };
+  const clock = { ms: Date.UTC(2026, 10, 16) };
+  const store = { isAway: false, takesNoUses: false };
+  const never = (): never => {
+    throw new Error('nobody asks for this');
+  };
+  const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const writing = async <T>(list: T[], ...values: T[]): Promise<void> => {
+    if (store.isAway) throw new Error('away');
+    list.push(...values);
+    return Promise.resolve();
+  };
+  const recorder = accessRecorder(
+    {
+      keys: {
+        create: never,
+        list: never,
+        rotate: never,
+        revoke: never,
+        noteUses: (ids) => (store.takesNoUses ? Promise.reject(new Error('away')) : writing(written.uses, ids)),
+      },
+      audit: { list: never, addDenied: (calls) => writing(written.denied, ...calls) },
+      log: quiet,
+    },
+    () => clock.ms,
+  );
+  return { recorder, written, clock, store };
+}
+
+const denied = (
+  keyId: number | null,
+  requestId: string,
+  operation = 'getAudience',
+  address = '203.0.113.7',
+): Parameters<AccessRecorder['noteDenied']>[0] => ({
+  at: new Date(0),
+  partnerId: keyId && 1,
+  keyId,
+  operation,
+  code: 'unauthenticated',
+  requestId,
+  address,
+});
+
+describe('what is noted of calls', () => {
+  it('is written when it is time: each key once', async () => {
+    const { recorder, written } = recording();
+    for (const keyId of [7, 8, 7, 7]) recorder.noteUse(keyId);
+    expect(written.uses).toEqual([]);
+    await recorder.flush();
+    await recorder.flush();
+    expect(written.uses).toEqual([[7, 8]]);
+  });
+
+  it('has every denied call, while there are few', async () => {
+    const { recorder, written } = recording();
+    recorder.noteDenied(denied(null, 'a'));
+    recorder.noteDenied(denied(7, 'b'));
+    await recorder.flush();
+    await recorder.flush();
+    expect(written.denied).toEqual([
+      { ...denied(null, 'a'), calls: 1 },
+      { ...denied(7, 'b'), calls: 1 },
+    ]);
+  });
+
+  it('has one row a minute for all the others of strangers, and none is lost', async () => {
+    const { recorder, written, clock } = recording();
+    for (let minute = 0; minute < 3; minute += 1) {
+      for (let n = 0; n < 10_000; n += 1) {
+        recorder.noteDenied(denied(null, `${n}`));
+        if (n % 1_000 === 0) await recorder.flush();
+      }
+      clock.ms += 60_000;
+      await recorder.flush();
+    }
+    expect(written.denied).toHaveLength(3 * (ownRowsPerMinute + 1));
+    expect(written.denied.reduce((sum, { calls }) => sum + calls, 0)).toBe(30_000);
+    expect(written.denied.at(-1)).toEqual({ ...denied(null, ''), requestId: null, calls: 10_000 - ownRowsPerMinute });
+  });
+
+  it('has the rows of a key whatever strangers do, and names one operation and address only where it was one', async () => {
+    const { recorder, written } = recording();
+    for (let n = 0; n < 100; n += 1) recorder.noteDenied(denied(null, `${n}`, `operation-${n}`, `10.0.0.${n}`));
+    recorder.noteDenied(denied(7, 'mine'));
+    await recorder.close();
+    expect(written.denied.filter(({ keyId }) => keyId === 7)).toEqual([{ ...denied(7, 'mine'), calls: 1 }]);
+    expect(written.denied.filter(({ calls }) => calls > 1)).toMatchObject([
+      { operation: 'several', address: null, calls: 90 },
+    ]);
+  });
+
+  it('is kept while the database is away, up to a bound', async () => {
+    const { recorder, written, store, clock } = recording();
+    store.isAway = true;
+    for (let minute = 0; minute < 200; minute += 1) {
+      for (let n = 0; n < 20; n += 1) recorder.noteDenied(denied(null, `${minute}-${n}`));
+      clock.ms += 60_000;
+      await expect(recorder.flush()).rejects.toThrow('away');
+    }
+    store.isAway = false;
+    await recorder.flush();
+    expect(written.denied).toHaveLength(1_000);
+    expect(written.denied[0]).toMatchObject({ requestId: '0-0' });
+  });
+
+  it('has denied calls also while the use of keys cannot be written', async () => {
+    const { recorder, written, store } = recording();
+    store.takesNoUses = true;
+    recorder.noteUse(7);
+    recorder.noteDenied(denied(null, 'a'));
+    await expect(recorder.flush()).rejects.toThrow('away');
+    expect(written.denied).toHaveLength(1);
+  });
+
+  it('is written to the end when the process ends', async () => {
+    const { recorder, written } = recording();
+    for (let n = 0; n < 25; n += 1) recorder.noteDenied(denied(null, `${n}`));
+    recorder.noteUse(7);
+    await recorder.close();
+    expect(written.denied.reduce((sum, { calls }) => sum + calls, 0)).toBe(25);
+    expect(written.uses).toEqual([[7]]);
+  });
+});

@@ -1,0 +1,110 @@
+import { type Attribute, requireForeignKeys } from '../../domain/attribute.ts';
+import { Failure } from '../../domain/failure.ts';
+import { type Partner, type PartnerSettings, partnerNamePattern, prefixOfPartner } from '../../domain/partner.ts';
+import type { Secret } from '../../domain/secret.ts';
+import type { KeyIssuer } from '../../ports/crypto.ts';
+import type { StorageProvisioner } from '../../ports/object-store.ts';
+import type { PartnerStore, AttributeStore } from '../../ports/partner-store.ts';
+
+export async function partnerNamed(deps: { readonly partners: PartnerStore }, name: string): Promise<Partner> {
+  const partner = await deps.partners.findByName(name);
+  if (!partner) throw new Failure('not_found', `There is no partner "${name}".`);
+  return partner;
+}
+
+type ProvisionDeps<Grant> = {
+  readonly partners: PartnerStore;
+  readonly apiKeys: KeyIssuer;
+  readonly storage: StorageProvisioner<Grant>;
+};
+
+type ProvisionedPartner<Grant> = { readonly partner: Partner; readonly apiKey: Secret; readonly storage: Grant };
+
+/**
+ * Makes a partner. Storage comes first, because it can be repeated: if the record cannot be written, running the
+ * command again finishes the work.
+ */
+export async function provisionPartner<Grant>(
+  deps: ProvisionDeps<Grant>,
+  name: string,
+): Promise<ProvisionedPartner<Grant>> {
+  if (!partnerNamePattern.test(name)) {
+    throw new Failure(
+      'invalid_request',
+      `"${name}" is not a partner name: use 2 to 40 of a-z, 0-9 and single hyphens.`,
+    );
+  }
+  return deps.partners.withNameLocked(name, () => provisionOnce(deps, name));
+}
+
+/** One at a time for a name: the storage does not keep two apart that make the same user at once. */
+async function provisionOnce<Grant>(deps: ProvisionDeps<Grant>, name: string): Promise<ProvisionedPartner<Grant>> {
+  if (await deps.partners.findByName(name))
+    throw new Failure('invalid_request', `There is a partner "${name}" already.`);
+  const prefix = prefixOfPartner(name);
+  const storage = await deps.storage.provision({ name, prefix });
+  const { key, hash } = deps.apiKeys.issue();
+  const partner = await deps.partners.create({ name, prefix, keyHash: hash });
+  return { partner, apiKey: key, storage };
+}
+
+type SettingsDeps = { readonly partners: PartnerStore };
+
+export type ShownPartner = Partner & PartnerSettings & { readonly externalId: string };
+
+export async function showPartner(deps: SettingsDeps, name: string): Promise<ShownPartner> {
+  const partner = await partnerNamed(deps, name);
+  const externalId = await deps.partners.readExternalId(partner.id);
+  return { ...partner, externalId, ...(await deps.partners.readSettings(partner.id)) };
+}
+
+/** Gives what is set afterwards. */
+export async function setPartner(deps: SettingsDeps, name: string, settings: PartnerSettings): Promise<ShownPartner> {
+  await deps.partners.writeSettings((await partnerNamed(deps, name)).id, settings);
+  return showPartner(deps, name);
+}
+
+type AttributeDeps = { readonly partners: PartnerStore; readonly attributes: AttributeStore };
+
+export async function createAttribute(
+  deps: AttributeDeps,
+  partnerName: string,
+  attribute: { readonly name: string; readonly foreignKeys: readonly string[] },
+): Promise<Attribute> {
+  requireForeignKeys(attribute.foreignKeys);
+  return deps.attributes.create((await partnerNamed(deps, partnerName)).id, attribute);
+}
+
+export async function listAttributes(deps: AttributeDeps, partnerName: string): Promise<readonly Attribute[]> {
+  return deps.attributes.list((await partnerNamed(deps, partnerName)).id, { retired: true });
+}
+
+export async function renameAttribute(
+  deps: AttributeDeps,
+  partnerName: string,
+  id: number,
+  name: string,
+): Promise<void> {
+  const partner = await partnerNamed(deps, partnerName);
+  requireFound(await deps.attributes.rename(partner.id, id, name), partner, id);
+}
+
+export async function retireAttribute(deps: AttributeDeps, partnerName: string, id: number): Promise<void> {
+  const partner = await partnerNamed(deps, partnerName);
+  requireFound(await deps.attributes.retire(partner.id, id), partner, id);
+}
+
+export async function tieForeignKeys(
+  deps: AttributeDeps,
+  partnerName: string,
+  id: number,
+  keys: readonly string[],
+): Promise<void> {
+  requireForeignKeys(keys);
+  const partner = await partnerNamed(deps, partnerName);
+  requireFound(await deps.attributes.tie(partner.id, id, keys), partner, id);
+}
+
+function requireFound(found: boolean, partner: Partner, id: number): void {
+  if (!found) throw new Failure('not_found', `The partner "${partner.name}" has no attribute ${id}.`);
+}

@@ -1,0 +1,68 @@
+import type { AudienceScope } from '../../domain/audience.ts';
+import type { ImportLog } from '../../domain/import-log.ts';
+import { jobStatus } from '../../domain/job.ts';
+import type { PartnerId } from '../../domain/partner.ts';
+import type { AudienceStore } from '../../ports/audience-store.ts';
+import type { ImportLogStore } from '../../ports/import-log-store.ts';
+import type { Log } from '../../ports/observability.ts';
+import type { ChangeFeed } from '../../ports/records.ts';
+import type { AsCaller } from '../../ports/request-store.ts';
+import { type AudienceDetails, findAudienceDetails } from './read-audiences.ts';
+import { type FollowerLimits, type RecordBroadcaster, followerLimit, recordBroadcaster } from './record-broadcaster.ts';
+
+type OneImport = { readonly partnerId: PartnerId; readonly importLogId: number };
+type OneAudience = { readonly scope: AudienceScope; readonly audienceId: number };
+
+export type FollowedRecords = {
+  readonly imports: RecordBroadcaster<OneImport, ImportLog>;
+  readonly audiences: RecordBroadcaster<OneAudience, AudienceDetails>;
+  /** Those who wait are answered, and streams end. */
+  readonly end: () => void;
+};
+
+type Deps = {
+  readonly importLogs: ImportLogStore;
+  readonly audiences: AudienceStore;
+  readonly feed: ChangeFeed;
+  /** A record is read for those who follow it, by whoever notices that it has changed. */
+  readonly asCaller: AsCaller;
+  readonly most: FollowerLimits;
+  readonly log: Log;
+};
+
+export function followedRecords(deps: Deps): FollowedRecords {
+  const { feed, log, asCaller } = deps;
+  const shared = { feed, log, places: followerLimit(deps.most) };
+  const imports = recordBroadcaster<OneImport, ImportLog>(
+    {
+      idOf: ({ importLogId }) => importLogId,
+      partnerOf: ({ partnerId }) => partnerId,
+      keyOf: ({ partnerId, importLogId }) => `${partnerId} ${importLogId}`,
+      marksOf: (ids) => deps.importLogs.marksOf(ids),
+      read: ({ partnerId, importLogId }) =>
+        asCaller({ partnerId, customerId: null }, () => deps.importLogs.find(partnerId, importLogId)),
+      // Bytes and rows are noted as they are read.
+      isMoving: ({ status }) => status === jobStatus.running,
+    },
+    shared,
+  );
+  const audiences = recordBroadcaster<OneAudience, AudienceDetails>(
+    {
+      idOf: ({ audienceId }) => audienceId,
+      partnerOf: ({ scope }) => scope.partnerId,
+      keyOf: ({ scope, audienceId }) => `${scope.partnerId} ${scope.customerId} ${audienceId}`,
+      marksOf: (ids) => deps.audiences.marksOf(ids),
+      read: ({ scope, audienceId }) => asCaller(scope, () => findAudienceDetails(deps, scope, audienceId)),
+      isMoving: () => false,
+    },
+    shared,
+  );
+  return {
+    imports,
+    audiences,
+    end: () => {
+      imports.end();
+      audiences.end();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { displayText } from '@inlet/row-rule/display-text';
+import { type RejectReason, columnOfReason, rejectReasons } from '@inlet/row-rule/reject-reason';
+import type { FailureCode } from '../../domain/failure-catalogue.ts';
+import type { LoadStage, RejectedRow } from '../../ports/load-stage.ts';
+import type { FilePage, LoadedFile } from '../../ports/records.ts';
+
+type Deps = { readonly stage: LoadStage };
+
+/** One failed file (row 0) or one refused row; of what has no file (id 0) the row only tells the place in the list. */
+export type LoadError = {
+  readonly fileId: number;
+  /** Null when it is about the whole job. */
+  readonly file: string | null;
+  readonly row: number;
+  readonly code: FailureCode | RejectReason;
+  readonly message: string;
+  readonly column: string | null;
+  readonly text: string | null;
+};
+
+type ErrorPlace = { readonly fileId: number; readonly row: number };
+
+export type ErrorPage = { readonly after: ErrorPlace; readonly limit: number };
+
+/** Where a listing begins: before the first file. */
+export const firstErrorPlace: ErrorPlace = { fileId: 0, row: -1 };
+
+/** Files looked at in one question to the engine; the answer is cut to the page anyway. */
+const filesAtATime = 200;
+
+/**
+ * A page of everything that was refused in some files, in the order of file and row; the failure of a file stands
+ * before its rows. Files are taken a few at a time until the page is full, so that its cost does not grow with them.
+ */
+export async function listLoadErrors(
+  deps: Deps,
+  listFiles: (page: FilePage) => Promise<readonly LoadedFile[]>,
+  page: ErrorPage,
+): Promise<readonly LoadError[]> {
+  const lines: LoadError[] = [];
+  let after = page.after;
+  while (lines.length < page.limit) {
+    const files = await listFiles({ afterId: after.fileId - 1, limit: filesAtATime, onlyWithErrors: true });
+    const last = files.at(-1);
+    if (!last) break;
+    lines.push(...(await errorsOfFiles(deps, files, after, page.limit - lines.length)));
+    after = { fileId: last.id, row: Number.MAX_SAFE_INTEGER };
+    if (files.length < filesAtATime) break;
+  }
+  return lines;
+}
+
+async function errorsOfFiles(
+  deps: Deps,
+  files: readonly LoadedFile[],
+  after: ErrorPlace,
+  limit: number,
+): Promise<LoadError[]> {
+  const byId = new Map(files.map((file) => [file.id, file]));
+  // A file that could not be read to its end has no counted rejects, but the engine may have seen some on the way.
+  const withRejects = files.filter(({ rejectedRows }) => rejectedRows > 0);
+  const rejects = await deps.stage.listRejects({
+    fileIds: withRejects.map(({ id }) => id),
+    loadIds: [...new Set(withRejects.flatMap(({ loadId }) => loadId ?? []))],
+    after: { ...after, row: Math.max(after.row, 0) },
+    limit,
+  });
+  return [...files.flatMap((file) => failureLine(file, after)), ...rejects.map((reject) => rejectLine(reject, byId))]
+    .toSorted((a, b) => a.fileId - b.fileId || a.row - b.row)
+    .slice(0, limit);
+}
+
+function failureLine({ id, path, failure }: LoadedFile, after: ErrorPlace): LoadError[] {
+  if (!failure || (id === after.fileId && after.row >= 0)) return [];
+  return [{ fileId: id, file: path, row: 0, code: failure.code, message: failure.detail, column: null, text: null }];
+}
+
+function rejectLine({ fileId, row, reason, text }: RejectedRow, files: ReadonlyMap<number, LoadedFile>): LoadError {
+  return {
+    fileId,
+    file: files.get(fileId)?.path ?? '',
+    row,
+    code: reason,
+    message: rejectReasons[reason],
+    column: columnOfReason(reason),
+    text: displayText(text),
+  };
+}

@@ -1,0 +1,74 @@
+import type { Audience, AudienceScope } from '../../domain/audience.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { AudienceFile, AudienceStore } from '../../ports/audience-store.ts';
+import type { LoadStage } from '../../ports/load-stage.ts';
+import { type ErrorPage, type LoadError, listLoadErrors } from './list-load-errors.ts';
+
+type Deps = { readonly audiences: AudienceStore };
+
+/** Most files that stand on a record: as many as a prefix may have. */
+const maxFilesShown = 10_000;
+
+export type AudienceDetails = { readonly audience: Audience; readonly files: readonly AudienceFile[] };
+
+export async function findAudienceDetails(
+  deps: Deps,
+  scope: AudienceScope,
+  audienceId: number,
+): Promise<AudienceDetails | null> {
+  return deps.audiences.findWithFiles(scope, audienceId, maxFilesShown);
+}
+
+export async function getAudience(deps: Deps, scope: AudienceScope, audienceId: number): Promise<AudienceDetails> {
+  const found = await findAudienceDetails(deps, scope, audienceId);
+  if (!found) throw noSuchAudience(audienceId);
+  return found;
+}
+
+export async function listAudiences(
+  deps: Deps,
+  scope: AudienceScope,
+  page: { readonly beforeId: number; readonly limit: number },
+): Promise<readonly Audience[]> {
+  return deps.audiences.list(scope, page);
+}
+
+/** Which paths had no files, why files of the audience failed, and which of their rows were refused. */
+export async function listAudienceErrors(
+  deps: Deps & { readonly stage: LoadStage },
+  scope: AudienceScope,
+  audienceId: number,
+  page: ErrorPage,
+): Promise<readonly LoadError[]> {
+  if (!(await deps.audiences.find(scope, audienceId))) throw noSuchAudience(audienceId);
+  const { after, limit } = page;
+  const ofLoads = after.fileId > 0 ? [] : await listFailedLoads(deps, scope, audienceId, { afterId: after.row, limit });
+  const ofFiles = await listLoadErrors(deps, (files) => deps.audiences.listLoadedFiles(scope, audienceId, files), {
+    after,
+    limit: limit - ofLoads.length,
+  });
+  return [...ofLoads, ...ofFiles];
+}
+
+/** They stand before all files, each at the place of its job. */
+async function listFailedLoads(
+  deps: Deps,
+  scope: AudienceScope,
+  audienceId: number,
+  page: { readonly afterId: number; readonly limit: number },
+): Promise<LoadError[]> {
+  const loads = await deps.audiences.listFailedLoads(scope, audienceId, page);
+  return loads.map(({ jobId, path, failure: { code, detail } }) => ({
+    fileId: 0,
+    file: path,
+    row: jobId,
+    code,
+    message: detail,
+    column: null,
+    text: null,
+  }));
+}
+
+export function noSuchAudience(audienceId: number): Failure {
+  return new Failure('not_found', `There is no audience ${audienceId}.`);
+}

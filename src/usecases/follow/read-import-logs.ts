@@ -1,0 +1,59 @@
+import { Failure } from '../../domain/failure.ts';
+import type { ImportLog } from '../../domain/import-log.ts';
+import type { Partner } from '../../domain/partner.ts';
+import type { ImportLogStore } from '../../ports/import-log-store.ts';
+import type { LoadStage } from '../../ports/load-stage.ts';
+import type { LoadedFile } from '../../ports/records.ts';
+import { type ErrorPage, type LoadError, firstErrorPlace, listLoadErrors } from './list-load-errors.ts';
+
+type Deps = { readonly importLogs: ImportLogStore };
+
+export async function getImportLog(deps: Deps, partner: Partner, importLogId: number): Promise<ImportLog> {
+  const found = await deps.importLogs.find(partner.id, importLogId);
+  if (!found) throw noSuchImportLog(importLogId);
+  return found;
+}
+
+export function noSuchImportLog(importLogId: number): Failure {
+  return new Failure('not_found', `There is no import log ${importLogId}.`);
+}
+
+export async function listImportLogs(
+  deps: Deps,
+  partner: Partner,
+  { beforeId, limit }: { readonly beforeId: number; readonly limit: number },
+): Promise<readonly ImportLog[]> {
+  return deps.importLogs.listNewest(partner.id, limit, beforeId);
+}
+
+export async function listImportFiles(
+  deps: Deps,
+  partner: Partner,
+  importLogId: number,
+  page: { readonly afterId: number; readonly limit: number },
+): Promise<readonly LoadedFile[]> {
+  await getImportLog(deps, partner, importLogId);
+  return deps.importLogs.listFiles(partner.id, importLogId, { ...page, onlyWithErrors: false });
+}
+
+/** What the record says of the job as a whole, then what was refused in its files. */
+export async function listImportErrors(
+  deps: Deps & { readonly stage: LoadStage },
+  partner: Partner,
+  importLogId: number,
+  page: ErrorPage,
+): Promise<readonly LoadError[]> {
+  const log = await getImportLog(deps, partner, importLogId);
+  const ofJob = page.after === firstErrorPlace ? errorsOfJob(log) : [];
+  const ofFiles = await listLoadErrors(deps, (files) => deps.importLogs.listFiles(partner.id, importLogId, files), {
+    ...page,
+    limit: page.limit - ofJob.length,
+  });
+  return [...ofJob, ...ofFiles];
+}
+
+function errorsOfJob({ errors }: ImportLog): LoadError[] {
+  return (errors ?? [])
+    .filter(({ file }) => file === null)
+    .map(({ code, message }) => ({ fileId: 0, file: null, row: 0, code, message, column: null, text: null }));
+}

@@ -1,0 +1,29 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Limits } from '../../domain/limits.ts';
+import { isCertainlyPrefix } from '../../domain/source-path.ts';
+import type { ObjectStore, StoredObject } from '../../ports/object-store.ts';
+
+type Listed = {
+  readonly objects: readonly StoredObject[];
+  /** Named by itself, not by a prefix. */ readonly isSingle: boolean;
+};
+
+/**
+ * Decisions 19 and 0005: the object of exactly this key, else all that begin with it. The list is held in memory while
+ * it is made: it is bounded by the limit of files per prefix, and one transaction has to write it whole.
+ */
+export async function listSourceFiles(
+  objects: ObjectStore,
+  limits: Limits,
+  source: { readonly key: string; readonly filePath: string },
+): Promise<Listed> {
+  const { key, filePath } = source;
+  const exact = isCertainlyPrefix(filePath) ? null : await objects.find(key);
+  if (exact) return { objects: [exact], isSingle: true };
+  const found = await objects.list(key, limits.maxFilesPerPrefix + 1);
+  if (found.length === 0) throw new Failure('no_files', `No object has the path "${filePath}" or begins with it.`);
+  if (found.length > limits.maxFilesPerPrefix) {
+    throw new Failure('too_many_files', `More than ${limits.maxFilesPerPrefix} files begin with "${filePath}".`);
+  }
+  return { objects: found, isSingle: false };
+}

@@ -1,0 +1,91 @@
+import type { Counting } from '../../domain/composition/counts.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { AudienceState, CompositionStore, StoredCounts } from '../../ports/audience-store.ts';
+import type { AudienceProfiler } from '../../ports/warehouse.ts';
+
+type Deps = { readonly compositions: CompositionStore; readonly profiler: AudienceProfiler };
+
+export type CompositionComputer = {
+  /** Joins a computation that runs for the same thing, in this process or another, else starts one. */
+  readonly compute: (audience: AudienceState, counting: Counting) => Promise<StoredCounts>;
+  readonly stop: () => void;
+};
+
+/** Each takes a connection and a core of every shard while it runs; others wait. */
+const mostAtATime = 2;
+
+/** Running and waiting for one partner; whoever asks for more is told to come back, so that others get their turn. */
+const mostOfPartner = 4;
+const lookAgainAfterMs = 500;
+
+export function compositionComputer(deps: Deps): CompositionComputer {
+  const stopping = new AbortController();
+  const running = new Map<string, Promise<StoredCounts>>();
+  const underWay = new Map<number, number>();
+  const takeTurn = turns(mostAtATime);
+  return {
+    compute: async (audience, counting) => {
+      const key = [audience.audienceId, audience.generation, audience.lastLoadId, counting].join(' ');
+      const joined = running.get(key);
+      if (joined) return joined;
+      const ofPartner = underWay.get(audience.partnerId) ?? 0;
+      if (ofPartner >= mostOfPartner) {
+        throw new Failure('report_not_ready', `${mostOfPartner} reports of this partner are being computed.`);
+      }
+      underWay.set(audience.partnerId, ofPartner + 1);
+      const computing = takeTurn(() => computeInFleet(deps, audience, counting, stopping.signal)).finally(() => {
+        running.delete(key);
+        underWay.set(audience.partnerId, (underWay.get(audience.partnerId) ?? 1) - 1);
+      });
+      running.set(key, computing);
+      return computing;
+    },
+    stop: () => stopping.abort(),
+  };
+}
+
+async function computeInFleet(
+  deps: Deps,
+  audience: AudienceState,
+  counting: Counting,
+  signal: AbortSignal,
+): Promise<StoredCounts> {
+  for (;;) {
+    signal.throwIfAborted();
+    const found = await deps.compositions.runAlone(audience, counting, () => compute(deps, audience, counting, signal));
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, lookAgainAfterMs));
+  }
+}
+
+/** Whoever waited for the lock finds what the one before has saved. */
+async function compute(
+  { compositions, profiler }: Deps,
+  audience: AudienceState,
+  counting: Counting,
+  signal: AbortSignal,
+): Promise<StoredCounts> {
+  const saved = await compositions.find(audience, counting);
+  if (saved) return saved;
+  const counts = await profiler.profile(audience, counting, await compositions.listAttributes(), signal);
+  const computed = { counts, computedAt: new Date() };
+  await compositions.save(audience, counting, computed);
+  return computed;
+}
+
+/** Runs at most so many at a time, in the order in which they came. */
+function turns(most: number): <T>(run: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = most;
+  return async (run) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await run();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}

@@ -1,0 +1,79 @@
+import type { AudienceScope } from '../../domain/audience.ts';
+import { type Split, countingOf } from '../../domain/composition/counts.ts';
+import type { Noise } from '../../domain/composition/noise.ts';
+import { type Protection, type ReportEntry, isProtecting, protectReport } from '../../domain/composition/protection.ts';
+import { type Order, topEntries } from '../../domain/composition/top-entries.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { CompositionStore, StoredCounts } from '../../ports/audience-store.ts';
+import type { Log } from '../../ports/observability.ts';
+import type { CompositionComputer } from './compute-composition.ts';
+
+export type CompositionDeps = {
+  readonly compositions: CompositionStore;
+  readonly computer: CompositionComputer;
+  readonly protection: Protection;
+  readonly noise: Noise;
+  readonly patienceMs: number;
+  readonly log: Log;
+};
+
+export type CompositionQuestion = { readonly split: Split | null; readonly order: Order; readonly limit: number };
+
+export type Composition = {
+  readonly audienceId: number;
+  readonly matchedDevices: number;
+  readonly warehouseDevices: number;
+  readonly isProtected: boolean;
+  readonly computedAt: Date;
+  readonly entries: readonly (ReportEntry & { readonly name: string })[];
+};
+
+/** Stored are exact counts; protection, order and limit are applied here, so that a changed setting takes effect. */
+export async function getComposition(
+  deps: CompositionDeps,
+  scope: AudienceScope,
+  warehouseSegmentId: number,
+  question: CompositionQuestion,
+): Promise<Composition> {
+  const audience = await deps.compositions.findAudience(scope, warehouseSegmentId);
+  if (!audience) throw new Failure('not_found', `There is no segment ${warehouseSegmentId}.`);
+  const counting = countingOf(question.split, isProtecting(deps.protection));
+  const stored =
+    (await deps.compositions.find(audience, counting)) ??
+    (await waitFor(deps, deps.computer.compute(audience, counting), audience.audienceId));
+  const report = protectReport(stored.counts, question.split, deps.protection, deps.noise);
+  const entries = topEntries(report.entries, question.order, question.limit);
+  const names = await deps.compositions.nameAttributes([...new Set(entries.map(({ attributeId }) => attributeId))]);
+  return {
+    audienceId: audience.audienceId,
+    matchedDevices: report.matchedDevices,
+    warehouseDevices: report.warehouseDevices,
+    isProtected: report.isProtected,
+    computedAt: stored.computedAt,
+    entries: entries.map((entry) => ({ ...entry, name: names.get(entry.attributeId) ?? '' })),
+  };
+}
+
+/** The computation goes on when the caller was told to come back, and what goes wrong then is only in the log. */
+async function waitFor(
+  deps: CompositionDeps,
+  computing: Promise<StoredCounts>,
+  audienceId: number,
+): Promise<StoredCounts> {
+  let isWaiting = true;
+  computing.catch((error: unknown) => {
+    if (!isWaiting) deps.log.error({ audienceId, err: error }, 'composition failed');
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), deps.patienceMs);
+  });
+  try {
+    const stored = await Promise.race([computing, overdue]);
+    if (stored) return stored;
+    throw new Failure('report_not_ready', 'The report is being computed.');
+  } finally {
+    isWaiting = false;
+    clearTimeout(timer);
+  }
+}
