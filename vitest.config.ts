@@ -4,8 +4,9 @@ import { defineConfig } from 'vitest/config';
 const alone = ['test/fault/{takeover,real-servers}.test.ts'];
 
 // oxlint-disable-next-line import/no-default-export -- vitest asks for it
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
+    provide: { campaign: mode === 'long' ? 'long' : 'short' },
     projects: [
       {
         test: {
@@ -106,10 +107,12 @@ export default defineConfig({
       },
     ],
   },
-});
+}));
 
 declare module 'vitest' {
   export interface ProvidedContext {
+    /** `short` in the gate; `long` under `vitest run --mode long`, which `npm run test:long` uses. */
+    campaign: 'short' | 'long';
     /** At how many of the points between two effects a worker is killed: some minutes of CI, or all. */
     mostFailpoints: number;
     /** How often a worker is killed to see how soon another goes on. */
