@@ -9,6 +9,7 @@ import { DataType, load, open } from 'ffi-rs';
 import { z } from 'zod';
 import { complain, messageOf } from '../say.ts';
 import { clickhouseUser, shardConfigFile } from './config.ts';
+import { ignoreConnectionErrors } from './ignore-connection-errors.ts';
 
 const directory = z.string().parse(process.argv[2]);
 const { http, tcp, password } = z
@@ -62,7 +63,11 @@ process.on('SIGINT', stopOrExit);
 // The engine runs in a thread that Node does not count as a reason to stay.
 setInterval(() => undefined, 2 ** 30);
 
-open({ library: 'chdb', path: createRequire(import.meta.url).resolve('@chdb/lib-linux-x64-gnu/libchdb.so') });
+const library = createRequire(import.meta.url).resolve('@chdb/lib-linux-x64-gnu/libchdb.so');
+open({ library: 'chdb', path: library });
+if (!ignoreConnectionErrors(library)) {
+  complain('Unknown build of libchdb.so: a TCP reset on the native port stops this server (ClickHouse issue 115666).');
+}
 const result = await load({
   library: 'chdb',
   funcName: 'chdb_query_cmdline',
