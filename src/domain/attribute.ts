@@ -1,4 +1,4 @@
-import { canBeForeignKey } from '@inlet/row-rule/key-form';
+import { canBeForeignKey } from '@inlet/row-rule/row-rule';
 import { Failure } from './failure.ts';
 import { type KeyType, keyType } from './import-log.ts';
 

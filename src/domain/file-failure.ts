@@ -1,5 +1,5 @@
 import type { FileFault } from '@inlet/row-rule/file-faults';
-import { isCalledGzip } from '@inlet/row-rule/file-rule';
+import { hasGzipName } from '@inlet/row-rule/file-rule';
 import type { RowLayout } from '@inlet/row-rule/row-layout';
 import { type Shapes, sniffLayout } from '@inlet/row-rule/sniff-layout';
 import { Failure } from './failure.ts';
@@ -29,12 +29,12 @@ export function requireCompressedForPrefix(filePath: string, compressed: boolean
 export function expectGzip(compressed: boolean | null, file: { key: string; isSingle: boolean }): boolean {
   if (compressed !== null) return compressed;
   if (!file.isSingle) throw missingCompressed();
-  return isCalledGzip(file.key);
+  return hasGzipName(file.key);
 }
 
 /** Decision 26 for audiences: a `.gz` file must be gzipped; of any other the first bytes tell (null). */
 export function expectGzipByName(key: string): true | null {
-  return isCalledGzip(key) ? true : null;
+  return hasGzipName(key) ? true : null;
 }
 
 function missingCompressed(): Failure {

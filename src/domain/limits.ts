@@ -1,4 +1,4 @@
-import { type FileLimits, defaultFileLimits } from '@inlet/row-rule/file-limits';
+import { type FileLimits, defaultFileLimits } from '@inlet/row-rule/file-rule';
 
 /** Decision 32. Each is a setting; these are the defaults. */
 export type Limits = FileLimits & {

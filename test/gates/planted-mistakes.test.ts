@@ -102,7 +102,7 @@ const againstTheLayers: readonly Mistake[] = [
   {
     what: 'an import from the command line of partners past the front of the SDK',
     path: 'packages/cli/src/planted.ts',
-    text: importing('../../sdk/src/retry.ts'),
+    text: importing('../../sdk/src/send.ts'),
     complaint: /the command line of partners stands alone/,
   },
 ];

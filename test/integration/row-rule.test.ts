@@ -1,4 +1,4 @@
-import { type LineContext, validateRow } from '@inlet/row-rule/judge-line';
+import { type LineContext, validateRow } from '@inlet/row-rule/validate-row';
 import { type RowLayout, fiveColumns, memberColumns, twoColumns } from '@inlet/row-rule/row-layout';
 import { rowRule } from '@inlet/row-rule/row-rule';
 import * as fc from 'fast-check';

@@ -1,5 +1,4 @@
-import { defaultFileLimits } from '@inlet/row-rule/file-limits';
-import { isCalledGzip } from '@inlet/row-rule/file-rule';
+import { defaultFileLimits, hasGzipName } from '@inlet/row-rule/file-rule';
 import { marketplaceShapes } from '@inlet/row-rule/row-layout';
 import type { CheckRules } from '../../packages/cli/src/check/check-file.ts';
 import { keysByForm } from '../../packages/cli/src/check/known-keys.ts';
@@ -10,6 +9,6 @@ export const marketplaceRules: CheckRules = {
   limits: defaultFileLimits,
   badRowShare: 1,
   keys: keysByForm(1),
-  expectGzip: isCalledGzip,
+  expectGzip: hasGzipName,
   shownRows: 2,
 };

@@ -1,22 +1,20 @@
 import { Command } from 'commander';
-import { addAttributesCommand } from './commands/attributes.ts';
+import { addAttributesCommand, addDeleteAttributesCommand } from './commands/attributes.ts';
 import { addAudienceCommand } from './commands/audience.ts';
 import { addCheckCommand } from './commands/check.ts';
 import { addCompletionCommand } from './commands/completion.ts';
-import { addDeleteAttributesCommand } from './commands/delete-attributes.ts';
 import { addErrorsCommand } from './commands/errors.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addImportsCommand } from './commands/imports.ts';
 import { addLimitsCommand } from './commands/limits.ts';
 import { addLoginCommand } from './commands/login.ts';
-import { addLogoutCommand } from './commands/logout.ts';
-import { addProfilesCommand } from './commands/profiles.ts';
+import { addLogoutCommand, addProfilesCommand } from './commands/profiles.ts';
 import { addTopics } from './commands/topics.ts';
 import { addUploadCommand } from './commands/upload.ts';
 import { report } from './failures/report.ts';
 import { version } from './generated/version.ts';
 
-export { wholeNumber } from './commands/whole-number.ts';
+export { wholeNumber } from './commands/arguments.ts';
 
 /** All commands of a partner, in the order in which they are needed; `addMore` adds those that an operator has. */
 export function createProgram(addMore?: (program: Command) => void): Command {

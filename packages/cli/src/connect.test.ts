@@ -1,5 +1,7 @@
+import { Inlet } from '@inlet/sdk';
 import { describe, expect, it } from 'vitest';
-import { clientOf } from './connect.ts';
+import { sendJson, startScriptedServer } from '../../../test/support/scripted-server.ts';
+import { allAttributes, clientOf } from './connect.ts';
 
 describe('a login that cannot be used', () => {
   it('because its address is not https is told with the flag that takes it', async () => {
@@ -25,4 +27,16 @@ describe('a login that cannot be used', () => {
     await expect(login).rejects.toThrow('wrong_use: The login cannot be used: apiKey must be');
     await expect(login).rejects.not.toThrow('very secret');
   });
+});
+
+it('attributes are read to the last page', async () => {
+  const attribute = (id: number): object => ({ attribute_id: id, name: `a${id}`, foreign_keys: [], retired: false });
+  const server = await startScriptedServer((response, { path }) => {
+    const isFirst = !path.includes('cursor=');
+    const link = { link: '</v1/marketplace/attributes?cursor=2>; rel="next"' };
+    sendJson(response, 200, [attribute(isFirst ? 1 : 2)], isFirst ? link : {});
+  });
+  const found = await allAttributes(new Inlet({ url: server.url, apiKey: 'key' }));
+  await server.close();
+  expect(found.map(({ attribute_id }) => attribute_id)).toEqual([1, 2]);
 });

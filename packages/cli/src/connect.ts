@@ -1,10 +1,10 @@
-import type { Inlet } from '@inlet/sdk';
+import type { Attribute, Inlet } from '@inlet/sdk';
 import type { LoginOptions } from './command.ts';
 import { readEnvironment } from './environment.ts';
+import { valueOf } from './failures/api-errors.ts';
 import { wrongUse } from './failures/cli-failure.ts';
 import { chooseProfile } from './profile/choose-profile.ts';
-import type { Profile } from './profile/profile.ts';
-import { readProfiles, settingsPath } from './profile/settings-file.ts';
+import { type Profile, readProfiles, settingsPath } from './profile/profiles-file.ts';
 
 /** What was chosen by `--profile`, the environment and the settings file. */
 export async function readProfile({ profile }: LoginOptions): Promise<Profile> {
@@ -33,4 +33,14 @@ export async function clientOf(profile: Profile): Promise<Inlet> {
     // The SDK names the setting, never its value.
     throw wrongUse(`The login cannot be used: ${error.message}.`, 'Run `inlet login` again, or mend the environment.');
   }
+}
+
+/** Page after page: a partner may have more than one of them has. */
+export async function allAttributes(inlet: Inlet): Promise<Attribute[]> {
+  const { each } = await import('@inlet/sdk');
+  const attributes: Attribute[] = [];
+  for await (const attribute of each(({ query }) => inlet.listAttributes({ query }))) {
+    attributes.push(valueOf(attribute));
+  }
+  return attributes;
 }

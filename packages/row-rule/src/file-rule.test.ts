@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultFileLimits } from './file-limits.ts';
-import { faultOfCompression, faultOfRows, faultOfSize, isCalledGzip } from './file-rule.ts';
+import { defaultFileLimits, faultOfCompression, faultOfRows, faultOfSize, hasGzipName } from './file-rule.ts';
 
 describe('the outcome of a file', () => {
   it.each([
@@ -44,7 +43,7 @@ describe('what was announced and what was found', () => {
   });
 
   it('is announced by a name, whatever its letters', () => {
-    expect(['a.csv.gz', 'A.CSV.GZ', 'a.csv', 'gz', 'a.gz.csv'].map(isCalledGzip)).toEqual([
+    expect(['a.csv.gz', 'A.CSV.GZ', 'a.csv', 'gz', 'a.gz.csv'].map(hasGzipName)).toEqual([
       true,
       true,
       false,

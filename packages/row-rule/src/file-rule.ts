@@ -1,12 +1,24 @@
 import type { FileFault } from './file-faults.ts';
-import type { FileLimits } from './file-limits.ts';
+
+/** Decision 32: the most that a file may have. The operator can set other ones; these are the defaults. */
+export type FileLimits = {
+  readonly maxLineBytes: number;
+  readonly maxGzipFileBytes: number;
+  readonly maxPlainFileBytes: number;
+};
+
+export const defaultFileLimits: FileLimits = {
+  maxLineBytes: 102_400,
+  maxGzipFileBytes: 5_000_000_000,
+  maxPlainFileBytes: 50_000_000_000,
+};
 
 /** Whether a name says that its file is gzipped. */
-export function isCalledGzip(name: string): boolean {
+export function hasGzipName(name: string): boolean {
   return name.toLowerCase().endsWith('.gz');
 }
 
-export function beginsLikeGzip(bytes: Uint8Array): boolean {
+export function startsLikeGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
@@ -32,7 +44,7 @@ export function unpackedTooLarge({ maxPlainFileBytes }: FileLimits): FileFault {
 
 export const brokenGzip: FileFault = { code: 'corrupt_gzip', detail: 'The gzip data ends early or is damaged.' };
 
-export const bytesBehindGzip: FileFault = {
+export const trailingBytes: FileFault = {
   code: 'corrupt_gzip',
   detail: 'The gzip data is followed by bytes that are none.',
 };

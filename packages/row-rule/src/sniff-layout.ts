@@ -1,6 +1,5 @@
 import type { FileFault } from './file-faults.ts';
-import type { ColumnName, Delimiter, RowLayout } from './row-layout.ts';
-import { splitLine } from './split-line.ts';
+import { type ColumnName, type Delimiter, type RowLayout, splitLine } from './row-layout.ts';
 
 /** What partners call the id column. A first line whose first field is one of these is a header. */
 const headerNames = new Set([
@@ -18,10 +17,10 @@ const headerNames = new Set([
 ]);
 
 /** A few bad rows at the top do not hide the layout; a file that is something else altogether is told apart. */
-const linesLookedAt = 100;
+const sniffedLines = 100;
 
 /** Holds a line of the limit (100 kB) and more, so that a first line which is too long does not hide the layout. */
-export const bytesLookedAt = 262_144;
+export const sniffedBytes = 262_144;
 
 export type Shapes = readonly (readonly ColumnName[])[];
 
@@ -41,13 +40,13 @@ export function sniffLayout(head: Uint8Array, shapes: Shapes): Sniffed {
   }
   let row = 0;
   let first: { readonly line: string; readonly row: number } | null = null;
-  for (const line of linesOf(head.subarray(0, bytesLookedAt))) {
+  for (const line of linesOf(head.subarray(0, sniffedBytes))) {
     row += 1;
     if (first === null && line !== '') first = { line, row };
     if (first === null) continue;
     const shape = shapeOf(line, shapes);
     if (shape) return known({ ...shape, headerRow: isHeader(first.line, shape.delimiter) ? first.row : null });
-    if (row - first.row + 1 === linesLookedAt) break;
+    if (row - first.row + 1 === sniffedLines) break;
   }
   if (first === null) return known({ delimiter: ',', columns: shapes[0] ?? [], headerRow: null });
   const counts = shapes.map(({ length }) => numberWords[length] ?? String(length)).join(' or ');

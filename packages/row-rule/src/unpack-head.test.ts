@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { beginsLikeGzip } from './file-rule.ts';
+import { startsLikeGzip } from './file-rule.ts';
 import { unpackHead } from './unpack-head.ts';
 
 describe('the first bytes', () => {
@@ -14,7 +14,7 @@ describe('the first bytes', () => {
     [[0x8b, 0x1f], false],
     [Buffer.from('id,keys\n'), false],
   ])('%j begin like gzip: %s', (bytes, isGzip) => {
-    expect(beginsLikeGzip(Uint8Array.from(bytes))).toBe(isGzip);
+    expect(startsLikeGzip(Uint8Array.from(bytes))).toBe(isGzip);
   });
 });
 

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, gunzip } from 'node:zlib';
-import { bytesLookedAt } from './sniff-layout.ts';
+import { sniffedBytes } from './sniff-layout.ts';
 
 const gunzipPart = promisify(gunzip);
 
@@ -12,7 +12,7 @@ export async function unpackHead(bytes: Uint8Array): Promise<Uint8Array> {
   try {
     const packed = bytes.subarray(0, packedHeadBytes);
     const all = await gunzipPart(packed, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * 1024 * 1024 });
-    return all.subarray(0, bytesLookedAt);
+    return all.subarray(0, sniffedBytes);
   } catch {
     return new Uint8Array();
   }

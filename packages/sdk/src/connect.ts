@@ -1,10 +1,8 @@
-import type { HttpAnswer } from './attempt.ts';
+import { isRetryable, readAnswer } from './answer.ts';
 import type { Api, CallApi } from './call.ts';
 import { followEvents } from './follow-events.ts';
-import { makeRequest, type Connection } from './make-request.ts';
-import { isRetryable } from './may-pass.ts';
-import { readAnswer } from './read-answer.ts';
-import { sendWithRetries } from './send-with-retries.ts';
+import { type Connection, makeRequest } from './make-request.ts';
+import { type HttpAnswer, sendWithRetries } from './send.ts';
 
 /** Carries out calls: with the key, with a key for repeats on writes, as often as it takes. */
 export function connect(connection: Connection): Api {

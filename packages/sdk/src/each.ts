@@ -1,4 +1,4 @@
-import { refuse, succeed, type Answered, type Result } from './result.ts';
+import { fail, succeed, type Answered, type Result } from './result.ts';
 
 /** The options of a list for one of its pages. */
 export type Page = { readonly query: Readonly<Record<string, string>> };
@@ -21,7 +21,7 @@ export async function* each<T>(
     for (const entry of answered.value) yield succeed(entry);
     const { next } = answered.answer;
     if (next !== null && JSON.stringify(next) === JSON.stringify(query)) {
-      yield refuse('invalid_argument', 'The same page came again: `page` must be passed on to the list.');
+      yield fail('invalid_argument', 'The same page came again: `page` must be passed on to the list.');
       return;
     }
     query = next;

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { sendProblem, startScriptedServer, type ScriptedServer } from '../../../test/support/scripted-server.ts';
+import { type ScriptedServer, sendProblem, startScriptedServer } from '../../../test/support/scripted-server.ts';
 import type { CallOptions, ServerEvent } from './call.ts';
 import { connect } from './connect.ts';
 import type { Result } from './result.ts';
-import { defaultRetry } from './retry.ts';
-import { Secret } from './secret.ts';
+import { defaultRetry } from './send.ts';
+import { Secret } from './settings.ts';
 
 let server: ScriptedServer;
 afterEach(() => server.close());

@@ -1,11 +1,47 @@
-import { describe, refuseForSignal } from './attempt.ts';
+import { isRetryable, readAnswer } from './answer.ts';
 import type { Call, ServerEvent } from './call.ts';
-import { makeRequest, type Connection } from './make-request.ts';
-import { isRetryable } from './may-pass.ts';
-import { readAnswer } from './read-answer.ts';
-import { readEvents } from './read-events.ts';
-import { refuse, succeed, type Result } from './result.ts';
-import { delayAfter, readRetryAfter, rest } from './retry.ts';
+import { type Connection, makeRequest } from './make-request.ts';
+import { type Result, fail, succeed } from './result.ts';
+import { delayAfter, describe, readRetryAfter, abortedBy, rest } from './send.ts';
+
+type RawEvent = { readonly id: string; readonly event: string; readonly data: string };
+
+/** Server-sent events as the HTML standard describes them. `onBytes` is told of comments too: they show that it lives. */
+async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  onBytes: () => void,
+): AsyncGenerator<RawEvent, void, undefined> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      onBytes();
+      text += decoder.decode(value, { stream: true });
+      const blocks = text.split(/\r\n\r\n|\n\n|\r\r/);
+      text = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const event = readBlock(block);
+        if (event) yield event;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function readBlock(block: string): RawEvent | null {
+  const fields = block.split(/\r\n|\n|\r/).flatMap((line) => {
+    const [, name = '', value = ''] = /^([a-z]+):? ?(.*)$/s.exec(line) ?? [];
+    return name === '' ? [] : [{ name, value }];
+  });
+  const last = (name: string): string => fields.findLast((field) => field.name === name)?.value ?? '';
+  const data = fields.filter(({ name }) => name === 'data').map(({ value }) => value);
+  if (data.length === 0) return null;
+  return { id: last('id'), event: last('event') || 'message', data: data.join('\n') };
+}
 
 /** The last event of a job; the api ends the stream behind it. */
 const lastEvent = 'done';
@@ -29,7 +65,7 @@ export async function* followEvents<T>(
     const headers = { ...call.headers, accept, ...(seen.id === '' ? {} : { 'last-event-id': seen.id }) };
     const made = makeRequest(connection, { ...call, headers });
     if (!made.ok) return yield made;
-    let problem: Result<never> = refuse('network_failed', 'The stream ended too soon.', seen.attempts);
+    let problem: Result<never> = fail('network_failed', 'The stream ended too soon.', seen.attempts);
     let retryAfter: number | null = null;
     const silence = new AbortController();
     const silenceMs = call.options?.timeoutMs ?? connection.timeoutMs;
@@ -56,16 +92,16 @@ export async function* followEvents<T>(
       } else {
         const whole = { status: answer.status, headers: answer.headers, text: await answer.text() };
         const answered = readAnswer<never>(whole, seen.attempts);
-        problem = answered.ok ? refuse('unreadable_answer', 'No stream of events came.', seen.attempts) : answered;
+        problem = answered.ok ? fail('unreadable_answer', 'No stream of events came.', seen.attempts) : answered;
         if (!isRetryable(whole)) return yield problem;
         retryAfter = readRetryAfter(answer.headers.get('retry-after'));
       }
     } catch (error) {
-      if (signal?.aborted) return yield refuseForSignal(signal, seen.attempts);
+      if (signal?.aborted) return yield abortedBy(signal, seen.attempts);
       const detail = connection.apiKey.hideIn(describe(error));
       problem = silence.signal.aborted
-        ? refuse('timed_out', `Nothing came for ${silenceMs} ms.`, seen.attempts)
-        : refuse('network_failed', detail, seen.attempts);
+        ? fail('timed_out', `Nothing came for ${silenceMs} ms.`, seen.attempts)
+        : fail('network_failed', detail, seen.attempts);
     } finally {
       clearTimeout(timer);
       silence.abort();
@@ -74,7 +110,7 @@ export async function* followEvents<T>(
     if (seen.hasLived) seen.attempts = 0;
     const delay = seen.hasLived ? comeBackMs : delayAfter(seen.attempts, retryAfter, connection.retry);
     if (delay === null) return yield problem;
-    if (!(await rest(delay, signal)) && signal) return yield refuseForSignal(signal, seen.attempts);
+    if (!(await rest(delay, signal)) && signal) return yield abortedBy(signal, seen.attempts);
   }
 }
 
@@ -83,6 +119,6 @@ function parseRecord<T>(data: string): Result<T> {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in read-answer.ts
     return succeed(JSON.parse(data) as T);
   } catch {
-    return refuse('unreadable_answer', 'An event has data that is not JSON.');
+    return fail('unreadable_answer', 'An event has data that is not JSON.');
   }
 }

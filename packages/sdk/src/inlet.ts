@@ -1,15 +1,14 @@
 import type { CallApi, CallOptions } from './call.ts';
 import { connect } from './connect.ts';
 import { each } from './each.ts';
-import type { AudienceDetails, ImportLog, LoadError } from './generated/schemas.ts';
 import { Operations } from './generated/operations.ts';
-import { readAddress } from './read-address.ts';
+import type { AudienceDetails, ImportLog, LoadError } from './generated/schemas.ts';
 import type { Result } from './result.ts';
-import { defaultRetry, type RetrySettings } from './retry.ts';
-import { Secret } from './secret.ts';
-import { readStorage, type Storage, type StorageSettings } from './upload/storage.ts';
-import { uploadFiles, type Uploaded, type UploadFile, type UploadOptions } from './upload/upload-files.ts';
-import { waitForEnd, type WaitOptions } from './wait-for-end.ts';
+import { type RetrySettings, defaultRetry } from './send.ts';
+import { Secret, readAddress } from './settings.ts';
+import { type Storage, type StorageSettings, readStorage } from './upload/storage.ts';
+import { type UploadFile, type UploadOptions, type Uploaded, uploadFiles } from './upload/upload-files.ts';
+import { type WaitOptions, waitForCompletion } from './wait-for-completion.ts';
 
 export type { CallOptions, ServerEvent, WriteOptions } from './call.ts';
 export { each, type Page } from './each.ts';
@@ -25,10 +24,10 @@ export type {
   Result,
   StorageAnswer,
 } from './result.ts';
-export type { RetrySettings } from './retry.ts';
+export type { RetrySettings } from './send.ts';
 export type { StorageSettings } from './upload/storage.ts';
 export type { Uploaded, UploadFile, UploadOptions, UploadProgress } from './upload/upload-files.ts';
-export type { WaitOptions } from './wait-for-end.ts';
+export type { WaitOptions } from './wait-for-completion.ts';
 
 export type InletSettings = {
   /** Where the api is: `https://…`; `http://` on this machine only, unless `allowHttp` is set. */
@@ -79,10 +78,10 @@ export class Inlet extends Operations {
   ): Promise<Result<ImportLog | AudienceDetails>> {
     if ('import_log_id' in job) {
       const path = `/v1/marketplace/import/${job.import_log_id}`;
-      return waitForEnd<ImportLog>(this.#callApi, { path, proof: 'key' }, options);
+      return waitForCompletion<ImportLog>(this.#callApi, { path, proof: 'key' }, options);
     }
     const path = `/v2/firstparty/audience/${job.audience_id}`;
-    return waitForEnd<AudienceDetails>(this.#callApi, { path, proof: 'key and user token' }, options);
+    return waitForCompletion<AudienceDetails>(this.#callApi, { path, proof: 'key and user token' }, options);
   }
 
   /** The refused rows and failed files of a job, one by one, however many pages they are. */

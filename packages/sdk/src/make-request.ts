@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { HttpRequest } from './attempt.ts';
 import type { Call, QueryValue } from './call.ts';
-import { refuse, succeed, type Result } from './result.ts';
-import type { RetrySettings } from './retry.ts';
-import { Secret } from './secret.ts';
+import { type Result, fail, succeed } from './result.ts';
+import type { HttpRequest, RetrySettings } from './send.ts';
+import { Secret } from './settings.ts';
 
 export type Connection = {
   readonly url: string;
@@ -18,7 +17,7 @@ export function makeRequest(connection: Connection, call: Call): Result<HttpRequ
   try {
     return succeed(requestOf(connection, call));
   } catch (error) {
-    return refuse('invalid_argument', error instanceof TypeError ? error.message : 'It cannot be sent.', 0);
+    return fail('invalid_argument', error instanceof TypeError ? error.message : 'It cannot be sent.', 0);
   }
 }
 

@@ -1,13 +1,13 @@
 import type { ApiCode } from './generated/codes.ts';
 
 /** What every call gives: nothing that the api, the network or the storage does is thrown. */
-export type Result<T> = Success<T> | Refusal;
+export type Result<T> = Success<T> | Failure;
 
 export type Success<T> = { readonly ok: true; readonly value: T };
-export type Refusal = { readonly ok: false; readonly problem: Problem };
+export type Failure = { readonly ok: false; readonly problem: Problem };
 
 /** The result of one operation; beside the value, what else the api said. */
-export type Answered<T> = (Success<T> & { readonly answer: Answer }) | Refusal;
+export type Answered<T> = (Success<T> & { readonly answer: Answer }) | Failure;
 
 export type Answer = {
   readonly status: number;
@@ -78,6 +78,6 @@ export function succeed<T>(value: T): Success<T> {
   return { ok: true, value };
 }
 
-export function refuse(code: LocalCode, detail: string, attempts = 1): Refusal & { readonly problem: LocalProblem } {
+export function fail(code: LocalCode, detail: string, attempts = 1): Failure & { readonly problem: LocalProblem } {
   return { ok: false, problem: { from: 'sdk', code, detail, attempts } };
 }

@@ -1,8 +1,13 @@
-import { advertisingIdPattern, hashedIdPattern, zeroIdPattern } from '@inlet/row-rule/advertising-id';
-import type { ColumnName, RowLayout } from '@inlet/row-rule/row-layout';
-import { type Condition, keySeparator, rowRule } from '@inlet/row-rule/row-rule';
-import { operation } from '@inlet/row-rule/row-values';
-import { quotedFieldPatterns } from '@inlet/row-rule/split-line';
+import {
+  type Condition,
+  advertisingIdPattern,
+  hashedIdPattern,
+  keySeparator,
+  operation,
+  rowRule,
+  zeroIdPattern,
+} from '@inlet/row-rule/row-rule';
+import { type ColumnName, type RowLayout, quotedFieldPatterns } from '@inlet/row-rule/row-layout';
 import { verdictOf } from './load-results.ts';
 
 /** Quotes text for SQL. Only for text of our own: what comes from outside goes in as a query parameter. */

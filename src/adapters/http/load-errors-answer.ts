@@ -1,5 +1,5 @@
 import { type LoadErrorRecord, loadErrorListSchema } from '@inlet/contract/load-error';
-import { csvField } from '@inlet/row-rule/csv-field';
+import { csvField } from '@inlet/row-rule/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type ErrorPage, type LoadError, firstErrorPlace } from '../../usecases/follow/list-load-errors.ts';

@@ -5,8 +5,8 @@ import {
   S3ServiceException,
   paginateListObjectsV2,
 } from '@aws-sdk/client-s3';
-import { beginsLikeGzip, brokenGzip, bytesBehindGzip } from '@inlet/row-rule/file-rule';
-import { bytesLookedAt } from '@inlet/row-rule/sniff-layout';
+import { startsLikeGzip, brokenGzip, trailingBytes } from '@inlet/row-rule/file-rule';
+import { sniffedBytes } from '@inlet/row-rule/sniff-layout';
 import { unpackHead } from '@inlet/row-rule/unpack-head';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -56,7 +56,7 @@ async function openObject(
   signal: AbortSignal,
 ): Promise<OpenedObject> {
   const { head, whole, bytesRead } = await lookAhead(await getBody(client, bucket, object, signal));
-  const isGzip = beginsLikeGzip(head);
+  const isGzip = startsLikeGzip(head);
   return { isGzip, head: isGzip ? await unpackHead(head) : head, body: whole, bytesRead };
 }
 
@@ -69,7 +69,7 @@ async function readObject(
   const bytes =
     (await quickGet(client, bucket, object, signal, guarded)) ??
     (await bytesOf(await getBody(client, bucket, object, signal)));
-  const isGzip = beginsLikeGzip(bytes);
+  const isGzip = startsLikeGzip(bytes);
   const content = isGzip ? await unpackWhole(bytes, maxBytes) : bytes.length <= maxBytes ? bytes : null;
   return content && { isGzip, content };
 }
@@ -110,7 +110,7 @@ export async function unpackWhole(packed: Uint8Array, maxBytes: number): Promise
     throw failureOf(brokenGzip, error);
   }
   // zlib stops at a zero byte behind a member, whatever follows it; the engine, which reads larger files, refuses that.
-  if (gunzip.bytesWritten < packed.length) throw failureOf(bytesBehindGzip);
+  if (gunzip.bytesWritten < packed.length) throw failureOf(trailingBytes);
   return Buffer.concat(chunks, size);
 }
 
@@ -121,7 +121,7 @@ export async function lookAhead(body: Readable): Promise<LookedAt> {
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
   const taken: Buffer[] = [];
   let size = 0;
-  while (size < bytesLookedAt) {
+  while (size < sniffedBytes) {
     const next = await chunks.next();
     if (next.done === true) break;
     taken.push(next.value);
@@ -140,5 +140,5 @@ export async function lookAhead(body: Readable): Promise<LookedAt> {
   const whole = Readable.from(all, { objectMode: false });
   // A generator that was never asked cannot clean up: without this an unread object would keep its connection.
   whole.once('close', () => body.destroy());
-  return { head: Buffer.concat(taken).subarray(0, bytesLookedAt), whole, bytesRead: () => bytesRead };
+  return { head: Buffer.concat(taken).subarray(0, sniffedBytes), whole, bytesRead: () => bytesRead };
 }

@@ -1,4 +1,4 @@
-import { displayText } from '@inlet/row-rule/display-text';
+import { displayText } from '@inlet/row-rule/text';
 import { type RejectReason, columnOfReason, rejectReasons } from '@inlet/row-rule/reject-reason';
 import type { FailureCode } from '../../domain/failure-catalogue.ts';
 import type { LoadStage, RejectedRow } from '../../ports/load-stage.ts';

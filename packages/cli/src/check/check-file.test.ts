@@ -1,14 +1,14 @@
+import { audienceShapes } from '@inlet/row-rule/row-layout';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { audienceShapes } from '@inlet/row-rule/row-layout';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { marketplaceRules as rules } from '../../../../test/support/check-rules.ts';
 import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
-import { checkFile, type CheckedFile, type CheckRules } from './check-file.ts';
+import { type CheckRules, type CheckedFile, checkFile } from './check-file.ts';
 import { keysByForm, keysInFile } from './known-keys.ts';
-import { checkedJson, checkedText } from './say-checked.ts';
+import { checkedJson, checkedText } from './report.ts';
 
 // The verdicts themselves are compared with those of the service: test/acceptance/corpus.test.ts.
 

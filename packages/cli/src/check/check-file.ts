@@ -1,9 +1,9 @@
 import type { FileFault } from '@inlet/row-rule/file-faults';
-import type { FileLimits } from '@inlet/row-rule/file-limits';
 import {
-  beginsLikeGzip,
+  type FileLimits,
+  startsLikeGzip,
   brokenGzip,
-  bytesBehindGzip,
+  trailingBytes,
   faultOfCompression,
   faultOfRows,
   faultOfSize,
@@ -11,17 +11,17 @@ import {
   noBytes,
   unpackedTooLarge,
 } from '@inlet/row-rule/file-rule';
-import type { LineContext } from '@inlet/row-rule/judge-line';
-import { LinesJudge } from '@inlet/row-rule/judge-lines';
+import type { LineContext } from '@inlet/row-rule/validate-row';
+import { RowValidator } from '@inlet/row-rule/validate-rows';
 import type { RowLayout } from '@inlet/row-rule/row-layout';
 import { rowRule } from '@inlet/row-rule/row-rule';
-import { bytesLookedAt, sniffLayout, type Shapes } from '@inlet/row-rule/sniff-layout';
+import { type Shapes, sniffedBytes, sniffLayout } from '@inlet/row-rule/sniff-layout';
 import { unpackHead } from '@inlet/row-rule/unpack-head';
-import { open, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { reasonOf } from '../failures/failure-of-path.ts';
-import { RowCounts, type CountedRows } from './row-counts.ts';
+import { reasonOf } from '../failures/path-errors.ts';
+import { type CountedRows, RowCounts } from './row-counts.ts';
 
 export type CheckRules = {
   readonly shapes: Shapes;
@@ -73,13 +73,13 @@ async function judgeFile(path: string, rules: CheckRules, onBytes: (bytes: numbe
     const found = { path, bytes: size, layout: null, rows: new RowCounts(0).counted(0) };
     if (size === 0) return { ...found, fault: noBytes };
     const head = await readHead(handle);
-    const isGzip = beginsLikeGzip(head);
+    const isGzip = startsLikeGzip(head);
     const fault = faultOfCompression(rules.expectGzip(path), isGzip) ?? faultOfSize(size, isGzip, rules.limits);
     if (fault) return { ...found, fault };
     const { layout, fault: unknownLayout } = sniffLayout(isGzip ? await unpackHead(head) : head, rules.shapes);
     if (unknownLayout) return { ...found, fault: unknownLayout };
     const counts = new RowCounts(rules.shownRows);
-    const judge = judgeOf(layout, rules, counts);
+    const judge = validatorFor(layout, rules, counts);
     const broken = await readAll(handle, {
       size,
       isGzip,
@@ -101,13 +101,13 @@ async function judgeFile(path: string, rules: CheckRules, onBytes: (bytes: numbe
   }
 }
 
-function judgeOf(layout: RowLayout, { limits, keys }: CheckRules, counts: RowCounts): LinesJudge {
+function validatorFor(layout: RowLayout, { limits, keys }: CheckRules, counts: RowCounts): RowValidator {
   const context = { layout, rule: rowRule(layout, limits.maxLineBytes), attributeIdByKey: keys };
-  return new LinesJudge(context, limits.maxLineBytes, (row, reason, raw) => counts.add(row, reason, raw));
+  return new RowValidator(context, limits.maxLineBytes, (row, reason, raw) => counts.add(row, reason, raw));
 }
 
 async function readHead(handle: FileHandle): Promise<Buffer> {
-  const head = Buffer.alloc(bytesLookedAt);
+  const head = Buffer.alloc(sniffedBytes);
   let length = 0;
   while (length < head.length) {
     const { bytesRead } = await handle.read(head, length, head.length - length, length);
@@ -120,7 +120,7 @@ async function readHead(handle: FileHandle): Promise<Buffer> {
 type Reading = {
   readonly size: number;
   readonly isGzip: boolean;
-  readonly judge: LinesJudge;
+  readonly judge: RowValidator;
   readonly limits: FileLimits;
   readonly onBytes: (bytes: number) => void;
 };
@@ -140,7 +140,7 @@ async function readAll(
 ): Promise<FileFault | null> {
   const packed = handle.createReadStream({ start: 0, highWaterMark: 1024 * 1024, autoClose: false });
   packed.on('data', (chunk) => onBytes(chunk.length));
-  const judgeAll = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
+  const validateAll = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
     let unpacked = 0;
     for await (const chunk of chunks) {
       judge.push(chunk);
@@ -152,13 +152,13 @@ async function readAll(
   };
   try {
     if (!isGzip) {
-      await pipeline(packed, judgeAll);
+      await pipeline(packed, validateAll);
       return null;
     }
     const gunzip = createGunzip({ chunkSize: 262_144 });
-    await pipeline(packed, gunzip, judgeAll);
+    await pipeline(packed, gunzip, validateAll);
     // zlib stops at a zero byte behind a member, whatever follows it; the service does not take that.
-    return gunzip.bytesWritten < size ? bytesBehindGzip : null;
+    return gunzip.bytesWritten < size ? trailingBytes : null;
   } catch (error) {
     if (error instanceof Stop) return error.fault;
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) return brokenGzip;

@@ -1,9 +1,9 @@
-import { canBeAttributeId, canBeForeignKey } from '@inlet/row-rule/key-form';
-import type { LineContext } from '@inlet/row-rule/judge-line';
+import type { LineContext } from '@inlet/row-rule/validate-row';
+import { canBeAttributeId, canBeForeignKey } from '@inlet/row-rule/row-rule';
 import type { Inlet } from '@inlet/sdk';
 import { readFile } from 'node:fs/promises';
-import { allAttributes } from '../all-attributes.ts';
-import { failureOfPath } from '../failures/failure-of-path.ts';
+import { allAttributes } from '../connect.ts';
+import { pathFailure } from '../failures/path-errors.ts';
 
 /** What the keys of a file are compared with. */
 type KnownKeys = LineContext['attributeIdByKey'];
@@ -19,7 +19,7 @@ export function keysByForm(type: KeyType): KnownKeys {
 /** One key in each line of a file. */
 export async function keysInFile(path: string): Promise<KnownKeys> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw failureOfPath(path, 'read', error);
+    throw pathFailure(path, 'read', error);
   });
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   return keysOf(lines.filter((line) => line !== ''));

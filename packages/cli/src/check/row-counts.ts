@@ -1,4 +1,4 @@
-import { displayText } from '@inlet/row-rule/display-text';
+import { displayText } from '@inlet/row-rule/text';
 import { columnOfReason, rejectReasons, type RejectReason } from '@inlet/row-rule/reject-reason';
 
 type ReasonCount = {

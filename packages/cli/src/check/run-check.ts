@@ -1,20 +1,60 @@
-import { defaultFileLimits, type FileLimits } from '@inlet/row-rule/file-limits';
-import { badRowShares, isCalledGzip } from '@inlet/row-rule/file-rule';
+import { type FileLimits, badRowShares, defaultFileLimits, hasGzipName } from '@inlet/row-rule/file-rule';
 import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-layout';
 import type { Inlet } from '@inlet/sdk';
+import { stat } from 'node:fs/promises';
 import type { CommonOptions } from '../command.ts';
-import { readKeyType, type KeyTypeOptions } from '../commands/key-type.ts';
+import { type KeyTypeOptions, readKeyType } from '../commands/arguments.ts';
 import { connect } from '../connect.ts';
+import { valueOf } from '../failures/api-errors.ts';
 import { wrongUse } from '../failures/cli-failure.ts';
-import { valueOf } from '../failures/value-of.ts';
-import { several } from '../terminal/numbers.ts';
+import { several } from '../terminal/format.ts';
 import type { Output } from '../terminal/output.ts';
-import { progressBar } from '../terminal/progress-bar.ts';
-import { localFiles } from '../upload/local-files.ts';
-import { checkAll } from './check-all.ts';
-import type { CheckedFile, CheckRules } from './check-file.ts';
+import { type ProgressBar, progressBar } from '../terminal/progress-bar.ts';
+import { escapeTerminal } from '../terminal/text.ts';
+import { type LocalFile, localFiles } from '../upload/local-files.ts';
+import { type CheckRules, type CheckedFile, checkFile } from './check-file.ts';
 import { keysByForm, keysInFile, keysOfPartner } from './known-keys.ts';
-import { checkedJson, checkedText, isGood } from './say-checked.ts';
+import { checkedJson, checkedText, isGood } from './report.ts';
+
+/** One file after the other, with one bar for all of them. */
+export async function checkAll(
+  files: readonly LocalFile[],
+  rules: CheckRules,
+  bar: ProgressBar,
+): Promise<CheckedFile[]> {
+  const sizes: number[] = [];
+  for (const { path } of files) sizes.push(await sizeOf(path));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const checked: CheckedFile[] = [];
+  let before = 0;
+  let readInAll = 0;
+  try {
+    for (const [index, { path }] of files.entries()) {
+      const what = files.length === 1 ? escapeTerminal(path) : `${index} of ${files.length} files`;
+      let read = 0;
+      const onBytes = (bytes: number): void => {
+        read += bytes;
+        readInAll += bytes;
+        const done = before + read;
+        // Of a file that fails at its beginning the rest is not read: it took no time.
+        bar.show({ what, done, total, skipped: done - readInAll });
+      };
+      checked.push(await checkFile(path, rules, onBytes));
+      before += sizes[index] ?? 0;
+    }
+  } finally {
+    bar.end();
+  }
+  return checked;
+}
+
+/** A file that cannot be looked at is told when it is its turn. */
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
 
 export type CheckOptions = CommonOptions &
   KeyTypeOptions & {
@@ -30,7 +70,7 @@ export async function runCheck(paths: readonly string[], options: CheckOptions, 
   const rules = await readRules(options);
   const files = await localFiles(paths, (text) => output.note(text));
   const checked = await checkAll(files, rules, progressBar(output));
-  sayAll(checked, judgedBy(options), output);
+  printAll(checked, checkedWith(options), output);
   return checked.every(isGood);
 }
 
@@ -43,7 +83,7 @@ async function readRules(options: CheckOptions): Promise<CheckRules> {
     throw wrongUse('Keys come from one place.', 'Give --keys or --attributes.');
   }
   const inlet = options.attributes ? await connect(options) : null;
-  const byName = (path: string): boolean | null => (isCalledGzip(path) ? true : isAudience ? null : false);
+  const byName = (path: string): boolean | null => (hasGzipName(path) ? true : isAudience ? null : false);
   return {
     shapes: isAudience ? audienceShapes : marketplaceShapes,
     limits: inlet ? await readLimits(inlet) : defaultFileLimits,
@@ -69,13 +109,13 @@ async function readLimits(inlet: Inlet): Promise<FileLimits> {
   };
 }
 
-type JudgedBy = {
+type CheckedWith = {
   /** What keys were compared with; null where there are none. */
   readonly keys: 'form' | 'list' | 'attributes' | null;
   readonly limits: 'default' | 'service';
 };
 
-function judgedBy({ audience, keys, attributes }: CheckOptions): JudgedBy {
+function checkedWith({ audience, keys, attributes }: CheckOptions): CheckedWith {
   return {
     keys: audience ? null : keys !== undefined ? 'list' : attributes ? 'attributes' : 'form',
     limits: attributes ? 'service' : 'default',
@@ -88,11 +128,11 @@ const hints = {
   none: 'The limits are the default ones: --attributes takes yours from Inlet.',
 } as const;
 
-function hintOf({ keys, limits }: JudgedBy): string | null {
+function hintOf({ keys, limits }: CheckedWith): string | null {
   return limits === 'service' || keys === 'attributes' ? null : hints[keys ?? 'none'];
 }
 
-function sayAll(checked: readonly CheckedFile[], by: JudgedBy, output: Output): void {
+function printAll(checked: readonly CheckedFile[], by: CheckedWith, output: Output): void {
   const ok = checked.every(isGood);
   const value = { ok, keys_checked: by.keys, limits_checked: by.limits, files: checked.map(checkedJson) };
   output.result(value, () => {

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import type { CheckOptions } from '../check/run-check.ts';
 import { partnerCommand } from '../command.ts';
-import { exitCode } from '../exit-code.ts';
+import { exitCode } from '../failures/cli-failure.ts';
 import { outputFor } from '../terminal/output.ts';
-import { keyTypeOption } from './key-type.ts';
-import { wholeNumber } from './whole-number.ts';
+import { keyTypeOption, wholeNumber } from './arguments.ts';
 
 export function addCheckCommand(program: Command): void {
   partnerCommand(program, 'check', {

@@ -1,8 +1,6 @@
 import { Argument, type Command } from 'commander';
-import { bashCompletion } from '../completion/bash.ts';
-import { completionTree } from '../completion/tree.ts';
-import { fishCompletion } from '../completion/fish.ts';
-import { zshCompletion } from '../completion/zsh.ts';
+import { completionTree } from '../completion/completion.ts';
+import { bashCompletion, fishCompletion, zshCompletion } from '../completion/shells.ts';
 
 const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 

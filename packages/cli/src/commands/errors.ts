@@ -1,16 +1,14 @@
-import type { Command } from 'commander';
 import type { LoadError } from '@inlet/sdk';
-import { partnerCommand, type CommonOptions } from '../command.ts';
+import type { Command } from 'commander';
+import { type CommonOptions, partnerCommand } from '../command.ts';
 import { connect } from '../connect.ts';
-import { valueOf } from '../failures/value-of.ts';
+import { valueOf } from '../failures/api-errors.ts';
 import { placeOf } from '../follow/describe-import.ts';
-import { csvHeading, csvLine } from '../terminal/csv.ts';
-import { harmless, harmlessJson } from '../terminal/harmless.ts';
-import { outputFor } from '../terminal/output.ts';
-import { table, type Column } from '../terminal/table.ts';
-import { writeText } from '../terminal/write-text.ts';
-import { toId } from './to-id.ts';
-import { wholeNumber } from './whole-number.ts';
+import { csvHeading, csvLine } from '../terminal/format.ts';
+import { outputFor, writeText } from '../terminal/output.ts';
+import { type Column, table } from '../terminal/table.ts';
+import { escapeTerminal, escapeTerminalJson } from '../terminal/text.ts';
+import { toId, wholeNumber } from './arguments.ts';
 
 type Options = CommonOptions & { readonly csv?: true; readonly audience?: true; readonly limit: number };
 
@@ -45,7 +43,7 @@ export function addErrorsCommand(program: Command): void {
       const { stdout } = output;
       if (options.csv) {
         // A file gets control characters as they are; a terminal would obey some of them.
-        const shown = (line: string): string => (stdout.isTTY ? harmless(line) : line);
+        const shown = (line: string): string => (stdout.isTTY ? escapeTerminal(line) : line);
         await writeText(stdout, `${csvHeading(csvColumns)}\r\n`);
         for await (const reject of rejects)
           await writeText(stdout, `${shown(csvLine(csvColumns, valueOf(reject)))}\r\n`);
@@ -54,7 +52,7 @@ export function addErrorsCommand(program: Command): void {
       if (output.isJson) {
         let before = '[\n';
         for await (const reject of rejects) {
-          await writeText(stdout, `${before}${harmlessJson(valueOf(reject), 0)}`);
+          await writeText(stdout, `${before}${escapeTerminalJson(valueOf(reject), 0)}`);
           before = ',\n';
         }
         await writeText(stdout, before === '[\n' ? '[]\n' : '\n]\n');

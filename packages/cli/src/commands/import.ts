@@ -1,13 +1,66 @@
-import { Option, type Command } from 'commander';
-import { partnerCommand, type CommonOptions } from '../command.ts';
+import type { QueueImport } from '@inlet/sdk';
+import { type Command, Option } from 'commander';
+import { type CommonOptions, partnerCommand } from '../command.ts';
 import { connect } from '../connect.ts';
-import { valueOf } from '../failures/value-of.ts';
+import { readEnvironment } from '../environment.ts';
+import { valueOf } from '../failures/api-errors.ts';
+import { wrongUse } from '../failures/cli-failure.ts';
 import { nameOfJob } from '../follow/describe-import.ts';
 import { followImport } from '../follow/follow-import.ts';
 import { outputFor } from '../terminal/output.ts';
-import { isPrefix, readCompressed } from './import-compressed.ts';
-import { readCredentials, type CredentialOptions } from './import-credentials.ts';
-import { keyTypeOption, readKeyType, type KeyTypeOptions } from './key-type.ts';
+import { ask } from '../terminal/prompt.ts';
+import { type KeyTypeOptions, keyTypeOption, readKeyType } from './arguments.ts';
+
+type CredentialOptions = {
+  readonly region?: string;
+  readonly accessKeyId?: string;
+  readonly roleArn?: string;
+};
+
+/** The only way for a secret besides the question: what is typed behind a flag stays in the history of the shell. */
+const secretVariable = 'INLET_SOURCE_SECRET_ACCESS_KEY';
+
+/** Of a bucket of the partner. */
+async function readCredentials(
+  isOwnBucket: boolean,
+  { region, accessKeyId, roleArn }: CredentialOptions,
+): Promise<QueueImport['credentials']> {
+  if (!isOwnBucket) {
+    if (region === undefined && accessKeyId === undefined && roleArn === undefined) return undefined;
+    throw wrongUse(
+      '--region, --access-key-id and --role-arn are for a bucket of your own.',
+      'Leave them out, or give the path as s3://<bucket>/<path>.',
+    );
+  }
+  if (roleArn !== undefined && accessKeyId !== undefined) {
+    throw wrongUse('There is a role and an access key.', 'Give --role-arn or --access-key-id.');
+  }
+  const of = { region: region ?? (await ask({ what: 'Region of your bucket', flag: '--region' })) };
+  if (roleArn !== undefined) return { ...of, roleArn };
+  const id =
+    accessKeyId ?? (await ask({ what: 'Access key id for your bucket', flag: '--access-key-id or --role-arn' }));
+  const secret =
+    readEnvironment()[secretVariable] ??
+    (await ask({ what: 'Secret access key for your bucket', flag: secretVariable, isSecret: true }));
+  return { ...of, accessKeyId: id, secretAccessKey: secret };
+}
+
+/** A path without a slash at its end may be a prefix too; only the storage knows, and the record then says so. */
+function isPrefix(path: string): boolean {
+  return path.endsWith('/');
+}
+
+async function readCompressed(isOfPrefix: boolean, given: boolean | undefined): Promise<boolean | undefined> {
+  if (given !== undefined || !isOfPrefix) return given;
+  const answer = await ask({
+    what: 'Whether the files under the prefix are gzipped',
+    question: 'Are the files under this prefix gzipped (yes or no)',
+    flag: '--compressed or --no-compressed',
+  });
+  if (/^y(?:es)?$/i.test(answer)) return true;
+  if (/^no?$/i.test(answer)) return false;
+  throw wrongUse(`"${answer}" is neither yes nor no.`, 'Give --compressed or --no-compressed.');
+}
 
 type Options = CommonOptions &
   KeyTypeOptions &

@@ -1,18 +1,15 @@
-import type { Command } from 'commander';
 import type { ImportLog } from '@inlet/sdk';
-import { partnerCommand, type CommonOptions } from '../command.ts';
+import type { Command } from 'commander';
+import { type CommonOptions, partnerCommand } from '../command.ts';
 import { connect } from '../connect.ts';
-import { valueOf } from '../failures/value-of.ts';
-import { describeImport, refusedRows, subjectOf } from '../follow/describe-import.ts';
-import { failureOfJob } from '../follow/end-of-import.ts';
-import { followImport } from '../follow/follow-import.ts';
+import { valueOf } from '../failures/api-errors.ts';
+import { describeImport, importTable, rejectedRows, subjectOf } from '../follow/describe-import.ts';
+import { failureOfJob, followImport } from '../follow/follow-import.ts';
 import { watchImports } from '../follow/watch-imports.ts';
-import { importTable } from '../follow/import-table.ts';
-import { fieldList } from '../terminal/field-list.ts';
-import { countOf, timeOf } from '../terminal/numbers.ts';
+import { countOf, timeOf } from '../terminal/format.ts';
 import { outputFor } from '../terminal/output.ts';
-import { toId } from './to-id.ts';
-import { wholeNumber } from './whole-number.ts';
+import { fieldList } from '../terminal/table.ts';
+import { toId, wholeNumber } from './arguments.ts';
 
 type Options = CommonOptions & { readonly watch?: true; readonly limit: number };
 
@@ -62,7 +59,7 @@ function fieldsOf(record: ImportLog): [string, string][] {
     ['key type', record.key_type === 0 ? 'attribute ids' : 'your own keys'],
     ['bucket', record.path_type === 0 ? 'shared' : 'your own'],
     ['rows', countOf(record.total_rows)],
-    ['refused rows', countOf(refusedRows(record))],
+    ['refused rows', countOf(rejectedRows(record))],
     ['devices', countOf(record.unique_devices)],
     ['created', timeOf(record.created_at)],
     ['updated', timeOf(record.updated_at)],

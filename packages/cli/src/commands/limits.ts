@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { partnerCommand, type CommonOptions } from '../command.ts';
+import { type CommonOptions, partnerCommand } from '../command.ts';
 import { connect } from '../connect.ts';
-import { valueOf } from '../failures/value-of.ts';
+import { valueOf } from '../failures/api-errors.ts';
 import { outputFor } from '../terminal/output.ts';
 import { table } from '../terminal/table.ts';
 

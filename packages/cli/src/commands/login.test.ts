@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sendJson, startScriptedServer, type ScriptedServer } from '../../../../test/support/scripted-server.ts';
+import { type ScriptedServer, sendJson, startScriptedServer } from '../../../../test/support/scripted-server.ts';
 import { createProgram } from '../cli.ts';
-import { keepProfile } from '../profile/settings-file.ts';
+import { keepProfile } from '../profile/profiles-file.ts';
 
 // The command itself, with the call that tries the login answered by the test. On a terminal: cli-terminal.test.ts.
 

@@ -1,16 +1,21 @@
 import type { Command } from 'commander';
 import { localCommand } from '../command.ts';
 import { clientOf } from '../connect.ts';
-import { readEnvironment, type Environment } from '../environment.ts';
+import { type Environment, readEnvironment } from '../environment.ts';
+import { valueOf } from '../failures/api-errors.ts';
 import { wrongUse } from '../failures/cli-failure.ts';
-import { valueOf } from '../failures/value-of.ts';
-import { askForStorage } from '../profile/ask-for-storage.ts';
-import { readIssued, type Issued } from '../profile/issued.ts';
-import { isProfileName, noProfiles, type Profile } from '../profile/profile.ts';
-import { keepProfile, readProfiles, settingsPath } from '../profile/settings-file.ts';
-import { harmless } from '../terminal/harmless.ts';
-import { outputFor, type OutputOptions } from '../terminal/output.ts';
+import { type Issued, askForStorage, readIssued } from '../profile/issued-credentials.ts';
+import {
+  type Profile,
+  isProfileName,
+  keepProfile,
+  noProfiles,
+  readProfiles,
+  settingsPath,
+} from '../profile/profiles-file.ts';
+import { type OutputOptions, outputFor } from '../terminal/output.ts';
 import { ask } from '../terminal/prompt.ts';
+import { escapeTerminal } from '../terminal/text.ts';
 
 type Options = OutputOptions & {
   readonly profile?: string;
@@ -71,7 +76,7 @@ export function addLoginCommand(program: Command): void {
       const result = { profile: name, url: profile.url, uploads: hasStorage, user_token: hasToken, file: path };
       output.result(result, () =>
         [
-          `Logged in to ${harmless(profile.url)} as profile "${name}".`,
+          `Logged in to ${escapeTerminal(profile.url)} as profile "${name}".`,
           `Uploads: ${hasStorage ? 'to the storage that was given' : 'no storage was given'}.`,
           ...(hasToken ? ['Audiences: those of the customer whose user token was given.'] : []),
         ].join('\n'),

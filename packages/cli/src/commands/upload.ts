@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { partnerCommand } from '../command.ts';
 import { outputFor } from '../terminal/output.ts';
 import type { UploadCommandOptions } from '../upload/run-upload.ts';
-import { wholeNumber } from './whole-number.ts';
+import { wholeNumber } from './arguments.ts';
 
 export function addUploadCommand(program: Command): void {
   partnerCommand(program, 'upload', {

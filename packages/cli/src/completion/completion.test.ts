@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../cli.ts';
-import { bashCompletion } from './bash.ts';
-import { fishCompletion } from './fish.ts';
-import { completionTree } from './tree.ts';
-import { zshCompletion } from './zsh.ts';
+import { completionTree } from './completion.ts';
+import { bashCompletion, fishCompletion, zshCompletion } from './shells.ts';
 
 const places = completionTree(createProgram());
 

@@ -2,9 +2,8 @@ import type { Problem } from '@inlet/sdk';
 import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
-import { remedyOf } from './remedies.ts';
+import { failureOf, remedyOf } from './api-errors.ts';
 import { report } from './report.ts';
-import { failureOf } from './value-of.ts';
 
 function told(error: unknown, explain?: (error: unknown) => string): { text: string; code: number } {
   const { stream, written } = paperTerminal(false);

@@ -1,8 +1,7 @@
 import { CommanderError } from 'commander';
-import { exitCode } from '../exit-code.ts';
-import { harmless } from '../terminal/harmless.ts';
-import { paint } from '../terminal/paint.ts';
-import { CliFailure } from './cli-failure.ts';
+import { paint } from '../terminal/output.ts';
+import { escapeTerminal } from '../terminal/text.ts';
+import { CliFailure, exitCode } from './cli-failure.ts';
 
 /** Says on standard error what went wrong, and gives the exit code. */
 export function report(
@@ -16,22 +15,24 @@ export function report(
     stream.write(`${tell(error, stream).join('\n')}\n`);
     return error.told.exitCode;
   }
-  stream.write(`${explain ? harmlessLines(explain(error)) : tellUnexpected(error, stream)}\n`);
+  stream.write(`${explain ? escapeLines(explain(error)) : tellUnexpected(error, stream)}\n`);
   return exitCode.failed;
 }
 
 /** Whoever explains may use several lines; what is in them can come from a server. */
-function harmlessLines(text: string): string {
-  return text.split('\n').map(harmless).join('\n');
+function escapeLines(text: string): string {
+  return text.split('\n').map(escapeTerminal).join('\n');
 }
 
 function tell({ told }: CliFailure, stream: NodeJS.WriteStream): string[] {
   return [
     heading(told.code, told.title ?? told.detail, stream),
-    ...(told.title === undefined || told.title === told.detail ? [] : [`  cause:   ${harmless(told.detail)}`]),
-    ...(told.fields ?? []).map(({ pointer, detail }) => `  field:   ${harmless(pointer)} ${harmless(detail)}`),
-    ...(told.remedy === '' ? [] : [`  remedy:  ${harmless(told.remedy)}`]),
-    ...(told.requestId === undefined ? [] : [`  request: ${harmless(told.requestId)}`]),
+    ...(told.title === undefined || told.title === told.detail ? [] : [`  cause:   ${escapeTerminal(told.detail)}`]),
+    ...(told.fields ?? []).map(
+      ({ pointer, detail }) => `  field:   ${escapeTerminal(pointer)} ${escapeTerminal(detail)}`,
+    ),
+    ...(told.remedy === '' ? [] : [`  remedy:  ${escapeTerminal(told.remedy)}`]),
+    ...(told.requestId === undefined ? [] : [`  request: ${escapeTerminal(told.requestId)}`]),
   ];
 }
 
@@ -42,5 +43,5 @@ function tellUnexpected(error: unknown, stream: NodeJS.WriteStream): string {
 }
 
 function heading(code: string, detail: string, stream: NodeJS.WriteStream): string {
-  return `${paint(stream, 'red', 'error:')} ${paint(stream, 'bold', harmless(code))}: ${harmless(detail)}`;
+  return `${paint(stream, 'red', 'error:')} ${paint(stream, 'bold', escapeTerminal(code))}: ${escapeTerminal(detail)}`;
 }

@@ -1,12 +1,12 @@
 import type { ImportLog } from '@inlet/sdk';
-import { barLine } from '../terminal/bar-line.ts';
-import { harmless } from '../terminal/harmless.ts';
-import { bytesOf, durationOf, several } from '../terminal/numbers.ts';
-import { statusWord } from '../terminal/status.ts';
+import { bytesOf, countOf, durationOf, several, statusPaint, statusWord, timeOf } from '../terminal/format.ts';
+import { barLine } from '../terminal/progress-bar.ts';
+import { type Column, table } from '../terminal/table.ts';
+import { escapeTerminal } from '../terminal/text.ts';
 
 /** `import 12` or `delete 13`. An id that came over the wire is a text like any other. */
 export function nameOfJob({ import_log_id, log_type }: Pick<ImportLog, 'import_log_id' | 'log_type'>): string {
-  return `${log_type === 1 ? 'delete' : 'import'} ${harmless(String(import_log_id))}`;
+  return `${log_type === 1 ? 'delete' : 'import'} ${escapeTerminal(String(import_log_id))}`;
 }
 
 /** What a job is about: files, or the keys of a delete. */
@@ -15,7 +15,7 @@ export function subjectOf({ file_path, keys, log_type }: ImportLog): string {
 }
 
 /** Rows that were read and refused. Entries without a row are about files or the whole job. */
-export function refusedRows({ errors }: ImportLog): number {
+export function rejectedRows({ errors }: ImportLog): number {
   return (errors ?? []).reduce((sum, { row, count }) => (row === null ? sum : sum + count), 0);
 }
 
@@ -50,7 +50,7 @@ export function barOfImport(record: ImportLog, bytesPerSecond: number | null, co
 }
 
 function countsOf(record: ImportLog): string {
-  const refused = refusedRows(record);
+  const refused = rejectedRows(record);
   return [
     several(Number(record.total_rows), 'row'),
     several(Number(record.unique_devices), 'device'),
@@ -61,5 +61,30 @@ function countsOf(record: ImportLog): string {
 /** Where the first of several mistakes stands. */
 export function placeOf({ file, row }: { readonly file: string | null; readonly row: number | null }): string {
   if (file === null) return '-';
-  return harmless(row === null ? file : `${file}:${row}`);
+  return escapeTerminal(row === null ? file : `${file}:${row}`);
+}
+
+const columns: readonly Column<ImportLog>[] = [
+  { title: 'ID', align: 'right', of: ({ import_log_id }) => import_log_id },
+  { title: 'STATUS', of: stateOf, paint: statusPaint },
+  { title: 'WHAT', of: ({ log_type }) => (log_type === 1 ? 'delete' : 'import') },
+  { title: 'PATH OR KEYS', of: subjectOf, canShrink: true },
+  { title: 'ROWS', align: 'right', of: ({ total_rows }) => countOf(total_rows) },
+  { title: 'REFUSED', align: 'right', of: (record) => countOf(rejectedRows(record)) },
+  { title: 'DEVICES', align: 'right', of: ({ unique_devices }) => countOf(unique_devices) },
+  { title: 'CREATED (UTC)', of: ({ created_at }) => timeOf(created_at) },
+];
+
+export function importTable(
+  records: readonly ImportLog[],
+  stream: NodeJS.WriteStream,
+  style?: 'painted' | 'plain',
+): string {
+  return table(columns, records, stream, style);
+}
+
+function stateOf(record: ImportLog): string {
+  const { status, progress } = record;
+  if (status === 1) return `running ${Math.floor(progress.percent)} %`;
+  return status === 0 && progress.queue_position > 0 ? `pending, ${progress.queue_position} ahead` : statusWord(record);
 }

@@ -1,13 +1,10 @@
 import type { AudienceDetails, Inlet } from '@inlet/sdk';
-import { exitCode } from '../exit-code.ts';
-import { CliFailure, interrupted } from '../failures/cli-failure.ts';
-import { valueOf } from '../failures/value-of.ts';
-import { harmless } from '../terminal/harmless.ts';
-import { untilInterrupted } from '../terminal/interrupt.ts';
-import { several } from '../terminal/numbers.ts';
-import type { Output } from '../terminal/output.ts';
-import { statusWord } from '../terminal/status.ts';
-import { progressReport } from './progress-report.ts';
+import { valueOf } from '../failures/api-errors.ts';
+import { CliFailure, exitCode, interrupted } from '../failures/cli-failure.ts';
+import { several, statusWord } from '../terminal/format.ts';
+import { type Output, untilInterrupted } from '../terminal/output.ts';
+import { escapeTerminal } from '../terminal/text.ts';
+import { progressReport } from './follow-import.ts';
 
 /** Shows how the files of an audience go on until none waits or loads, and says how it ended. */
 export async function followAudience(inlet: Inlet, audienceId: number, output: Output): Promise<void> {
@@ -31,7 +28,7 @@ export function describeAudience(record: AudienceDetails): string {
   const ended = record.file.filter(({ status }) => status > 1).length;
   const failed = record.file.filter(({ status }) => status === 3).length;
   return [
-    `audience ${harmless(String(record.audience_id))}: ${statusWord(record)}`,
+    `audience ${escapeTerminal(String(record.audience_id))}: ${statusWord(record)}`,
     `${ended} of ${several(record.file.length, 'file')} ended`,
     ...(failed === 0 ? [] : [`${failed} failed`]),
     several(record.unique_devices, 'device'),

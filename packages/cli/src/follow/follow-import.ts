@@ -1,12 +1,70 @@
-import type { ImportLog, Inlet } from '@inlet/sdk';
-import { interrupted } from '../failures/cli-failure.ts';
-import { valueOf } from '../failures/value-of.ts';
-import { untilInterrupted } from '../terminal/interrupt.ts';
-import type { Output } from '../terminal/output.ts';
-import { Rate } from '../terminal/rate.ts';
-import { barOfImport, describeImport, nameOfJob } from './describe-import.ts';
-import { sayEnd } from './end-of-import.ts';
-import { progressReport } from './progress-report.ts';
+import type { ImportLog, ImportLogError, Inlet } from '@inlet/sdk';
+import { remedyOf, valueOf } from '../failures/api-errors.ts';
+import { CliFailure, exitCode, interrupted } from '../failures/cli-failure.ts';
+import { countOf } from '../terminal/format.ts';
+import { type Output, untilInterrupted } from '../terminal/output.ts';
+import { Rate, live } from '../terminal/progress-bar.ts';
+import { type Column, table } from '../terminal/table.ts';
+import { barOfImport, describeImport, nameOfJob, placeOf, rejectedRows } from './describe-import.ts';
+
+export type ProgressReport<T> = {
+  /** What is in the lines must be escapeTerminal. */
+  show(record: T, lines: readonly string[]): void;
+  end(): void;
+};
+
+/** On a terminal the lines are drawn in place; elsewhere each line that is new is said once; scripts get the record. */
+export function progressReport<T>(output: Output): ProgressReport<T> {
+  if (output.isLive) {
+    const screen = live(output.stderr);
+    return { show: (_record, lines) => screen.draw(lines), end: () => screen.clear() };
+  }
+  let last: ReadonlySet<string> = new Set();
+  return {
+    show: (record, lines) => {
+      if (output.isJson) {
+        if (!output.isQuiet) output.line(record, () => '');
+        return;
+      }
+      for (const line of lines) if (!last.has(line)) output.note(line);
+      last = new Set(lines);
+    },
+    end: () => {},
+  };
+}
+
+const columns: readonly Column<ImportLogError>[] = [
+  { title: 'CODE', of: ({ code }) => code },
+  { title: 'COUNT', align: 'right', of: ({ count }) => countOf(count) },
+  { title: 'FIRST AT', of: placeOf, canShrink: true },
+  { title: 'WHY', of: ({ message }) => message, canShrink: true },
+];
+
+/** Says how a job ended. One that failed ends the command with 1. */
+function printOutcome(record: ImportLog, output: Output): void {
+  output.line(record, () => {
+    const errors = record.errors ?? [];
+    return [describeImport(record), ...(errors.length === 0 ? [] : ['', table(columns, errors, output.stdout)])].join(
+      '\n',
+    );
+  });
+  const id = record.import_log_id;
+  if (rejectedRows(record) > 0) output.note(`The refused rows: inlet errors ${id}`);
+  if (record.status === 3) throw failureOfJob(record);
+}
+
+export function failureOfJob(record: ImportLog): CliFailure {
+  const [first] = record.errors ?? [];
+  const code = first?.code ?? 'job_failed';
+  const remedy = remedyOf(code);
+  return new CliFailure({
+    code,
+    title: `${nameOfJob(record)} failed`,
+    detail: first?.message ?? 'The record does not say why.',
+    remedy: remedy === '' ? `See inlet errors ${record.import_log_id}` : remedy,
+    exitCode: exitCode.failed,
+  });
+}
 
 /** Shows how a job goes on until it has ended, and says how. */
 export async function followImport(inlet: Inlet, importLogId: number, output: Output): Promise<void> {
@@ -28,5 +86,5 @@ export async function followImport(inlet: Inlet, importLogId: number, output: Ou
   if (!ended.ok && ended.problem.code === 'aborted') {
     throw interrupted(`${name} goes on. Follow it again with: inlet imports ${importLogId} --watch`);
   }
-  sayEnd(valueOf(ended), output);
+  printOutcome(valueOf(ended), output);
 }

@@ -1,12 +1,9 @@
 import type { ImportLog } from '@inlet/sdk';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CliFailure, interrupted } from '../failures/cli-failure.ts';
-import { exitCode } from '../exit-code.ts';
-import { untilInterrupted } from '../terminal/interrupt.ts';
-import type { Output } from '../terminal/output.ts';
-import { live } from '../terminal/live.ts';
-import { describeImport } from './describe-import.ts';
-import { importTable } from './import-table.ts';
+import { CliFailure, exitCode, interrupted } from '../failures/cli-failure.ts';
+import { type Output, untilInterrupted } from '../terminal/output.ts';
+import { live } from '../terminal/progress-bar.ts';
+import { describeImport, importTable } from './describe-import.ts';
 
 const betweenLooksMs = 2_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Environment } from '../environment.ts';
 import { chooseProfile } from './choose-profile.ts';
-import { isProfileName, type Profile, type Profiles } from './profile.ts';
+import { type Profile, type Profiles, isProfileName } from './profiles-file.ts';
 
 const storage = { region: 'r', bucket: 'b', prefix: 'p/', accessKeyId: 'i', secretAccessKey: 's' };
 const live = { url: 'https://live.example', apiKey: 'live-key', userToken: 'anna', storage };

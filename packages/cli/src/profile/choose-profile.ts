@@ -1,9 +1,8 @@
 import type { StorageSettings } from '@inlet/sdk';
 import type { Environment } from '../environment.ts';
-import { exitCode } from '../exit-code.ts';
-import { CliFailure, wrongUse } from '../failures/cli-failure.ts';
-import { didYouMean } from '../terminal/did-you-mean.ts';
-import type { Profile, Profiles } from './profile.ts';
+import { CliFailure, exitCode, wrongUse } from '../failures/cli-failure.ts';
+import { didYouMean } from '../terminal/text.ts';
+import type { Profile, Profiles } from './profiles-file.ts';
 
 /**
  * What a command works with. A profile that is named with `--profile` is used as it is kept: nothing of another login is

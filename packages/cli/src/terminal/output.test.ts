@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
-import { outputFor, type Output, type OutputOptions } from './output.ts';
+import { type Output, type OutputOptions, outputFor } from './output.ts';
 
 function say(options: OutputOptions, isTTY = false, TERM = 'xterm'): { out: string; said: string; output: Output } {
   const [out, said] = [paperTerminal(isTTY), paperTerminal(isTTY)];

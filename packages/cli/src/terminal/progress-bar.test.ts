@@ -1,8 +1,54 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
-import { progressBar, progressLine, type ProgressBar } from './progress-bar.ts';
-import { textWidth } from './text-width.ts';
+import { type ProgressBar, Rate, live, progressBar, progressLine } from './progress-bar.ts';
+import { textWidth } from './text.ts';
+
+describe('lines that are drawn in place', () => {
+  it('take the place of those before, and go away', () => {
+    const { stream, written } = paperTerminal(true);
+    const screen = live(stream);
+    screen.draw(['one', 'two']);
+    screen.draw(['three']);
+    screen.clear();
+    screen.clear();
+    expect(written()).toBe('one\ntwo\n\x1b[2A\x1b[0Jthree\n\x1b[1A\x1b[0J');
+  });
+
+  it('never wrap and never scroll: they could not be found again', () => {
+    const { stream, written } = paperTerminal(true, 10, 5);
+    live(stream).draw(['a line that is too long', '1', '2', '3', '4']);
+    expect(written()).toBe('a line t…\n1\n2\n');
+  });
+});
+
+describe('a rate', () => {
+  it('is that of the last ten seconds', () => {
+    let now = 0;
+    const rate = new Rate(() => now);
+    const at = (seconds: number, amount: number): number | null => {
+      now = seconds * 1000;
+      rate.note(amount);
+      return rate.perSecond;
+    };
+    expect(at(0, 0)).toBeNull();
+    expect(at(1, 100)).toBe(100);
+    expect(at(2, 100)).toBe(50);
+    // The first second is out of sight; the last look before the ten seconds is kept.
+    expect(at(14, 1300)).toBe(100);
+    expect(at(15, 1300)).toBe((1200 / 13_000) * 1000);
+  });
+
+  it('falls while nothing comes', () => {
+    let now = 0;
+    const rate = new Rate(() => now);
+    rate.note(0);
+    now = 1000;
+    rate.note(100);
+    now = 5000;
+    expect(rate.perSecond).toBe(20);
+  });
+});
 
 function barOnPaper(now: () => number, isLive = true): { bar: ProgressBar; drawn: () => string[] } {
   const { stream, written } = paperTerminal(isLive, 100);

@@ -1,11 +1,82 @@
-import { barLine } from './bar-line.ts';
-import { live } from './live.ts';
-import { bytesOf, durationOf } from './numbers.ts';
+import { bytesOf, durationOf } from './format.ts';
 import type { Output } from './output.ts';
-import { Rate } from './rate.ts';
+import { cutToWidth, textWidth } from './text.ts';
+
+/** Lines at the end of a terminal that are drawn again in place. What is in them must be escapeTerminal and without colour. */
+export type Live = {
+  draw(lines: readonly string[]): void;
+  /** Takes them away: what is said next stands in their place. */
+  clear(): void;
+};
+
+export function live(stream: NodeJS.WriteStream): Live {
+  let drawn = 0;
+  const back = (): string => (drawn === 0 ? '' : `\x1b[${drawn}A\x1b[0J`);
+  return {
+    draw: (lines) => {
+      // A line that wraps, or more lines than the screen has, could not be found again.
+      const rows = lines.slice(0, Math.max(1, stream.rows - 2)).map((line) => cutToWidth(line, stream.columns - 1));
+      stream.write(`${back()}${rows.map((row) => `${row}\n`).join('')}`);
+      drawn = rows.length;
+    },
+    clear: () => {
+      stream.write(back());
+      drawn = 0;
+    },
+  };
+}
+
+/** The rate is that of the last seconds: long enough to be steady, short enough to show that something stands still. */
+const windowMilliSeconds = 10_000;
+/** In less than that, two looks say nothing. */
+const leastMilliSeconds = 200;
+
+/** How much comes a second, over the last ten seconds. */
+export class Rate {
+  readonly #now: () => number;
+  #noted: { readonly at: number; readonly amount: number }[] = [];
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** How much there is now. */
+  note(amount: number): void {
+    const at = this.#now();
+    this.#noted.push({ at, amount });
+    // The last one before the window stays: without it, slow work would have no rate.
+    while ((this.#noted[1]?.at ?? at) <= at - windowMilliSeconds) this.#noted.shift();
+  }
+
+  /** Null as long as there is too little to tell. Falls while nothing is noted. */
+  get perSecond(): number | null {
+    const now = this.#now();
+    const [first] = this.#noted;
+    const last = this.#noted.at(-1);
+    if (!first || !last || now - first.at < leastMilliSeconds) return null;
+    return ((last.amount - first.amount) / (now - first.at)) * 1000;
+  }
+}
+
+const shortestBar = 10;
+const longestBar = 40;
+
+/**
+ * `a.csv  ███░░░   50 %  12 MB of 24 MB`: what is worked on, how far it is, and what else is known of it. As much as
+ * fits: the bar gives way first, then what stands at the end.
+ */
+export function barLine(what: string, share: number, known: readonly string[], columns: number): string {
+  const texts = [`${Math.floor(share * 100)} %`.padStart(5), ...known];
+  const fitting = (): string => [what, ...texts].join('  ');
+  while (texts.length > 1 && textWidth(fitting()) > columns) texts.pop();
+  const length = Math.min(longestBar, columns - textWidth(fitting()) - 2);
+  if (length < shortestBar) return fitting();
+  const full = Math.floor(share * length);
+  return [what, '█'.repeat(full) + '░'.repeat(length - full), ...texts].join('  ');
+}
 
 export type Bytes = {
-  /** What is worked on; must be harmless. */
+  /** What is worked on; must be escapeTerminal. */
   readonly what: string;
   readonly done: number;
   readonly total: number;

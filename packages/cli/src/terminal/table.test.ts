@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
-import { table, type Column } from './table.ts';
-import { textWidth } from './text-width.ts';
+import { type Column, table } from './table.ts';
+import { textWidth } from './text.ts';
 
 type File = { readonly name: string; readonly rows: number };
 const columns: readonly Column<File>[] = [

@@ -1,6 +1,5 @@
-import { harmless } from './harmless.ts';
-import { paint, type Paint } from './paint.ts';
-import { cutToWidth, textWidth } from './text-width.ts';
+import { type Paint, paint } from './output.ts';
+import { cutToWidth, escapeTerminal, textWidth } from './text.ts';
 
 export type Column<T> = {
   readonly title: string;
@@ -17,7 +16,7 @@ const leastShrunk = 8;
 
 /**
  * A table for people. On a terminal it fits the width; elsewhere nothing is cut. What entries bring along is made
- * harmless here.
+ * escapeTerminal here.
  */
 export function table<T extends object>(
   columns: readonly Column<T>[],
@@ -27,7 +26,7 @@ export function table<T extends object>(
 ): string {
   const inColour = (format: Paint | undefined, text: string): string =>
     format === undefined || style === 'plain' ? text : paint(stream, format, text);
-  const cells = entries.map((entry) => columns.map(({ of }) => harmless(String(of(entry) ?? '-'))));
+  const cells = entries.map((entry) => columns.map(({ of }) => escapeTerminal(String(of(entry) ?? '-'))));
   const widths = columns.map(({ title }, index) =>
     cells.reduce((widest, row) => Math.max(widest, textWidth(row[index] ?? '')), textWidth(title)),
   );
@@ -65,4 +64,17 @@ function shrink<T>(widths: number[], columns: readonly Column<T>[], available: n
     if (widest === undefined) return;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
+}
+
+/** Names and values of one thing, one below the other. */
+export function fieldList(
+  fields: readonly (readonly [name: string, value: string])[],
+  stream: NodeJS.WriteStream,
+): string {
+  const width = Math.max(...fields.map(([name]) => name.length));
+  return fields
+    .map(
+      ([name, value]) => `${paint(stream, 'bold', name)}${' '.repeat(width - name.length)}  ${escapeTerminal(value)}`,
+    )
+    .join('\n');
 }

@@ -2,7 +2,7 @@ import type { Dirent, Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { wrongUse } from '../failures/cli-failure.ts';
-import { failureOfPath, systemCodeOf } from '../failures/failure-of-path.ts';
+import { pathFailure, systemCodeOf } from '../failures/path-errors.ts';
 
 export type LocalFile = {
   readonly path: string;
@@ -17,7 +17,7 @@ export type LocalFile = {
 export async function localFiles(paths: readonly string[], note: (text: string) => void): Promise<LocalFile[]> {
   const found: LocalFile[] = [];
   for (const path of paths) {
-    const is = await pollRecords(path);
+    const is = await statPath(path);
     if (is.isDirectory()) await addFilesIn(path, '', { found, note });
     else if (is.isFile()) found.push({ path, name: basename(path) });
     else {
@@ -49,7 +49,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    throw failureOfPath(folder, 'read', error, 'See who may list the folder with: ls -ld');
+    throw pathFailure(folder, 'read', error, 'See who may list the folder with: ls -ld');
   }
 }
 
@@ -58,16 +58,16 @@ async function leadsToFile(link: string, note: Finding['note']): Promise<boolean
     return (await stat(link)).isFile();
   } catch (error) {
     const code = systemCodeOf(error);
-    if (code !== 'ENOENT' && code !== 'ELOOP') throw failureOfPath(link, 'read', error);
+    if (code !== 'ENOENT' && code !== 'ELOOP') throw pathFailure(link, 'read', error);
     note(`${link} is left out: the link leads nowhere.`);
     return false;
   }
 }
 
-async function pollRecords(path: string): Promise<Stats> {
+async function statPath(path: string): Promise<Stats> {
   try {
     return await stat(path);
   } catch (error) {
-    throw failureOfPath(path, 'read', error);
+    throw pathFailure(path, 'read', error);
   }
 }

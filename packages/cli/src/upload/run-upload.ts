@@ -2,18 +2,15 @@ import type { Uploaded, UploadProgress } from '@inlet/sdk';
 import { join } from 'node:path';
 import type { CommonOptions } from '../command.ts';
 import { clientOf, readProfile } from '../connect.ts';
-import { readEnvironment } from '../environment.ts';
-import { exitCode } from '../exit-code.ts';
-import { CliFailure, interrupted } from '../failures/cli-failure.ts';
-import { failureOf } from '../failures/value-of.ts';
-import { harmless } from '../terminal/harmless.ts';
-import { untilInterrupted } from '../terminal/interrupt.ts';
-import { bytesOf, several } from '../terminal/numbers.ts';
-import type { Output } from '../terminal/output.ts';
+import { readEnvironment, xdgFolder } from '../environment.ts';
+import { failureOf } from '../failures/api-errors.ts';
+import { CliFailure, exitCode, interrupted } from '../failures/cli-failure.ts';
+import { bytesOf, several } from '../terminal/format.ts';
+import { type Output, untilInterrupted } from '../terminal/output.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
 import { table } from '../terminal/table.ts';
-import { xdgFolder } from '../xdg-folder.ts';
-import { localFiles, type LocalFile } from './local-files.ts';
+import { escapeTerminal } from '../terminal/text.ts';
+import { type LocalFile, localFiles } from './local-files.ts';
 
 export type UploadCommandOptions = CommonOptions & {
   readonly prefix: string;
@@ -45,7 +42,7 @@ export async function runUpload(
     }),
   ).finally(() => bar.end());
   if (uploaded.ok) {
-    sayUploaded(uploaded.value, output);
+    printUploaded(uploaded.value, output);
     return;
   }
   const wasBegun = !['invalid_argument', 'unwritable_folder'].includes(uploaded.problem.code);
@@ -60,14 +57,14 @@ function shownOf(
   files: readonly LocalFile[],
 ): Parameters<ReturnType<typeof progressBar>['show']>[0] {
   return {
-    what: files_total === 1 ? harmless(files[0]?.name ?? '') : `${files_done} of ${files_total} files`,
+    what: files_total === 1 ? escapeTerminal(files[0]?.name ?? '') : `${files_done} of ${files_total} files`,
     done: bytes_sent + bytes_there,
     total: bytes_total ?? 0,
     skipped: bytes_there,
   };
 }
 
-function sayUploaded(uploaded: Uploaded, output: Output): void {
+function printUploaded(uploaded: Uploaded, output: Output): void {
   const { prefix, files } = uploaded;
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   output.result(uploaded, () => {

@@ -1,10 +1,25 @@
-import type { HttpAnswer } from '../attempt.ts';
-import { refuse, succeed, type Problem, type Refusal, type Result, type StorageAnswer } from '../result.ts';
-import { defaultRetry, type RetrySettings } from '../retry.ts';
-import { sendWithRetries } from '../send-with-retries.ts';
-import { expectedEtag } from './etags.ts';
-import { sign, type StorageRequest } from './sign.ts';
-import type { Storage } from './storage.ts';
+import { createHash } from 'node:crypto';
+import { type Problem, type Failure, type Result, type StorageAnswer, fail, succeed } from '../result.ts';
+import { type HttpAnswer, type RetrySettings, defaultRetry, sendWithRetries } from '../send.ts';
+import { type Storage, type StorageRequest, sign } from './storage.ts';
+
+// What S3 calls an object or a part by its content, unless it encrypts with a key of KMS: then no ETag is like these, and
+// everything is sent again.
+
+export function etagOf(bytes: Uint8Array): string {
+  return `"${createHash('md5').update(bytes).digest('hex')}"`;
+}
+
+/** Of an object that came in parts: the sum of the sums, and how many. */
+export function etagOfParts(etags: readonly string[]): string {
+  const sums = etags.map((etag) => Buffer.from(etag.replaceAll('"', ''), 'hex'));
+  return `"${createHash('md5').update(Buffer.concat(sums)).digest('hex')}-${etags.length}"`;
+}
+
+/** What an object of these parts must be called; null where the storage does not call parts by their content. */
+export function expectedEtag(etags: readonly string[]): string | null {
+  return etags.every((etag) => /^"[0-9a-f]{32}"$/.test(etag)) ? etagOfParts(etags) : null;
+}
 
 export type Part = { readonly number: number; readonly etag: string };
 
@@ -56,7 +71,7 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
       const answered = await send({ method: 'POST', path, query: { uploads: '' } }, forWords);
       if (!answered.ok) return answered;
       const uploadId = elementOf(answered.value.text, 'UploadId');
-      return uploadId === null ? refuse('storage_refused', `${path}: no UploadId came back.`) : succeed({ uploadId });
+      return uploadId === null ? fail('storage_refused', `${path}: no UploadId came back.`) : succeed({ uploadId });
     },
     putPart: async ({ path, uploadId }, number, body) => {
       const query = { partNumber: String(number), uploadId };
@@ -90,7 +105,7 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
         const left = await send({ method: 'GET', path, query }, forWords);
         if (!left.ok && isGoneOrDenied(left.problem)) return succeed(undefined);
       }
-      return refuse('storage_refused', `${path}: the unfinished upload could not be removed.`);
+      return fail('storage_refused', `${path}: the unfinished upload could not be removed.`);
     },
     listParts: async ({ path, uploadId }) => {
       const etags = new Map<number, string>();
@@ -131,7 +146,7 @@ function withEtag(answered: Result<HttpAnswer>): Result<{ readonly etag: string 
   return answered.ok ? succeed({ etag: answered.value.headers.get('etag') ?? '' }) : answered;
 }
 
-function refusalOf(path: string, answer: HttpAnswer, attempts: number): Refusal {
+function refusalOf(path: string, answer: HttpAnswer, attempts: number): Failure {
   const { status, headers, text } = answer;
   const code = elementOf(text, 'Code') ?? '';
   const said = [code, elementOf(text, 'Message') ?? ''].filter((part) => part !== '');
@@ -139,7 +154,7 @@ function refusalOf(path: string, answer: HttpAnswer, attempts: number): Refusal 
   // An answer to HEAD has no body; then the header alone names the request.
   const request_id = elementOf(text, 'RequestId') ?? headers.get('x-amz-request-id') ?? '';
   const storage = { status, code, request_id, may_pass: isRetryable(answer) };
-  return { ok: false, problem: { ...refuse('storage_refused', detail, attempts).problem, storage } };
+  return { ok: false, problem: { ...fail('storage_refused', detail, attempts).problem, storage } };
 }
 
 function answerOf(problem: Problem): StorageAnswer | undefined {

@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { refuse, type Refusal } from '../result.ts';
+import { fail, type Failure } from '../result.ts';
 
 /** What is uploaded: a local path (its last part becomes the name), or a name and a local path or the content. */
 export type UploadFile =
@@ -155,6 +155,6 @@ export function readPart(signal: AbortSignal, read: Read, size: number): Promise
   });
 }
 
-export function changed(path: string): Refusal {
-  return refuse('unreadable_file', `${path}: it changed while it was sent.`);
+export function changed(path: string): Failure {
+  return fail('unreadable_file', `${path}: it changed while it was sent.`);
 }

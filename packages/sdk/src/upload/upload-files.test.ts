@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
-  startScriptedServer,
   type ScriptedServer,
   type SeenRequest,
+  startScriptedServer,
 } from '../../../../test/support/scripted-server.ts';
 import { Inlet, type UploadFile, type UploadOptions } from '../inlet.ts';
-import { etagOf, etagOfParts } from './etags.ts';
-import { timeoutFor } from './object-storage.ts';
+import { etagOf, etagOfParts, timeoutFor } from './object-storage.ts';
 
 // A storage that does what a test says. With the real one: test/integration/sdk-upload.test.ts.
 

@@ -1,11 +1,10 @@
-import { describe } from '../attempt.ts';
-import { type Refusal, type Result, refuse, succeed } from '../result.ts';
+import { type Failure, type Result, fail, succeed } from '../result.ts';
+import { describe } from '../send.ts';
 import { objectStorage } from './object-storage.ts';
-import { Permits } from './permits.ts';
+import { uploadNotes } from './resume.ts';
 import { type NamedSource, type UploadFile, sourceOf } from './sources.ts';
 import type { Storage } from './storage.ts';
-import { uploadNotes } from './upload-notes.ts';
-import { type UploadedFile, uploadOne } from './upload-one.ts';
+import { Permits, type UploadedFile, uploadOneFile } from './upload-file.ts';
 
 export type { UploadFile } from './sources.ts';
 
@@ -50,7 +49,7 @@ export async function uploadFiles(
   { prefix: given = '', onProgress, signal, partSize = 8 * mebibyte, parallel = 4, resumeFolder }: UploadOptions,
 ): Promise<Result<Uploaded>> {
   const prefix = given === '' || given.endsWith('/') ? given : `${given}/`;
-  if (!storage) return refuse('invalid_argument', 'Give the setting `storage` to upload files.', 0);
+  if (!storage) return fail('invalid_argument', 'Give the setting `storage` to upload files.', 0);
   if (!Number.isInteger(partSize) || partSize < 5 * mebibyte) return wrong('partSize must be at least 5 MiB');
   if (!Number.isInteger(parallel) || parallel < 1) return wrong('parallel must be at least 1');
   const described = await describeAll(files);
@@ -71,7 +70,7 @@ export async function uploadFiles(
     files_done: 0,
     files_total: sources.length,
   };
-  const state: { failed: Refusal | null; thrown: unknown[] } = { failed: null, thrown: [] };
+  const state: { failed: Failure | null; thrown: unknown[] } = { failed: null, thrown: [] };
   const tell = (): void => {
     try {
       onProgress?.({ ...progress });
@@ -96,7 +95,7 @@ export async function uploadFiles(
   const queue = sources.entries();
   const work = async (): Promise<void> => {
     for (const [index, source] of queue) {
-      const result = await uploadOne(shared, prefix + source.name, source);
+      const result = await uploadOneFile(shared, prefix + source.name, source);
       if (!result.ok) {
         state.failed ??= result;
         failure.abort();
@@ -118,7 +117,7 @@ async function describeAll(files: readonly UploadFile[]): Promise<Result<NamedSo
     try {
       sources.push(await sourceOf(file));
     } catch (error) {
-      return refuse('unreadable_file', describe(error), 0);
+      return fail('unreadable_file', describe(error), 0);
     }
   }
   return succeed(sources);
@@ -129,6 +128,6 @@ function isPath(path: string): boolean {
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..') && !/\p{Cc}|\p{Cs}/u.test(path);
 }
 
-function wrong(detail: string): Refusal {
-  return refuse('invalid_argument', `${detail}.`, 0);
+function wrong(detail: string): Failure {
+  return fail('invalid_argument', `${detail}.`, 0);
 }

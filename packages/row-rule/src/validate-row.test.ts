@@ -1,0 +1,230 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type RejectReason, rejectReasons } from './reject-reason.ts';
+import { type RowLayout, fiveColumns, memberColumns, twoColumns } from './row-layout.ts';
+import { rowRule } from './row-rule.ts';
+import { type LineContext, type RowStatus, validateRow } from './validate-row.ts';
+
+const id = 'c0ffee00-0000-4000-8000-00000000abcd';
+const maxLineBytes = 120;
+const attributeIdByKey = new Map([
+  ['sport', 11],
+  ['news', 12],
+  ['a,b', 13],
+  ['say "hi"', 14],
+  ['ключ', 15],
+  ['a\tb', 16],
+]);
+
+function contextOf(shape: Partial<RowLayout>): LineContext {
+  const layout: RowLayout = { delimiter: ',', columns: twoColumns, headerRow: null, ...shape };
+  return { layout, rule: rowRule(layout, maxLineBytes), attributeIdByKey };
+}
+
+const csv = contextOf({});
+const tsv = contextOf({ delimiter: '\t' });
+const five = contextOf({ columns: fiveColumns });
+const accepted = (...attributeIds: number[]): RowStatus => ({
+  outcome: 'accepted',
+  row: { device: id, idType: 0, country: '', operation: 0, attributeIds, event: '' },
+});
+const rejected = (reason: RejectReason): RowStatus => ({ outcome: 'rejected', reason });
+const skipped: RowStatus = { outcome: 'skipped' };
+
+type Case = { readonly line: string | Uint8Array; readonly verdict: RowStatus; readonly row?: number };
+
+const good: readonly Case[] = [
+  { line: `${id},sport`, verdict: accepted(11) },
+  { line: `${id},sport|news`, verdict: accepted(11, 12) },
+  { line: `${id},news|sport|news`, verdict: accepted(12, 11) },
+  { line: `${id.toUpperCase()},sport`, verdict: accepted(11) },
+  { line: `${id},sport\r`, verdict: accepted(11) },
+  { line: `"${id}",sport`, verdict: accepted(11) },
+  { line: `"${id}","sport"`, verdict: accepted(11) },
+  { line: `${id},"a,b|sport"`, verdict: accepted(13, 11) },
+  { line: `${id},"say ""hi"""`, verdict: accepted(14) },
+  { line: `${id},"sport"\r`, verdict: accepted(11) },
+  { line: `${id},ключ`, verdict: accepted(15) },
+  { line: `\uFEFF${id},sport`, row: 1, verdict: accepted(11) },
+  { line: `\uFEFF"${id}",sport`, row: 1, verdict: accepted(11) },
+  // 37 bytes of id and comma, 83 bytes of keys: exactly as long as a line may be.
+  {
+    line: `${id},${Array.from({ length: 14 }, () => 'sport').join('|')}`,
+    verdict: accepted(11),
+  },
+];
+
+const bad: readonly Case[] = [
+  { line: `${id},sport`.padEnd(maxLineBytes, ' '), verdict: rejected('unknown_key') },
+  { line: `${id},sport`.padEnd(maxLineBytes + 1, ' '), verdict: rejected('line_too_long') },
+  { line: `${`${id},sport`.padEnd(maxLineBytes, ' ')}\r`, verdict: rejected('unknown_key') },
+  { line: Buffer.alloc(maxLineBytes + 1, 0xff), verdict: rejected('line_too_long') },
+  { line: Buffer.from([0xff]), verdict: rejected('invalid_utf8') },
+  { line: Buffer.concat([Buffer.from(`${id},`), Buffer.from('c080', 'hex')]), verdict: rejected('invalid_utf8') },
+  { line: Buffer.concat([Buffer.from(`${id},`), Buffer.from('eda080', 'hex')]), verdict: rejected('invalid_utf8') },
+  { line: id, verdict: rejected('wrong_column_count') },
+  { line: `${id},sport,`, verdict: rejected('wrong_column_count') },
+  { line: `${id}\tsport`, verdict: rejected('wrong_column_count') },
+  { line: `${id},a,b`, verdict: rejected('wrong_column_count') },
+  { line: `"${id},sport`, verdict: rejected('wrong_column_count') },
+  { line: `${id},sp"ort`, verdict: rejected('wrong_column_count') },
+  { line: `"${id}"x,sport`, verdict: rejected('wrong_column_count') },
+  { line: `"`, verdict: rejected('wrong_column_count') },
+  { line: ` `, verdict: rejected('wrong_column_count') },
+  { line: `\r\r`, verdict: rejected('wrong_column_count') },
+  { line: `,sport`, verdict: rejected('empty_id') },
+  { line: `"",sport`, verdict: rejected('empty_id') },
+  { line: `,`, verdict: rejected('empty_id') },
+  { line: `00000000-0000-0000-0000-000000000000,sport`, verdict: rejected('zero_id') },
+  { line: `00000000-0000-0000-0000-000000000000,golf`, verdict: rejected('zero_id') },
+  { line: `${'a'.repeat(32)},sport`, verdict: rejected('hashed_id') },
+  { line: `${'B'.repeat(40)},sport`, verdict: rejected('hashed_id') },
+  { line: `${'0'.repeat(64)},sport`, verdict: rejected('hashed_id') },
+  { line: `nonsense,sport`, verdict: rejected('invalid_id') },
+  { line: ` ${id},sport`, verdict: rejected('invalid_id') },
+  { line: `{${id}},sport`, verdict: rejected('invalid_id') },
+  { line: `${id}\0,sport`, verdict: rejected('invalid_id') },
+  { line: `${id.replace('c', 'g')},sport`, verdict: rejected('invalid_id') },
+  { line: `\uFEFF${id},sport`, row: 2, verdict: rejected('invalid_id') },
+  { line: `\uFEFF\uFEFF${id},sport`, row: 1, verdict: rejected('invalid_id') },
+  { line: `id,keys`, verdict: rejected('invalid_id') },
+  { line: `${id},golf`, verdict: rejected('unknown_key') },
+  { line: `${id},sport|golf`, verdict: rejected('unknown_key') },
+  { line: `${id},`, verdict: rejected('unknown_key') },
+  { line: `${id},sport|`, verdict: rejected('unknown_key') },
+  { line: `${id}, sport`, verdict: rejected('unknown_key') },
+  { line: `${id},Sport`, verdict: rejected('unknown_key') },
+];
+
+const member = (event: string): RowStatus => ({
+  outcome: 'accepted',
+  row: { device: id, idType: 0, country: '', operation: 0, attributeIds: [], event },
+});
+/** Characters, not bytes and not the units of a string: each of these is four bytes and two units. */
+const smiles = (count: number): string => '🙂'.repeat(count);
+
+const memberRows: readonly Case[] = [
+  { line: `${id},`, verdict: member('') },
+  { line: `${id},app open`, verdict: member('app open') },
+  { line: `"${id}","a, b"`, verdict: member('a, b') },
+  { line: `${id},${smiles(256)}`, verdict: member(smiles(256)) },
+  { line: `${id},${smiles(257)}`, verdict: rejected('event_too_long') },
+  { line: `${id},${'x'.repeat(257)}`, verdict: rejected('event_too_long') },
+  { line: `nonsense,${'x'.repeat(257)}`, verdict: rejected('invalid_id') },
+  { line: id, verdict: rejected('wrong_column_count') },
+  { line: `${id},a,b`, verdict: rejected('wrong_column_count') },
+];
+
+const fiveColumnRows: readonly Case[] = [
+  {
+    line: `${id},1,DE,0,sport`,
+    verdict: {
+      outcome: 'accepted',
+      row: { device: id, idType: 1, country: 'DE', operation: 0, attributeIds: [11], event: '' },
+    },
+  },
+  {
+    line: `${id},3,,1,sport|news`,
+    verdict: {
+      outcome: 'accepted',
+      row: { device: id, idType: 3, country: '', operation: 1, attributeIds: [11, 12], event: '' },
+    },
+  },
+  {
+    line: `${id},3,"us",0,"a,b"\r`,
+    verdict: {
+      outcome: 'accepted',
+      row: { device: id, idType: 3, country: 'US', operation: 0, attributeIds: [13], event: '' },
+    },
+  },
+  { line: `${id},2,DE,0,sport`, verdict: rejected('invalid_id_type') },
+  { line: `${id},,DE,0,sport`, verdict: rejected('invalid_id_type') },
+  { line: `${id},1,UK,0,sport`, verdict: rejected('invalid_country') },
+  { line: `${id},1,De,0,sport`, verdict: rejected('invalid_country') },
+  { line: `${id},1,DE,2,sport`, verdict: rejected('invalid_operation') },
+  { line: `${id},1,DE,,sport`, verdict: rejected('invalid_operation') },
+  { line: `${id},1,DE,0,golf`, verdict: rejected('unknown_key') },
+  { line: `${id},sport`, verdict: rejected('wrong_column_count') },
+];
+
+const blank: readonly Case[] = [
+  { line: '', verdict: skipped },
+  { line: '\r', verdict: skipped },
+  { line: '\uFEFF', row: 1, verdict: skipped },
+  { line: '\uFEFF\r', row: 1, verdict: skipped },
+  { line: '\uFEFF', row: 2, verdict: rejected('wrong_column_count') },
+];
+
+const judge = ({ line, row = 7 }: Omit<Case, 'verdict'>, context: LineContext): RowStatus =>
+  validateRow(typeof line === 'string' ? Buffer.from(line) : line, row, context);
+
+describe('the verdict on a line', () => {
+  it.each([...good, ...bad, ...blank])('of CSV: $line in row $row is $verdict.outcome $verdict.reason', (one) => {
+    expect(judge(one, csv)).toEqual(one.verdict);
+  });
+
+  it.each<Case>([
+    { line: `${id}\tsport|news`, verdict: accepted(11, 12) },
+    { line: `${id}\ta,b`, verdict: accepted(13) },
+    { line: `${id}\t"a\tb"`, verdict: accepted(16) },
+    { line: `"${id}"\t"sport"\r`, verdict: accepted(11) },
+    { line: `${id},sport`, verdict: rejected('wrong_column_count') },
+    { line: `${id}\tsport\t`, verdict: rejected('wrong_column_count') },
+  ])('of TSV: $line is $verdict.outcome $verdict.reason', (one) => {
+    expect(judge(one, tsv)).toEqual(one.verdict);
+  });
+
+  it.each(fiveColumnRows)('of five columns: $line is $verdict.outcome $verdict.reason', (one) => {
+    expect(judge(one, five)).toEqual(one.verdict);
+  });
+
+  it('is never spoken on the header, whatever stands there', () => {
+    const context = contextOf({ headerRow: 3 });
+    expect(judge({ line: 'id,keys', row: 3 }, context)).toEqual(skipped);
+    expect(judge({ line: `${id},sport`, row: 3 }, context)).toEqual(skipped);
+    expect(judge({ line: 'id,keys', row: 4 }, context)).toEqual(rejected('invalid_id'));
+  });
+
+  it.each(memberRows)('of an audience: $line is $verdict.outcome $verdict.reason', (one) => {
+    const layout: RowLayout = { delimiter: ',', columns: memberColumns, headerRow: null };
+    expect(judge(one, { layout, rule: rowRule(layout, 2000), attributeIdByKey })).toEqual(one.verdict);
+  });
+
+  it('has been each of the reasons in the table above', () => {
+    const reasons = [...bad, ...fiveColumnRows, ...memberRows].flatMap(({ verdict }) =>
+      verdict.outcome === 'rejected' ? [verdict.reason] : [],
+    );
+    expect([...new Set(reasons)]).toEqual(expect.arrayContaining<string>(Object.keys(rejectReasons)));
+  });
+
+  it('is given for any bytes, in any row', () => {
+    const byte = fc.oneof(fc.constantFrom(...Buffer.from(`",|\t\r\uFEFF${id}`)), fc.integer({ min: 0, max: 255 }));
+    const line = fc.oneof(
+      fc.array(byte, { maxLength: 200 }).map((bytes) => Uint8Array.from(bytes)),
+      fc.uint8Array({ maxLength: 200 }),
+    );
+    fc.assert(
+      fc.property(line, fc.integer({ min: 1, max: 3 }), fc.constantFrom(csv, tsv), (bytes, row, context) => {
+        expect(['skipped', 'rejected', 'accepted']).toContain(validateRow(bytes, row, context).outcome);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('accepts every well-formed id with a known key, and shows it in lower case', () => {
+    const known = fc.constantFrom('sport', 'news', 'ключ');
+    const text = fc.uuid().map((uuid) => uuid.toUpperCase());
+    fc.assert(
+      fc.property(text, fc.array(known, { minLength: 1, maxLength: 3 }), (uuid, keys) => {
+        expect(judge({ line: `${uuid},${keys.join('|')}` }, csv)).toMatchObject({
+          outcome: 'accepted',
+          row: {
+            device: uuid.toLowerCase(),
+            attributeIds: [...new Set(keys.map((key) => attributeIdByKey.get(key)))],
+            event: '',
+          },
+        });
+      }),
+    );
+  });
+});

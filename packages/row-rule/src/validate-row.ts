@@ -1,0 +1,113 @@
+import type { RejectReason } from './reject-reason.ts';
+import { type ColumnName, type RowLayout, splitLine } from './row-layout.ts';
+import {
+  type Condition,
+  type RowCheck,
+  advertisingIdPattern,
+  hashedIdPattern,
+  keySeparator,
+  zeroIdPattern,
+} from './row-rule.ts';
+import { decodeUtf8 } from './text.ts';
+
+/** What a good row says. A column that the layout does not have is 0 or empty. */
+type GoodRow = {
+  readonly device: string;
+  readonly idType: number;
+  readonly country: string;
+  readonly operation: number;
+  readonly attributeIds: readonly number[];
+  readonly event: string;
+};
+
+export type RowStatus =
+  | { readonly outcome: 'skipped' }
+  | { readonly outcome: 'rejected'; readonly reason: RejectReason }
+  | { readonly outcome: 'accepted'; readonly row: GoodRow };
+
+export type LineContext = {
+  readonly layout: RowLayout;
+  readonly rule: readonly RowCheck[];
+  /** The keys of the partner, and the attributes that they mean. */
+  readonly attributeIdByKey: Pick<ReadonlyMap<string, number>, 'has' | 'get'>;
+};
+
+type Line = { readonly bytes: Uint8Array; readonly isUtf8: boolean; readonly fields: readonly string[] };
+
+const byteOrderMark = [0xef, 0xbb, 0xbf];
+const carriageReturn = 0x0d;
+
+/** Judges one line (without its newline) as the engine does. `row` is its line number in the file, from 1. */
+export function validateRow(raw: Uint8Array, row: number, context: LineContext): RowStatus {
+  const bytes = withoutMarks(raw, row);
+  if (bytes.length === 0 || row === context.layout.headerRow) return { outcome: 'skipped' };
+  const line = readLine(bytes, context.layout);
+  const failed = context.rule.find(({ when }) => applies(when, line, context));
+  if (failed) return { outcome: 'rejected', reason: failed.reason };
+  return {
+    outcome: 'accepted',
+    row: {
+      device: column(line, 'id', context).toLowerCase(),
+      idType: Number(column(line, 'id_type', context)),
+      country: column(line, 'country', context).toUpperCase(),
+      operation: Number(column(line, 'operation', context)),
+      attributeIds: context.layout.columns.includes('keys') ? attributesOf(keysOf(line, 'keys', context), context) : [],
+      event: column(line, 'event', context),
+    },
+  };
+}
+
+function withoutMarks(raw: Uint8Array, row: number): Uint8Array {
+  const marked = row === 1 && byteOrderMark.every((byte, index) => raw[index] === byte);
+  const start = marked ? byteOrderMark.length : 0;
+  const end = raw.at(-1) === carriageReturn ? -1 : undefined;
+  return raw.subarray(start, end);
+}
+
+function readLine(bytes: Uint8Array, layout: RowLayout): Line {
+  const text = decodeUtf8(bytes);
+  return { bytes, isUtf8: text !== null, fields: text === null ? [] : splitLine(text, layout.delimiter) };
+}
+
+function column(line: Line, name: ColumnName, { layout }: LineContext): string {
+  return line.fields[layout.columns.indexOf(name)] ?? '';
+}
+
+function keysOf(line: Line, name: ColumnName, context: LineContext): readonly string[] {
+  return column(line, name, context).split(keySeparator);
+}
+
+/** Each attribute once, however often the row names it. */
+function attributesOf(keys: readonly string[], { attributeIdByKey }: LineContext): number[] {
+  return [...new Set(keys.map((key) => attributeIdByKey.get(key) ?? 0))];
+}
+
+const isZeroId = new RegExp(zeroIdPattern);
+const isHashedId = new RegExp(hashedIdPattern);
+const isAdvertisingId = new RegExp(advertisingIdPattern);
+
+function applies(condition: Condition, line: Line, context: LineContext): boolean {
+  switch (condition.is) {
+    case 'line_longer_than':
+      return line.bytes.length > condition.bytes;
+    case 'line_not_utf8':
+      return !line.isUtf8;
+    case 'column_count_not':
+      return line.fields.length !== condition.count;
+    case 'empty':
+      return column(line, condition.column, context) === '';
+    case 'zero_id':
+      return isZeroId.test(column(line, 'id', context));
+    case 'hashed_id':
+      return isHashedId.test(column(line, 'id', context));
+    case 'invalid_id':
+      return !isAdvertisingId.test(column(line, 'id', context));
+    case 'not_one_of':
+      return !condition.values.includes(column(line, condition.column, context));
+    case 'longer_than':
+      // Characters of Unicode, as the engine counts them; a string's own length counts some of them twice.
+      return Array.from(column(line, condition.column, context)).length > condition.characters;
+    case 'unknown_key':
+      return keysOf(line, condition.column, context).some((key) => !context.attributeIdByKey.has(key));
+  }
+}

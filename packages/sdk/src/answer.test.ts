@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { readNext } from './answer.ts';
+
+describe('the header Link', () => {
+  it.each([
+    ['</v2/firstparty/audience?limit=50&cursor=117>; rel="next"', { limit: '50', cursor: '117' }],
+    ['<https://elsewhere.example/list?cursor=a%20b>; rel=next', { cursor: 'a b' }],
+    ['</list?cursor=1>; rel="prev", </list?cursor=3>; title="more"; rel="next last"', { cursor: '3' }],
+    ['</list?cursor=1>; rel="prev"', null],
+    ['</list?cursor=1>; rel="nextish"', null],
+    ['</list>; rel="next"', null],
+    ['nonsense', null],
+    [null, null],
+  ])('%j leads to %j', (header, query) => {
+    expect(readNext(header)).toEqual(query);
+  });
+});

@@ -1,0 +1,91 @@
+import { type ApiCode, apiCodes } from './generated/codes.ts';
+import { type Answered, type ApiProblem, fail } from './result.ts';
+import type { HttpAnswer } from './send.ts';
+
+/**
+ * The query of the next page, from `Link: <…?limit=50&cursor=117>; rel="next"` (RFC 8288). Only the query is taken: the
+ * address stays the one that was given, so that the key is sent nowhere else.
+ */
+export function readNext(header: string | null): Readonly<Record<string, string>> | null {
+  for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[^,;]+)*)/g)) {
+    if (!/;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next\b)/i.test(parameters)) continue;
+    const query = target.split('#')[0]?.split('?')[1];
+    if (query !== undefined && query !== '') return Object.fromEntries(new URLSearchParams(query));
+  }
+  return null;
+}
+
+/**
+ * The value as the contract describes it. It is not held to the schemas again: the api's own tests do that, and a field
+ * or a value that a later version adds must not break an older client.
+ */
+export function readAnswer<T>(answer: HttpAnswer, attempts: number, alsoFine: readonly number[] = []): Answered<T> {
+  const { status, headers, text } = answer;
+  const isFine = (status >= 200 && status < 300) || alsoFine.includes(status);
+  const body = text === '' ? undefined : parseJson(headers, text);
+  if (isFine && body !== notJson) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place where the contract is taken at its word
+    return { ok: true, value: body as T, answer: { status, headers, next: readNext(headers.get('link')) } };
+  }
+  const problem = isFine ? null : readProblem(body, attempts);
+  if (problem) return { ok: false, problem };
+  return fail('unreadable_answer', `HTTP ${status} with a body that is not of this api.`, attempts);
+}
+
+const notJson = Symbol('not JSON');
+
+function parseJson(headers: Headers, text: string): unknown {
+  if (!/^application\/(?:problem\+)?json\b/i.test(headers.get('content-type') ?? '')) return notJson;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return notJson;
+  }
+}
+
+/** The code alone, of an answer that may be none of ours. */
+function codeOf({ headers, text }: HttpAnswer): string | null {
+  const body = parseJson(headers, text);
+  return isObject(body) && typeof body['code'] === 'string' ? body['code'] : null;
+}
+
+function readProblem(body: unknown, attempts: number): ApiProblem | null {
+  if (!isObject(body) || typeof body['code'] !== 'string' || typeof body['status'] !== 'number') return null;
+  const code = body['code'];
+  return {
+    from: 'api',
+    code: isApiCode(code) ? code : 'unknown_code',
+    type: textOf(body['type']),
+    status: body['status'],
+    title: textOf(body['title']),
+    detail: textOf(body['detail']),
+    instance: textOf(body['instance']),
+    request_id: textOf(body['request_id']),
+    errors: readFields(body['errors']),
+    attempts,
+  };
+}
+
+function readFields(errors: unknown): ApiProblem['errors'] {
+  if (!Array.isArray(errors)) return [];
+  return errors.filter(isObject).map(({ pointer, detail }) => ({ pointer: textOf(pointer), detail: textOf(detail) }));
+}
+
+function isApiCode(code: string): code is ApiCode {
+  return Object.hasOwn(apiCodes, code);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+const passing = new Set([429, 502, 503, 504]);
+
+/** Too many requests, something is away, or the same write is still being carried out. */
+export function isRetryable(answer: HttpAnswer): boolean {
+  return passing.has(answer.status) || (answer.status === 409 && codeOf(answer) === 'idempotency_key_in_use');
+}

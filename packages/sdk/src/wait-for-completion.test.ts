@@ -1,0 +1,141 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type ScriptedServer,
+  type SeenRequest,
+  sendJson,
+  sendProblem,
+  startScriptedServer,
+} from '../../../test/support/scripted-server.ts';
+import { Inlet } from './inlet.ts';
+
+let server: ScriptedServer;
+afterEach(() => server.close());
+
+const job = { import_log_id: 5 };
+const inlet = (): Inlet => new Inlet({ url: server.url, apiKey: 'key', retry: { firstDelayMs: 1 } });
+
+/** A job that is at the next step each time it is looked at. */
+function stepping(steps: readonly { status: number; rows: number }[], headers: Readonly<Record<string, string>> = {}) {
+  return (response: ServerResponse, _request: SeenRequest, count: number): void => {
+    const step = steps[Math.min(count, steps.length) - 1];
+    sendJson(response, 200, { import_log_id: 5, status: step?.status, progress: { rows_read: step?.rows } }, headers);
+  };
+}
+const steps = [
+  { status: 0, rows: 0 },
+  { status: 1, rows: 0 },
+  { status: 1, rows: 0 },
+  { status: 1, rows: 9 },
+  { status: 2, rows: 10 },
+];
+
+describe('waiting for a job at an api that cannot hold its answer back', () => {
+  it('asks until it has ended, and tells every change once', async () => {
+    server = await startScriptedServer(stepping(steps));
+    const told: unknown[] = [];
+    const ended = await inlet().waitFor(job, {
+      onProgress: ({ status, progress }) => told.push([status, progress.rows_read]),
+    });
+    expect(ended).toMatchObject({ ok: true, value: { status: 2 } });
+    expect(told).toEqual([
+      [0, 0],
+      [1, 0],
+      [1, 9],
+      [2, 10],
+    ]);
+    expect(server.seen).toHaveLength(5);
+    expect(new Set(server.seen.map(({ path }) => path))).toEqual(new Set(['/v1/marketplace/import/5']));
+  });
+
+  it('gives a job that failed as it is', async () => {
+    server = await startScriptedServer(stepping([{ status: 3, rows: 0 }]));
+    expect(await inlet().waitFor(job)).toMatchObject({ ok: true, value: { status: 3 } });
+  });
+
+  it('asks less and less often while nothing happens', async () => {
+    const times: number[] = [];
+    server = await startScriptedServer((response) => {
+      times.push(performance.now());
+      sendJson(response, 200, { status: 0 });
+    });
+    expect(await inlet().waitFor(job, { timeoutMs: 2500 })).toMatchObject({ problem: { code: 'timed_out' } });
+    // 125 ms at the least before the second look, half as much again before each further one.
+    expect(times.length).toBeGreaterThan(2);
+    expect(times.length).toBeLessThan(8);
+  });
+
+  it('waits for an audience too, as the customer whose it is', async () => {
+    server = await startScriptedServer((response) => sendJson(response, 200, { audience_id: 9, status: 2, file: [] }));
+    const ended = await inlet().waitFor({ audience_id: 9 }, { userToken: 'anna' });
+    expect(ended).toMatchObject({ ok: true, value: { audience_id: 9 } });
+    expect(server.seen[0]).toMatchObject({ path: '/v2/firstparty/audience/9', headers: { 'x-user-token': 'anna' } });
+  });
+});
+
+describe('waiting for a job at an api that holds its answer back', () => {
+  it('is one request when nobody asks for progress', async () => {
+    server = await startScriptedServer((response) => {
+      setTimeout(() => sendJson(response, 200, { status: 2 }, { 'preference-applied': 'wait=30' }), 300);
+    });
+    expect(await inlet().waitFor(job)).toMatchObject({ ok: true });
+    expect(server.seen).toHaveLength(1);
+    expect(server.seen[0]?.headers).toMatchObject({ prefer: 'wait=30' });
+    expect(server.seen[0]?.headers['if-none-match']).toBeUndefined();
+  });
+
+  it('asks for what is newer than the last record, and bears that there is nothing', async () => {
+    const applied = { 'preference-applied': 'wait=30' };
+    server = await startScriptedServer((response, { headers }, count) => {
+      if (count === 1) sendJson(response, 200, { status: 1 }, { etag: '"a"' });
+      else if (count === 2) response.writeHead(304, { etag: '"a"', ...applied }).end();
+      else if (headers['if-none-match'] === '"a"') sendJson(response, 200, { status: 2 }, { etag: '"b"', ...applied });
+      else sendProblem(response, 400, 'invalid_request');
+    });
+    const told: number[] = [];
+    expect(await inlet().waitFor(job, { onProgress: ({ status }) => told.push(status) })).toMatchObject({ ok: true });
+    expect(told).toEqual([1, 2]);
+    expect(server.seen.map(({ headers }) => [headers['prefer'], headers['if-none-match']])).toEqual([
+      [undefined, undefined],
+      ['wait=30', '"a"'],
+      ['wait=30', '"a"'],
+    ]);
+  });
+
+  it('looks once a second at most, however often the record changes', async () => {
+    const changing = Array.from({ length: 100 }, (_, rows) => ({ status: 1, rows }));
+    server = await startScriptedServer(stepping(changing, { 'preference-applied': 'wait=2' }));
+    const waited = inlet().waitFor(job, { onProgress: () => {}, timeoutMs: 2500 });
+    expect(await waited).toMatchObject({ problem: { code: 'timed_out' } });
+    expect(server.seen.length).toBeGreaterThanOrEqual(3);
+    expect(server.seen.length).toBeLessThan(10);
+  });
+
+  it('never asks for longer than there is time', async () => {
+    server = await startScriptedServer(() => {});
+    const waited = await inlet().waitFor(job, { timeoutMs: 1500 });
+    expect(waited).toMatchObject({ problem: { code: 'timed_out' } });
+    expect(!waited.ok && waited.problem.detail).toContain('1500 ms');
+    expect(server.seen.map(({ headers }) => headers['prefer'])).toEqual(['wait=1']);
+  });
+});
+
+describe('waiting for a job', () => {
+  it('ends at once when the caller has had enough', async () => {
+    server = await startScriptedServer(() => {});
+    const given = new AbortController();
+    const waited = inlet().waitFor(job, { signal: given.signal });
+    setTimeout(() => given.abort(), 50);
+    expect(await waited).toMatchObject({ ok: false, problem: { code: 'aborted' } });
+  });
+
+  it('goes on behind what passes, and ends with a problem that does not', async () => {
+    server = await startScriptedServer((response, _request, count) => {
+      if (count === 1) sendProblem(response, 503, 'unavailable', { 'retry-after': '0' });
+      else if (count === 2) sendJson(response, 200, { status: 0 });
+      else sendProblem(response, 401, 'unauthenticated');
+    });
+    expect(await inlet().waitFor(job)).toMatchObject({ ok: false, problem: { code: 'unauthenticated' } });
+    expect(server.seen).toHaveLength(3);
+  });
+});
