@@ -19,7 +19,7 @@ export function packagesPage(): string {
     '',
     `What a deployed service has in \`node_modules\`: ${packages.length} packages, ${Math.round(bytes / 1e6)} MB. What each job would take`,
     'without its package, and the packages of development, are in [dependencies.md](dependencies.md); which licences are taken,',
-    'and how the list is guarded, in [0031](decisions/0031-supply-chain.md). `npm run sbom` writes the same list as CycloneDX.',
+    'and how the list is guarded, in [supply chain](decisions/supply-chain.md). `npm run sbom` writes the same list as CycloneDX.',
     '',
     '## Named by us',
     '',

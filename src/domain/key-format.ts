@@ -1,7 +1,7 @@
 import { crc32 } from './crc32.ts';
 
 // `inlet_<environment>_<kind>_<random><checksum>`: whoever finds such a text knows what it is, of which installation, and
-// that it is whole, without asking anybody. See docs/decisions/0035-api-keys.md.
+// that it is whole, without asking anybody. See docs/decisions/api-keys-and-user-tokens.md.
 
 /** `key` calls the API for a partner; `user` stands beside it, for a customer. */
 export type KeyKind = 'key' | 'user';

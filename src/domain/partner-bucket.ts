@@ -8,7 +8,7 @@ export type BucketKeys = {
   readonly region: string;
 };
 
-/** A role in the partner's account; see 0034. */
+/** A role in the partner's account; see docs/decisions/partner-buckets.md. */
 export type BucketRole = { readonly roleArn: string; readonly region: string };
 
 /** What a partner gives to let us read its own bucket. */

@@ -1,5 +1,5 @@
 // During a deployment the release before runs on the new schema. So a migration may add, and may take something away only
-// when no release that can still be running uses it: see docs/decisions/0030-rolling-deploys.md.
+// when no release that can still be running uses it: see docs/decisions/deployment.md.
 
 type Store = 'postgres' | 'clickhouse';
 
@@ -26,7 +26,7 @@ const ofStore: Readonly<Record<Store, readonly [RegExp, string][]>> = {
     // A codec may change: it is not seen by whoever reads or writes.
     [/\bMODIFY\s+COLUMN\s+(IF\s+EXISTS\s+)?\S+\s+(?!CODEC\b|COMMENT\b|TTL\b|DEFAULT\b)\S/i, 'changes a type'],
     [/\bMODIFY\s+(ORDER\s+BY|QUERY)\b/i, 'changes what old code relies on'],
-    // A room that is open while the column comes does not have it, and could never be attached: see 0024.
+    // A room that is open while the column comes does not have it, and could never be attached: see docs/decisions/load-and-publish.md.
     [/\bALTER\s+TABLE\s+(device_attributes|audience_devices)_local\b[\s\S]*\bADD\s+COLUMN\b/i, 'shuts open rooms out'],
   ],
 };

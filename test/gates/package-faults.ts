@@ -1,6 +1,6 @@
 import type { LockedPackage } from '../../scripts/packages/lock-file.ts';
 
-/** Licences that ask for no more than their own text. A new one is a decision: see docs/decisions/0031-supply-chain.md. */
+/** Licences that ask for no more than their own text. A new one is a decision: see docs/decisions/supply-chain.md. */
 const allowedLicences = new Set(['MIT', 'Apache-2.0', 'BSD-3-Clause', 'ISC', '0BSD']);
 
 /**

@@ -52,7 +52,7 @@ describe('the locked packages', () => {
   });
 });
 
-// The site's packages are tools: they make it, and none of them is handed on. See docs/decisions/0044-documentation.md.
+// The site's packages are tools: they make it, and none of them is handed on. See docs/decisions/development-stack.md.
 describe('the packages of the documentation site', () => {
   const tools = parseLockFile(textOf('site/package-lock.json')).map((locked) => ({ ...locked, dev: true }));
 

@@ -241,7 +241,7 @@ describe('inlet upload', () => {
     await uploaded(path, '--prefix', 'again');
     expect(sent).toEqual(['1', '2', '3', '4', '5']);
     expect(await sumInBucket('again/anew.csv')).toBe(sumOf(content));
-    // Nobody knows of the first attempt any more: a rule of the bucket removes it (decision 0043).
+    // Nobody knows of the first attempt any more: a rule of the bucket removes it.
     expect(await unfinished()).toHaveLength(1);
     await removeUnfinished();
     expect(await notes()).toEqual([]);

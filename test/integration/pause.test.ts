@@ -5,7 +5,7 @@ import type { LaneStep } from '../../src/ports/lane-store.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// What must not begin between the two halves of a backup: see docs/decisions/0029-backup.md.
+// What must not begin between the two halves of a backup: see docs/decisions/backup.md.
 
 describe('while a backup makes its cut', () => {
   let stores: TestStores;

@@ -14,7 +14,7 @@ import { wireUp } from '../support/wired.ts';
 // Everything that the api says to PostgreSQL for one partner is said again on a connection that speaks for another: word for
 // word, and with each filter taken out. Also statements that have no filter, because the one before them had.
 
-/** They show rows of all on purpose: see docs/decisions/0040-row-security.md. */
+/** They show rows of all on purpose: see docs/decisions/row-level-security.md. */
 const forAll = /key_with_hash|partner_with_key|attributes_of_all|names_of_attributes/;
 const ours =
   /\b(partner|attribute\w*|job\w*|import_log|customer|user_token|audience\w*|dead_generation|composition|accepted_request)\b/;

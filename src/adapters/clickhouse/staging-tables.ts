@@ -52,7 +52,7 @@ const neverMerge = `max_bytes_to_merge_at_max_space_in_pool = 1, max_bytes_to_me
 /**
  * A large load is staged in tables of its own, made for this attempt: its rows then become part of the final table by
  * moving files (ATTACH), not by being written a second time. That takes the same columns, order and partitions, which
- * the stage that all loads share cannot have. May be repeated. See docs/decisions/0024-rooms.md.
+ * the stage that all loads share cannot have. May be repeated. See docs/decisions/load-and-publish.md.
  */
 export async function openRoom(engine: Engine, load: Load, onlyFile: number | null): Promise<void> {
   const { rows } = roomNames(load.loadId);

@@ -66,7 +66,7 @@ const keySetSchema = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string
 
 /**
  * Asks the issuer where its keys are, and for them: both each time, so that there is nothing else to get old. Connects to
- * public addresses only, and to those of the given networks (decision 0033). Both answers together have so many
+ * public addresses only, and to those of the given networks (docs/decisions/partner-buckets.md). Both answers together have so many
  * milliseconds.
  */
 export async function fetchKeySet(address: IssuerAddress, milliseconds: number): Promise<KeySet> {

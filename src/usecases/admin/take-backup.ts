@@ -6,7 +6,7 @@ type Deps = { readonly control: ControlBackup; readonly engine: EngineBackup; re
 /**
  * Both stores as they are at one moment. Only for that moment the lanes stand still; the writing comes afterwards. What is
  * restored is then what a crash of all processes at that moment would have left, which Inlet can go on from.
- * See docs/decisions/0029-backup.md.
+ * See docs/decisions/backup.md.
  */
 export async function takeBackup(
   { control, engine, lanes }: Deps,

@@ -9,7 +9,7 @@ type Listed = {
 };
 
 /**
- * Decisions 19 and 0005: the object of exactly this key, else all that begin with it. The list is held in memory while
+ * Decision 19: the object of exactly this key, else all that begin with it. The list is held in memory while
  * it is made: it is bounded by the limit of files per prefix, and one transaction has to write it whole.
  */
 export async function listSourceFiles(

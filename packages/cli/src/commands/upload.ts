@@ -19,7 +19,7 @@ export function addUploadCommand(program: Command): void {
     .option('--no-resume', 'send everything, and leave nothing of a file that fails')
     .addHelpText(
       'after',
-      '\nIf it is interrupted, by whatever, the same command goes on where it was. A file that is there already with the same\ncontent is not sent again. See decision 0043.',
+      '\nIf it is interrupted, by whatever, the same command goes on where it was. A file that is there already with the same\ncontent is not sent again.',
     )
     .action(async (paths: string[], options: UploadCommandOptions) => {
       const { runUpload } = await import('../upload/run-upload.ts');

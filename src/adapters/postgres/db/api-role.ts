@@ -86,7 +86,7 @@ export function roleRemedy(role: string): string {
 }
 
 // What the role of the api may do, and no more: a statement that needs more fails with "permission denied". Granted by
-// every `inlet migrate`. Which rows of these tables it gets is said by policies: docs/decisions/0040-row-security.md.
+// every `inlet migrate`. Which rows of these tables it gets is said by policies: docs/decisions/row-level-security.md.
 
 export const apiTables: Readonly<Record<string, string>> = {
   partner: 'SELECT, UPDATE (next_seq)',

@@ -7,7 +7,7 @@ export const fileQueue = 'file';
 /** Where pg-boss puts a file token that used up its retries. */
 export const lostFileQueue = 'file-lost';
 
-/** Why a token is worked on once more: see docs/decisions/0026. `handed_back`: its worker was told to stop. */
+/** Why a token is worked on once more: see docs/decisions/failure-recovery.md. `handed_back`: its worker was told to stop. */
 export const retryCauses = ['away', 'broke', 'lost', 'failed', 'handed_back'] as const;
 export type NoteRetry = (queue: string, cause: (typeof retryCauses)[number]) => void;
 
