@@ -1,4 +1,4 @@
-/** What a script can tell from how a command ended. `inlet help exit-codes` and decision 0042 say the same. */
+/** What a script can tell from how a command ended. `inlet help exit-codes` and docs/decisions/command-line.md say the same. */
 export const exitCode = {
   good: 0,
   /** The work was not done, or the file or the job has something wrong in it. */
