@@ -2,37 +2,37 @@ import { rejectReasons } from '@inlet/row-rule/reject-reason';
 import { type CatalogueEntry, failureCatalogue } from '../../src/domain/failure-catalogue.ts';
 import { generatedNotice } from './generated-notice.ts';
 
-/** docs/errors.md, from the failure catalogue and the reject reasons. */
+/** Generates docs/errors.md from the failure catalogue and the reject reasons. */
 export function errorsPage(): string {
   const entries: [string, CatalogueEntry][] = Object.entries(failureCatalogue);
   const answers = entries.filter(([, entry]) => entry.status !== undefined);
   const others = entries.filter(([, entry]) => entry.status === undefined);
   const records = others.filter(([, entry]) => !entry.isOfCommand);
-  const refusals = others.filter(([, entry]) => entry.isOfCommand);
+  const commands = others.filter(([, entry]) => entry.isOfCommand);
   return [
     '# Errors',
     '',
     generatedNotice('src/domain/failure-catalogue.ts, packages/row-rule/src/file-faults.ts and reject-reason.ts'),
     '',
-    'Every failure has a stable code. An HTTP answer carries it in `code` of an `application/problem+json` body,',
-    'a record in `errors[].code`.',
+    'Every failure has a stable code. HTTP responses carry it in the `code` member of an `application/problem+json` body,',
+    'and records carry it in `errors[].code`.',
     '',
-    '## Answers of the API',
+    '## API responses',
     '',
     ...answers.flatMap(section),
-    '## Failures of a job or a file',
+    '## Job and file failures',
     '',
-    'They stand on the record (status 3), never in an HTTP answer.',
+    'These codes appear on records with status 3, never in an HTTP response.',
     '',
     ...records.flatMap(section),
-    "## Refusals of an operator's command",
+    '## Operator command failures',
     '',
-    'They stand on standard error, and the command ends with 1.',
+    'The command prints these codes to standard error and exits 1.',
     '',
-    ...refusals.flatMap(section),
-    '## Refused rows',
+    ...commands.flatMap(section),
+    '## Rejected rows',
     '',
-    'A row ends with the first reason that applies, in this order. `row` is the line number in the file, from 1.',
+    'A rejected row has the first reason that applies, in this order. `row` is the line number in the file, starting at 1.',
     '',
     '| Code | Meaning |',
     '|---|---|',
@@ -50,6 +50,7 @@ function section([code, entry]: [string, CatalogueEntry]): string[] {
     '',
     `- **Cause:** ${entry.cause}`,
     `- **Remedy:** ${entry.remedy}`,
+    `- **Retryable:** ${entry.isRetryable ? 'yes' : 'no'}`,
     '',
   ];
 }

@@ -1,30 +1,30 @@
 import type { Scope } from './caller.ts';
 import { Failure } from './failure.ts';
 
-/** What is known of an API key once it was shown: everything but the key. */
+/** Everything about an API key except the key itself, which is shown only once. */
 export type ApiKey = {
   readonly id: number;
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly createdAt: Date;
-  /** To about a minute. */
+  /** Accurate to about a minute. */
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
 };
 
-/** What an operator says of a key that is to be made. */
+/** Settings of a key that an operator creates. */
 export type KeyWish = {
   readonly name: string;
-  /** Null: all of them. */
+  /** Null: all scopes. */
   readonly scopes: readonly Scope[] | null;
-  /** Null: it works until it is revoked. */
+  /** Null: the key never expires. */
   readonly livesSeconds: number | null;
 };
 
-/** What the key is for, in the words of an operator. */
+/** Validates the operator's label for a key. */
 export function toKeyName(text: string): string {
   const name = text.trim();
   if (/^\P{Cc}{0,100}$/u.test(name)) return name;
-  throw new Failure('invalid_request', 'The name of a key has at most 100 characters and no control characters.');
+  throw new Failure('invalid_request', 'A key name must have at most 100 characters and no control characters.');
 }

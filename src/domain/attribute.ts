@@ -9,7 +9,7 @@ export type Attribute = {
   readonly isRetired: boolean;
 };
 
-/** What stands in the keys column of a file, and the attribute that it means for this partner. */
+/** A value of the keys column, and the attribute that it refers to for this partner. */
 export type ResolvedKey = { readonly key: string; readonly attributeId: number };
 
 export function resolveKeys(attributes: readonly Attribute[], type: KeyType): ResolvedKey[] {
@@ -18,23 +18,30 @@ export function resolveKeys(attributes: readonly Attribute[], type: KeyType): Re
     : attributes.flatMap(({ id, foreignKeys }) => foreignKeys.map((key) => ({ key, attributeId: id })));
 }
 
-/** The attributes behind the keys of a request; every key must be known. */
+/** Resolves the keys of a request. Fails if any key is unknown. */
 export function attributesOfKeys(keys: readonly string[], resolved: readonly ResolvedKey[]): number[] {
   const byKey = new Map(resolved.map(({ key, attributeId }) => [key, attributeId]));
   const unknown = keys.flatMap((key, index) => (byKey.has(key) ? [] : [index]));
   if (unknown.length > 0) {
-    const fields = unknown.map((index) => ({ pointer: `/keys/${index}`, detail: 'is not a key of this partner.' }));
-    throw new Failure('unknown_keys', `${unknown.length} of ${keys.length} keys are unknown.`, { fields });
+    const fields = unknown.map((index) => ({
+      pointer: `/keys/${index}`,
+      detail: `Unknown key "${keys[index] ?? ''}".`,
+    }));
+    throw new Failure(
+      'unknown_keys',
+      `${unknown.length} of ${keys.length} keys ${unknown.length === 1 ? 'is' : 'are'} unknown.`,
+      { fields },
+    );
   }
   return [...new Set(keys.flatMap((key) => byKey.get(key) ?? []))];
 }
 
-/** A foreign key must be able to stand in a file: no separator, no control character. */
+/** A foreign key must be representable in a file: no separator, no control character. */
 export function requireForeignKeys(keys: readonly string[]): void {
   const wrong = keys.find((key) => !canBeForeignKey(key));
   if (wrong === undefined) return;
   throw new Failure(
     'invalid_request',
-    `"${wrong}" cannot be a foreign key: 1 to 200 characters, no "|", no control characters.`,
+    `"${wrong}" is not a valid foreign key. Use 1 to 200 characters without "|" and control characters.`,
   );
 }

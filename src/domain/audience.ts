@@ -1,14 +1,14 @@
 import { type JobStatus, jobStatus } from './job.ts';
 import type { PartnerId } from './partner.ts';
 
-/** Whose audiences a call sees and makes: a customer's when it came with a user token, else the partner's own. */
+/** Whose audiences a call can access: a customer's if it carries a user token, otherwise the partner's own. */
 export type AudienceScope = { readonly partnerId: PartnerId; readonly customerId: number | null };
 
 type AudienceCounts = {
-  /** Sum over the loaded files of the distinct devices in each. */
+  /** Sum of the distinct devices of each loaded file. */
   readonly uploadedDevices: number;
   readonly uniqueDevices: number;
-  /** Those of the unique ones that the device warehouse knows. */
+  /** Unique devices that exist in the device warehouse. */
   readonly matchedDevices: number;
 };
 
@@ -24,7 +24,7 @@ export type Audience = AudienceCounts & {
 /** Whether any file entry has this status. */
 export type StatusesPresent = Readonly<Record<JobStatus, boolean>>;
 
-/** Decision 5: the status of an audience follows from its files and is stored nowhere. An empty audience is finished. */
+/** Decision 5: an audience's status is derived from its files and never stored. An empty audience is done. */
 export function audienceStatus(files: StatusesPresent): JobStatus {
   const { pending, running, done, failed } = jobStatus;
   if (files[running]) return running;

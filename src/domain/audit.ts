@@ -1,14 +1,14 @@
-/** A call that was refused because of who called; or several of them, where too many came to name each. */
+/** A call that was denied because of its caller, or an aggregate when there are too many to record one by one. */
 export type DeniedCall = {
   readonly at: Date;
-  /** Null for a caller whom nobody knows. */
+  /** Null for an unknown caller. */
   readonly partnerId: number | null;
   readonly keyId: number | null;
   readonly operation: string;
   readonly code: string;
-  /** Null where it stands for several. */
+  /** Null for an aggregate. */
   readonly requestId: string | null;
-  /** From where it came; null where it stands for several. */
+  /** The client's IP address. Null for an aggregate. */
   readonly address: string | null;
   readonly calls: number;
 };

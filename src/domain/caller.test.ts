@@ -13,9 +13,7 @@ describe('a caller', () => {
     expect(() => requireScope(caller, scope)).not.toThrow();
     expect(() => requireScope(caller, 'any')).not.toThrow();
     for (const other of scopes.filter((one) => one !== scope)) {
-      expect(() => requireScope(caller, other)).toThrow(
-        `scope_missing: This API key does not have the scope "${other}".`,
-      );
+      expect(() => requireScope(caller, other)).toThrow(`scope_missing: The API key lacks the scope "${other}".`);
     }
   });
 

@@ -1,12 +1,12 @@
 import { Failure } from './failure.ts';
 import type { Partner } from './partner.ts';
 
-/** What a key may be used for. A key of which nothing else was said may be used for all. */
+/** What a key permits. A key that was created without scopes has all of them. */
 export const scopes = ['marketplace:read', 'marketplace:write', 'audience:read', 'audience:write'] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** Who calls, and with which of its keys. */
+/** The partner that makes a call, and the API key it uses. */
 export type Caller = {
   readonly partner: Partner;
   readonly keyId: number;
@@ -17,12 +17,12 @@ export function isScope(text: unknown): text is Scope {
   return scopes.some((scope) => scope === text);
 }
 
-/** An unknown word gives no right: it may be one of a later release. */
+/** Ignores unknown scopes: a later release may have stored them. */
 export function toScopes(kept: readonly string[] | null): readonly Scope[] {
   return kept === null ? scopes : kept.filter(isScope);
 }
 
-/** The same words whatever was wrong. Who held the key, if anybody did, is for the audit log. */
+/** The message is the same for every cause. The key's holder, if known, is only for the audit log. */
 export class RefusedKey extends Failure {
   readonly holder: Pick<Caller, 'partner' | 'keyId'> | null;
 
@@ -32,8 +32,8 @@ export class RefusedKey extends Failure {
   }
 }
 
-/** `any`: whatever the key is for. */
+/** `any`: every valid key is enough. */
 export function requireScope(caller: Caller, needed: Scope | 'any'): void {
   if (needed === 'any' || caller.scopes.includes(needed)) return;
-  throw new Failure('scope_missing', `This API key does not have the scope "${needed}".`);
+  throw new Failure('scope_missing', `The API key lacks the scope "${needed}".`);
 }

@@ -6,7 +6,7 @@ describe('the field "compressed"', () => {
     expect(() => requireCompressedForPrefix('day/', null)).toThrow(
       expect.objectContaining({
         code: 'compressed_required',
-        fields: [{ pointer: '/compressed', detail: 'compressed must be given when file_path is a prefix.' }],
+        fields: [{ pointer: '/compressed', detail: 'compressed is required when file_path is a prefix.' }],
       }),
     );
   });

@@ -1,9 +1,9 @@
 import { Failure } from './failure.ts';
 
-/** On whose behalf a partner loads audiences. */
+/** A partner's customer. Partners load audiences on behalf of customers. */
 export type Customer = { readonly id: number; readonly name: string };
 
-/** What is known of a user token once it was shown: everything but the token. */
+/** Everything about a user token except the token itself, which is shown only once. */
 export type UserToken = {
   readonly id: number;
   readonly customer: Customer;
@@ -11,14 +11,14 @@ export type UserToken = {
   readonly revokedAt: Date | null;
 };
 
-/** The name of a customer as it is kept: what was written, without the space around it. */
+/** Trims and validates a customer name. */
 export function toCustomerName(text: string): string {
   const name = text.trim();
   if (isCustomerName(name)) return name;
-  throw new Failure('invalid_request', 'The name of a customer has 1 to 100 characters and no control characters.');
+  throw new Failure('invalid_request', 'A customer name must have 1 to 100 characters and no control characters.');
 }
 
-/** Names are shown in lists and in a console. `u` counts characters, so that a name of emoji is not cut short. */
+/** The `u` flag counts code points, so an emoji is one character. */
 export function isCustomerName(text: string): boolean {
   return /^\P{Cc}{1,100}$/u.test(text) && text.isWellFormed() && text.trim() === text;
 }

@@ -7,31 +7,53 @@ const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatal
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
 
 describe('the failure catalogue', () => {
-  it.each(entries)('says of %s what it is, why it happens and what to do', (_code, { title, cause, remedy }) => {
+  it.each(entries)('gives %s a title, a cause and a remedy as sentences', (_code, { title, cause, remedy }) => {
     expect(title).toMatch(/^[A-Z].*[^.]$/);
     expect(cause).toMatch(/^[A-Z`].*\.$/);
     expect(remedy).toMatch(/^[A-Z`].*\.$/);
   });
 
   it.each(entries.filter(([, { status }]) => status !== undefined))(
-    'answers %s with a 4xx that is the fault of the caller or a 5xx that is ours',
+    'gives %s a 4xx status if the partner is at fault and a 5xx status otherwise',
     (_code, { status = 0, fault }) => {
       expect(status).toBeGreaterThanOrEqual(fault === 'partner' ? 400 : 500);
       expect(status).toBeLessThan(fault === 'partner' ? 500 : 600);
     },
   );
 
-  it.each(entries)('has a section on %s in docs/errors.md with its remedy', (code, { remedy }) => {
+  it('marks exactly these failures as retryable', () => {
+    const retryable = entries.filter(([, { isRetryable }]) => isRetryable).map(([code]) => code);
+    expect(retryable).toEqual([
+      'idempotency_key_in_use',
+      'issuer_away',
+      'request_timeout',
+      'too_many_open_jobs',
+      'too_many_requests',
+      'too_many_streams',
+      'internal',
+      'unavailable',
+      'report_not_ready',
+      'load_abandoned',
+      'storage_address_refused',
+    ]);
+  });
+
+  it('marks every failure of a job or file as final if the partner is at fault', () => {
+    const partnerFailures = entries.filter(([, { status, fault }]) => status === undefined && fault === 'partner');
+    expect(partnerFailures.filter(([, { isRetryable }]) => isRetryable)).toEqual([]);
+  });
+
+  it.each(entries)('documents %s and its remedy in docs/errors.md', (code, { remedy }) => {
     expect(page).toContain(`### \`${code}\``);
     expect(page).toContain(remedy);
   });
 
-  it('is all that docs/errors.md knows', () => {
+  it('contains every code that docs/errors.md documents', () => {
     const documented = Array.from(page.matchAll(/^### `(\w+)`/gm), ([, code = '']) => code);
     expect(documented.toSorted()).toEqual(Object.keys(failureCatalogue).toSorted());
   });
 
-  it('shares no code with the reasons of refused rows, which stand in the same list on a record', () => {
+  it('shares no code with reject reasons, because a record lists both together', () => {
     expect(Object.keys(rejectReasons).filter(isFailureCode)).toEqual([]);
   });
 
@@ -41,7 +63,7 @@ describe('the failure catalogue', () => {
     ['', false],
     ['toString', false],
     ['__proto__', false],
-  ])('knows whether "%s" is a code: %s', (text, known) => {
+  ])('recognizes whether "%s" is a code: %s', (text, known) => {
     expect(isFailureCode(text)).toBe(known);
   });
 });

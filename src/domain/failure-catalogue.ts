@@ -1,346 +1,387 @@
 import { fileFaults } from '@inlet/row-rule/file-faults';
 
-/** Who has to act: the caller of the API, or whoever runs Inlet. A partner's failure is final; ours is tried again. */
-type Fault = 'partner' | 'operator';
-
 export type CatalogueEntry = {
   readonly title: string;
   readonly cause: string;
   readonly remedy: string;
-  readonly fault: Fault;
-  /** The HTTP status of an answer with this code; absent for codes that never appear in one. */
+  /** Who has to act: the caller of the API, or the operator who runs Inlet. */
+  readonly fault: 'partner' | 'operator';
+  /** Whether the same request or job can succeed later without a change. */
+  readonly isRetryable: boolean;
+  /** The HTTP status of a response with this code. Absent for codes that never appear in a response. */
   readonly status?: number;
-  /** Why an operator's command was refused: in no answer and on no record. */
+  /** True for failures of an operator's command. They appear in no response and on no record. */
   readonly isOfCommand?: true;
 };
 
-/** What a caller who is known may still not do. A part of the failure catalogue. */
-const accessFailures = {
-  scope_missing: {
-    title: 'The API key is not for this',
-    cause: 'The key is valid, but does not have the scope that the operation needs. `detail` names it.',
-    remedy: 'Use a key that has the scope, or ask the operator for one: `inlet key create --scope <scope>`.',
-    fault: 'partner',
-    status: 403,
-  },
-} as const satisfies Record<string, CatalogueEntry>;
-
-/** What following a record can be refused for. A part of the failure catalogue. */
-const followFailures = {
-  too_many_streams: {
-    title: 'Too many streams are open',
-    cause: 'The partner, or this process of Inlet, has as many open streams and waiting requests as it may have.',
-    remedy:
-      'Close streams that nobody reads, follow one job at a time (the jobs of a partner end in their order), or try again after the time in `Retry-After`.',
-    fault: 'partner',
-    status: 429,
-  },
-} as const satisfies Record<string, CatalogueEntry>;
-
-/** What an `Idempotency-Key` can lead to. A part of the failure catalogue. */
-const idempotencyFailures = {
-  idempotency_key_in_use: {
-    title: 'A request with this Idempotency-Key is being carried out',
-    cause: 'Another request with the same `Idempotency-Key` has not ended yet. Nothing was done for this one.',
-    remedy: 'Send the same request again after the time in `Retry-After`: it gets the answer of the first.',
-    fault: 'partner',
-    status: 409,
-  },
-  idempotency_key_reused: {
-    title: 'The Idempotency-Key was used for another request',
-    cause:
-      'In the last 24 hours another request was accepted with the same `Idempotency-Key`: with another body, operation, id or customer.',
-    remedy: 'Use a new key for each new request, and the same one only to send the same request again.',
-    fault: 'partner',
-    status: 422,
-  },
-} as const satisfies Record<string, CatalogueEntry>;
-
-/** What the way to the issuer of user tokens can say. A part of the failure catalogue. */
-const issuerFailures = {
-  issuer_away: {
-    title: 'The issuer of user tokens cannot be asked',
-    cause:
-      'The user token is one of the OpenID Connect issuer, and whether its key is still good cannot be known: the issuer does not answer, or not as it should, and what it said before is too old.',
-    remedy:
-      'Try again after the time in `Retry-After`. Tokens that the operator made, and calls without one, are not concerned.',
-    fault: 'operator',
-    status: 503,
-  },
-} as const satisfies Record<string, CatalogueEntry>;
-
-/** What the storage of a partner's own bucket, and the way to it, can say. A part of the failure catalogue. */
-const partnerBucketFailures = {
-  storage_credentials_rejected: {
-    title: 'The credentials were rejected by the storage',
-    cause: 'The access key is unknown to the storage, or its secret is wrong.',
-    remedy: 'Check accessKeyId and secretAccessKey, and that the key is active, then queue the import again.',
-    fault: 'partner',
-  },
-  bucket_not_found: {
-    title: 'The bucket does not exist',
-    cause: 'The storage knows no bucket of this name.',
-    remedy: 'Check the name in `s3://<bucket>/<path>` and queue the import again.',
-    fault: 'partner',
-  },
-  storage_access_denied: {
-    title: 'The storage denied access',
-    cause: 'The credentials are valid, but may not list or read this path.',
-    remedy: 'Allow s3:ListBucket on the bucket and s3:GetObject on the path for this key, then queue the import again.',
-    fault: 'partner',
-  },
-  storage_refused: {
-    title: 'The storage refused the request',
-    cause: 'The storage of the bucket answered with an error of the 400s that has no code of its own here.',
-    remedy:
-      'The message names the answer of the storage; look it up in its documentation, then queue the import again.',
-    fault: 'partner',
-  },
-  bucket_in_other_region: {
-    title: 'The bucket is in another region',
-    cause: 'The storage answered with a redirect: the bucket is not in the region of the request. Inlet follows none.',
-    remedy: 'Send the region in which the bucket was made.',
-    fault: 'partner',
-  },
-  role_refused: {
-    title: 'The role could not be assumed',
-    cause: 'The role does not exist, or its trust policy does not allow Inlet with the ExternalId made for you.',
-    remedy:
-      'Let the trust policy of the role allow `sts:AssumeRole` for the identity and with the ExternalId that the operator gave you, then queue the import again.',
-    fault: 'partner',
-  },
-  role_unprotected: {
-    title: 'The role asks for no ExternalId',
-    cause: 'The role can be assumed with any ExternalId, so that somebody else could name it and read your bucket.',
-    remedy:
-      'Add the condition `StringEquals` of `sts:ExternalId` with the ExternalId that the operator gave you to the trust policy of the role, then queue the import again.',
-    fault: 'partner',
-  },
-  storage_address_refused: {
-    title: 'The storage is not at a public address',
-    cause:
-      'The name of the storage that holds partner-owned buckets leads to an address that is not public: loopback, private, link-local, multicast or reserved. Nothing was sent to it.',
-    remedy:
-      'Find out who answers for this name. If it is storage on premises, or an endpoint of AWS inside of your own network, name its network in INLET_PARTNER_S3_NETWORKS.',
-    fault: 'operator',
-  },
-} as const satisfies Record<string, CatalogueEntry>;
-
-/** A part of the failure catalogue. */
-const requestLimitFailures = {
-  too_many_requests: {
-    title: 'There were too many requests',
-    cause:
-      'The key, or all keys of the partner together, made as many requests in this minute as they may; or too many requests with a wrong key came from one address.',
-    remedy:
-      'Wait for the seconds in `Retry-After`. `RateLimit` in every answer tells how many requests are left, `GET /v1/limits` how many there are.',
-    fault: 'partner',
-    status: 429,
-  },
-} as const satisfies Record<string, CatalogueEntry>;
-
-/** Every failure that Inlet can report, once. `docs/errors.md` is generated from this table. */
+/** Every failure that Inlet can report. `docs/errors.md` is generated from this table. */
 export const failureCatalogue = {
+  // Requests
+
   invalid_request: {
-    title: 'The request is not valid',
-    cause: 'A field is missing, has the wrong type or breaks a rule. `errors` names each one.',
-    remedy: 'Correct the fields named in `errors` and send the request again.',
+    title: 'Invalid request',
+    cause: 'A field is missing, has the wrong type or violates a rule. `errors` lists every invalid field.',
+    remedy: 'Correct the fields listed in `errors` and send the request again.',
     fault: 'partner',
+    isRetryable: false,
     status: 400,
   },
   invalid_file_path: {
-    title: 'The file path is not valid',
-    cause: 'The path is empty, leaves the partner prefix, is absolute, is too long or holds control characters.',
+    title: 'Invalid file path',
+    cause: 'The path is empty, absolute or too long, contains a `.` or `..` segment, or contains control characters.',
     remedy:
-      'Give a path relative to your prefix, without `..` and a leading `/`; or `s3://<bucket>/<path>` with path_type 1.',
+      'Send a path relative to your prefix, without a leading `/`. With `path_type` 1, send `s3://<bucket>/<path>`.',
     fault: 'partner',
+    isRetryable: false,
     status: 400,
   },
   compressed_required: {
-    title: 'The field `compressed` is required for a prefix',
-    cause: 'A prefix has no extension from which Inlet could tell whether its files are gzipped.',
+    title: 'The `compressed` field is required for a prefix',
+    cause: 'A prefix has no file extension, so Inlet cannot tell whether its files are gzip-compressed.',
     remedy: 'Send `compressed: true` or `compressed: false` with the prefix.',
     fault: 'partner',
+    isRetryable: false,
     status: 400,
   },
   credentials_required: {
-    title: 'Credentials are required for a bucket of your own',
-    cause: '`path_type` is 1 and the request has no `credentials`; or `path_type` is 0 and it has some.',
-    remedy: 'Send `credentials` with accessKeyId, secretAccessKey and region when `path_type` is 1, and only then.',
+    title: 'Credentials do not match the path type',
+    cause: '`path_type` is 1 and `credentials` is missing, or `path_type` is 0 and `credentials` is present.',
+    remedy:
+      'Send `credentials` with `path_type` 1: `accessKeyId`, `secretAccessKey` and `region`, or `roleArn` and `region`. Leave it out with `path_type` 0.',
     fault: 'partner',
+    isRetryable: false,
     status: 400,
   },
   invalid_region: {
-    title: 'The region is not known',
-    cause: 'The region of the credentials is not one in which partner buckets can be read.',
-    remedy: 'Send the region identifier of the bucket, for example `eu-central-1`.',
+    title: 'Unknown region',
+    cause: 'The region in `credentials` is not an AWS region that Inlet can read from.',
+    remedy: "Send the bucket's region identifier, for example `eu-central-1`.",
     fault: 'partner',
+    isRetryable: false,
     status: 400,
   },
   invalid_role_arn: {
-    title: 'The role is not valid',
-    cause: 'The text in `roleArn` is not the ARN of a role.',
-    remedy: 'Send the ARN of the role as IAM shows it, for example `arn:aws:iam::123456789012:role/inlet`.',
+    title: 'Invalid role ARN',
+    cause: '`roleArn` is not the ARN of an IAM role.',
+    remedy: 'Send the ARN as IAM shows it, for example `arn:aws:iam::123456789012:role/inlet`.',
     fault: 'partner',
+    isRetryable: false,
     status: 400,
   },
   roles_not_available: {
-    title: 'Roles cannot be used here',
-    cause: 'This installation of Inlet has no identity with which it could assume a role.',
-    remedy: 'Send accessKeyId and secretAccessKey, or ask the operator to set `INLET_ROLE_ACCESS_KEY_ID`.',
+    title: 'Roles are not available',
+    cause: 'This installation of Inlet has no AWS identity that can assume a role.',
+    remedy: 'Send `accessKeyId` and `secretAccessKey`, or ask the operator to set `INLET_ROLE_ACCESS_KEY_ID`.',
     fault: 'partner',
+    isRetryable: false,
     status: 400,
   },
   unknown_keys: {
-    title: 'A key is unknown',
-    cause: 'A key of the request is not an attribute id or foreign key of this partner.',
-    remedy: 'Compare the keys named in `errors` with `GET /v1/marketplace/attributes`.',
+    title: 'Unknown keys',
+    cause: 'At least one key in the request is not one of your attribute IDs or foreign keys.',
+    remedy: 'Compare the keys listed in `errors` with `GET /v1/marketplace/attributes`.',
     fault: 'partner',
+    isRetryable: false,
     status: 422,
   },
-  ...idempotencyFailures,
-  unauthenticated: {
-    title: 'The API key is missing or wrong',
-    cause:
-      'The `Authorization` header is missing, is not `Bearer <API_KEY>`, or the key is unknown, expired or revoked.',
-    remedy: 'Send `Authorization: Bearer <API_KEY>` with a key that was issued to you.',
+  idempotency_key_in_use: {
+    title: 'A request with this Idempotency-Key is in progress',
+    cause: 'Another request with the same `Idempotency-Key` has not finished. This request changed nothing.',
+    remedy: 'Send the same request again after the time in `Retry-After`. It gets the response of the first request.',
     fault: 'partner',
+    isRetryable: true,
+    status: 409,
+  },
+  idempotency_key_reused: {
+    title: 'Idempotency-Key was used for a different request',
+    cause:
+      'A request with the same `Idempotency-Key` but a different body, operation, ID or customer was accepted in the last 24 hours.',
+    remedy: 'Use a new key for each new request. Reuse a key only to send the same request again.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
+
+  // Authentication and authorization
+
+  unauthenticated: {
+    title: 'API key is missing or invalid',
+    cause:
+      'The `Authorization` header is missing, is not `Bearer <API_KEY>`, or contains an unknown, expired or revoked key.',
+    remedy: 'Send `Authorization: Bearer <API_KEY>` with one of your API keys.',
+    fault: 'partner',
+    isRetryable: false,
     status: 401,
   },
   invalid_user_token: {
-    title: 'The user token is not valid',
+    title: 'User token is invalid',
     cause:
-      'The `x-user-token` header is empty, or its token is unknown, revoked, expired or of another partner than the API key.',
-    remedy: 'Send a user token that was issued for one of your customers; or no such header, to act for yourself.',
+      'The `x-user-token` header is empty, or the token is unknown, expired, revoked or belongs to a different partner than the API key.',
+    remedy: 'Send a user token that was issued for one of your customers, or omit the header to act for yourself.',
     fault: 'partner',
+    isRetryable: false,
     status: 401,
   },
-  ...accessFailures,
+  scope_missing: {
+    title: 'API key lacks the required scope',
+    cause: 'The API key is valid but lacks the scope that the operation requires. `detail` names the scope.',
+    remedy: 'Use a key with that scope, or ask the operator for one: `inlet key create --scope <scope>`.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 403,
+  },
+  issuer_away: {
+    title: 'Identity provider is unavailable',
+    cause:
+      "The OpenID Connect issuer's signing keys cannot be fetched and the cached copy has expired, so the user token cannot be verified.",
+    remedy:
+      'Try again after the time in `Retry-After`. Calls without a user token, or with a token that the operator issued, still work.',
+    fault: 'operator',
+    isRetryable: true,
+    status: 503,
+  },
+
+  // HTTP
+
   not_found: {
     title: 'Not found',
-    cause: 'There is no such thing, or it belongs to someone else.',
-    remedy: 'Check the id and the path.',
+    cause: 'The path or the resource does not exist, or the resource belongs to another account.',
+    remedy: 'Check the path and the ID.',
     fault: 'partner',
+    isRetryable: false,
     status: 404,
   },
   method_not_allowed: {
-    title: 'The path does not have this method',
-    cause: 'There is such a path, but not with the method of the request.',
-    remedy: 'Use one of the methods named in the header `Allow`.',
+    title: 'Method not allowed',
+    cause: 'The path exists but does not support the HTTP method of the request.',
+    remedy: 'Use a method listed in the `Allow` header.',
     fault: 'partner',
+    isRetryable: false,
     status: 405,
   },
   request_timeout: {
-    title: 'The request took too long to arrive',
-    cause: 'The request was not complete in time.',
+    title: 'Request timeout',
+    cause: 'The complete request did not arrive in time.',
     remedy: 'Send the whole request at once, on a new connection.',
     fault: 'partner',
+    isRetryable: true,
     status: 408,
   },
   payload_too_large: {
-    title: 'The request body is too large',
-    cause: 'The body is larger than the limit of the service.',
-    remedy: 'Send a smaller body. Data belongs into a file, not into the request.',
+    title: 'Request body is too large',
+    cause: 'The request body exceeds the size limit.',
+    remedy: 'Send a smaller body. Upload data as a file instead of sending it in the request.',
     fault: 'partner',
+    isRetryable: false,
     status: 413,
   },
   unsupported_media_type: {
-    title: 'The media type is not supported',
-    cause: 'The body is not `application/json`.',
+    title: 'Unsupported media type',
+    cause: 'The request body is not `application/json`.',
     remedy: 'Send JSON with `Content-Type: application/json`.',
     fault: 'partner',
+    isRetryable: false,
     status: 415,
   },
   headers_too_large: {
-    title: 'The headers of the request are too large',
-    cause: 'The headers, with the address, are larger than 16 KiB.',
+    title: 'Request headers are too large',
+    cause: 'The request line and headers exceed 16 KiB.',
     remedy: 'Send fewer or shorter headers.',
     fault: 'partner',
+    isRetryable: false,
     status: 431,
   },
+
+  // Limits
+
   too_many_open_jobs: {
-    title: 'Too many jobs are open',
-    cause: 'The partner has as many unfinished jobs as it may have.',
-    remedy: 'Wait until earlier jobs are done, or load many files with one prefix.',
+    title: 'Too many unfinished jobs',
+    cause: 'You have reached the limit of unfinished jobs.',
+    remedy: 'Wait until earlier jobs finish, or load many files with one prefix import.',
     fault: 'partner',
+    isRetryable: true,
     status: 429,
   },
-  ...requestLimitFailures,
-  ...followFailures,
+  too_many_requests: {
+    title: 'Too many requests',
+    cause:
+      'The API key or your account exceeded its requests per minute, or one address sent too many requests with invalid keys.',
+    remedy:
+      'Wait for the number of seconds in `Retry-After`. The `RateLimit` header shows how many requests are left, and `GET /v1/limits` shows your limits.',
+    fault: 'partner',
+    isRetryable: true,
+    status: 429,
+  },
+  too_many_streams: {
+    title: 'Too many open streams',
+    cause: 'You, or this Inlet process, reached the limit of open streams and waiting requests.',
+    remedy:
+      'Close unused streams and follow one job at a time: your jobs finish in submission order. Or try again after the time in `Retry-After`.',
+    fault: 'partner',
+    isRetryable: true,
+    status: 429,
+  },
+
+  // Service
+
   internal: {
-    title: 'Something went wrong inside Inlet',
-    cause: 'An error that Inlet did not expect. It is logged with the request id.',
-    remedy: 'Try again. If it stays, tell the operator the request id.',
+    title: 'Internal error',
+    cause: 'An unexpected error occurred. It is logged with the request ID.',
+    remedy: 'Try again. If this persists, contact the operator with the request ID.',
     fault: 'operator',
+    isRetryable: true,
     status: 500,
   },
   unavailable: {
-    title: 'A part of Inlet is away',
-    cause: 'PostgreSQL, the engine or the object storage does not answer.',
+    title: 'Service temporarily unavailable',
+    cause: 'PostgreSQL, ClickHouse or the object storage is not responding.',
     remedy: 'Try again after the time in `Retry-After`.',
     fault: 'operator',
+    isRetryable: true,
     status: 503,
   },
   report_not_ready: {
-    title: 'The report is not ready yet',
-    cause: 'The report is being computed, and that takes longer than a request may.',
-    remedy: 'Ask again after the time in `Retry-After`: the computation goes on, and its result is kept.',
+    title: 'Report is not ready',
+    cause: 'The report is still being computed.',
+    remedy:
+      'Send the request again after the time in `Retry-After`. The computation continues and its result is cached.',
     fault: 'operator',
+    isRetryable: true,
     status: 503,
   },
+
+  // Jobs and files
+
   no_files: {
-    title: 'No file was found',
-    cause: 'No object has this path, and none begins with it.',
-    remedy: 'Check the path: it is relative to your prefix and is compared to the letter. Upload first, then import.',
+    title: 'No files found',
+    cause: 'No object has this path or starts with it.',
+    remedy:
+      'Check the path: it is relative to your prefix and matched exactly (case-sensitive). Upload the file before you import it.',
     fault: 'partner',
+    isRetryable: false,
   },
   too_many_files: {
-    title: 'The prefix holds too many files',
-    cause: 'More files begin with the path than one job may load.',
+    title: 'Too many files under the prefix',
+    cause: 'More files start with the path than one job can load.',
     remedy: 'Import narrower prefixes, one request each.',
     fault: 'partner',
+    isRetryable: false,
   },
   ...fileFaults,
-  ...issuerFailures,
-  ...partnerBucketFailures,
   file_changed: {
-    title: 'The file changed while it was read',
+    title: 'File changed during the import',
     cause: 'The object was overwritten or deleted after the job listed it.',
-    remedy: 'Import it again when the upload is complete.',
+    remedy: 'Import the file again after the upload completes.',
     fault: 'partner',
+    isRetryable: false,
   },
   file_failed: {
-    title: 'A file of the job failed',
+    title: 'At least one file failed',
     cause:
-      'At least one file of the job could not be loaded. Files that succeeded are loaded, unless the job replaces.',
-    remedy: 'Look at the failed files, correct them and import them again.',
+      'At least one file of the job could not be loaded. The other files are loaded, unless the job uses `mode: "replace"`.',
+    remedy: 'Fix the failed files and import them again.',
     fault: 'partner',
+    isRetryable: false,
   },
   load_abandoned: {
-    title: 'The load was given up',
-    cause: 'The file could not be loaded after several attempts, for reasons on our side.',
-    remedy: 'Import the file again. If it stays, tell the operator the import log id.',
+    title: 'Load failed after several attempts',
+    cause: 'The file could not be loaded because of repeated errors in Inlet or its dependencies.',
+    remedy: 'Import the file again. If this persists, contact the operator with the import log ID.',
     fault: 'operator',
+    isRetryable: true,
   },
   job_cancelled: {
-    title: 'The job was cancelled',
+    title: 'Job canceled',
     cause:
-      'The operator ended the job. Files that were not read to their end by then are not loaded; with `mode: "replace"` none is.',
-    remedy: 'Ask the operator why. Then ask for the same again; or the operator does, with `inlet jobs retry <id>`.',
+      'The operator canceled the job. Files that were not read completely by then are not loaded. With `mode: "replace"`, no file is loaded.',
+    remedy:
+      'Ask the operator for the reason, then submit the job again. The operator can also run `inlet jobs retry <id>`.',
     fault: 'partner',
+    isRetryable: false,
   },
-  job_not_cancellable: {
-    title: 'The job cannot be cancelled any more',
-    cause: 'It has ended, it deletes and has begun to, or each of its files is loaded or about to be.',
-    remedy: 'Look at it with `inlet jobs show <id>`. What it loads can be removed afterwards: by a delete, or a clear.',
+
+  // Partner-owned buckets
+
+  storage_credentials_rejected: {
+    title: 'Storage rejected the credentials',
+    cause: 'The storage does not know the access key, or the secret does not match it.',
+    remedy:
+      'Check `accessKeyId` and `secretAccessKey` and make sure that the key is active, then submit the import again.',
+    fault: 'partner',
+    isRetryable: false,
+  },
+  bucket_not_found: {
+    title: 'Bucket does not exist',
+    cause: 'The storage has no bucket with this name.',
+    remedy: 'Check the bucket name in `s3://<bucket>/<path>` and submit the import again.',
+    fault: 'partner',
+    isRetryable: false,
+  },
+  storage_access_denied: {
+    title: 'Storage denied access',
+    cause: 'The credentials are valid but do not permit listing or reading this path.',
+    remedy:
+      'Allow `s3:ListBucket` on the bucket and `s3:GetObject` on the path for these credentials, then submit the import again.',
+    fault: 'partner',
+    isRetryable: false,
+  },
+  storage_refused: {
+    title: 'Storage rejected the request',
+    cause: 'The storage responded with a 4xx error that has no code of its own in Inlet.',
+    remedy:
+      "Look up the error in the storage provider's documentation; `message` names it. Then submit the import again.",
+    fault: 'partner',
+    isRetryable: false,
+  },
+  bucket_in_other_region: {
+    title: 'Bucket is in another region',
+    cause: 'The storage redirected the request because the bucket is in another region. Inlet follows no redirects.',
+    remedy: "Send the bucket's own region and submit the import again.",
+    fault: 'partner',
+    isRetryable: false,
+  },
+  role_refused: {
+    title: 'Role cannot be assumed',
+    cause: 'The role does not exist, or its trust policy does not allow Inlet with your external ID.',
+    remedy:
+      "Allow `sts:AssumeRole` in the role's trust policy for the identity and external ID that the operator gave you, then submit the import again.",
+    fault: 'partner',
+    isRetryable: false,
+  },
+  role_unprotected: {
+    title: 'Role does not require the external ID',
+    cause: 'The role can be assumed with any external ID, so another partner could use it to read your bucket.',
+    remedy:
+      "Add a `StringEquals` condition on `sts:ExternalId` to the role's trust policy, with the external ID that the operator gave you. Then submit the import again.",
+    fault: 'partner',
+    isRetryable: false,
+  },
+  storage_address_refused: {
+    title: 'Storage address is not public',
+    cause:
+      'The host name of the partner-owned bucket resolves to a loopback, private, link-local, multicast or reserved address. Inlet sent nothing to it.',
+    remedy:
+      'Check the DNS records of the host name. If the storage is on premises or behind a private endpoint, add its network to `INLET_PARTNER_S3_NETWORKS`.',
     fault: 'operator',
+    isRetryable: true,
+  },
+
+  // Operator commands
+
+  job_not_cancellable: {
+    title: 'Job can no longer be canceled',
+    cause: 'The job has finished, is a delete that has started, or all its files are loaded or about to be.',
+    remedy: 'Run `inlet jobs show <id>` to see its state. Remove loaded data afterwards with a delete or a clear.',
+    fault: 'operator',
+    isRetryable: false,
     isOfCommand: true,
   },
   job_not_retryable: {
-    title: 'The job cannot be asked for again by an operator',
-    cause: 'It has not failed; or what it needs is gone; or only its partner can say whether it is still wanted.',
-    remedy: 'Look at it with `inlet jobs show <id>`. The partner can always send its request again.',
+    title: 'Job cannot be retried by the operator',
+    cause: 'The job has not failed, its input no longer exists, or only the partner can decide whether to repeat it.',
+    remedy: 'Run `inlet jobs show <id>` to see its state. The partner can always submit the request again.',
     fault: 'operator',
+    isRetryable: false,
     isOfCommand: true,
   },
 } as const satisfies Record<string, CatalogueEntry>;

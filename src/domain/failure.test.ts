@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Failure } from './failure.ts';
 
 describe('a failure', () => {
-  it('carries its code, its detail and what the catalogue says', () => {
+  it('carries its code, its detail and its catalogue entry', () => {
     const failure = new Failure('no_files', 'No object has the path "a.csv".');
     expect(failure).toMatchObject({
       name: 'Failure',
@@ -10,12 +10,12 @@ describe('a failure', () => {
       code: 'no_files',
       detail: 'No object has the path "a.csv".',
       fields: [],
-      entry: { title: 'No file was found', fault: 'partner' },
+      entry: { title: 'No files found', fault: 'partner', isRetryable: false },
     });
     expect(failure).toBeInstanceOf(Error);
   });
 
-  it('keeps the fields that are wrong and the cause', () => {
+  it('keeps the invalid fields and the cause', () => {
     const cause = new Error('socket closed');
     const fields = [{ pointer: '/file_path', detail: 'is empty' }];
     const failure = new Failure('invalid_request', 'file_path is empty', { cause, fields });
@@ -23,13 +23,14 @@ describe('a failure', () => {
     expect(failure.fields).toEqual(fields);
   });
 
-  it('has no cause when none was given', () => {
+  it('has no cause property when it has no cause', () => {
     expect(Object.hasOwn(new Failure('internal', 'oh'), 'cause')).toBe(false);
   });
 
-  it('is final when the partner has to act, and tried again when it is ours', () => {
+  it('is final unless its catalogue entry is retryable', () => {
     expect(new Failure('corrupt_gzip', '').isFinal).toBe(true);
     expect(new Failure('unavailable', '').isFinal).toBe(false);
     expect(new Failure('load_abandoned', '').isFinal).toBe(false);
+    expect(new Failure('job_not_retryable', '').isFinal).toBe(true);
   });
 });

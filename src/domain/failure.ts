@@ -2,7 +2,7 @@ import { type CatalogueEntry, type FailureCode, failureCatalogue } from './failu
 
 export type FieldError = { readonly pointer: string; readonly detail: string };
 
-/** A failure with a code of the catalogue. The detail names the thing; cause and remedy come from the catalogue. */
+/** A failure with a code from the catalogue. `detail` describes this occurrence; cause and remedy come from the catalogue. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly detail: string;
@@ -20,8 +20,8 @@ export class Failure extends Error {
     return failureCatalogue[this.code];
   }
 
-  /** True when trying again cannot help: the partner has to change something. */
+  /** True when a retry cannot succeed. */
   get isFinal(): boolean {
-    return this.entry.fault === 'partner';
+    return !this.entry.isRetryable;
   }
 }

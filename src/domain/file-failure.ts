@@ -5,7 +5,7 @@ import { type Shapes, sniffLayout } from '@inlet/row-rule/sniff-layout';
 import { Failure } from './failure.ts';
 import { isCertainlyPrefix } from './source-path.ts';
 
-/** What the rules find wrong with a file, as a failure of the catalogue. */
+/** Converts a fault of the row rule to a failure. */
 export function failureOf({ code, detail }: FileFault, cause?: unknown): Failure {
   return new Failure(code, detail, { cause });
 }
@@ -20,24 +20,24 @@ export function requireLayout(head: Uint8Array, shapes: Shapes): RowLayout {
   return sniffed.layout;
 }
 
-/** Decision 26, as far as the request alone can tell: a prefix needs the field. */
+/** Decision 26: a prefix requires `compressed`. */
 export function requireCompressedForPrefix(filePath: string, compressed: boolean | null): void {
   if (compressed === null && isCertainlyPrefix(filePath)) throw missingCompressed();
 }
 
-/** Whether a file should be gzipped: the explicit value wins; else the extension of a single file tells. */
+/** Whether a file must be gzip: an explicit value wins; otherwise the extension of a single file decides. */
 export function expectGzip(compressed: boolean | null, file: { key: string; isSingle: boolean }): boolean {
   if (compressed !== null) return compressed;
   if (!file.isSingle) throw missingCompressed();
   return hasGzipName(file.key);
 }
 
-/** Decision 26 for audiences: a `.gz` file must be gzipped; of any other the first bytes tell (null). */
+/** Decision 26 for audiences: a `.gz` file must be gzip; for any other file the first bytes decide (null). */
 export function expectGzipByName(key: string): true | null {
   return hasGzipName(key) ? true : null;
 }
 
 function missingCompressed(): Failure {
-  const detail = 'compressed must be given when file_path is a prefix.';
+  const detail = 'compressed is required when file_path is a prefix.';
   return new Failure('compressed_required', detail, { fields: [{ pointer: '/compressed', detail }] });
 }

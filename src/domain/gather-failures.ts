@@ -1,6 +1,6 @@
 import { Failure } from './failure.ts';
 
-/** Makes every check of a request, so that its sender hears of all faults at once, in the words of the first. */
+/** Runs every check and reports all invalid fields at once, with the code and detail of the first failure. */
 export function requireAll(checks: readonly (() => void)[]): void {
   const [first, ...others] = checks.flatMap(failureOf);
   if (!first) return;

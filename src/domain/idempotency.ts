@@ -1,17 +1,17 @@
-/** A request that its caller may send again: it is carried out once, and has the same answer each time. */
+/** A request that the caller can send again: it runs once and gets the same response each time. */
 export type IdempotentRequest = {
-  /** What the caller named it; another partner's request of the same name is another. */
+  /** The caller's idempotency key. Keys are scoped to a partner. */
   readonly key: string;
-  /** Of what is asked for. The first is kept; the others are what an older secret would have made of it. */
+  /** Fingerprints of the request. The first is stored; the others use older secrets. */
   readonly fingerprints: readonly [Uint8Array, ...Uint8Array[]];
-  /** Is called when it had been carried out before, and nothing was done now. */
+  /** Called when the response is replayed and nothing runs. */
   readonly noteReplay: () => void;
 };
 
-/** Decision 31. After that the same key is a new request. */
+/** Decision 31. After this time the same key starts a new request. */
 export const acceptedRequestHours = 24;
 
-/** The same text for the same value, in whatever order its fields were given. What is undefined is left out. */
+/** Serializes a value independently of the order of its fields. Omits undefined fields. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, inner: unknown) => (isRecord(inner) ? sortedByName(inner) : inner));
 }

@@ -13,11 +13,11 @@ export type KeyType = (typeof keyType)[keyof typeof keyType];
 export const logType = { import: 0, delete: 1 } as const;
 type LogType = (typeof logType)[keyof typeof logType];
 
-/** Decision 13: merge into what is there, or replace each attribute that the job's files name. */
+/** Decision 13: merge with the existing data, or replace every attribute that the job's files contain. */
 export const importMode = { merge: 'merge', replace: 'replace' } as const;
 export type ImportMode = (typeof importMode)[keyof typeof importMode];
 
-/** What went wrong, or was left out, in one job: at most 100 of these stand on the record. */
+/** A failure or a group of rejected rows. A record has at most 100 of them. */
 export type ImportLogError = {
   readonly code: FailureCode | RejectReason;
   readonly message: string;
@@ -27,7 +27,7 @@ export type ImportLogError = {
   readonly count: number;
 };
 
-/** What a failure means for the job as a whole, which is no file and no row. */
+/** A failure of the whole job, not of one file or row. */
 export function errorOfJob({ code, detail }: Failure, count = 1): ImportLogError {
   return { code, message: detail, file: null, row: null, column: null, count };
 }
@@ -50,14 +50,14 @@ export type ImportLog = {
 
 export const importLogErrorLimit = 100;
 
-/** How far a job is: from our own records, so that asking costs the engine nothing. */
+/** A job's progress. It is read from PostgreSQL, so polling puts no load on ClickHouse. */
 export type Progress = {
   readonly bytesRead: number;
   readonly bytesTotal: number;
   readonly rowsRead: number;
-  /** Open jobs of the partner before this one; 0 when it is its turn or when it has ended. */
+  /** The partner's unfinished jobs ahead of this one; 0 when it is running or finished. */
   readonly queuePosition: number;
-  /** Null while nothing can be said: before the first bytes, or while it waits. */
+  /** Null while no estimate is possible: while the job waits, or before its first bytes. */
   readonly secondsLeft: number | null;
 };
 

@@ -8,7 +8,7 @@ describe('the end of a job', () => {
     [{ failedFiles: 1, cancelledFiles: 0, loadedFiles: 2 }, 'file_failed: 1 of 3 files failed.'],
     [
       { failedFiles: 3, cancelledFiles: 2, loadedFiles: 1 },
-      'job_cancelled: The operator cancelled the job: 2 of 4 files were left out.',
+      'job_cancelled: The operator canceled the job: 2 of 4 files were not loaded.',
     ],
   ])('with %o is %s', (files, message) => {
     expect(failureOfJob(files)?.message).toBe(message);

@@ -1,28 +1,28 @@
 import type { FailureCode } from './failure-catalogue.ts';
 import { Failure } from './failure.ts';
 
-/** By this a job that the operator cancelled, and each file that it therefore did not load, is known. */
+/** The code of a job that the operator canceled, and of every file that it did not load. */
 export const cancelledCode = 'job_cancelled' satisfies FailureCode;
 
-const remedy = 'Ask the operator why, then ask for it again.';
+const remedy = 'Ask the operator for the reason, then submit it again.';
 
 export function cancelledBeforeStart(): Failure {
-  return new Failure(cancelledCode, `The operator cancelled the job before it started. ${remedy}`);
+  return new Failure(cancelledCode, `The operator canceled the job before it started. ${remedy}`);
 }
 
 export function cancelledFile(): Failure {
-  return new Failure(cancelledCode, `The operator cancelled the job before this file was read. ${remedy}`);
+  return new Failure(cancelledCode, `The operator canceled the job before this file was read. ${remedy}`);
 }
 
 type Files = { readonly failedFiles: number; readonly cancelledFiles: number; readonly loadedFiles: number };
 
-/** What its files mean for a job that has come to its end. */
+/** Derives the failure of a finished job from its files. */
 export function failureOfJob({ failedFiles, cancelledFiles, loadedFiles }: Files): Failure | null {
   const all = failedFiles + loadedFiles;
   if (cancelledFiles > 0)
     return new Failure(
       cancelledCode,
-      `The operator cancelled the job: ${cancelledFiles} of ${all} files were left out.`,
+      `The operator canceled the job: ${cancelledFiles} of ${all} files were not loaded.`,
     );
   return failedFiles === 0 ? null : new Failure('file_failed', `${failedFiles} of ${all} files failed.`);
 }

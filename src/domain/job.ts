@@ -2,7 +2,7 @@
 export const jobStatus = { pending: 0, running: 1, done: 2, failed: 3 } as const;
 export type JobStatus = (typeof jobStatus)[keyof typeof jobStatus];
 
-/** Decision 4: which status may follow which. 2 and 3 are final. */
+/** Decision 4: allowed status transitions. 2 and 3 are final. */
 const allowed: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   [jobStatus.pending]: [jobStatus.running, jobStatus.failed],
   [jobStatus.running]: [jobStatus.done, jobStatus.failed],
@@ -10,19 +10,19 @@ const allowed: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   [jobStatus.failed]: [],
 };
 
-/** The statuses from which `to` may be reached: what a guarded UPDATE puts into its WHERE. */
+/** The statuses from which `to` can be reached, for the WHERE clause of a guarded UPDATE. */
 export function statusesBefore(to: JobStatus): JobStatus[] {
   return Object.values(jobStatus).filter((from) => allowed[from].includes(to));
 }
 
-/** The statuses of a job or file that still has something to come. */
+/** Statuses of unfinished jobs and files. */
 export const openStatuses: JobStatus[] = Object.values(jobStatus).filter((status) => allowed[status].length > 0);
 
 export const jobKind = { import: 'import', delete: 'delete', audience: 'audience' } as const;
 export type JobKind = (typeof jobKind)[keyof typeof jobKind];
 
-// Which of two rows of the same device and attribute stands: the one with the higher version. Later jobs win over
-// earlier ones, and within one job an add wins over a delete (decision 12).
+// Of two rows with the same device and attribute, the one with the higher version wins. Later jobs win over earlier ones,
+// and within one job an add wins over a delete (decision 12).
 
 export type JobVersions = { readonly ofDeletes: number; readonly ofAdds: number };
 
@@ -30,14 +30,14 @@ export function versionsOfJob(seq: number): JobVersions {
   return { ofDeletes: seq * 2, ofAdds: seq * 2 + 1 };
 }
 
-/** Files up to this size are loaded together: the cost of a load is mostly its own, not that of its rows. */
+/** Files up to this size are loaded in batches: the fixed cost of a load exceeds the cost of their rows. */
 const smallFileBytes = 1024 * 1024;
 
-/** How large a batch of them may become. Several can then be staged at a time, and one bad batch is not all of it. */
+/** Batch limits. They allow several batches in parallel and limit the impact of a failed one. */
 const batchBytes = 64 * 1024 * 1024;
 const batchFiles = 250;
 
-/** Which files are loaded together: large ones alone, small ones with their neighbours. */
+/** Groups files into batches: large files alone, small files with their neighbors. */
 export function intoBatches<File extends { readonly size: number }>(files: readonly File[]): File[][] {
   const batches: File[][] = [];
   let open: { files: File[]; bytes: number } | null = null;

@@ -1,6 +1,6 @@
 import { type FileLimits, defaultFileLimits } from '@inlet/row-rule/file-rule';
 
-/** Decision 32. Each is a setting; these are the defaults. */
+/** Decision 32: limits per file and job. All are configurable. */
 export type Limits = FileLimits & {
   readonly maxFilesPerPrefix: number;
   readonly maxOpenJobs: number;
@@ -12,11 +12,11 @@ export const defaultLimits: Limits = {
   maxOpenJobs: 200,
 };
 
-/** Decision 32: what one caller may send. Each is a setting but the size of a body; these are the defaults. */
+/** Decision 32: limits per caller. All but the body size are configurable. */
 export type RequestLimits = {
   readonly perKey: number;
   readonly perPartner: number;
-  /** Requests with a wrong key from one address, in one process. */
+  /** Requests with an invalid key from one address, per process and window. */
   readonly wrongKeysPerAddress: number;
   readonly maxHeaderBytes: number;
   readonly maxBodyBytes: number;
@@ -27,20 +27,20 @@ export const defaultRequestLimits: RequestLimits = {
   perPartner: 1_200,
   wrongKeysPerAddress: 60,
   maxHeaderBytes: 16_384,
-  /** A delete of a thousand keys of 200 characters fits, in whatever alphabet. */
+  /** Fits a delete of 1,000 keys with 200 characters each, in any script. */
   maxBodyBytes: 1024 * 1024,
 };
 
 export const requestWindowSeconds = 60;
 
-/** The largest portion of a limit that a process takes at a time without need: what it does not use, others miss. */
+/** The largest portion of a limit that a process reserves ahead. Unused requests are lost to other processes. */
 export function largestPortion(limit: number): number {
   return Math.max(1, Math.floor(limit / 30));
 }
 
 /**
- * How many requests a process takes next from a window. It begins with one and doubles, so that a process that is hardly
- * asked holds nothing back; towards the end of a limit portions get small again. Those that wait are used at once.
+ * How many requests a process reserves next from a window. Portions start at one and double, so an idle process reserves
+ * little. They shrink again near the limit. Waiting requests are always covered.
  */
 export function nextPortion(of: { limit: number; last: number; remaining: number; waiting: number }): number {
   const most = Math.max(1, Math.min(largestPortion(of.limit), Math.floor(of.remaining / 8)));

@@ -1,9 +1,9 @@
-// Addresses are numbers of 128 bits. One of IPv4 is the number of the IPv6 address that stands for it (::ffff:a.b.c.d),
-// so that both spellings are the same number.
+// Addresses are 128-bit numbers. An IPv4 address has the number of its IPv4-mapped IPv6 address (::ffff:a.b.c.d), so both
+// notations yield the same number.
 
 const ipv4Base = 0xffff_0000_0000n;
 
-/** The number of an address; null for what is none to the letter, also where a resolver would guess ("127.1", "0177.0.0.1"). */
+/** Parses canonical notation only. Null for anything else, including forms that resolvers accept ("127.1", "0177.0.0.1"). */
 export function parseAddress(text: string): bigint | null {
   if (text.includes(':')) return parseIpv6(text);
   const low = parseIpv4(text);
@@ -12,7 +12,7 @@ export function parseAddress(text: string): bigint | null {
 
 export type Network = { readonly first: bigint; readonly freeBits: bigint };
 
-/** Reads `10.0.0.0/8` or `fc00::/7`; an address alone is a network of one. */
+/** Parses `10.0.0.0/8` or `fc00::/7`. An address alone is a network of one address. */
 export function parseNetwork(text: string): Network | null {
   const [, base = '', bits] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
   const first = parseAddress(base);
@@ -55,7 +55,7 @@ function parseIpv6(text: string): bigint | null {
   return groups.reduce((number, group) => (number << 16n) | group, 0n);
 }
 
-/** Groups of up to four hexadecimal digits; the last two may be written as IPv4. */
+/** Parses groups of up to four hexadecimal digits. The last two may be written as IPv4. */
 function parseGroups(text: string, isEnd: boolean): bigint[] | null {
   if (text === '') return [];
   const groups: bigint[] = [];
@@ -72,25 +72,25 @@ function parseGroups(text: string, isEnd: boolean): bigint[] | null {
   return groups;
 }
 
-// Which addresses a request of a partner may make a worker connect to. From IANA's registries of special-purpose
-// addresses, and what clouds answer metadata on.
+// Addresses that a partner's request can make a worker connect to. Sources: IANA's special-purpose address registries and
+// the metadata addresses of cloud providers.
 
-/** All of IPv4, and what is given out of IPv6; everything else of IPv6 is local, multicast, or nobody's yet. */
-const givenOut = ['0.0.0.0/0', '2000::/3'].map(network);
+/** All of IPv4, and global unicast IPv6. The rest of IPv6 is local, multicast or unassigned. */
+const assigned = ['0.0.0.0/0', '2000::/3'].map(network);
 
 const special = [
   '0.0.0.0/8', // this network, unspecified
   '10.0.0.0/8', // private
-  '100.64.0.0/10', // behind a carrier's NAT; metadata at Alibaba
+  '100.64.0.0/10', // carrier-grade NAT; Alibaba metadata
   '127.0.0.0/8', // loopback
-  '168.63.129.16/32', // the host, in Azure
-  '169.254.0.0/16', // link-local; metadata nearly everywhere
+  '168.63.129.16/32', // the host in Azure
+  '169.254.0.0/16', // link-local; metadata of most clouds
   '172.16.0.0/12', // private
-  '192.0.0.0/24', // protocol assignments; metadata at Oracle
+  '192.0.0.0/24', // protocol assignments; Oracle metadata
   '192.0.2.0/24', // documentation
   '192.31.196.0/24', // AS112
   '192.52.193.0/24', // AMT
-  '192.88.99.0/24', // relays of 6to4
+  '192.88.99.0/24', // 6to4 relays
   '192.168.0.0/16', // private
   '192.175.48.0/24', // AS112
   '198.18.0.0/15', // benchmarks
@@ -98,23 +98,23 @@ const special = [
   '203.0.113.0/24', // documentation
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, broadcast
-  '2001::/23', // protocol assignments, among them Teredo, which holds an IPv4 address
+  '2001::/23', // protocol assignments, including Teredo, which embeds an IPv4 address
   '2001:db8::/32', // documentation
-  '2002::/16', // 6to4, which holds an IPv4 address
+  '2002::/16', // 6to4, which embeds an IPv4 address
   '2620:4f:8000::/48', // AS112
   '3fff::/20', // documentation
 ].map(network);
 
-/** NAT64 leads to the IPv4 address in its last bits. Its form for local use (64:ff9b:1::/48) is not given out. */
+/** NAT64 leads to the IPv4 address in its last bits. Its local-use form (64:ff9b:1::/48) is not assigned. */
 const nat64 = network('64:ff9b::/96');
 
-/** True when everybody can reach the address; false also for what is no address. */
+/** Whether the text is a publicly routable address. */
 export function isPublicAddress(text: string): boolean {
   const address = parseAddress(text);
   return address !== null && isPublic(address);
 }
 
-/** Public, or in a network that the configuration names. */
+/** Whether the address is public or in one of the configured networks. */
 export function mayReach(text: string, networks: readonly Network[]): boolean {
   const address = parseAddress(text);
   return address !== null && (isPublic(address) || networks.some((one) => isInNetwork(address, one)));
@@ -122,11 +122,11 @@ export function mayReach(text: string, networks: readonly Network[]): boolean {
 
 function isPublic(address: bigint): boolean {
   if (isInNetwork(address, nat64)) return isPublic(embeddedIpv4(address));
-  return givenOut.some((one) => isInNetwork(address, one)) && !special.some((one) => isInNetwork(address, one));
+  return assigned.some((one) => isInNetwork(address, one)) && !special.some((one) => isInNetwork(address, one));
 }
 
 function network(text: string): Network {
   const parsed = parseNetwork(text);
-  if (!parsed) throw new Error(`${text} is no network`);
+  if (!parsed) throw new Error(`${text} is not a network`);
   return parsed;
 }

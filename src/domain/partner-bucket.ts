@@ -8,17 +8,17 @@ export type BucketKeys = {
   readonly region: string;
 };
 
-/** A role in the partner's account; see docs/decisions/partner-buckets.md. */
+/** A role in the partner's account. See docs/decisions/partner-buckets.md. */
 export type BucketRole = { readonly roleArn: string; readonly region: string };
 
-/** What a partner gives to let us read its own bucket. */
+/** Credentials with which a partner lets Inlet read its own bucket. */
 export type BucketCredentials = BucketKeys | BucketRole;
 
 export function isRole(credentials: BucketCredentials): credentials is BucketRole {
   return 'roleArn' in credentials;
 }
 
-/** S3's rules for names, without those that are addresses or have a special meaning. */
+/** S3's naming rules, without IP addresses and reserved names. */
 const bucketPattern =
   /^(?!xn--|sthree-|amzn-s3-demo-)(?!.*(?:-s3alias|--ol-s3|\.mrap|--x-s3|--table-s3)$)[a-z0-9](?:[a-z0-9.-]{1,61})[a-z0-9]$/;
 const addressPattern = /^\d+\.\d+\.\d+\.\d+$/;
@@ -29,7 +29,7 @@ export function parsePartnerPath(filePath: string): { readonly bucket: string; r
   const [bucket, key] = [found?.[1], found?.[2]];
   if (bucket === undefined || key === undefined) throw invalidFilePath('must have the form s3://<bucket>/<path>');
   if (!bucketPattern.test(bucket) || bucket.includes('..') || addressPattern.test(bucket)) {
-    throw invalidFilePath('names a bucket that cannot exist');
+    throw invalidFilePath('contains an invalid bucket name');
   }
   const problem = pathProblem(key);
   if (problem !== null) throw invalidFilePath(problem);
@@ -37,7 +37,7 @@ export function parsePartnerPath(filePath: string): { readonly bucket: string; r
   return { bucket, key };
 }
 
-/** IAM's rules for roles. A storage on premises has no accounts, and leaves the number out. */
+/** IAM's rules for role ARNs. Storage on premises has no accounts and omits the number. */
 const rolePattern = /^arn:aws:iam::(?:\d{12})?:role\/(?:[\w+=,.@-]+\/)*[\w+=,.@-]{1,64}$/;
 
 export function requireRoleArn(roleArn: string): void {
@@ -48,11 +48,11 @@ export function requireRoleArn(roleArn: string): void {
 
 export function requireKnownRegion(region: string): void {
   if (awsRegions.has(region)) return;
-  const detail = `"${region}" is not a region in which partner buckets can be read.`;
+  const detail = `"${region}" is not a supported AWS region.`;
   throw new Failure('invalid_region', detail, { fields: [{ pointer: '/credentials/region', detail }] });
 }
 
-/** Where a partner's own bucket may be: a fixed list, so that a region can never be an address. */
+/** Regions of partner-owned buckets. A fixed list, so that a region can never be a host name. */
 export const awsRegions: ReadonlySet<string> = new Set([
   'af-south-1',
   'ap-east-1',

@@ -1,6 +1,6 @@
 /**
- * A value that must never be printed. Only `reveal()` gives it out; every way of turning it into text
- * (string, JSON, util.inspect, structured clone) gives a placeholder or nothing.
+ * A value that must never be printed. Only `reveal()` returns it. Every conversion to text (string, JSON, util.inspect,
+ * structured clone) yields a placeholder or nothing.
  */
 export class Secret {
   readonly #value: string;

@@ -5,8 +5,8 @@ const maxKeyBytes = 1024;
 const utf8 = new TextEncoder();
 
 /**
- * Makes the object key (or the beginning of keys) from what a partner submitted for the shared bucket.
- * Decision 25: relative to the prefix, and nothing that could leave it.
+ * Builds the object key or key prefix for a path in the shared bucket.
+ * Decision 25: paths are relative to the partner's prefix and cannot leave it.
  */
 export function keyInPrefix(prefix: string, filePath: string): string {
   const problem = pathProblem(filePath);
@@ -16,30 +16,29 @@ export function keyInPrefix(prefix: string, filePath: string): string {
   return key;
 }
 
-/** Decision 25 for audiences: a path that already begins with the prefix is taken as it is. */
+/** Decision 25 for audiences: a path that already starts with the prefix is used as is. */
 export function audienceKey(prefix: string, filePath: string): string {
   return keyInPrefix(prefix, filePath.startsWith(prefix) ? filePath.slice(prefix.length) : filePath);
 }
 
-/** A path that ends with a slash can only be a prefix; any other may be a file or a prefix. */
+/** A path that ends with a slash can only be a prefix. Any other path can be a file or a prefix. */
 export function isCertainlyPrefix(filePath: string): boolean {
   return filePath.endsWith('/');
 }
 
 export function requireKeyLength(key: string): void {
-  if (utf8.encode(key).length > maxKeyBytes)
-    throw invalidFilePath(`is longer than ${maxKeyBytes} bytes with its prefix`);
+  if (utf8.encode(key).length > maxKeyBytes) throw invalidFilePath(`exceeds ${maxKeyBytes} bytes including the prefix`);
 }
 
-/** What is wrong with a path inside of a bucket; null when nothing is. */
+/** Returns the problem with a path inside a bucket, or null. */
 export function pathProblem(path: string): string | null {
   if (path === '') return 'is empty';
-  if (path.startsWith('/')) return 'begins with "/"; leave it out';
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) return 'is an address; give a path relative to your prefix';
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  if (/[\u0000-\u001f\u007f]/.test(path)) return 'holds a control character';
-  if (path.split('/').some((segment) => segment === '..' || segment === '.')) return 'holds a "." or ".." segment';
-  if (!path.isWellFormed()) return 'is not well-formed text';
+  if (path.startsWith('/')) return 'must not start with "/"';
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) return 'must be relative to your prefix, not a URL';
+  // eslint-disable-next-line no-control-regex -- the rule is about control characters
+  if (/[\u0000-\u001f\u007f]/.test(path)) return 'contains a control character';
+  if (path.split('/').some((segment) => segment === '..' || segment === '.')) return 'contains a "." or ".." segment';
+  if (!path.isWellFormed()) return 'is not valid Unicode';
   return null;
 }
 

@@ -213,7 +213,7 @@ describe('inlet in a script', () => {
     ['import good.csv', 2, 'missing_answer: The type of the keys was not given, and there is no terminal to ask on.'],
     ['import s3://own/x.csv --key-type foreign --region eu-central-1 --access-key-id A', 2, 'Give INLET_SOURCE_SECRET'],
     ['import ../x.csv --key-type foreign', 2, 'invalid_file_path: '],
-    ['delete-attributes golf --key-type foreign --yes', 2, 'unknown_keys: A key is unknown'],
+    ['delete-attributes golf --key-type foreign --yes', 2, 'unknown_keys: Unknown keys'],
     ['imports 1x', 2, 'wrong_use: "1x" is no id of an import.'],
     ['import good.csv --key-type own', 2, 'Allowed choices are attribute, foreign'],
     ['imports --josn', 2, 'Did you mean --json?'],
@@ -223,7 +223,7 @@ describe('inlet in a script', () => {
       'no_login: Nobody has logged in on this machine.',
       { INLET_API_KEY: '', INLET_URL: '' },
     ],
-    ['limits', 3, 'unauthenticated: The API key is missing or wrong', { INLET_API_KEY: 'wrong' }],
+    ['limits', 3, 'unauthenticated: API key is missing or invalid', { INLET_API_KEY: 'wrong' }],
     [
       'limits',
       4,

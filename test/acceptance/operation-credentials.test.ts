@@ -222,7 +222,7 @@ describe('a caller whose credentials do not do', () => {
       expect(operation.security.map(({ apiKey }) => apiKey)).toEqual(operation.security.map(() => documented));
       for (const one of scopes.filter((given) => scope === 'any' || given === scope)) {
         const lacking = gistOf(await askBoth(operation, owners, { apiKey: without.get(one) ?? '' }));
-        const detail = `This API key does not have the scope "${one}".`;
+        const detail = `The API key lacks the scope "${one}".`;
         expect(lacking).toEqual(
           scope === 'any' ? { ...lacking, code: null } : { status: 403, code: 'scope_missing', detail },
         );

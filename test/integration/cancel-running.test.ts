@@ -126,7 +126,7 @@ describe('inlet jobs cancel, while a worker loads', () => {
       ],
     });
     const [{ message } = { message: '' }] = log.errors ?? [];
-    expect(message).toContain('1 of 2 files were left out.');
+    expect(message).toContain('1 of 2 files were not loaded.');
     expect(message.includes('Nothing was replaced.')).toBe(mode === 'replace');
     expect(await attributesOf(stores, partner.id)).toHaveLength(visible);
     expect(await leftovers(deps, stores)).toEqual([]);

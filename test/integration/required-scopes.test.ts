@@ -94,7 +94,7 @@ describe('the scope that a route needs', () => {
       const headers = { authorization: `Bearer ${apiKey}` };
       for (const needed of scopes) {
         const answer = await api.inject({ url: pathOf(needed), headers });
-        const detail = `This API key does not have the scope "${needed}".`;
+        const detail = `The API key lacks the scope "${needed}".`;
         const problem = { status: 403, code: 'scope_missing', detail };
         expect(answer.json()).toMatchObject(needed === given ? { is: 'welcome' } : problem);
       }

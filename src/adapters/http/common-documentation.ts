@@ -14,7 +14,7 @@ export const failuresOfAll: DocumentedFailures = {
 export const failuresOfKeys: DocumentedFailures = {
   unauthenticated: { detail: 'Send a valid API key as "Authorization: Bearer <API_KEY>".' },
   too_many_requests: { detail: 'This key has made 300 requests in this minute, which is the most.' },
-  scope_missing: { detail: 'This API key does not have the scope "audience:read".' },
+  scope_missing: { detail: 'The API key lacks the scope "audience:read".' },
 };
 
 export const failuresOfUserTokens: DocumentedFailures = {
@@ -45,8 +45,8 @@ export const tooManyOpenJobs: DocumentedFailures = {
 
 export const invalidFilePath: DocumentedFailures = {
   invalid_file_path: {
-    detail: 'file_path holds a "." or ".." segment.',
-    errors: [{ pointer: '/file_path', detail: 'file_path holds a "." or ".." segment.' }],
+    detail: 'file_path contains a "." or ".." segment.',
+    errors: [{ pointer: '/file_path', detail: 'file_path contains a "." or ".." segment.' }],
   },
 };
 

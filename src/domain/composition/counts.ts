@@ -1,35 +1,35 @@
-/** By what a report can be broken down. */
+/** Dimensions by which a report can be split. */
 export type Split = 'id_type' | 'country' | 'event';
 
-/** What is counted: `first_event` counts a device in the smallest of its events only. */
+/** How devices are counted. `first_event` counts a device only in its smallest event. */
 export type Counting = 'none' | Split | 'first_event';
 
 /**
- * In a protected report a device stands in one cell of an attribute and no more: otherwise one could give it a hundred
- * events and have it observed a hundred times in one report.
+ * A protected report counts a device in one cell per attribute. Otherwise an attacker could give a device a hundred events
+ * and observe it a hundred times in one report.
  */
 export function countingOf(split: Split | null, isProtected: boolean): Counting {
   if (split === 'event' && isProtected) return 'first_event';
   return split ?? 'none';
 }
 
-/** The exact numbers of one attribute, or of one value of the split within it. */
+/** Exact counts of one attribute, or of one split value within it. */
 export type CellCount = {
   readonly attributeId: number;
   /** Null without a split. */
   readonly value: string | null;
   readonly devices: number;
   readonly warehouseDevices: number;
-  /** A keyed fingerprint of the warehouse's devices of this cell. */
+  /** Keyed fingerprint of the cell's devices in the warehouse. */
   readonly warehouseState: string;
 };
 
 export type CompositionCounts = {
-  /** A keyed fingerprint of all members, matched or not; with their events where events are counted. */
+  /** Keyed fingerprint of all members, matched or not, including their events if events are counted. */
   readonly members: string;
   readonly matchedDevices: number;
   readonly knownDevices: number;
-  /** Every cell that the warehouse has, also where no member is in it: whether a cell is listed must tell nothing. */
+  /** Every cell in the warehouse, including those without members: a cell's presence must reveal nothing. */
   readonly cells: readonly CellCount[];
 };
 

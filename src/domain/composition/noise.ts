@@ -1,12 +1,12 @@
-/** A number in [0, 1) that follows from the message and a key, and cannot be told without the key. */
+/** Derives a number in [0, 1) from a message and a secret key. */
 export type Draw = (message: string) => number;
 
-/** An integer that follows from what it is about. */
+/** Derives an integer from its context. */
 export type Noise = (about: readonly (string | number | null)[]) => number;
 
 /**
- * Noise of at most ± `most` with the density cos²: of all shapes on an interval the one that tells least about a shift
- * by one (it minimises Fisher information). Its ends are nearly empty; uniform noise has ends that give certainty.
+ * Noise within ± `most` with density cos². Of all densities on an interval, it reveals least about a shift by one (it
+ * minimizes Fisher information). Extreme values are rare; those of uniform noise would reveal the exact count.
  */
 export function cosSquaredNoise(draw: Draw, most: number): Noise {
   if (most === 0) return () => 0;

@@ -1,7 +1,7 @@
 import { compareValues, type CellCount, type CompositionCounts, type Split } from './counts.ts';
 import type { Noise } from './noise.ts';
 
-/** How small groups are protected; 0 turns each off. See docs/composition.md. */
+/** Protection of small groups. 0 disables a measure. See docs/composition.md. */
 export type Protection = {
   readonly hideUnder: number;
   readonly flagUnder: number;
@@ -14,7 +14,7 @@ export const defaultProtection: Protection = { hideUnder: 50, flagUnder: 100, no
 export type ReportEntry = {
   readonly attributeId: number;
   readonly value: string | null;
-  /** Null: hidden. */
+  /** Null if hidden. */
   readonly devices: number | null;
   readonly share: number | null;
   readonly warehouseDevices: number;
@@ -30,16 +30,16 @@ export type Report = {
   readonly entries: readonly ReportEntry[];
 };
 
-/** A flag changes no number, so it does not count. */
+/** `flagUnder` does not count because it changes no number. */
 export function isProtecting({ hideUnder, noise, roundTo }: Protection): boolean {
   return hideUnder > 0 || noise > 0 || roundTo > 0;
 }
 
 /**
- * What may be shown of exact counts. The noise of a number follows from everything that the number follows from (the
- * members and the warehouse's side of the cell), so the same question has the same answer, and whatever changes the
- * number changes its noise too: no two different states can be compared through the same noise. All else, hiding and
- * ordering included, is done to the number with noise; a threshold on the exact one would tell it.
+ * Converts exact counts to publishable ones. The noise of a count is derived from everything that determines the count
+ * (the members and the warehouse side of the cell). The same query therefore gets the same answer, and any change to the
+ * count also changes its noise, so two states never share noise. Hiding and ordering use the noisy count, because a
+ * threshold on the exact count would reveal it.
  */
 export function protectReport(
   counts: CompositionCounts,
@@ -78,7 +78,7 @@ export function protectReport(
         warehouseDevices: published.warehouseDevices,
         warehouseShare,
         index: share === null || !warehouseShare ? null : share / warehouseShare,
-        // Also of a cell that is hidden for another's sake: it must look like the other.
+        // Also set for a cell that is hidden to protect another: the two must be indistinguishable.
         small: isHidden || published.devices < protection.flagUnder,
       };
     }),
@@ -87,18 +87,18 @@ export function protectReport(
 
 type PublishedCell = { readonly cell: CellCount; readonly devices: number };
 
-/** Down, so that what is shown as 50 is at least 50 with its noise, and a threshold of 50 is one of the steps. */
+/** Rounds down, so that a published 50 is a noisy count of at least 50 and a threshold of 50 is one of the steps. */
 function roundDown(count: number, step: number): number {
   const whole = Math.max(0, count);
   return step === 0 ? whole : Math.floor(whole / step) * step;
 }
 
-/** Noise can make a part larger than the whole. */
+/** Capped at 1 because noise can make a part exceed the whole. */
 function shareOf(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.min(1, part / whole);
 }
 
-/** Where one cell of an attribute is hidden alone, the total without it would give it away: the next smallest goes too. */
+/** If only one cell of an attribute were hidden, the total would reveal it, so the next smallest is hidden as well. */
 function hiddenCells(cells: readonly PublishedCell[], isSplit: boolean, hideUnder: number): ReadonlySet<CellCount> {
   const hidden = new Set(cells.filter(({ devices }) => devices < hideUnder).map(({ cell }) => cell));
   if (!isSplit) return hidden;

@@ -3,7 +3,7 @@ import type { ReportEntry } from './protection.ts';
 
 export type Order = 'devices' | 'index';
 
-/** By what is shown, so that the order tells nothing that the numbers do not; hidden ones last. */
+/** Sorts by published numbers, so that the order reveals nothing more. Hidden entries come last. */
 export function topEntries(entries: readonly ReportEntry[], order: Order, limit: number): readonly ReportEntry[] {
   const rank = (entry: ReportEntry): number => entry[order] ?? -1;
   return entries

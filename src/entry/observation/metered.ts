@@ -22,7 +22,7 @@ export function meterPort<Port extends object>(meters: Meters, server: Server, p
       },
       (error: unknown) => {
         end();
-        if (!(error instanceof Failure && error.isFinal)) meters.failedCalls.inc(labels);
+        if (!(error instanceof Failure && error.entry.fault === 'partner')) meters.failedCalls.inc(labels);
         throw error;
       },
     );

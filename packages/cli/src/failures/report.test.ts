@@ -16,7 +16,7 @@ const answer: Problem = {
   code: 'invalid_request',
   type: 'urn:inlet:error:invalid_request',
   status: 400,
-  title: 'The request is not valid',
+  title: 'Invalid request',
   detail: 'One field is wrong.',
   instance: '/v1',
   request_id: 'r-1',
@@ -29,7 +29,7 @@ describe('an error', () => {
     expect(told(failureOf(answer))).toEqual({
       code: 2,
       text: [
-        'error: invalid_request: The request is not valid',
+        'error: invalid_request: Invalid request',
         '  cause:   One field is wrong.',
         String.raw`  field:   /key_type must be 0 or 1\x1b[2J`,
         '  remedy:  Correct what is named above. `inlet <command> --help` shows how it is given.',
@@ -82,7 +82,7 @@ describe('an error', () => {
   });
 
   it('of a job has the remedy of the service, also where a request to the storage has the same code', () => {
-    expect(remedyOf('storage_refused')).toContain('queue the import again');
+    expect(remedyOf('storage_refused')).toContain('submit the import again');
     expect(remedyOf('storage_refused')).not.toContain('inlet login');
   });
 

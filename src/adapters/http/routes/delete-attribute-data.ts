@@ -26,8 +26,8 @@ export const deleteAttributeDataDocumentation: OperationDocumentation = {
       errors: [{ pointer: '/keys', detail: 'Too small: expected array to have >=1 items' }],
     },
     unknown_keys: {
-      detail: '1 of 2 keys are unknown.',
-      errors: [{ pointer: '/keys/1', detail: 'is not a key of this partner.' }],
+      detail: '1 of 2 keys is unknown.',
+      errors: [{ pointer: '/keys/1', detail: 'Unknown key "golf".' }],
     },
     ...tooManyOpenJobs,
   },

@@ -50,19 +50,19 @@ export const queueImportDocumentation: OperationDocumentation = {
     },
     ...invalidFilePath,
     compressed_required: {
-      detail: 'compressed must be given when file_path is a prefix.',
-      errors: [{ pointer: '/compressed', detail: 'compressed must be given when file_path is a prefix.' }],
+      detail: 'compressed is required when file_path is a prefix.',
+      errors: [{ pointer: '/compressed', detail: 'compressed is required when file_path is a prefix.' }],
     },
     credentials_required: {
       detail: 'credentials must be given when path_type is 1.',
       errors: [{ pointer: '/credentials', detail: 'credentials must be given when path_type is 1.' }],
     },
     invalid_region: {
-      detail: '"mars-1" is not a region in which partner buckets can be read.',
+      detail: '"mars-1" is not a supported AWS region.',
       errors: [
         {
           pointer: '/credentials/region',
-          detail: '"mars-1" is not a region in which partner buckets can be read.',
+          detail: '"mars-1" is not a supported AWS region.',
         },
       ],
     },
