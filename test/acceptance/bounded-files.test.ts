@@ -48,7 +48,7 @@ describe('what one import may read is bounded', () => {
   it('a plain file with one byte too many is not loaded', async () => {
     expect(await whyNot('longer.csv')).toEqual([
       'file_too_large',
-      `The file has ${plain + 1} bytes; ${plain} are allowed.`,
+      `The file has ${plain + 1} bytes; the limit is ${plain}.`,
     ]);
   });
 

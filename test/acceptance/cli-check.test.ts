@@ -38,7 +38,7 @@ describe('inlet check', () => {
     const { code, out } = await cli.run(['check', 'bad.csv']);
     expect(code).toBe(1);
     expect(out).toContain('bad.csv: has bad rows\n  rows:    3 rows, 1 good, 2 bad, ');
-    expect(out).toMatch(/^invalid_id +1 +3 +The advertising id is not/m);
+    expect(out).toMatch(/^invalid_id +1 +3 +The advertising ID does not/m);
     expect(out).toMatch(/^ +3 +invalid_id +not-an-id\\x1b\[31m,sport$/m);
     expect(out).toMatch(/^ +4 +unknown_key /m);
   });

@@ -49,7 +49,7 @@ const cutText = `${'x'.repeat(199)}é,sport`;
 const expectedErrors: readonly LoadErrorRecord[] = [
   failed(null, 'file_failed', '3 of 6 files failed.'),
   ...refusals.map(([code, , text], index) => refused(everyReason, index + 3, code, text)),
-  failed(empty, 'empty_file', 'The file has no bytes.'),
+  failed(empty, 'empty_file', 'The file is empty (0 bytes).'),
   ...Array.from({ length: 100 }, (_, pair) => [
     refused(many, 2 * pair + 1, 'invalid_id', 'x,sport'),
     refused(many, 2 * pair + 2, 'unknown_key', two(1, 'golf')),
@@ -57,7 +57,7 @@ const expectedErrors: readonly LoadErrorRecord[] = [
   failed(odd, 'no_good_row', 'All 2 rows were rejected.'),
   refused(odd, 1, 'invalid_id', `${'x'.repeat(199)}\\xc3`),
   refused(odd, 2, 'invalid_id', String.raw`\u202e\ufeff\u0085\x09,sport`),
-  failed(utf16, 'wrong_encoding', 'The file begins with the byte-order mark of UTF-16.'),
+  failed(utf16, 'wrong_encoding', 'The file starts with a UTF-16 byte-order mark.'),
 ];
 
 describe('the errors and the files of an import', () => {

@@ -4,8 +4,8 @@ import { addToHash, ByteSet, emptyHash } from './byte-set.ts';
 
 const hashOf = (bytes: Uint8Array): number => bytes.reduce(addToHash, emptyHash);
 
-describe('a set of byte strings', () => {
-  it('has what was added and nothing else, even where the hashes are the same', () => {
+describe('ByteSet', () => {
+  it('contains exactly what was added, even if hashes collide', () => {
     const short = fc.array(fc.constantFrom(0, 1, 255), { maxLength: 4 }).map((bytes) => Uint8Array.from(bytes));
     const hash = fc.constantFrom(hashOf, () => 7);
     fc.assert(
@@ -21,7 +21,7 @@ describe('a set of byte strings', () => {
     );
   });
 
-  it('begins anew when it is full, and says nothing wrong then', () => {
+  it('clears itself when it is full and never reports a false match', () => {
     const set = new ByteSet();
     const entry = (n: number): Uint8Array => Buffer.from(`entry ${n}`);
     for (let n = 0; n < 70_000; n += 1) set.add(hashOf(entry(n)), entry(n), 0, entry(n).length);
@@ -29,7 +29,7 @@ describe('a set of byte strings', () => {
     expect([has(69_999), has(0), has(70_000)]).toEqual([true, false, false]);
   });
 
-  it('does not take what is long', () => {
+  it('ignores long strings', () => {
     const set = new ByteSet();
     const long = new Uint8Array(257);
     set.add(1, long, 0, 257);

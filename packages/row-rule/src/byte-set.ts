@@ -1,18 +1,17 @@
-/** Of a power of two, at most half full. */
+/** A power of two. At most half of the slots are used. */
 const slots = 131_072;
-const mostEntries = slots / 2;
+const maxEntries = slots / 2;
 const arenaBytes = 4 * 1024 * 1024;
-const longest = 256;
+const maxLength = 256;
 
 /**
- * A set of short byte strings that is asked about places in a buffer, so that no string has to be made of them: that
- * costs more than all the rest of judging a line. The hash is made by whoever scans the bytes anyway. When it is full it
- * begins anew.
+ * A set of short byte strings that is queried with positions in a buffer. Creating a string for each query would cost
+ * more than the rest of validating a line. The caller computes the hash while it scans the bytes. A full set is cleared.
  */
 export class ByteSet {
   readonly #hashes = new Int32Array(slots);
   readonly #offsets = new Int32Array(slots);
-  /** 0 for a free slot; otherwise the length and one. */
+  /** 0 for a free slot, otherwise the length plus one. */
   readonly #lengths = new Uint16Array(slots);
   readonly #arena = new Uint8Array(arenaBytes);
   #used = 0;
@@ -29,8 +28,8 @@ export class ByteSet {
 
   add(hash: number, bytes: Uint8Array, start: number, end: number): void {
     const length = end - start;
-    if (length > longest || this.has(hash, bytes, start, end)) return;
-    if (this.#entries === mostEntries || this.#used + length > arenaBytes) this.#clear();
+    if (length > maxLength || this.has(hash, bytes, start, end)) return;
+    if (this.#entries === maxEntries || this.#used + length > arenaBytes) this.#clear();
     let slot = slotOf(hash);
     while (this.#lengths[slot] !== 0) slot = (slot + 1) & (slots - 1);
     this.#arena.set(bytes.subarray(start, end), this.#used);
@@ -56,7 +55,7 @@ export class ByteSet {
   }
 }
 
-/** FNV-1a, a byte at a time. */
+/** FNV-1a, one byte at a time. */
 export const emptyHash = -2_128_831_035;
 
 export function addToHash(hash: number, byte: number): number {

@@ -1,75 +1,75 @@
-/** Why a file fails as a whole, as far as its own bytes are the reason. Part of the service's failure catalogue. */
+/** Why the content of a file makes the whole file fail. Part of the service's failure catalogue. */
 export const fileFaults = {
   file_too_large: {
     title: 'The file is too large',
-    cause: 'The object is larger than the limit for gzipped or plain files.',
-    remedy: 'Split the file and import the parts with a prefix.',
+    cause: 'The object exceeds the size limit for gzip or plain files.',
+    remedy: 'Split the file and import the parts under one prefix.',
     fault: 'partner',
     isRetryable: false,
   },
   empty_file: {
     title: 'The file is empty',
-    cause: 'The file has no data row (nothing at all, only blank lines, or only a header).',
-    remedy: 'Upload the file with its rows and import it again.',
+    cause: 'The file has no data rows: it has no bytes, only blank lines, or only a header.',
+    remedy: 'Upload a file that contains rows and import it again.',
     fault: 'partner',
     isRetryable: false,
   },
   no_good_row: {
-    title: 'The file has no good row',
-    cause: 'Every row of the file was rejected.',
-    remedy: 'Look at the reasons in `errors`, correct the file, upload it and import it again.',
+    title: 'The file has no valid rows',
+    cause: 'Every row in the file was rejected.',
+    remedy: 'Read the reasons in `errors`, correct the file, upload it, and import it again.',
     fault: 'partner',
     isRetryable: false,
   },
   bad_rows: {
-    title: 'The file has bad rows',
+    title: 'The file has rejected rows',
     cause:
-      'More rows of the file were rejected than an audience file may have. Unless it was agreed otherwise that is one: a file is loaded whole or not at all.',
-    remedy: 'Look at the reasons in `GET …/errors`, correct the file, upload it and append it again.',
+      'More rows were rejected than your account allows for an audience file. The default limit is 0: the file is loaded completely or not at all.',
+    remedy: 'Read the reasons in `GET …/errors`, correct the file, upload it, and append it again.',
     fault: 'partner',
     isRetryable: false,
   },
   compression_mismatch: {
-    title: 'The file is not compressed as announced',
-    cause: '`compressed` (or the extension `.gz`) and the first bytes of the file disagree.',
-    remedy: 'Send the `compressed` value that fits the file, or upload the file as announced.',
+    title: 'The compression does not match',
+    cause: '`compressed` (or the `.gz` extension) does not match the first bytes of the file.',
+    remedy: 'Send the `compressed` value that matches the file, or upload the file in the declared format.',
     fault: 'partner',
     isRetryable: false,
   },
   corrupt_gzip: {
-    title: 'The gzip data is damaged',
-    cause: 'The file begins like gzip but cannot be unpacked to its end.',
-    remedy: 'Compress and upload the file again, and compare checksums.',
+    title: 'The gzip data is corrupt',
+    cause: 'The file starts as gzip but cannot be decompressed completely.',
+    remedy: 'Compress the file again, upload it, and compare checksums.',
     fault: 'partner',
     isRetryable: false,
   },
   wrong_encoding: {
     title: 'The file is not UTF-8',
-    cause: 'The file begins with the byte-order mark of UTF-16.',
-    remedy: 'Save or convert the file as UTF-8 and upload it again.',
+    cause: 'The file starts with a UTF-16 byte-order mark.',
+    remedy: 'Convert the file to UTF-8 and upload it again.',
     fault: 'partner',
     isRetryable: false,
   },
   wrong_shape: {
-    title: 'The file does not have the shape that it should have',
-    cause: 'No line at the beginning of the file has the right number of columns, separated by commas or tabs.',
+    title: 'The file has the wrong columns',
+    cause: 'None of the first lines has the expected number of columns, separated by commas or tabs.',
     remedy:
-      'Upload rows of `id,keys` or `id,id_type,country,operation,keys` for an import, of `id,event` for an audience.',
+      'Upload rows of `id,keys` or `id,id_type,country,operation,keys` for an import, or `id,event` for an audience.',
     fault: 'partner',
     isRetryable: false,
   },
   line_out_of_bounds: {
-    title: 'A line is too long to be read at all',
+    title: 'A line is too long to read',
     cause:
-      'The file holds a line of hundreds of megabytes: it is not a text file with one row per line, or a damaged one.',
-    remedy: 'Check how the file was made: each row must end with a newline.',
+      'The file has a line of hundreds of megabytes. It is not a text file with one row per line, or it is corrupt.',
+    remedy: 'Check how the file is created: each row must end with a newline.',
     fault: 'partner',
     isRetryable: false,
   },
   unpacked_too_large: {
-    title: 'The file is too large when unpacked',
-    cause: 'The gzipped file unpacks to more bytes than a file may have.',
-    remedy: 'Split the file and import the parts with a prefix.',
+    title: 'The decompressed file is too large',
+    cause: 'The gzip file decompresses to more bytes than the limit for plain files.',
+    remedy: 'Split the file and import the parts under one prefix.',
     fault: 'partner',
     isRetryable: false,
   },
@@ -77,5 +77,5 @@ export const fileFaults = {
 
 export type FileFaultCode = keyof typeof fileFaults;
 
-/** What is wrong with one file; cause and remedy stand above. */
+/** What is wrong with one file. The catalogue above has the cause and the remedy. */
 export type FileFault = { readonly code: FileFaultCode; readonly detail: string };

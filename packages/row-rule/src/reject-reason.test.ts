@@ -4,8 +4,8 @@ import { columnOfReason, isRejectReason, rejectReasons } from './reject-reason.t
 
 const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
 
-describe('the reasons for refusing a row', () => {
-  it.each(Object.entries(rejectReasons))('explain %s in docs/errors.md', (reason, meaning) => {
+describe('reject reasons', () => {
+  it.each(Object.entries(rejectReasons))('are documented in docs/errors.md: %s', (reason, meaning) => {
     expect(page).toContain(`| \`${reason}\` | ${meaning} |`);
   });
 
@@ -22,7 +22,7 @@ describe('the reasons for refusing a row', () => {
     expect(columnOfReason(reason)).toBe(column);
   });
 
-  it('are told from other words', () => {
+  it('are distinguished from other strings', () => {
     expect(['zero_id', 'no_files', '', 'toString', '__proto__'].filter(isRejectReason)).toEqual(['zero_id']);
   });
 });

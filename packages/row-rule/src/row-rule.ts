@@ -1,7 +1,7 @@
 import type { RejectReason } from './reject-reason.ts';
 import type { ColumnName, RowLayout } from './row-layout.ts';
 
-/** ISO 3166-1 alpha-2, all officially assigned codes. */
+/** All officially assigned ISO 3166-1 alpha-2 codes. */
 export const countryCodes: readonly string[] = (
   'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
   'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR ' +
@@ -12,41 +12,38 @@ export const countryCodes: readonly string[] = (
   'TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
 ).split(' ');
 
-/** Decision 11: what stands in the columns of a row, beside the id and the keys. */
+/** Values of the ID type and operation columns (decision 11). */
 const idType = { idfa: 1, aaid: 3 } as const;
 export const operation = { add: 0, delete: 1 } as const;
 
 export const idTypeValues: readonly string[] = [String(idType.idfa), String(idType.aaid)];
 export const operationValues: readonly string[] = [String(operation.add), String(operation.delete)];
 
-/** Empty means unknown. Both spellings are taken, the upper-case one is kept. */
+/** Empty means unknown. Either case is accepted; uppercase is stored. */
 export const countryValues: readonly string[] = [
   '',
   ...countryCodes,
   ...countryCodes.map((code) => code.toLowerCase()),
 ];
 
-// Patterns are strings in the common subset of JavaScript and RE2 (no flags), because the same text judges a row
-// in TypeScript and in the engine.
+// Patterns are strings in the common subset of JavaScript and RE2 (no flags), because TypeScript and the engine use
+// the same text.
 const hex = '[0-9a-fA-F]';
 
-/** Decision 10: the UUID version is not checked, some platforms use v5. */
+/** Decision 10: the UUID version is not checked, because some platforms use v5. */
 export const advertisingIdPattern = `^${hex}{8}(-${hex}{4}){3}-${hex}{12}$`;
 
-/** Limited tracking: the platform gives out zeros for a person who opted out. */
+/** Platforms report zeros for users who limit ad tracking. */
 export const zeroIdPattern = '^0{8}(-0{4}){3}-0{12}$';
 
 /** MD5, SHA-1 and SHA-256 in hexadecimal. */
 export const hashedIdPattern = `^(${hex}{32}|${hex}{40}|${hex}{64})$`;
 
-/**
- * What a key of a file can look like at all; whether it is a key of the partner only its attributes tell. A foreign key
- * must be able to stand in a file: no separator, no control character.
- */
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+/** The form of a foreign key. A file must be able to contain it: no separator and no control characters. */
+// eslint-disable-next-line no-control-regex -- matches control characters on purpose
 const foreignKey = /^[^|\u0000-\u001f\u007f]{1,200}$/u;
 
-/** As an id is written: compared to the letter, `01` is not 1. */
+/** Attribute IDs are matched exactly: `01` is not 1. */
 const attributeId = /^[1-9][0-9]{0,15}$/;
 
 export function canBeForeignKey(key: string): boolean {
@@ -58,9 +55,9 @@ export function canBeAttributeId(key: string): boolean {
 }
 
 /**
- * The rule for a row is data, so that it is written once: `validate-row.ts` interprets it in TypeScript and
- * `adapters/clickhouse/row-rule-sql.ts` makes the engine's expression from it. A differential test feeds the same
- * lines to both.
+ * The row rule is data, so that it exists once: `validate-row.ts` interprets it in TypeScript, and
+ * `adapters/clickhouse/row-rule-sql.ts` turns it into the engine's expression. A differential test feeds the same lines
+ * to both.
  */
 export type Condition =
   | { readonly is: 'line_longer_than'; readonly bytes: number }
@@ -77,10 +74,10 @@ export type RowCheck = { readonly reason: RejectReason; readonly when: Condition
 /** Decision 14. */
 export const maxEventCharacters = 256;
 
-/** Keys of one row are separated by this. */
+/** Separates the keys of one row. */
 export const keySeparator = '|';
 
-/** The checks of a row in order; the first that applies gives the reason, none means that the row is good. */
+/** The checks for a row, in order. The first that applies is the reject reason; if none applies, the row is valid. */
 export function rowRule(layout: RowLayout, maxLineBytes: number): readonly RowCheck[] {
   const checks: RowCheck[] = [
     { reason: 'line_too_long', when: { is: 'line_longer_than', bytes: maxLineBytes } },

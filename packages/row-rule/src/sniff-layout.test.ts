@@ -13,7 +13,7 @@ function codeOf(head: Uint8Array, shapes = marketplaceShapes): string | undefine
 
 const id = 'c0ffee00-0000-4000-8000-000000000001';
 
-describe('the layout of a file', () => {
+describe('layout detection', () => {
   it.each([
     { head: `${id},sport\n`, delimiter: ',', headerRow: null },
     { head: `${id}\tsport\n`, delimiter: '\t', headerRow: null },
@@ -45,7 +45,7 @@ describe('the layout of a file', () => {
     { head: '\n', delimiter: ',', headerRow: null },
     { head: '\uFEFF', delimiter: ',', headerRow: null },
     { head: '\r\n\n\r\n', delimiter: ',', headerRow: null },
-  ])('of $head has the delimiter $delimiter and its header in row $headerRow', ({ head, delimiter, headerRow }) => {
+  ])('finds delimiter $delimiter and header row $headerRow in $head', ({ head, delimiter, headerRow }) => {
     expect(layoutOf(head)).toEqual({ delimiter, columns: twoColumns, headerRow });
   });
 
@@ -61,7 +61,7 @@ describe('the layout of a file', () => {
     'AAID',
     'GAID',
     'ADID',
-  ])('has a header when the first field is %s', (name) => {
+  ])('recognizes a header whose first field is %s', (name) => {
     expect(layoutOf(`${name},keys\n${id},sport\n`)).toMatchObject({ headerRow: 1 });
   });
 
@@ -70,21 +70,21 @@ describe('the layout of a file', () => {
     { head: `${id}\t1\t\t0\tsport|news\n`, delimiter: '\t', headerRow: null },
     { head: 'id,id_type,country,operation,keys\r\n', delimiter: ',', headerRow: 1 },
     { head: `one,two,three\n${id},3,,1,"a,b"\n`, delimiter: ',', headerRow: null },
-  ])('of $head has five columns', ({ head, delimiter, headerRow }) => {
+  ])('finds five columns in $head', ({ head, delimiter, headerRow }) => {
     expect(layoutOf(head)).toEqual({ delimiter, columns: fiveColumns, headerRow });
   });
 
-  it.each(['id\n', '{"a": 1}\n', `${id};sport\n`, '1,2,3\n1,2,3,4\n'])('of %s is none that we know', (head) => {
+  it.each(['id\n', '{"a": 1}\n', `${id};sport\n`, '1,2,3\n1,2,3,4\n'])('rejects a file that starts with %s', (head) => {
     expect(codeOf(Buffer.from(head))).toBe('wrong_shape');
   });
 
-  it.each(['utf16le', 'utf-16be'])('of a file in %s is refused by its mark', (encoding) => {
+  it.each(['utf16le', 'utf-16be'])('rejects a file in %s by its byte-order mark', (encoding) => {
     const text = Buffer.from(`\uFEFF${id},sport\n`, 'utf16le');
     const head = encoding === 'utf16le' ? text : text.swap16();
     expect(codeOf(head)).toBe('wrong_encoding');
   });
 
-  it('is read off any bytes, or refused with a fault', () => {
+  it('returns a layout or a fault for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (head) => {
         const { layout, fault } = sniffLayout(head, marketplaceShapes);
@@ -97,7 +97,7 @@ describe('the layout of a file', () => {
     { head: `${id},\n`, headerRow: null },
     { head: `id,event\n${id},click\n`, headerRow: 1 },
     { head: `1,2,3,4,5\n${id},click\n`, headerRow: null },
-  ])('of an audience file is two columns: $head', ({ head, headerRow }) => {
+  ])('finds the two columns of an audience file in $head', ({ head, headerRow }) => {
     expect(layoutOf(head, audienceShapes)).toEqual({
       delimiter: ',',
       columns: memberColumns,
@@ -105,7 +105,17 @@ describe('the layout of a file', () => {
     });
   });
 
-  it.each([`${id}\n`, `${id},1,DE,0,sport\n`])('of an audience file is nothing else: %s', (head) => {
-    expect(sniffLayout(Buffer.from(head), audienceShapes).fault?.detail).toContain('has two columns');
+  it.each([
+    { head: `${id}\n`, detail: 'Line 1 has 1 column; 2 are expected, separated by commas or tabs.' },
+    { head: `${id},1,DE,0,sport\n`, detail: 'Line 1 has 5 comma-separated columns; 2 are expected.' },
+    { head: `\n${id}\t1\tDE\n`, detail: 'Line 2 has 3 tab-separated columns; 2 are expected.' },
+    { head: `"${id},click\n`, detail: 'The quotes in line 1 are not balanced; 2 columns are expected.' },
+  ])('rejects an audience file that starts with $head', ({ head, detail }) => {
+    expect(sniffLayout(Buffer.from(head), audienceShapes).fault?.detail).toBe(detail);
+  });
+
+  it('names both column counts of an import', () => {
+    const { fault } = sniffLayout(Buffer.from('1,2,3\n'), marketplaceShapes);
+    expect(fault?.detail).toBe('Line 1 has 3 comma-separated columns; 2 or 5 are expected.');
   });
 });

@@ -1,7 +1,7 @@
 import type { FileFault } from './file-faults.ts';
 import { type ColumnName, type Delimiter, type RowLayout, splitLine } from './row-layout.ts';
 
-/** What partners call the id column. A first line whose first field is one of these is a header. */
+/** Common names for the ID column. A first line whose first field is one of these is a header. */
 const headerNames = new Set([
   'id',
   'device_id',
@@ -16,10 +16,10 @@ const headerNames = new Set([
   'adid',
 ]);
 
-/** A few bad rows at the top do not hide the layout; a file that is something else altogether is told apart. */
+/** Enough lines that a few bad rows at the top do not hide the layout, few enough to detect a different format early. */
 const sniffedLines = 100;
 
-/** Holds a line of the limit (100 kB) and more, so that a first line which is too long does not hide the layout. */
+/** More than one line of maximum size (100 kB), so that an overlong first line does not hide the layout. */
 export const sniffedBytes = 262_144;
 
 export type Shapes = readonly (readonly ColumnName[])[];
@@ -28,18 +28,21 @@ type Sniffed =
   | { readonly layout: RowLayout; readonly fault: null }
   | { readonly layout: null; readonly fault: FileFault };
 
+/** The first line that is not blank. */
+type FirstLine = { readonly line: string; readonly row: number };
+
 const utf16Marks = ['fffe', 'feff'];
 
 /**
- * Reads the layout off the first bytes of a file (unpacked): the first line that can be read as one. Every other line
- * is then held to it. Bytes without any line in them say nothing: the engine will find the file empty.
+ * Detects the layout from the first decompressed bytes of a file: the first line that fits a shape decides, and every
+ * other line must match it. A head without any line gets the default layout; the engine then reports the file as empty.
  */
 export function sniffLayout(head: Uint8Array, shapes: Shapes): Sniffed {
   if (utf16Marks.some((mark) => hexOf(head.subarray(0, 2)) === mark)) {
-    return refused({ code: 'wrong_encoding', detail: 'The file begins with the byte-order mark of UTF-16.' });
+    return failed({ code: 'wrong_encoding', detail: 'The file starts with a UTF-16 byte-order mark.' });
   }
   let row = 0;
-  let first: { readonly line: string; readonly row: number } | null = null;
+  let first: FirstLine | null = null;
   for (const line of linesOf(head.subarray(0, sniffedBytes))) {
     row += 1;
     if (first === null && line !== '') first = { line, row };
@@ -49,22 +52,20 @@ export function sniffLayout(head: Uint8Array, shapes: Shapes): Sniffed {
     if (row - first.row + 1 === sniffedLines) break;
   }
   if (first === null) return known({ delimiter: ',', columns: shapes[0] ?? [], headerRow: null });
-  const counts = shapes.map(({ length }) => numberWords[length] ?? String(length)).join(' or ');
-  const detail = `None of the first lines has ${counts} columns, separated by commas or tabs.`;
-  return refused({ code: 'wrong_shape', detail });
+  return failed({ code: 'wrong_shape', detail: describeMismatch(first, shapes) });
 }
 
 function known(layout: RowLayout): Sniffed {
   return { layout, fault: null };
 }
 
-function refused(fault: FileFault): Sniffed {
+function failed(fault: FileFault): Sniffed {
   return { layout: null, fault };
 }
 
 const newline = 0x0a;
 
-/** One after the other: of most files the first is enough. A byte-order mark of UTF-8 at the beginning is left out. */
+/** A generator, because the first line is enough for most files. A leading UTF-8 byte-order mark is dropped. */
 function* linesOf(bytes: Uint8Array): Generator<string> {
   for (let start = 0, end = 0; end < bytes.length; start = end + 1) {
     const found = bytes.indexOf(newline, start);
@@ -78,11 +79,23 @@ function isHeader(line: string, delimiter: Delimiter): boolean {
   return headerNames.has((splitLine(line, delimiter)[0] ?? '').trim().toLowerCase());
 }
 
-const numberWords: Readonly<Record<number, string>> = { 2: 'two', 5: 'five' };
+function describeMismatch({ line, row }: FirstLine, shapes: Shapes): string {
+  const expected = shapes.map(({ length }) => length).join(' or ');
+  const [delimiter = ','] = delimitersIn(line);
+  const count = splitLine(line, delimiter).length;
+  if (count === 0) return `The quotes in line ${row} are not balanced; ${expected} columns are expected.`;
+  if (count === 1) return `Line ${row} has 1 column; ${expected} are expected, separated by commas or tabs.`;
+  return `Line ${row} has ${count} ${delimiter === ',' ? 'comma' : 'tab'}-separated columns; ${expected} are expected.`;
+}
+
+/** The candidate delimiters, the one that occurs first in the line before the other. */
+function delimitersIn(line: string): readonly Delimiter[] {
+  if (!line.includes('\t')) return [','];
+  return line.indexOf('\t') < line.indexOf(',') || !line.includes(',') ? ['\t', ','] : [',', '\t'];
+}
 
 function shapeOf(line: string, shapes: Shapes): { delimiter: Delimiter; columns: readonly ColumnName[] } | null {
-  const delimiters: Delimiter[] = line.indexOf('\t') < line.indexOf(',') ? ['\t', ','] : [',', '\t'];
-  for (const delimiter of line.includes('\t') ? delimiters : ([','] as const)) {
+  for (const delimiter of delimitersIn(line)) {
     const count = splitLine(line, delimiter).length;
     const columns = shapes.find(({ length }) => length === count);
     if (columns) return { delimiter, columns };

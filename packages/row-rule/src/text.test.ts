@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { csvField } from './text.ts';
 
-describe('a field of CSV', () => {
+describe('csvField', () => {
   it.each([
     [null, ''],
     ['', ''],
@@ -11,7 +11,7 @@ describe('a field of CSV', () => {
     ['a "b"', '"a ""b"""'],
     ['a\r\nb', '"a\r\nb"'],
     ["'a", "'a"],
-  ])('%j is written as %j', (value, field) => {
+  ])('writes %j as %j', (value, field) => {
     expect(csvField(value)).toBe(field);
   });
 
@@ -25,11 +25,11 @@ describe('a field of CSV', () => {
     ['\n=1', `"'\n=1"`],
     ['\u0000=1', "'\u0000=1"],
     ['=HYPERLINK("http://example.com","x")', `"'=HYPERLINK(""http://example.com"",""x"")"`],
-  ])('is no formula in a spreadsheet: %j is written as %j', (value, field) => {
+  ])('prevents a spreadsheet formula: writes %j as %j', (value, field) => {
     expect(csvField(value)).toBe(field);
   });
 
-  it('is untouched where the sign stands further behind, or in a number', () => {
+  it('leaves a sign alone inside the text and in numbers', () => {
     for (const value of ['a=1', ' =1', 'a@b', '1-2']) expect(csvField(value)).toBe(value);
     expect(csvField(-5)).toBe('-5');
   });

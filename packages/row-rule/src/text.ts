@@ -1,6 +1,6 @@
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The text of the bytes; null when they are not valid UTF-8. A byte-order mark stays. */
+/** Returns null if the bytes are not valid UTF-8. Keeps a byte-order mark. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return strictUtf8.decode(bytes);
@@ -9,12 +9,12 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** What a spreadsheet takes for the beginning of a formula; a control character there may be passed over (OWASP). */
+/** What spreadsheets treat as the start of a formula. They may skip a leading control character (OWASP). */
 const formula = /^[=+\-@\p{Cc}]/u;
 
 /**
- * One field of RFC 4180; null is empty. A text that would be a formula gets a `'` before it: names of files and refused
- * rows are a stranger's words, and whoever opens the list in a spreadsheet did not ask to run them.
+ * One RFC 4180 field; null is empty. Text that a spreadsheet would run as a formula gets a leading `'`, because file
+ * names and rejected rows are untrusted input.
  */
 export function csvField(value: string | number | null): string {
   const text = typeof value === 'string' && formula.test(value) ? `'${value}` : String(value ?? '');
@@ -22,8 +22,8 @@ export function csvField(value: string | number | null): string {
 }
 
 /**
- * Makes bytes of a file fit to be shown: what is not printable (control characters, broken UTF-8) becomes `\xNN`, and
- * a backslash is doubled, so that the text can be told from the escapes.
+ * Makes bytes printable: control characters and invalid UTF-8 become `\xNN`. Backslashes are doubled, so that escapes
+ * are unambiguous.
  */
 export function displayText(bytes: Uint8Array): string {
   let text = '';
@@ -47,7 +47,7 @@ function characterLength(bytes: Uint8Array, index: number): number {
 function printable(character: string, byte: number): string {
   if (character === '\\') return '\\\\';
   if (byte < 0x20 || byte === 0x7f) return escapeByte(byte);
-  // C1 controls, and signs that change the direction or the lines of what stands around them.
+  // C1 controls, and characters that change text direction or break lines.
   return /[\u0080-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.test(character)
     ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
     : character;

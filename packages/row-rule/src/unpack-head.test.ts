@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { startsLikeGzip } from './file-rule.ts';
 import { unpackHead } from './unpack-head.ts';
 
-describe('the first bytes', () => {
+describe('startsLikeGzip', () => {
   it.each([
     [[], false],
     [[0x1f], false],
@@ -13,20 +13,20 @@ describe('the first bytes', () => {
     [[0x1f, 0x8c], false],
     [[0x8b, 0x1f], false],
     [Buffer.from('id,keys\n'), false],
-  ])('%j begin like gzip: %s', (bytes, isGzip) => {
+  ])('returns for %j: %s', (bytes, isGzip) => {
     expect(startsLikeGzip(Uint8Array.from(bytes))).toBe(isGzip);
   });
 });
 
-describe('unpacking a beginning', () => {
+describe('unpackHead', () => {
   const text = Buffer.from(Array.from({ length: 3_000 }, (_, n) => `${(n * 7919).toString(36)},sport\n`).join(''));
   const packed = gzipSync(text);
 
-  it('gives what a whole gzip holds', async () => {
+  it('decompresses a complete gzip file', async () => {
     expect(Buffer.from(await unpackHead(packed)).equals(text)).toBe(true);
   });
 
-  it('gives the beginning of the content for a gzip that is cut anywhere', async () => {
+  it('returns the start of the content for a gzip file cut at any position', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: packed.length }), async (end) => {
         const unpacked = Buffer.from(await unpackHead(packed.subarray(0, end)));
@@ -35,12 +35,12 @@ describe('unpacking a beginning', () => {
     );
   });
 
-  it('gives something of a gzip that is cut in its middle', async () => {
+  it('returns some content for a gzip file cut in the middle', async () => {
     const unpacked = await unpackHead(packed.subarray(0, packed.length / 2));
     expect(unpacked.length).toBeGreaterThan(1_000);
   });
 
-  it('gives the beginning of several members, wherever they are cut', async () => {
+  it('returns the start of several members, cut at any position', async () => {
     const members = Buffer.concat([gzipSync('id,keys\n'), gzipSync('a,sport\n'), gzipSync('b,news\n')]);
     const content = Buffer.from('id,keys\na,sport\nb,news\n');
     for (let end = gzipSync('id,keys\n').length; end <= members.length; end++) {
@@ -55,7 +55,7 @@ describe('unpacking a beginning', () => {
     ['plain text', Buffer.from('id,keys\n')],
     ['two bytes', Buffer.from([0x1f, 0x8b])],
     ['noise', Buffer.concat([packed.subarray(0, 10), Buffer.alloc(100, 0xff)])],
-  ])('gives nothing, and no error, for %s', async (_name, bytes) => {
+  ])('returns nothing, without an error, for %s', async (_name, bytes) => {
     expect(await unpackHead(bytes)).toHaveLength(0);
   });
 });

@@ -4,10 +4,10 @@ import { sniffedBytes } from './sniff-layout.ts';
 
 const gunzipPart = promisify(gunzip);
 
-/** Of packed bytes fewer do: gzip may make a thousand times as many of them. */
+/** Fewer compressed bytes are enough: gzip expands up to a thousandfold. */
 const packedHeadBytes = 16_384;
 
-/** Unpacks a beginning. What cannot be unpacked is not judged here: whoever reads the whole says so. */
+/** Decompresses the head of a file. Corrupt data gives an empty head; reading the whole file reports the error. */
 export async function unpackHead(bytes: Uint8Array): Promise<Uint8Array> {
   try {
     const packed = bytes.subarray(0, packedHeadBytes);

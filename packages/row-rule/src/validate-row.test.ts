@@ -31,173 +31,173 @@ const accepted = (...attributeIds: number[]): RowStatus => ({
 const rejected = (reason: RejectReason): RowStatus => ({ outcome: 'rejected', reason });
 const skipped: RowStatus = { outcome: 'skipped' };
 
-type Case = { readonly line: string | Uint8Array; readonly verdict: RowStatus; readonly row?: number };
+type Case = { readonly line: string | Uint8Array; readonly status: RowStatus; readonly row?: number };
 
 const good: readonly Case[] = [
-  { line: `${id},sport`, verdict: accepted(11) },
-  { line: `${id},sport|news`, verdict: accepted(11, 12) },
-  { line: `${id},news|sport|news`, verdict: accepted(12, 11) },
-  { line: `${id.toUpperCase()},sport`, verdict: accepted(11) },
-  { line: `${id},sport\r`, verdict: accepted(11) },
-  { line: `"${id}",sport`, verdict: accepted(11) },
-  { line: `"${id}","sport"`, verdict: accepted(11) },
-  { line: `${id},"a,b|sport"`, verdict: accepted(13, 11) },
-  { line: `${id},"say ""hi"""`, verdict: accepted(14) },
-  { line: `${id},"sport"\r`, verdict: accepted(11) },
-  { line: `${id},ключ`, verdict: accepted(15) },
-  { line: `\uFEFF${id},sport`, row: 1, verdict: accepted(11) },
-  { line: `\uFEFF"${id}",sport`, row: 1, verdict: accepted(11) },
-  // 37 bytes of id and comma, 83 bytes of keys: exactly as long as a line may be.
+  { line: `${id},sport`, status: accepted(11) },
+  { line: `${id},sport|news`, status: accepted(11, 12) },
+  { line: `${id},news|sport|news`, status: accepted(12, 11) },
+  { line: `${id.toUpperCase()},sport`, status: accepted(11) },
+  { line: `${id},sport\r`, status: accepted(11) },
+  { line: `"${id}",sport`, status: accepted(11) },
+  { line: `"${id}","sport"`, status: accepted(11) },
+  { line: `${id},"a,b|sport"`, status: accepted(13, 11) },
+  { line: `${id},"say ""hi"""`, status: accepted(14) },
+  { line: `${id},"sport"\r`, status: accepted(11) },
+  { line: `${id},ключ`, status: accepted(15) },
+  { line: `\uFEFF${id},sport`, row: 1, status: accepted(11) },
+  { line: `\uFEFF"${id}",sport`, row: 1, status: accepted(11) },
+  // 37 bytes of ID and comma, 83 bytes of keys: exactly the line size limit.
   {
     line: `${id},${Array.from({ length: 14 }, () => 'sport').join('|')}`,
-    verdict: accepted(11),
+    status: accepted(11),
   },
 ];
 
 const bad: readonly Case[] = [
-  { line: `${id},sport`.padEnd(maxLineBytes, ' '), verdict: rejected('unknown_key') },
-  { line: `${id},sport`.padEnd(maxLineBytes + 1, ' '), verdict: rejected('line_too_long') },
-  { line: `${`${id},sport`.padEnd(maxLineBytes, ' ')}\r`, verdict: rejected('unknown_key') },
-  { line: Buffer.alloc(maxLineBytes + 1, 0xff), verdict: rejected('line_too_long') },
-  { line: Buffer.from([0xff]), verdict: rejected('invalid_utf8') },
-  { line: Buffer.concat([Buffer.from(`${id},`), Buffer.from('c080', 'hex')]), verdict: rejected('invalid_utf8') },
-  { line: Buffer.concat([Buffer.from(`${id},`), Buffer.from('eda080', 'hex')]), verdict: rejected('invalid_utf8') },
-  { line: id, verdict: rejected('wrong_column_count') },
-  { line: `${id},sport,`, verdict: rejected('wrong_column_count') },
-  { line: `${id}\tsport`, verdict: rejected('wrong_column_count') },
-  { line: `${id},a,b`, verdict: rejected('wrong_column_count') },
-  { line: `"${id},sport`, verdict: rejected('wrong_column_count') },
-  { line: `${id},sp"ort`, verdict: rejected('wrong_column_count') },
-  { line: `"${id}"x,sport`, verdict: rejected('wrong_column_count') },
-  { line: `"`, verdict: rejected('wrong_column_count') },
-  { line: ` `, verdict: rejected('wrong_column_count') },
-  { line: `\r\r`, verdict: rejected('wrong_column_count') },
-  { line: `,sport`, verdict: rejected('empty_id') },
-  { line: `"",sport`, verdict: rejected('empty_id') },
-  { line: `,`, verdict: rejected('empty_id') },
-  { line: `00000000-0000-0000-0000-000000000000,sport`, verdict: rejected('zero_id') },
-  { line: `00000000-0000-0000-0000-000000000000,golf`, verdict: rejected('zero_id') },
-  { line: `${'a'.repeat(32)},sport`, verdict: rejected('hashed_id') },
-  { line: `${'B'.repeat(40)},sport`, verdict: rejected('hashed_id') },
-  { line: `${'0'.repeat(64)},sport`, verdict: rejected('hashed_id') },
-  { line: `nonsense,sport`, verdict: rejected('invalid_id') },
-  { line: ` ${id},sport`, verdict: rejected('invalid_id') },
-  { line: `{${id}},sport`, verdict: rejected('invalid_id') },
-  { line: `${id}\0,sport`, verdict: rejected('invalid_id') },
-  { line: `${id.replace('c', 'g')},sport`, verdict: rejected('invalid_id') },
-  { line: `\uFEFF${id},sport`, row: 2, verdict: rejected('invalid_id') },
-  { line: `\uFEFF\uFEFF${id},sport`, row: 1, verdict: rejected('invalid_id') },
-  { line: `id,keys`, verdict: rejected('invalid_id') },
-  { line: `${id},golf`, verdict: rejected('unknown_key') },
-  { line: `${id},sport|golf`, verdict: rejected('unknown_key') },
-  { line: `${id},`, verdict: rejected('unknown_key') },
-  { line: `${id},sport|`, verdict: rejected('unknown_key') },
-  { line: `${id}, sport`, verdict: rejected('unknown_key') },
-  { line: `${id},Sport`, verdict: rejected('unknown_key') },
+  { line: `${id},sport`.padEnd(maxLineBytes, ' '), status: rejected('unknown_key') },
+  { line: `${id},sport`.padEnd(maxLineBytes + 1, ' '), status: rejected('line_too_long') },
+  { line: `${`${id},sport`.padEnd(maxLineBytes, ' ')}\r`, status: rejected('unknown_key') },
+  { line: Buffer.alloc(maxLineBytes + 1, 0xff), status: rejected('line_too_long') },
+  { line: Buffer.from([0xff]), status: rejected('invalid_utf8') },
+  { line: Buffer.concat([Buffer.from(`${id},`), Buffer.from('c080', 'hex')]), status: rejected('invalid_utf8') },
+  { line: Buffer.concat([Buffer.from(`${id},`), Buffer.from('eda080', 'hex')]), status: rejected('invalid_utf8') },
+  { line: id, status: rejected('wrong_column_count') },
+  { line: `${id},sport,`, status: rejected('wrong_column_count') },
+  { line: `${id}\tsport`, status: rejected('wrong_column_count') },
+  { line: `${id},a,b`, status: rejected('wrong_column_count') },
+  { line: `"${id},sport`, status: rejected('wrong_column_count') },
+  { line: `${id},sp"ort`, status: rejected('wrong_column_count') },
+  { line: `"${id}"x,sport`, status: rejected('wrong_column_count') },
+  { line: `"`, status: rejected('wrong_column_count') },
+  { line: ` `, status: rejected('wrong_column_count') },
+  { line: `\r\r`, status: rejected('wrong_column_count') },
+  { line: `,sport`, status: rejected('empty_id') },
+  { line: `"",sport`, status: rejected('empty_id') },
+  { line: `,`, status: rejected('empty_id') },
+  { line: `00000000-0000-0000-0000-000000000000,sport`, status: rejected('zero_id') },
+  { line: `00000000-0000-0000-0000-000000000000,golf`, status: rejected('zero_id') },
+  { line: `${'a'.repeat(32)},sport`, status: rejected('hashed_id') },
+  { line: `${'B'.repeat(40)},sport`, status: rejected('hashed_id') },
+  { line: `${'0'.repeat(64)},sport`, status: rejected('hashed_id') },
+  { line: `nonsense,sport`, status: rejected('invalid_id') },
+  { line: ` ${id},sport`, status: rejected('invalid_id') },
+  { line: `{${id}},sport`, status: rejected('invalid_id') },
+  { line: `${id}\0,sport`, status: rejected('invalid_id') },
+  { line: `${id.replace('c', 'g')},sport`, status: rejected('invalid_id') },
+  { line: `\uFEFF${id},sport`, row: 2, status: rejected('invalid_id') },
+  { line: `\uFEFF\uFEFF${id},sport`, row: 1, status: rejected('invalid_id') },
+  { line: `id,keys`, status: rejected('invalid_id') },
+  { line: `${id},golf`, status: rejected('unknown_key') },
+  { line: `${id},sport|golf`, status: rejected('unknown_key') },
+  { line: `${id},`, status: rejected('unknown_key') },
+  { line: `${id},sport|`, status: rejected('unknown_key') },
+  { line: `${id}, sport`, status: rejected('unknown_key') },
+  { line: `${id},Sport`, status: rejected('unknown_key') },
 ];
 
 const member = (event: string): RowStatus => ({
   outcome: 'accepted',
   row: { device: id, idType: 0, country: '', operation: 0, attributeIds: [], event },
 });
-/** Characters, not bytes and not the units of a string: each of these is four bytes and two units. */
+/** Characters, not bytes or UTF-16 units: each of these is four bytes and two units. */
 const smiles = (count: number): string => '🙂'.repeat(count);
 
 const memberRows: readonly Case[] = [
-  { line: `${id},`, verdict: member('') },
-  { line: `${id},app open`, verdict: member('app open') },
-  { line: `"${id}","a, b"`, verdict: member('a, b') },
-  { line: `${id},${smiles(256)}`, verdict: member(smiles(256)) },
-  { line: `${id},${smiles(257)}`, verdict: rejected('event_too_long') },
-  { line: `${id},${'x'.repeat(257)}`, verdict: rejected('event_too_long') },
-  { line: `nonsense,${'x'.repeat(257)}`, verdict: rejected('invalid_id') },
-  { line: id, verdict: rejected('wrong_column_count') },
-  { line: `${id},a,b`, verdict: rejected('wrong_column_count') },
+  { line: `${id},`, status: member('') },
+  { line: `${id},app open`, status: member('app open') },
+  { line: `"${id}","a, b"`, status: member('a, b') },
+  { line: `${id},${smiles(256)}`, status: member(smiles(256)) },
+  { line: `${id},${smiles(257)}`, status: rejected('event_too_long') },
+  { line: `${id},${'x'.repeat(257)}`, status: rejected('event_too_long') },
+  { line: `nonsense,${'x'.repeat(257)}`, status: rejected('invalid_id') },
+  { line: id, status: rejected('wrong_column_count') },
+  { line: `${id},a,b`, status: rejected('wrong_column_count') },
 ];
 
 const fiveColumnRows: readonly Case[] = [
   {
     line: `${id},1,DE,0,sport`,
-    verdict: {
+    status: {
       outcome: 'accepted',
       row: { device: id, idType: 1, country: 'DE', operation: 0, attributeIds: [11], event: '' },
     },
   },
   {
     line: `${id},3,,1,sport|news`,
-    verdict: {
+    status: {
       outcome: 'accepted',
       row: { device: id, idType: 3, country: '', operation: 1, attributeIds: [11, 12], event: '' },
     },
   },
   {
     line: `${id},3,"us",0,"a,b"\r`,
-    verdict: {
+    status: {
       outcome: 'accepted',
       row: { device: id, idType: 3, country: 'US', operation: 0, attributeIds: [13], event: '' },
     },
   },
-  { line: `${id},2,DE,0,sport`, verdict: rejected('invalid_id_type') },
-  { line: `${id},,DE,0,sport`, verdict: rejected('invalid_id_type') },
-  { line: `${id},1,UK,0,sport`, verdict: rejected('invalid_country') },
-  { line: `${id},1,De,0,sport`, verdict: rejected('invalid_country') },
-  { line: `${id},1,DE,2,sport`, verdict: rejected('invalid_operation') },
-  { line: `${id},1,DE,,sport`, verdict: rejected('invalid_operation') },
-  { line: `${id},1,DE,0,golf`, verdict: rejected('unknown_key') },
-  { line: `${id},sport`, verdict: rejected('wrong_column_count') },
+  { line: `${id},2,DE,0,sport`, status: rejected('invalid_id_type') },
+  { line: `${id},,DE,0,sport`, status: rejected('invalid_id_type') },
+  { line: `${id},1,UK,0,sport`, status: rejected('invalid_country') },
+  { line: `${id},1,De,0,sport`, status: rejected('invalid_country') },
+  { line: `${id},1,DE,2,sport`, status: rejected('invalid_operation') },
+  { line: `${id},1,DE,,sport`, status: rejected('invalid_operation') },
+  { line: `${id},1,DE,0,golf`, status: rejected('unknown_key') },
+  { line: `${id},sport`, status: rejected('wrong_column_count') },
 ];
 
 const blank: readonly Case[] = [
-  { line: '', verdict: skipped },
-  { line: '\r', verdict: skipped },
-  { line: '\uFEFF', row: 1, verdict: skipped },
-  { line: '\uFEFF\r', row: 1, verdict: skipped },
-  { line: '\uFEFF', row: 2, verdict: rejected('wrong_column_count') },
+  { line: '', status: skipped },
+  { line: '\r', status: skipped },
+  { line: '\uFEFF', row: 1, status: skipped },
+  { line: '\uFEFF\r', row: 1, status: skipped },
+  { line: '\uFEFF', row: 2, status: rejected('wrong_column_count') },
 ];
 
-const judge = ({ line, row = 7 }: Omit<Case, 'verdict'>, context: LineContext): RowStatus =>
+const judge = ({ line, row = 7 }: Omit<Case, 'status'>, context: LineContext): RowStatus =>
   validateRow(typeof line === 'string' ? Buffer.from(line) : line, row, context);
 
-describe('the verdict on a line', () => {
-  it.each([...good, ...bad, ...blank])('of CSV: $line in row $row is $verdict.outcome $verdict.reason', (one) => {
-    expect(judge(one, csv)).toEqual(one.verdict);
+describe('validateRow', () => {
+  it.each([...good, ...bad, ...blank])('CSV: $line in row $row is $status.outcome $status.reason', (one) => {
+    expect(judge(one, csv)).toEqual(one.status);
   });
 
   it.each<Case>([
-    { line: `${id}\tsport|news`, verdict: accepted(11, 12) },
-    { line: `${id}\ta,b`, verdict: accepted(13) },
-    { line: `${id}\t"a\tb"`, verdict: accepted(16) },
-    { line: `"${id}"\t"sport"\r`, verdict: accepted(11) },
-    { line: `${id},sport`, verdict: rejected('wrong_column_count') },
-    { line: `${id}\tsport\t`, verdict: rejected('wrong_column_count') },
-  ])('of TSV: $line is $verdict.outcome $verdict.reason', (one) => {
-    expect(judge(one, tsv)).toEqual(one.verdict);
+    { line: `${id}\tsport|news`, status: accepted(11, 12) },
+    { line: `${id}\ta,b`, status: accepted(13) },
+    { line: `${id}\t"a\tb"`, status: accepted(16) },
+    { line: `"${id}"\t"sport"\r`, status: accepted(11) },
+    { line: `${id},sport`, status: rejected('wrong_column_count') },
+    { line: `${id}\tsport\t`, status: rejected('wrong_column_count') },
+  ])('TSV: $line is $status.outcome $status.reason', (one) => {
+    expect(judge(one, tsv)).toEqual(one.status);
   });
 
-  it.each(fiveColumnRows)('of five columns: $line is $verdict.outcome $verdict.reason', (one) => {
-    expect(judge(one, five)).toEqual(one.verdict);
+  it.each(fiveColumnRows)('five columns: $line is $status.outcome $status.reason', (one) => {
+    expect(judge(one, five)).toEqual(one.status);
   });
 
-  it('is never spoken on the header, whatever stands there', () => {
+  it('skips the header whatever it contains', () => {
     const context = contextOf({ headerRow: 3 });
     expect(judge({ line: 'id,keys', row: 3 }, context)).toEqual(skipped);
     expect(judge({ line: `${id},sport`, row: 3 }, context)).toEqual(skipped);
     expect(judge({ line: 'id,keys', row: 4 }, context)).toEqual(rejected('invalid_id'));
   });
 
-  it.each(memberRows)('of an audience: $line is $verdict.outcome $verdict.reason', (one) => {
+  it.each(memberRows)('audience: $line is $status.outcome $status.reason', (one) => {
     const layout: RowLayout = { delimiter: ',', columns: memberColumns, headerRow: null };
-    expect(judge(one, { layout, rule: rowRule(layout, 2000), attributeIdByKey })).toEqual(one.verdict);
+    expect(judge(one, { layout, rule: rowRule(layout, 2000), attributeIdByKey })).toEqual(one.status);
   });
 
-  it('has been each of the reasons in the table above', () => {
-    const reasons = [...bad, ...fiveColumnRows, ...memberRows].flatMap(({ verdict }) =>
-      verdict.outcome === 'rejected' ? [verdict.reason] : [],
+  it('covers every reject reason in the tables above', () => {
+    const reasons = [...bad, ...fiveColumnRows, ...memberRows].flatMap(({ status }) =>
+      status.outcome === 'rejected' ? [status.reason] : [],
     );
     expect([...new Set(reasons)]).toEqual(expect.arrayContaining<string>(Object.keys(rejectReasons)));
   });
 
-  it('is given for any bytes, in any row', () => {
+  it('returns a status for any bytes in any row', () => {
     const byte = fc.oneof(fc.constantFrom(...Buffer.from(`",|\t\r\uFEFF${id}`)), fc.integer({ min: 0, max: 255 }));
     const line = fc.oneof(
       fc.array(byte, { maxLength: 200 }).map((bytes) => Uint8Array.from(bytes)),
@@ -211,7 +211,7 @@ describe('the verdict on a line', () => {
     );
   });
 
-  it('accepts every well-formed id with a known key, and shows it in lower case', () => {
+  it('accepts every well-formed ID with a known key and lowercases it', () => {
     const known = fc.constantFrom('sport', 'news', 'ключ');
     const text = fc.uuid().map((uuid) => uuid.toUpperCase());
     fc.assert(

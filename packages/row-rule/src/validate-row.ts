@@ -10,8 +10,8 @@ import {
 } from './row-rule.ts';
 import { decodeUtf8 } from './text.ts';
 
-/** What a good row says. A column that the layout does not have is 0 or empty. */
-type GoodRow = {
+/** The values of a valid row. A column missing from the layout is 0 or empty. */
+type ValidRow = {
   readonly device: string;
   readonly idType: number;
   readonly country: string;
@@ -23,12 +23,12 @@ type GoodRow = {
 export type RowStatus =
   | { readonly outcome: 'skipped' }
   | { readonly outcome: 'rejected'; readonly reason: RejectReason }
-  | { readonly outcome: 'accepted'; readonly row: GoodRow };
+  | { readonly outcome: 'accepted'; readonly row: ValidRow };
 
 export type LineContext = {
   readonly layout: RowLayout;
   readonly rule: readonly RowCheck[];
-  /** The keys of the partner, and the attributes that they mean. */
+  /** The partner's keys and the attributes they refer to. */
   readonly attributeIdByKey: Pick<ReadonlyMap<string, number>, 'has' | 'get'>;
 };
 
@@ -37,7 +37,7 @@ type Line = { readonly bytes: Uint8Array; readonly isUtf8: boolean; readonly fie
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 const carriageReturn = 0x0d;
 
-/** Judges one line (without its newline) as the engine does. `row` is its line number in the file, from 1. */
+/** Validates one line (without its newline) as the engine does. `row` is the line number in the file, from 1. */
 export function validateRow(raw: Uint8Array, row: number, context: LineContext): RowStatus {
   const bytes = withoutMarks(raw, row);
   if (bytes.length === 0 || row === context.layout.headerRow) return { outcome: 'skipped' };
@@ -77,7 +77,7 @@ function keysOf(line: Line, name: ColumnName, context: LineContext): readonly st
   return column(line, name, context).split(keySeparator);
 }
 
-/** Each attribute once, however often the row names it. */
+/** Duplicate keys in a row count once. */
 function attributesOf(keys: readonly string[], { attributeIdByKey }: LineContext): number[] {
   return [...new Set(keys.map((key) => attributeIdByKey.get(key) ?? 0))];
 }
@@ -105,7 +105,7 @@ function applies(condition: Condition, line: Line, context: LineContext): boolea
     case 'not_one_of':
       return !condition.values.includes(column(line, condition.column, context));
     case 'longer_than':
-      // Characters of Unicode, as the engine counts them; a string's own length counts some of them twice.
+      // Counts Unicode characters, as the engine does. `length` would count some of them twice.
       return Array.from(column(line, condition.column, context)).length > condition.characters;
     case 'unknown_key':
       return keysOf(line, condition.column, context).some((key) => !context.attributeIdByKey.has(key));

@@ -21,20 +21,20 @@ function oneByOne(content: Buffer, context: LineContext): Judged {
   };
 }
 
-function asTheyCome(content: Buffer, chunkSizes: readonly number[], context: LineContext): Judged {
+function inChunks(content: Buffer, chunkSizes: readonly number[], context: LineContext): Judged {
   const rejected: string[] = [];
-  const judge = new RowValidator(context, maxLineBytes, (row, reason) => rejected.push(`${row} ${reason}`));
+  const validator = new RowValidator(context, maxLineBytes, (row, reason) => rejected.push(`${row} ${reason}`));
   let start = 0;
   for (let chunk = 0; start < content.length; chunk += 1) {
     const end = start + (chunkSizes[chunk % chunkSizes.length] ?? 1);
-    judge.push(content.subarray(start, end));
+    validator.push(content.subarray(start, end));
     start = end;
   }
-  judge.end();
-  return { rows: judge.row, accepted: judge.accepted, rejected };
+  validator.end();
+  return { rows: validator.row, accepted: validator.accepted, rejected };
 }
 
-/** Every line, then lines of the ids of some and the rest of others: what was seen once comes again in other company. */
+/** Every line, then lines that combine the ID of one with the rest of another, so that known parts occur in new lines. */
 function crossed(lines: readonly Buffer[], steps: readonly number[]): Buffer[] {
   const others = steps.flatMap((step) =>
     lines.map((line, index) =>
@@ -54,12 +54,12 @@ const layouts: readonly RowLayout[] = [
 ];
 const keys = [
   { what: 'known', attributeIdByKey: knownKeys },
-  { what: 'of a form', attributeIdByKey: { has: canBeForeignKey, get: () => 0 } },
+  { what: 'checked by form', attributeIdByKey: { has: canBeForeignKey, get: () => 0 } },
 ];
 
-describe('the quick judge of lines', { timeout: 60_000 }, () => {
+describe('RowValidator', { timeout: 60_000 }, () => {
   it.each(layouts.flatMap((layout) => keys.map((key) => ({ ...key, layout }))))(
-    'gives the verdicts of the careful one ($layout.columns, keys $what)',
+    'agrees with validateRow ($layout.columns, keys $what)',
     ({ layout, attributeIdByKey }) => {
       const context = { layout, rule: rowRule(layout, maxLineBytes), attributeIdByKey };
       const some = fc.array(lineOf(layout), { minLength: 1, maxLength: 30 });
@@ -72,24 +72,24 @@ describe('the quick judge of lines', { timeout: 60_000 }, () => {
         fc.property(some, steps, chunkSizes, fc.constantFrom('', '\n'), (lines, by, sizes, last) => {
           const parts = crossed(lines, by).flatMap((line) => [Buffer.from('\n'), line]);
           const content = Buffer.concat([...parts.slice(1), Buffer.from(last)]);
-          expect(asTheyCome(content, sizes, context)).toEqual(oneByOne(content, context));
+          expect(inChunks(content, sizes, context)).toEqual(oneByOne(content, context));
         }),
         { numRuns: 100 },
       );
     },
   );
 
-  it('keeps no more of an endless line than it takes to fail it', () => {
+  it('keeps no more of an endless line than it needs to reject it', () => {
     const layout: RowLayout = { delimiter: ',', headerRow: null, columns: twoColumns };
     const context = { layout, rule: rowRule(layout, maxLineBytes), attributeIdByKey: knownKeys };
     let kept = 0;
-    const judge = new RowValidator(context, maxLineBytes, (_row, reason, raw) => {
+    const validator = new RowValidator(context, maxLineBytes, (_row, reason, raw) => {
       kept = raw.length;
       expect(reason).toBe('line_too_long');
     });
-    for (let n = 0; n < 1_000; n += 1) judge.push(Buffer.alloc(1_000, 'x'));
-    expect(judge.openLineBytes).toBe(1_000_000);
-    judge.end();
+    for (let n = 0; n < 1_000; n += 1) validator.push(Buffer.alloc(1_000, 'x'));
+    expect(validator.openLineBytes).toBe(1_000_000);
+    validator.end();
     expect(kept).toBe(maxLineBytes + 5);
   });
 });

@@ -5,14 +5,14 @@ import { type LineContext, validateRow } from './validate-row.ts';
 
 export const idBytes = 36;
 
-/** By byte: 0 for the digit zero, 1 for any other hexadecimal digit, 2 for what is none. */
+/** For each byte: 0 for the digit zero, 1 for any other hexadecimal digit, 2 otherwise. */
 const digits = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   return character === '0' ? 0 : /[0-9a-fA-F]/.test(character) ? 1 : 2;
 });
 const dash = 0x2d;
 
-/** Whether an advertising id stands there, and not the one of zeros. */
+/** Whether the bytes at `start` are an advertising ID that is not all zeros. */
 export function startsWithId(bytes: Uint8Array, start: number): boolean {
   if (start + idBytes > bytes.length) return false;
   if (bytes[start + 8] !== dash || bytes[start + 13] !== dash) return false;
@@ -37,22 +37,22 @@ const carriageReturn = 0x0d;
 const quote = 0x22;
 const separator = keySeparator.charCodeAt(0);
 
-/** A mark before a line and a carriage return behind it are not part of it. */
+/** A byte-order mark (3 bytes) and a carriage return do not count toward the limit; one more byte exceeds it. */
 const marksBytes = 5;
 
 type OnReject = (row: number, reason: RejectReason, raw: Uint8Array) => void;
 
 /**
- * Judges the lines of a file as its bytes come, with the verdicts of `validateRow`, and quickly. A line without quotes is
- * good if its id is, what stands between id and last column is, and each of its keys is: each by itself. So the pieces
- * of lines that `validateRow` took are remembered, and a line that has a good id and is made of such pieces is taken
- * without asking again. A byte-order mark is no beginning of an id.
+ * Validates the lines of a file as its bytes arrive, with the same results as `validateRow` but faster. A line without
+ * quotes is valid if its ID, the columns between the ID and the last column, and each key are valid on their own.
+ * Therefore the parts of lines that `validateRow` accepted are remembered, and a line with a valid ID that consists of
+ * such parts is accepted without another call.
  */
 export class RowValidator {
-  /** Lines so far, blank ones and the header among them. */
+  /** Lines read so far, including blank lines and the header. */
   row = 0;
   accepted = 0;
-  /** Of the line that has not ended yet, however much of it is kept. */
+  /** Length of the unfinished line, including bytes that are not kept. */
   openLineBytes = 0;
 
   readonly #context: LineContext;
@@ -60,12 +60,12 @@ export class RowValidator {
   readonly #onReject: OnReject;
   readonly #headerRow: number | null;
   readonly #delimiter: number;
-  /** Of a good row. */
+  /** Delimiters in a valid row. */
   readonly #delimiters: number;
   readonly #hasEvents: boolean;
-  /** Keys are judged one by one, an event as a whole. */
+  /** Keys are validated one by one, an event as a whole. */
   readonly #separator: number;
-  readonly #goodPieces = new ByteSet();
+  readonly #knownParts = new ByteSet();
   #open: Buffer[] = [];
   #kept = 0;
 
@@ -91,11 +91,11 @@ export class RowValidator {
       start = end + 1;
     }
     while (start < chunk.length) {
-      const goodEnd = this.row + 1 === this.#headerRow ? -1 : this.#walk(chunk, start, this.#isKnown);
-      if (goodEnd >= 0) {
+      const knownEnd = this.row + 1 === this.#headerRow ? -1 : this.#walk(chunk, start, this.#isKnown);
+      if (knownEnd >= 0) {
         this.row += 1;
         this.accepted += 1;
-        start = goodEnd + 1;
+        start = knownEnd + 1;
         continue;
       }
       const end = chunk.indexOf(newline, start);
@@ -103,44 +103,44 @@ export class RowValidator {
         this.#keep(chunk.subarray(start));
         return;
       }
-      this.#judge(chunk.subarray(start, end + 1));
+      this.#validate(chunk.subarray(start, end + 1));
       start = end + 1;
     }
   }
 
-  /** The last line need not end with a newline. */
+  /** Call at the end of the file: the last line may lack a newline. */
   end(): void {
     if (this.openLineBytes > 0) this.#endLine();
   }
 
   /**
-   * Goes through the pieces of the line at `start`: where it ends (its newline), or -1 if it is not a plain one with a
-   * good id and as many columns as it should have, or if `take` says no to a piece.
+   * Walks the parts of the line at `start` and returns the position of its newline. Returns -1 if the line has quotes, an
+   * invalid ID or the wrong number of columns, or if `take` rejects a part.
    */
   #walk(chunk: Buffer, start: number, take: Take): number {
     if (!startsWithId(chunk, start) || chunk[start + idBytes] !== this.#delimiter) return -1;
-    let piece = start + idBytes;
+    let part = start + idBytes;
     let hash = emptyHash;
     let delimiters = 0;
-    for (let at = piece; at < chunk.length; at += 1) {
+    for (let at = part; at < chunk.length; at += 1) {
       const byte = chunk[at] ?? 0;
       if (byte === this.#delimiter) {
         delimiters += 1;
-        // All up to the last delimiter is one piece: with keys alone it is the delimiter itself.
+        // Everything up to the last delimiter is one part. With two columns it is only the delimiter.
         hash = addToHash(hash, byte);
         if (delimiters !== this.#delimiters) continue;
-        if (!take(hash, chunk, piece, at + 1)) return -1;
+        if (!take(hash, chunk, part, at + 1)) return -1;
         hash = emptyHash;
-        piece = at + 1;
+        part = at + 1;
         continue;
       }
       const isEnd = byte === newline || (byte === carriageReturn && chunk[at + 1] === newline);
       if (isEnd || (byte === this.#separator && delimiters === this.#delimiters)) {
         if (isEnd && (delimiters !== this.#delimiters || at - start > this.#maxLineBytes)) return -1;
-        if (!take(hash, chunk, piece, at)) return -1;
+        if (!take(hash, chunk, part, at)) return -1;
         if (isEnd) return byte === newline ? at : at + 1;
         hash = emptyHash;
-        piece = at + 1;
+        part = at + 1;
         continue;
       }
       if (byte === quote || byte === carriageReturn) return -1;
@@ -149,26 +149,26 @@ export class RowValidator {
     return -1;
   }
 
-  /** Events may be all different, as times are; what is short and printable is good without having been seen. */
+  /** Events may all differ, for example timestamps. A short printable event is valid without a lookup. */
   readonly #isKnown: Take = (hash, bytes, start, end) =>
-    this.#goodPieces.has(hash, bytes, start, end) || (this.#hasEvents && isPlainEvent(bytes, start, end));
+    this.#knownParts.has(hash, bytes, start, end) || (this.#hasEvents && isPlainEvent(bytes, start, end));
   readonly #remember: Take = (hash, bytes, start, end) => {
-    this.#goodPieces.add(hash, bytes, start, end);
+    this.#knownParts.add(hash, bytes, start, end);
     return true;
   };
 
-  /** A line with its newline. */
-  #judge(line: Buffer): void {
+  /** Takes a line with its newline. */
+  #validate(line: Buffer): void {
     this.row += 1;
     const raw = line.subarray(0, -1);
-    const verdict = validateRow(raw, this.row, this.#context);
-    if (verdict.outcome === 'rejected') this.#onReject(this.row, verdict.reason, raw);
-    if (verdict.outcome !== 'accepted') return;
+    const status = validateRow(raw, this.row, this.#context);
+    if (status.outcome === 'rejected') this.#onReject(this.row, status.reason, raw);
+    if (status.outcome !== 'accepted') return;
     this.accepted += 1;
     this.#walk(line, 0, this.#remember);
   }
 
-  /** Of a line that is too long only so much is kept that it still is. A copy: the chunk's memory may be used again. */
+  /** Keeps just enough of an overlong line to reject it. Copies, because the chunk's memory may be reused. */
   #keep(piece: Buffer): void {
     this.openLineBytes += piece.length;
     const wanted = piece.subarray(0, this.#maxLineBytes + marksBytes - this.#kept);
@@ -177,7 +177,7 @@ export class RowValidator {
   }
 
   #endLine(): void {
-    this.#judge(Buffer.concat([...this.#open, Buffer.of(newline)]));
+    this.#validate(Buffer.concat([...this.#open, Buffer.of(newline)]));
     this.#open = [];
     this.#kept = 0;
     this.openLineBytes = 0;

@@ -31,7 +31,7 @@ export const importLogExample: ImportLogRecord = {
   errors: [
     {
       code: 'invalid_id',
-      message: 'The advertising id is not of the form 8-4-4-4-12 hexadecimal digits.',
+      message: 'The advertising ID does not have the form 8-4-4-4-12 hexadecimal digits.',
       file: 'with-bad-rows.csv',
       row: 2,
       column: 'id',
