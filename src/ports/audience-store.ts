@@ -69,14 +69,14 @@ export interface AudienceStore {
    * Takes dead generations whose time to be looked at has come, of whatever partners; none while somebody else has some.
    * Whoever takes them and is not heard of for two minutes is believed dead.
    */
-  takeDue(limit: number): Promise<readonly DeadGeneration[]>;
-  keepPurging(partnerIds: readonly number[]): Promise<void>;
+  claimDueGenerations(limit: number): Promise<readonly DeadGeneration[]>;
+  renewPurgeLease(partnerIds: readonly number[]): Promise<void>;
   /** Gives them back. The partners' next purge comes after a pause that is long beside these seconds. */
   endPurge(partnerIds: readonly number[], seconds: number): Promise<void>;
   /** Dead generations, newest first, for the operator. */
   listDead(limit: number): Promise<readonly DeadGeneration[]>;
   /** So many rows of it were removed; it is looked at once more later, and then it is done. */
-  notePurge(generation: Generation, rows: number): Promise<void>;
+  recordPurge(generation: Generation, rows: number): Promise<void>;
 }
 
 /** An audience as it was after one load; the counts of an earlier state are of no use. */

@@ -63,14 +63,14 @@ export type CountsBefore = DeviceCounts & {
 export type CountsAfter = DeviceCounts & { readonly knownVersion: number };
 
 /**
- * What the lane has to do now. `settle`: publish what is staged, while other files are being staged. `clean`: remove
- * what a cancelled job had staged. `rest`: nothing until a file or a new job wakes it; the token is given back.
+ * The lane's next step. `publish`: publish the staged loads while other files load. `clean`: drop what a canceled job had
+ * staged. `rest`: nothing to do until a staged file or a new job sends a token; this token is completed.
  */
 export type LaneStep =
   | { readonly do: 'prepare' | 'finish'; readonly job: LaneJob }
-  | { readonly do: 'settle'; readonly job: ImportJob; readonly loads: readonly StagedLoad[] }
+  | { readonly do: 'publish'; readonly job: ImportJob; readonly loads: readonly StagedLoad[] }
   | {
-      readonly do: 'settle';
+      readonly do: 'publish';
       readonly job: AudienceJob;
       readonly loads: readonly StagedLoad[];
       readonly before: CountsBefore;
@@ -110,11 +110,11 @@ export interface LaneStore {
   /** Fixes how much a delete removes, once: afterwards it can no longer be counted. */
   startDelete(jobId: number, found: { readonly rows: number; readonly devices: number }): Promise<void>;
   /** Writes down the distinct devices of staged files, by file id: once the stage is gone they cannot be counted. */
-  noteUploaded(jobId: number, devices: ReadonlyMap<number, number>): Promise<void>;
+  recordUploadedDevices(jobId: number, devices: ReadonlyMap<number, number>): Promise<void>;
   /** The files of these loads are loaded. False, and nothing written, when another holder took one of them since. */
-  settleImport(jobId: number, loads: readonly StagedLoad[]): Promise<boolean>;
+  commitImportLoads(jobId: number, loads: readonly StagedLoad[]): Promise<boolean>;
   /** The same, with the counts that they make true. Also false when the audience was cleared meanwhile. */
-  settleAudience(job: AudienceJob, loads: readonly StagedLoad[], counts: CountsAfter): Promise<boolean>;
+  commitAudienceLoads(job: AudienceJob, loads: readonly StagedLoad[], counts: CountsAfter): Promise<boolean>;
   /** Whether the job still goes on: it may have been cancelled. */
   isRunning(jobId: number): Promise<boolean>;
   markCleaned(jobId: number): Promise<void>;
@@ -125,7 +125,7 @@ export interface LaneStore {
   /** Ends a job that could not start. */
   failJob(jobId: number, failure: Failure): Promise<void>;
   /** True for one caller per period: for what any worker may do, but one should. */
-  takeTurn(task: string, everySeconds: number): Promise<boolean>;
+  claimTurn(task: string, everySeconds: number): Promise<boolean>;
   /** Sends a token to every lane that has open jobs and none. */
   wakeLanes(): Promise<void>;
 }

@@ -118,7 +118,7 @@ export interface FileStore {
   /** Takes the batch with a new attempt and a new load id; null when nothing is left to stage. */
   claim(batchId: number): Promise<BatchClaim | null>;
   /** Notes how far a load is; it never goes back. False when the claim was lost, or its job cancelled. */
-  noteProgress(claim: BatchClaim, read: { readonly bytes: number; readonly rows: number } | null): Promise<boolean>;
+  recordProgress(claim: BatchClaim, read: { readonly bytes: number; readonly rows: number } | null): Promise<boolean>;
   /** Records what became of each file, all at once, and wakes the lane. False when the claim was lost. */
   commit(claim: BatchClaim, outcomes: readonly FileOutcome[]): Promise<boolean>;
   /** Of these loads and jobs, those that are still going on. */

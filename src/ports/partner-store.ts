@@ -42,7 +42,7 @@ export interface ApiKeyStore {
   /** False when the partner has no such key. A key that was revoked keeps the time of the first. */
   revoke(partnerId: PartnerId, keyId: number): Promise<boolean>;
   /** Writes nothing for a key whose last use was noted less than a minute ago. */
-  noteUses(keyIds: readonly number[]): Promise<void>;
+  recordUses(keyIds: readonly number[]): Promise<void>;
 }
 
 /** A part of a list in the order of ids. */

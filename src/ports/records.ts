@@ -9,7 +9,7 @@ export type RecordMark = { readonly id: number; readonly isFinal: boolean; reado
 export interface ChangeFeed {
   /** Null: whatever may have been missed, of anybody. With the first subscriber it begins to listen. */
   subscribe(onChange: (partnerId: PartnerId | null) => void): void;
-  isHearing(): boolean;
+  isListening(): boolean;
 }
 
 /** One file of a job, as its partner may see it. */

@@ -159,16 +159,16 @@ describe('the store of API keys', () => {
     const lastUse = async (): Promise<(Date | null)[]> =>
       (await keys.list(partnerId, { afterId: one.made.id - 1, limit: 2 })).map(({ lastUsedAt }) => lastUsedAt);
     expect(await holderOf(one.hash)).toMatchObject({ isUseDue: true });
-    await keys.noteUses([one.made.id]);
+    await keys.recordUses([one.made.id]);
     const [first, none] = await lastUse();
     expect([first instanceof Date, none]).toEqual([true, null]);
     expect([(await holderOf(one.hash))?.isUseDue, (await holderOf(other.hash))?.isUseDue]).toEqual([false, true]);
-    await keys.noteUses([one.made.id, other.made.id]);
+    await keys.recordUses([one.made.id, other.made.id]);
     const [second, now] = await lastUse();
     expect([second, now instanceof Date]).toEqual([first, true]);
     await set(one.made.id, { last_used_at: new Date(Date.now() - 61_000) });
     expect(await holderOf(one.hash)).toMatchObject({ isUseDue: true });
-    await keys.noteUses([one.made.id]);
+    await keys.recordUses([one.made.id]);
     expect((await lastUse())[0]?.getTime()).toBeGreaterThan(first?.getTime() ?? Infinity);
   });
 });

@@ -1,4 +1,4 @@
-import { pauseLock } from '../../src/adapters/postgres/control-backup.ts';
+import { advisoryLocks } from '../../src/adapters/postgres/db/advisory-locks.ts';
 import { inletOutput } from '../support/run-inlet.ts';
 import { type TestStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -64,10 +64,10 @@ async function whileTheyAreStaged(
   await other.importFiles('replace', [rows(100, 400, [other.attributes[0]])]);
   await bothAre('status = 1');
   await withDatabase(stores, async (client) => {
-    await client.query('SELECT pg_advisory_lock($1)', [pauseLock]);
+    await client.query('SELECT pg_advisory_lock($1)', [advisoryLocks.backupCut]);
     proxies.storage.make({ is: 'none' });
     await bothAre('staged');
-    await act(async () => void (await client.query('SELECT pg_advisory_unlock($1)', [pauseLock])));
+    await act(async () => void (await client.query('SELECT pg_advisory_unlock($1)', [advisoryLocks.backupCut])));
   });
 }
 
@@ -75,6 +75,6 @@ async function isAwaited(stores: TestStores): Promise<boolean> {
   return withDatabase(stores, async (client) => {
     const query = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = $1
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-    return (await client.query(query, [pauseLock])).rows.length > 0;
+    return (await client.query(query, [advisoryLocks.backupCut])).rows.length > 0;
   });
 }

@@ -22,9 +22,9 @@ import { askForOneOfEach, roomBytes } from './one-of-each.ts';
 const reads = [
   'lanes.isRunning',
   'lanes.summarizeJob',
-  'lanes.takeTurn',
+  'lanes.claimTurn',
   'files.findLive',
-  'files.noteProgress',
+  'files.recordProgress',
   'stage.countRows',
   'stage.readSoFar',
   'stage.listStaged',
@@ -58,7 +58,7 @@ const elsewhere = [
   'audiences.create',
   'audiences.append',
   'audiences.clear',
-  'audiences.keepPurging',
+  'audiences.renewPurgeLease',
   'requests.take',
   'requests.keep',
   'lanes.markCleaned',
@@ -66,7 +66,7 @@ const elsewhere = [
 ];
 
 /** Every ten seconds, whatever is asked for: no point of a step. */
-const sweeps = ['lanes.wakeLanes', 'lanes.takeTurn', 'requests.forgetOld'];
+const sweeps = ['lanes.wakeLanes', 'lanes.claimTurn', 'requests.deleteExpired'];
 
 describe('a worker that is killed', () => {
   let stores: TestStores;

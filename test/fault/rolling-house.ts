@@ -75,5 +75,5 @@ export async function startRollingHouse(firstRelease: string): Promise<RollingHo
 
 /** How many loads a worker has brought to their end, by its own log. */
 export function loadsSettledBy({ logFile }: ServiceProcess): number {
-  return readFileSync(logFile, 'utf8').split('"committed":true,"msg":"loads settled"').length - 1;
+  return readFileSync(logFile, 'utf8').split(/"committed":true,"msg":"loads (?:settled|published)"/).length - 1;
 }

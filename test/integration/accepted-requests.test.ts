@@ -83,7 +83,7 @@ describe('requests that were accepted', () => {
     });
     await held.promise;
     const requests: RequestRecords = {
-      forgetOld: (limit) => deps.requests.forgetOld(limit),
+      deleteExpired: (limit) => deps.requests.deleteExpired(limit),
       keep: (...given) => deps.requests.keep(...given),
       find: (...given) => deps.requests.find(...given),
       take: async (...given) => {
@@ -137,12 +137,12 @@ describe('requests that were accepted', () => {
         [other],
       );
     });
-    expect(await deps.requests.forgetOld(7)).toBe(7);
+    expect(await deps.requests.deleteExpired(7)).toBe(7);
     expect(await partnerState(stores, other)).toMatchObject({ requests: 11_993 });
     await forgetAcceptedRequests(deps);
     expect(await partnerState(stores, other)).toMatchObject({ requests: 0 });
     expect(await partnerState(stores, partnerId)).toMatchObject({ requests: 1 });
-    expect(await deps.requests.forgetOld(7)).toBe(0);
+    expect(await deps.requests.deleteExpired(7)).toBe(0);
   });
 
   it('are swept by one worker at a time', async () => {

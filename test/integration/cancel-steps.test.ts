@@ -53,7 +53,7 @@ describe('cancelling a job', () => {
   };
   const settle = async (): Promise<void> => {
     const step = await nextStep();
-    if (step.do !== 'settle') throw new Error(`the lane wants to ${step.do}`);
+    if (step.do !== 'publish') throw new Error(`the lane wants to ${step.do}`);
     await publishLoads(deps(), step);
   };
   const finish = async (): Promise<void> => finishImport(deps(), await jobFor('finish'));
@@ -103,7 +103,7 @@ describe('cancelling a job', () => {
     await stageBatch(deps(), claim, signal);
     expect(await cancel(jobId)).toEqual({ is: 'stopped', cancelledFiles: 1, otherFiles: 0 });
     expect(await cancel(jobId)).toEqual({ is: 'stopped', cancelledFiles: 1, otherFiles: 0 });
-    expect(await wired.files.noteProgress(claim, { bytes: 1, rows: 1 })).toBe(false);
+    expect(await wired.files.recordProgress(claim, { bytes: 1, rows: 1 })).toBe(false);
     const good = { is: 'staged', fileId, counts: { accepted: 2, rejects: [] } } as const;
     expect(await wired.files.commit(claim, [good])).toBe(false);
     expect(await wired.files.claim(fileId)).toBe(null);

@@ -77,7 +77,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     deps.lanes.nextStep({ partnerId: partner.id, id: randomUUID(), retryCount: 0 }, 16);
   const takeStaged = async () => {
     const step = await nextStep();
-    if (step.do !== 'settle') throw new Error(`the lane wants to ${step.do}`);
+    if (step.do !== 'publish') throw new Error(`the lane wants to ${step.do}`);
     return step;
   };
   /** As a holder of the lane does it. */
@@ -181,7 +181,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
 
   it('whose commit was not heard of is carried on by the next, and nothing is lost or doubled', async () => {
     await loadBatch(deps, fileId, signal);
-    const failing = { ...deps.lanes, settleImport: () => Promise.reject(new Error('the connection is lost')) };
+    const failing = { ...deps.lanes, commitImportLoads: () => Promise.reject(new Error('the connection is lost')) };
     await expect(settle({ ...deps, lanes: failing })).rejects.toThrow('lost');
     await settle();
     expect(await file()).toMatchObject({ status: 2, totalRows: 2, failure: null });
@@ -218,7 +218,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     const taker = await claim();
     expect(taker.previousLoadId).toBe(zombie.load.loadId);
     await deps.stage.dropLoad(zombie.load.loadId);
-    expect(await deps.files.noteProgress(zombie, null)).toBe(false);
+    expect(await deps.files.recordProgress(zombie, null)).toBe(false);
     expect(await deps.files.commit(zombie, [good()])).toBe(false);
     expect((await nextStep()).do).toBe('rest');
     expect(await file()).toMatchObject({ status: 1, totalRows: 0 });

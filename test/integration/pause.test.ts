@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pauseLock } from '../../src/adapters/postgres/control-backup.ts';
+import { advisoryLocks } from '../../src/adapters/postgres/db/advisory-locks.ts';
 import type { LaneStep } from '../../src/ports/lane-store.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
@@ -39,7 +39,7 @@ describe('while a backup makes its cut', () => {
   const nobody = { loadIds: [4_711], jobIds: [4_711] };
   const whilePaused = (run: () => Promise<void>): Promise<void> =>
     withDatabase(stores, async (client) => {
-      await client.query('SELECT pg_advisory_lock($1)', [pauseLock]);
+      await client.query('SELECT pg_advisory_lock($1)', [advisoryLocks.backupCut]);
       await run();
     });
 
@@ -57,8 +57,8 @@ describe('while a backup makes its cut', () => {
   });
 
   it('no purge begins', async () => {
-    await whilePaused(async () => expect(await deps.audiences.takeDue(10)).toEqual([]));
-    expect(await deps.audiences.takeDue(10)).toHaveLength(1);
+    await whilePaused(async () => expect(await deps.audiences.claimDueGenerations(10)).toEqual([]));
+    expect(await deps.audiences.claimDueGenerations(10)).toHaveLength(1);
   });
 
   it('all of it ends with the session that holds the lock, whatever became of its process', async () => {

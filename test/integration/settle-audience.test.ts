@@ -41,7 +41,7 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
   const nextStep = (): Promise<LaneStep> => deps.lanes.nextStep(token(), 16);
   const takeStaged = async () => {
     const step = await nextStep();
-    if (step.do !== 'settle') throw new Error(`the lane wants to ${step.do}`);
+    if (step.do !== 'publish') throw new Error(`the lane wants to ${step.do}`);
     return step;
   };
   const scope = () => ({ partnerId: partner.id, customerId: null });

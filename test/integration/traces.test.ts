@@ -44,7 +44,7 @@ describe('the traces of an import', () => {
   });
 
   it('have a span for each step of the lane and for the load, with their ids and the calls inside', () => {
-    const steps = ['lane prepare', 'lane settle', 'lane finish'].map((name) => named(name));
+    const steps = ['lane prepare', 'lane publish', 'lane finish'].map((name) => named(name));
     expect(steps.map((spans) => spans.length)).toEqual([1, 1, 1]);
     const [load] = named('load batch');
     expect(load?.attributes['inlet.partnerId']).toBe(marketplace.partner.id);

@@ -35,7 +35,7 @@ export const bugs: readonly Bug[] = [
         '    const uploaded = loaded.length === 0 ? 4 : loaded.reduce((sum, one) => sum + one.uploaded_devices, 0);',
       ],
     ],
-    stopAt: 'before lanes.settleAudience',
+    stopAt: 'before lanes.commitAudienceLoads',
     says: /uploaded/,
   },
   {
@@ -54,7 +54,7 @@ export const bugs: readonly Bug[] = [
         "    .returning('id')",
       ],
     ],
-    stopAt: 'before lanes.settleAudience',
+    stopAt: 'before lanes.commitAudienceLoads',
     meanwhile: 'clear',
     says: /audience/,
   },

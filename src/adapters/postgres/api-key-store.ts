@@ -23,7 +23,7 @@ export function postgresApiKeyStore(db: Database): ApiKeyStore {
         .executeTakeFirst();
       return revoked !== undefined;
     },
-    noteUses: (keyIds) => noteUses(db, keyIds),
+    recordUses: (keyIds) => recordUses(db, keyIds),
   };
 }
 
@@ -64,7 +64,7 @@ async function insertKey(
 }
 
 /** Several processes may have seen the key: the first of them within a minute writes. */
-async function noteUses(db: Database, keyIds: readonly number[]): Promise<void> {
+async function recordUses(db: Database, keyIds: readonly number[]): Promise<void> {
   await sql`SELECT note_key_uses(${keyIds}::bigint[])`.execute(db);
 }
 

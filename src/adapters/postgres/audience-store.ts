@@ -9,7 +9,7 @@ import type { AudienceStore, NewAudienceLoad, AudienceFile, FailedLoad } from '.
 import { selectAudienceMarks } from './change-feed.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { toJobStatus } from './db/tables.ts';
-import { endPurge, keepPurging, notePurge, selectDead, takeDue } from './dead-generations.ts';
+import { endPurge, renewPurgeLease, recordPurge, selectDead, claimDueGenerations } from './dead-generations.ts';
 import { type RequestRecords, runIdempotently, postgresAcceptedRequests } from './idempotency-store.ts';
 import { lockLane } from './lane/next-step.ts';
 import { supersedeLoads } from './lane/start-job.ts';
@@ -49,11 +49,11 @@ export function postgresAudienceStore(
       const audience = await findAudience(db, scope, audienceId);
       return audience ? selectFailedLoads(db, { audienceId, generation: audience.generation }, page) : [];
     },
-    takeDue: (limit) => takeDue(db, limit),
+    claimDueGenerations: (limit) => claimDueGenerations(db, limit),
     listDead: (limit) => selectDead(db, limit),
-    keepPurging: (partnerIds) => keepPurging(db, partnerIds),
+    renewPurgeLease: (partnerIds) => renewPurgeLease(db, partnerIds),
     endPurge: (partnerIds, seconds) => endPurge(db, partnerIds, seconds),
-    notePurge: (generation, rows) => notePurge(db, generation, rows),
+    recordPurge: (generation, rows) => recordPurge(db, generation, rows),
   };
 }
 

@@ -70,7 +70,7 @@ export function postgresChangeFeed(options: {
       subscribers.push(onChange);
       state.life ??= live();
     },
-    isHearing: () => state.session !== null,
+    isListening: () => state.session !== null,
     close: async () => {
       closing.abort();
       if (state.session) await end(state.session);

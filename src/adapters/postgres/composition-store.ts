@@ -5,6 +5,7 @@ import type { Counting, CompositionCounts } from '../../domain/composition/count
 import type { CompositionStore, AudienceState, StoredCounts } from '../../ports/audience-store.ts';
 import type { WarehouseAttribute } from '../../ports/warehouse.ts';
 import { inScope } from './audience-store.ts';
+import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
 
 export function postgresCompositionStore(db: Database): CompositionStore {
@@ -25,9 +26,6 @@ export function postgresCompositionStore(db: Database): CompositionStore {
   };
 }
 
-/** Any number, as long as no other lock has the same. */
-const compositions = 7_340_024;
-
 /**
  * A lock of the session, not of a transaction: a report takes minutes, and a transaction may not be idle for that long.
  * It holds one connection, and ends with it when the process dies.
@@ -41,12 +39,14 @@ async function runAlone<T>(
   const name = `composition ${audience.audienceId} ${counting}`;
   return db.connection().execute(async (connection) => {
     const { rows } = await sql<{ taken: boolean }>`
-      SELECT pg_try_advisory_lock(hashtextextended(${name}, ${compositions})) AS taken`.execute(connection);
+      SELECT pg_try_advisory_lock(hashtextextended(${name}, ${advisoryLocks.composition})) AS taken`.execute(
+      connection,
+    );
     if (!rows[0]?.taken) return null;
     try {
       return await run();
     } finally {
-      await sql`SELECT pg_advisory_unlock(hashtextextended(${name}, ${compositions}))`.execute(connection);
+      await sql`SELECT pg_advisory_unlock(hashtextextended(${name}, ${advisoryLocks.composition}))`.execute(connection);
     }
   });
 }

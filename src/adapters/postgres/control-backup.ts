@@ -6,8 +6,8 @@ import { Client } from 'pg';
 import { jobStatus } from '../../domain/job.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { ControlBackup } from '../../ports/backup.ts';
+import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Tx } from './db/tables.ts';
-import { migrationLock } from './db/migrate.ts';
 import { laneQueue } from './queue/tokens.ts';
 
 const lookEveryMs = 50;
@@ -20,7 +20,7 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
   session.on('error', () => undefined);
   const ask = async <Row extends object>(query: string, values: readonly unknown[] = []): Promise<Row[]> =>
     (await session.query<Row>(query, [...values])).rows;
-  const [lock] = await ask<{ is: boolean }>('SELECT pg_try_advisory_lock($1) AS is', [migrationLock]);
+  const [lock] = await ask<{ is: boolean }>('SELECT pg_try_advisory_lock($1) AS is', [advisoryLocks.migration]);
   if (!lock?.is) {
     await session.end();
     throw new Error('Another backup or a migration is running.');
@@ -31,7 +31,7 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
 
   return {
     pause: async (patienceSeconds) => {
-      await ask('SELECT pg_advisory_lock($1)', [pauseLock]);
+      await ask('SELECT pg_advisory_lock($1)', [advisoryLocks.backupCut]);
       const [since] = await ask<{ now: Date }>('SELECT clock_timestamp() AS now');
       const end = Date.now() + patienceSeconds * 1000;
       // A lane that was taken later found the pause and does nothing.
@@ -56,7 +56,7 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
     },
     resume: async () => {
       const ended = await endedSince(url, openJobs);
-      const [unlocked] = await ask<{ is: boolean }>('SELECT pg_advisory_unlock($1) AS is', [pauseLock]);
+      const [unlocked] = await ask<{ is: boolean }>('SELECT pg_advisory_unlock($1) AS is', [advisoryLocks.backupCut]);
       if (ended.length > 0 || !unlocked?.is) {
         // A worker that was believed dead: rare, and then what it held is gone from the engine already.
         throw new Error(`A lane went on during the pause (jobs ${ended.join(', ')}). Take the backup again.`);
@@ -140,15 +140,12 @@ function runTool(
   });
 }
 
-/** Held alone by a backup while the lanes stand still, and shared for a moment by whoever wants to begin something. */
-export const pauseLock = 7_340_025;
-
 /**
  * Whether something may begin that changes what the engine holds for good. If so, no backup takes its cut before this
  * transaction has ended. A lock and not a row: it ends with the session of the backup, whatever becomes of it.
  */
-export async function mayBegin(tx: Tx): Promise<boolean> {
+export async function tryStartWork(tx: Tx): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`
-    SELECT pg_try_advisory_xact_lock_shared(${pauseLock}) AS may`.execute(tx);
+    SELECT pg_try_advisory_xact_lock_shared(${advisoryLocks.backupCut}) AS may`.execute(tx);
   return rows[0]?.may === true;
 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { DeadGeneration } from '../../ports/audience-store.ts';
 import type { Generation } from '../../ports/warehouse.ts';
-import { mayBegin } from './control-backup.ts';
+import { tryStartWork } from './control-backup.ts';
+import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
 
 /** By then whoever was late has written what it had, into a generation that nobody reads. */
@@ -13,14 +14,11 @@ const lease = sql<Date>`now() + interval '2 minutes'`;
 /** A partner's pause is so many times as long as its last purge took: most of the time nothing of it is rewritten. */
 const pausePerPurge = 10;
 
-/** Keeps this lock apart from others. */
-const purging = 7_340_023;
-
-export async function takeDue(db: Database, limit: number): Promise<DeadGeneration[]> {
+export async function claimDueGenerations(db: Database, limit: number): Promise<DeadGeneration[]> {
   return db.transaction().execute(async (tx) => {
     // What dies from now on, a backup that is being taken still has alive.
-    if (!(await mayBegin(tx))) return [];
-    await sql`SELECT pg_advisory_xact_lock(${purging})`.execute(tx);
+    if (!(await tryStartWork(tx))) return [];
+    await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.purge})`.execute(tx);
     const { rows } = await sql<DeadRow>`
       WITH due AS (
         SELECT d.audience_id, d.generation, d.partner_id
@@ -38,7 +36,7 @@ export async function takeDue(db: Database, limit: number): Promise<DeadGenerati
   });
 }
 
-export async function keepPurging(db: Database, partnerIds: readonly number[]): Promise<void> {
+export async function renewPurgeLease(db: Database, partnerIds: readonly number[]): Promise<void> {
   await db
     .updateTable('dead_generation')
     .set({ purging_until: lease })
@@ -91,7 +89,7 @@ function toDeadGeneration(row: DeadRow): DeadGeneration {
 }
 
 /** The first look is at once, the second an hour later; after that it is done. */
-export async function notePurge(db: Database, { audienceId, generation }: Generation, rows: number): Promise<void> {
+export async function recordPurge(db: Database, { audienceId, generation }: Generation, rows: number): Promise<void> {
   await db
     .updateTable('dead_generation')
     .set({

@@ -4,10 +4,10 @@ import type { PgBoss } from 'pg-boss';
 import { importMode } from '../../domain/import-log.ts';
 import { jobStatus, openStatuses } from '../../domain/job.ts';
 import { type BatchClaim, type FileOutcome, type FileStore, rejectedRows } from '../../ports/load-stage.ts';
-import { mayBegin } from './control-backup.ts';
+import { tryStartWork } from './control-backup.ts';
 import type { Database, Tx } from './db/tables.ts';
-import { sendBatchesOut } from './lane/next-step.ts';
-import { runningJob } from './lane/publish-loads.ts';
+import { dispatchBatches } from './lane/next-step.ts';
+import { selectRunningJob } from './lane/publish-loads.ts';
 import { type LoadRow, isOfAudience, loadColumns, toLoad, toSource } from './loaded-files.ts';
 import { sendLaneToken } from './queue/tokens.ts';
 
@@ -15,7 +15,7 @@ import { sendLaneToken } from './queue/tokens.ts';
 export function postgresFileStore(db: Database, boss: PgBoss, filesOut: number): FileStore {
   return {
     claim: (batchId) => claimBatch(db, batchId),
-    noteProgress: (claim, read) => noteProgress(db, claim, read),
+    recordProgress: (claim, read) => recordProgress(db, claim, read),
     commit: (claim, outcomes) => commitBatch(db, boss, claim, outcomes, filesOut),
     findLive: (staged) => selectLive(db, staged),
   };
@@ -86,7 +86,7 @@ async function commitBatch(
 ): Promise<boolean> {
   const { jobId, partnerId } = claim.load;
   return db.transaction().execute(async (tx) => {
-    const job = await runningJob(tx, jobId).forUpdate().executeTakeFirst();
+    const job = await selectRunningJob(tx, jobId).forUpdate().executeTakeFirst();
     if (!job || !(await isStillOurs(tx, claim))) return false;
     const judged = outcomes.filter((outcome) => outcome.is !== 'alone');
     await updateFiles(tx, judged);
@@ -101,7 +101,7 @@ async function commitBatch(
       judged.reduce((sum, outcome) => sum + totalRows(outcome), 0),
     );
     // The lane may be busy with what is staged; the next files need not wait for it.
-    await sendBatchesOut(boss, tx, jobId, filesOut);
+    await dispatchBatches(boss, tx, jobId, filesOut);
     await sendLaneToken(boss, tx, partnerId);
     return true;
   });
@@ -180,7 +180,7 @@ async function addToJob(tx: Tx, jobId: number, rows: number): Promise<void> {
 }
 
 /** Says at the same time whether anybody still wants the load. */
-async function noteProgress(
+async function recordProgress(
   db: Database,
   { load, files }: BatchClaim,
   read: { readonly bytes: number; readonly rows: number } | null,
@@ -206,7 +206,7 @@ type Live = { readonly loadIds: Set<number>; readonly jobIds: Set<number> };
  */
 async function selectLive(db: Database, staged: Staged): Promise<Live> {
   return db.transaction().execute(async (tx) => {
-    if (!(await mayBegin(tx))) return { loadIds: new Set(staged.loadIds), jobIds: new Set(staged.jobIds) };
+    if (!(await tryStartWork(tx))) return { loadIds: new Set(staged.loadIds), jobIds: new Set(staged.jobIds) };
     return { loadIds: await liveLoads(tx, staged.loadIds), jobIds: await liveJobs(tx, staged.jobIds) };
   });
 }

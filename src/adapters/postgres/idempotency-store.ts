@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { type IdempotentRequest, acceptedRequestHours } from '../../domain/idempotency.ts';
 import type { AcceptedRequests } from '../../ports/request-store.ts';
+import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Tx, Database } from './db/tables.ts';
 
 type RequestName = { readonly partnerId: number; readonly keyHash: Buffer };
@@ -20,14 +21,11 @@ export type RequestRecords = AcceptedRequests & {
 /** What was accepted before counts no more, whether it was removed yet or not. */
 const endOfTime = sql<Date>`now() - make_interval(hours => ${sql.lit(acceptedRequestHours)})`;
 
-/** Keeps these locks apart from others. */
-const requestKeys = 7_340_024;
-
 /** False when another request with this key is being carried out. Held to the end of the transaction. */
 async function takeKey(tx: Tx, { partnerId, keyHash }: RequestName): Promise<boolean> {
   const name = `${partnerId} ${keyHash.toString('hex')}`;
   const { rows } = await sql<{ taken: boolean }>`
-    SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, ${requestKeys})) AS taken`.execute(tx);
+    SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, ${advisoryLocks.idempotencyKey})) AS taken`.execute(tx);
   return rows[0]?.taken === true;
 }
 
@@ -146,6 +144,6 @@ export function postgresAcceptedRequests(db: Database): RequestRecords {
     take: takeKey,
     find: selectRequest,
     keep: insertRequest,
-    forgetOld: (limit) => deleteOld(db, limit),
+    deleteExpired: (limit) => deleteOld(db, limit),
   };
 }

@@ -3,10 +3,8 @@ import type { Partner } from '../../domain/partner.ts';
 import type { PartnerStore } from '../../ports/partner-store.ts';
 import { coalesceEach } from '../coalesce.ts';
 import { selectKeyHolder } from './api-key-store.ts';
+import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
-
-/** Keeps these locks apart from others. */
-const partnerNames = 7_340_022;
 
 export function postgresPartnerStore(db: Database): PartnerStore {
   const columns = ['partner.id', 'partner.name', 'partner.prefix'] as const;
@@ -16,7 +14,7 @@ export function postgresPartnerStore(db: Database): PartnerStore {
   return {
     withNameLocked: (name, run) =>
       db.transaction().execute(async (tx) => {
-        await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, ${partnerNames}))`.execute(tx);
+        await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, ${advisoryLocks.partnerName}))`.execute(tx);
         return run();
       }),
     create: (partner) => insertPartner(db, partner),

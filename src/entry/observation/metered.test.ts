@@ -83,7 +83,7 @@ describe('metered files', () => {
   const rejects = [{ reason: 'zero_id', rows: 4, firstRow: 2 }] as const;
   const filesThat = (committed: boolean): FileStore => ({
     claim: () => Promise.resolve(claim),
-    noteProgress: () => Promise.resolve(true),
+    recordProgress: () => Promise.resolve(true),
     commit: () => Promise.resolve(committed),
     findLive: () => Promise.resolve({ loadIds: new Set(), jobIds: new Set() }),
   });

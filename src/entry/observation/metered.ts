@@ -88,7 +88,8 @@ export function meterLanes(meters: Meters, lanes: LaneStore): LaneStore {
     ...lanes,
     nextStep: async (token, filesOut) => {
       const step = await lanes.nextStep(token, filesOut);
-      meters.laneSteps.inc({ step: step.do });
+      // Dashboards know the publish step as `settle`.
+      meters.laneSteps.inc({ step: step.do === 'publish' ? 'settle' : step.do });
       return step;
     },
     finishImport: async (jobId, result) => {

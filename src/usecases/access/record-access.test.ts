@@ -22,7 +22,7 @@ function recording() {
         list: never,
         rotate: never,
         revoke: never,
-        noteUses: (ids) => (store.takesNoUses ? Promise.reject(new Error('away')) : writing(written.uses, ids)),
+        recordUses: (ids) => (store.takesNoUses ? Promise.reject(new Error('away')) : writing(written.uses, ids)),
       },
       audit: { list: never, addDenied: (calls) => writing(written.denied, ...calls) },
       log: quiet,

@@ -42,7 +42,7 @@ export function accessRecorder({ keys, audit, log }: Deps, now: () => number = D
     const keyIds = [...used];
     // What cannot be written is noted again with the next call.
     used.clear();
-    await keys.noteUses(keyIds);
+    await keys.recordUses(keyIds);
   }
 
   async function writeDenied(): Promise<void> {

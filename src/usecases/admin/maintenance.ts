@@ -24,7 +24,7 @@ const forgottenAtATime = 10_000;
 
 /** Mends a lane that lost its token, whatever the cause. Waking a lane that needs nothing costs one short look. */
 export async function wakeLanes(deps: Deps): Promise<void> {
-  if (await deps.lanes.takeTurn('wake lanes', wakeEverySeconds)) await deps.lanes.wakeLanes();
+  if (await deps.lanes.claimTurn('wake lanes', wakeEverySeconds)) await deps.lanes.wakeLanes();
 }
 
 /**
@@ -32,7 +32,7 @@ export async function wakeLanes(deps: Deps): Promise<void> {
  * it stages anything, so whatever is listed and not live has ended.
  */
 export async function dropOrphanedStages(deps: Deps): Promise<void> {
-  if (!(await deps.lanes.takeTurn('drop orphaned stages', orphansEverySeconds))) return;
+  if (!(await deps.lanes.claimTurn('drop orphaned stages', orphansEverySeconds))) return;
   const staged = await deps.stage.listStaged();
   const live = await deps.files.findLive(staged);
   for (const loadId of staged.loadIds) {
@@ -52,9 +52,9 @@ export async function forgetAcceptedRequests(deps: {
   readonly lanes: LaneStore;
   readonly requests: AcceptedRequests;
 }): Promise<void> {
-  if (!(await deps.lanes.takeTurn('forget accepted requests', forgetEverySeconds))) return;
+  if (!(await deps.lanes.claimTurn('forget accepted requests', forgetEverySeconds))) return;
   let forgotten = forgottenAtATime;
-  while (forgotten === forgottenAtATime) forgotten = await deps.requests.forgetOld(forgottenAtATime);
+  while (forgotten === forgottenAtATime) forgotten = await deps.requests.deleteExpired(forgottenAtATime);
 }
 
 /** A key that is used no more leaves the row of its last window behind. */
@@ -62,7 +62,7 @@ export async function sweepRequestWindows(deps: {
   readonly lanes: LaneStore;
   readonly requestWindows: RequestWindows;
 }): Promise<void> {
-  if (await deps.lanes.takeTurn('sweep request windows', windowsEverySeconds)) await deps.requestWindows.sweep();
+  if (await deps.lanes.claimTurn('sweep request windows', windowsEverySeconds)) await deps.requestWindows.sweep();
 }
 
 type PurgeDeps = {
@@ -83,13 +83,13 @@ const keepEvery = 30_000;
  * Nobody waits for it: nothing reads these rows. A worker that stops does not wait either; the engine goes on alone.
  */
 export async function purgeGenerations(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
-  const due = await deps.audiences.takeDue(generationsAtATime);
+  const due = await deps.audiences.claimDueGenerations(generationsAtATime);
   if (due.length === 0) return;
   const partnerIds = [...new Set(due.map(({ partnerId }) => partnerId))];
   const start = performance.now();
   const keeping = setInterval(() => {
     deps.audiences
-      .keepPurging(partnerIds)
+      .renewPurgeLease(partnerIds)
       .catch((error: unknown) => deps.log.warn({ partnerIds, err: error }, 'a purge could not say that it goes on'));
   }, keepEvery);
   try {
@@ -107,7 +107,7 @@ async function purge(deps: PurgeDeps, due: readonly DeadGeneration[], signal: Ab
   }
   const toPurge = counted.flatMap(({ generation, rows }) => (rows > 0 ? [generation] : []));
   if (toPurge.length > 0) await deps.audienceWarehouse.purge(toPurge, signal);
-  for (const { generation, rows } of counted) await deps.audiences.notePurge(generation, rows);
+  for (const { generation, rows } of counted) await deps.audiences.recordPurge(generation, rows);
   const rows = counted.reduce((sum, { rows: some }) => sum + some, 0);
   if (rows > 0) deps.log.info({ generations: toPurge.length, rows }, 'dead generations purged');
 }

@@ -14,7 +14,7 @@ const looksAtAllSoon = { ...times, ticksForAll: 5 };
 describe('the hub of followed records', () => {
   let records: Map<number, State & { readonly partnerId: number }>;
   let calls: { marks: number; reads: number };
-  let isHearing: boolean;
+  let isListening: boolean;
   let tell: (partnerId: number | null) => void;
   let failure: Error | null;
   let hub: RecordBroadcaster<Of, State>;
@@ -45,14 +45,14 @@ describe('the hub of followed records', () => {
   beforeEach(() => {
     records = new Map([[1, { partnerId: 1, step: 0, isFinal: false }]]);
     calls = { marks: 0, reads: 0 };
-    isHearing = true;
+    isListening = true;
     failure = null;
     tell = () => undefined;
     const feed: ChangeFeed = {
       subscribe: (onChange) => {
         tell = onChange;
       },
-      isHearing: () => isHearing,
+      isListening: () => isListening,
     };
     startHub = (given) => {
       const places = followerLimit({ ofProcess: 300, ofPartner: 250 });
@@ -112,7 +112,7 @@ describe('the hub of followed records', () => {
   });
 
   it('looks at each tick while it does not hear', async () => {
-    isHearing = false;
+    isListening = false;
     const following = follow();
     await following.fresh();
     records.set(1, { partnerId: 1, step: 1, isFinal: false });

@@ -67,7 +67,7 @@ export function recordBroadcaster<Of, State>(
   };
   const tick = (): void => {
     state.ticks += 1;
-    const isForAll = !feed.isHearing() || state.ticks % times.ticksForAll === 0;
+    const isForAll = !feed.isListening() || state.ticks % times.ticksForAll === 0;
     markDue((topic) => isForAll || (topic.last !== null && source.isMoving(topic.last) && wantsChanges(topic)));
   };
   const leave = (topic: Topic<Of, State>, follower: object): void => {

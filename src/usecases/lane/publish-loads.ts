@@ -1,18 +1,9 @@
-import { importMode } from '../../domain/import-log.ts';
-import {
-  type AudienceJob,
-  type CountsBefore,
-  type ImportJob,
-  type LaneStep,
-  type LaneStore,
-  type StagedLoad,
-  isTakenOver,
-} from '../../ports/lane-store.ts';
+import type { AudienceJob, CountsBefore, ImportJob, LaneStep, LaneStore, StagedLoad } from '../../ports/lane-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
 import type { Log } from '../../ports/observability.ts';
-import type { AudienceWarehouse, Warehouse } from '../../ports/warehouse.ts';
+import type { AudienceWarehouse, DeviceCounts, Warehouse } from '../../ports/warehouse.ts';
 import { pollWhile } from '../load/poll-while.ts';
-import { publishAndCount } from './audience-job.ts';
+import { type DropPlan, planCount, planDrop, planImportPublish } from './decide-publish.ts';
 
 export type PublishDeps = {
   readonly lanes: LaneStore;
@@ -22,66 +13,93 @@ export type PublishDeps = {
   readonly log: Log;
 };
 
-type SettleStep = Extract<LaneStep, { readonly do: 'settle' }>;
+type PublishStep = Extract<LaneStep, { readonly do: 'publish' }>;
 
 /**
- * Brings loads that were found good to their end; may be repeated from any point by another holder of the lane. The
- * stage goes after publishing and before the commit: when the lane moves on, nothing of these loads can still be on
- * its way into the warehouse, where a later delete might just have been. Whoever finds a stage gone has nothing left to
- * publish, because it was dropped only when all was there.
+ * Publishes staged loads. Another holder of the lane can repeat this from any point. The staging tables are dropped after
+ * publishing and before the commit: once the lane moves on, no statement can still write these rows to the warehouse,
+ * possibly after a later delete. A missing staging table means that the load is already published.
  */
-export async function publishLoads(deps: PublishDeps, step: SettleStep): Promise<void> {
+export async function publishLoads(deps: PublishDeps, step: PublishStep): Promise<void> {
   const { job, loads } = step;
   const committed =
     'before' in step
-      ? await whileWanted(deps, step.job, loads, () => settleAudience(deps, step.job, loads, step.before))
-      : await settleImport(deps, step.job, loads);
+      ? await whileRunning(deps, step.job, loads, () => publishAudience(deps, step.job, loads, step.before))
+      : await publishImport(deps, step.job, loads);
   const loadIds = loads.map(({ load }) => load.loadId);
-  deps.log.info({ jobId: job.id, partnerId: job.partnerId, loadIds, committed }, 'loads settled');
+  deps.log.info({ jobId: job.id, partnerId: job.partnerId, loadIds, committed }, 'loads published');
 }
 
-/** A replacing job publishes at its end, so its stages stay. */
-async function settleImport(deps: PublishDeps, job: ImportJob, loads: readonly StagedLoad[]): Promise<boolean> {
-  if (job.mode === importMode.merge) {
-    for (const { load } of loads) await deps.warehouse.publish(load);
-    await dropStages(deps.stage, loads);
-  }
-  return deps.lanes.settleImport(job.id, loads);
+async function publishImport(deps: PublishDeps, job: ImportJob, loads: readonly StagedLoad[]): Promise<boolean> {
+  const plan = planImportPublish(job, loads);
+  for (const { load } of plan.publish) await deps.warehouse.publish(load);
+  await dropStages(deps.stage, plan);
+  return deps.lanes.commitImportLoads(job.id, loads);
 }
 
-async function settleAudience(
+async function publishAudience(
   deps: PublishDeps,
   job: AudienceJob,
   loads: readonly StagedLoad[],
   before: CountsBefore,
 ): Promise<boolean> {
   const counts = await publishAndCount(deps, job, loads, before);
-  await dropStages(deps.stage, loads);
-  return deps.lanes.settleAudience(job, loads, { ...counts, knownVersion: before.knownVersion });
+  await dropStages(deps.stage, planDrop(loads));
+  return deps.lanes.commitAudienceLoads(job, loads, { ...counts, knownVersion: before.knownVersion });
 }
 
-/** After a takeover the one before may still be publishing the same rows. */
-async function dropStages(stage: LoadStage, loads: readonly StagedLoad[]): Promise<void> {
-  const takenOver = loads.filter(isTakenOver);
-  await stage.dropStages(loads.flatMap((staged) => (isTakenOver(staged) ? [] : [staged.load.loadId])));
-  for (const { load } of takenOver) await stage.dropLoad(load.loadId);
-}
-
-/** A clear does not wait for what it cancels: the job is asked for, and what runs for it stopped when nobody wants it. */
-async function whileWanted(
+async function publishAndCount(
   deps: PublishDeps,
   job: AudienceJob,
   loads: readonly StagedLoad[],
-  settle: () => Promise<boolean>,
+  before: CountsBefore,
+): Promise<DeviceCounts> {
+  const { audienceWarehouse } = deps;
+  const plan = planCount(loads, before);
+  const publish = async (): Promise<void> => {
+    for (const { load, fileIds } of loads) await audienceWarehouse.publish(load, fileIds);
+  };
+  // While the staging tables still exist: a file's devices cannot be counted later.
+  const countFiles = async (): Promise<void> => {
+    for (const { load, fileIds } of plan.uncounted) {
+      await deps.lanes.recordUploadedDevices(job.id, await audienceWarehouse.countUploaded(load, fileIds));
+    }
+  };
+  if (plan.method === 'incremental') {
+    const [added] = await Promise.all([audienceWarehouse.countNewDevices(job, loads), countFiles()]);
+    await publish();
+    const unique = before.unique + added.unique;
+    if (!plan.recountMatched) return { unique, matched: before.matched + added.matched };
+    return { unique, matched: (await audienceWarehouse.countDevices(job, unique)).matched };
+  }
+  await publish();
+  const [counts] = await Promise.all([audienceWarehouse.countDevices(job, plan.maxDevices), countFiles()]);
+  if (plan.onlyFileId !== null) {
+    await deps.lanes.recordUploadedDevices(job.id, new Map([[plan.onlyFileId, counts.unique]]));
+  }
+  return counts;
+}
+
+async function dropStages(stage: LoadStage, { drop, stopAndDrop }: DropPlan): Promise<void> {
+  if (drop.length > 0) await stage.dropStages(drop);
+  for (const loadId of stopAndDrop) await stage.dropLoad(loadId);
+}
+
+/** A clear does not wait for the jobs that it cancels: polls the job, and stops its statements once it is canceled. */
+async function whileRunning(
+  deps: PublishDeps,
+  job: AudienceJob,
+  loads: readonly StagedLoad[],
+  run: () => Promise<boolean>,
 ): Promise<boolean> {
-  // Again at each look: a statement may have begun just after the others were stopped.
-  const look = async (): Promise<void> => {
+  // On every poll: a statement may have started just after the others were stopped.
+  const poll = async (): Promise<void> => {
     if (await deps.lanes.isRunning(job.id)) return;
     for (const { load } of loads) await deps.stage.dropLoad(load.loadId);
     await deps.warehouse.stopJob(job.id);
   };
   try {
-    return await pollWhile(deps.log, look, settle);
+    return await pollWhile(deps.log, poll, run);
   } catch (error) {
     if (await deps.lanes.isRunning(job.id)) throw error;
     return false;

@@ -18,27 +18,27 @@ export type RunLaneDeps = PrepareImportDeps &
   };
 
 /**
- * Moves a partner's lane as far as it goes without waiting: prepare the oldest open job, send its files out, settle
- * those that are staged, finish it when none is open. A lane that waits for files holds no process: the last act of
- * every file is to wake it. After some steps it lets other partners' lanes go first.
+ * Runs a partner's lane until it would have to wait: prepares the oldest open job, dispatches its batches, publishes what
+ * is staged, and finishes the job when no file is open. A lane that waits for files occupies no worker: a batch sends the
+ * lane's token when it commits. After a number of steps the lane yields to other partners.
  */
 export async function runLane(deps: RunLaneDeps, token: LaneToken, signal: AbortSignal): Promise<void> {
   for (let count = 0; count < deps.stepsPerTurn && !signal.aborted; count++) {
     const step = await deps.lanes.nextStep(token, deps.filesOutPerLane);
     if (step.do === 'rest') return;
     const jobId = step.do === 'clean' ? step.jobId : step.job.id;
-    await deps.trace.span(`lane ${step.do}`, { partnerId: token.partnerId, jobId }, () => takeStep(deps, step));
+    await deps.trace.span(`lane ${step.do}`, { partnerId: token.partnerId, jobId }, () => runStep(deps, step));
   }
   await deps.lanes.yieldLane(token);
 }
 
-async function takeStep(deps: RunLaneDeps, step: Exclude<LaneStep, { do: 'rest' }>): Promise<void> {
-  if (step.do === 'clean') return clean(deps, step.jobId, step.loadIds);
-  if (step.do === 'settle') return publishLoads(deps, step);
+async function runStep(deps: RunLaneDeps, step: Exclude<LaneStep, { do: 'rest' }>): Promise<void> {
+  if (step.do === 'clean') return cleanUp(deps, step.jobId, step.loadIds);
+  if (step.do === 'publish') return publishLoads(deps, step);
   return step.do === 'prepare' ? prepare(deps, step.job) : finish(deps, step.job);
 }
 
-/** What the partner has to mend ends the job; everything else is tried again. */
+/** A failure that the partner must fix ends the job. Any other error is retried. */
 async function prepare(deps: RunLaneDeps, job: LaneJob): Promise<void> {
   try {
     if (job.kind === 'delete') await prepareDelete(deps, job);
@@ -56,9 +56,9 @@ async function finish(deps: RunLaneDeps, job: LaneJob): Promise<void> {
   return job.kind === 'audience' ? finishAudienceLoad(deps, job) : finishImport(deps, job);
 }
 
-/** Stops what still runs for a cancelled job and removes what it had staged. */
-async function clean(deps: RunLaneDeps, jobId: number, loadIds: readonly number[]): Promise<void> {
+/** Stops the statements of a canceled job and drops its staging tables. */
+async function cleanUp(deps: RunLaneDeps, jobId: number, loadIds: readonly number[]): Promise<void> {
   for (const loadId of loadIds) await deps.stage.dropLoad(loadId);
   await deps.lanes.markCleaned(jobId);
-  deps.log.info({ jobId, loads: loadIds.length }, 'cancelled job cleaned');
+  deps.log.info({ jobId, loads: loadIds.length }, 'canceled job cleaned up');
 }

@@ -5,24 +5,24 @@ import type { Limits } from '../../domain/limits.ts';
 import type { BatchClaim, FileStore, LoadStage } from '../../ports/load-stage.ts';
 import type { Log } from '../../ports/observability.ts';
 
-/** Twice a second: what nobody wants any more is stopped well within two. */
-const lookEvery = 500;
+/** Canceled work stops well within two seconds. */
+const pollEveryMs = 500;
 
-/** Looks again and again while something runs, one look at a time. A look that fails is left out; the other goes on. */
-export async function pollWhile<T>(log: Log, look: () => Promise<void>, run: () => Promise<T>): Promise<T> {
-  const state: { looking: Promise<void> | null } = { looking: null };
+/** Polls while `run` runs, one poll at a time. A poll that fails is logged and skipped. */
+export async function pollWhile<T>(log: Log, poll: () => Promise<void>, run: () => Promise<T>): Promise<T> {
+  const state: { polling: Promise<void> | null } = { polling: null };
   const timer = setInterval(() => {
-    state.looking ??= look()
-      .catch((error: unknown) => log.warn({ err: error }, 'a look at running work failed'))
+    state.polling ??= poll()
+      .catch((error: unknown) => log.warn({ err: error }, 'polling running work failed'))
       .finally(() => {
-        state.looking = null;
+        state.polling = null;
       });
-  }, lookEvery);
+  }, pollEveryMs);
   try {
     return await run();
   } finally {
     clearInterval(timer);
-    await state.looking;
+    await state.polling;
   }
 }
 
@@ -34,9 +34,9 @@ type Deps = {
 };
 
 /**
- * Looks at a running load twice a second: notes how far it is, for the partner's progress, and stops it when it is no
- * longer wanted (its job was cancelled, another attempt has it) or unpacks to more bytes than a file may have. A look
- * that fails is left out; the load goes on. Of a batch of small files (`bytesRead` null) only the first is asked.
+ * Records the progress of a running load, and stops the load when its job is canceled, when another attempt has claimed
+ * it, or when it unpacks to more bytes than a file may have. A batch of small files (`bytesRead` null) reports no
+ * progress and cannot exceed the limit.
  */
 export async function watchLoad(
   deps: Deps,
@@ -46,18 +46,18 @@ export async function watchLoad(
 ): Promise<void> {
   const stop = new AbortController();
   const state: { tooLarge: Failure | null } = { tooLarge: null };
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const read = bytesRead && { bytes: bytesRead(), engine: await deps.stage.readSoFar(claim.load) };
-    const isOurs = await deps.files.noteProgress(claim, read && { bytes: read.bytes, rows: read.engine.rows });
+    const isOurs = await deps.files.recordProgress(claim, read && { bytes: read.bytes, rows: read.engine.rows });
     if (!isOurs) return stop.abort();
-    // A line has at least one byte, so this many lines are too large too: blank ones are in no count of bytes.
+    // The byte count leaves out blank lines, but each has at least one byte, so the row count is a lower bound too.
     if (read && Math.max(read.engine.bytes, read.engine.rowsHandled) > deps.limits.maxPlainFileBytes) {
       state.tooLarge = failureOf(unpackedTooLarge(deps.limits));
       stop.abort();
     }
   };
   try {
-    await pollWhile(deps.log, look, () => load(stop.signal));
+    await pollWhile(deps.log, poll, () => load(stop.signal));
   } catch (error) {
     throw state.tooLarge ?? error;
   }

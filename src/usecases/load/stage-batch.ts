@@ -7,6 +7,7 @@ import type { Limits } from '../../domain/limits.ts';
 import type { BatchClaim, ClaimedFile, FileStore, LoadStage, WholeFile } from '../../ports/load-stage.ts';
 import type { ObjectStore, SourceStorage } from '../../ports/object-store.ts';
 import type { Log } from '../../ports/observability.ts';
+import type { StageResult } from './decide-outcomes.ts';
 import { watchLoad } from './poll-while.ts';
 
 export type StageBatchDeps = {
@@ -17,13 +18,7 @@ export type StageBatchDeps = {
   readonly log: Log;
 };
 
-/** Whether a file's bytes are in the stage. `alone`: it is too large, when unpacked, to be loaded with others. */
-export type StageResult =
-  | { readonly is: 'staged'; readonly fileId: number }
-  | { readonly is: 'alone'; readonly fileId: number }
-  | { readonly is: 'failed'; readonly fileId: number; readonly failure: Failure };
-
-/** Opens the files as they were listed, looks at their first bytes and pushes them into the stage. */
+/** Opens the listed versions of the files, checks their first bytes and streams them into the staging table. */
 export async function stageBatch(deps: StageBatchDeps, claim: BatchClaim, signal: AbortSignal): Promise<StageResult[]> {
   const shapes = claim.load.target.kind === 'audience' ? audienceShapes : marketplaceShapes;
   const [only, ...others] = claim.files;
@@ -35,7 +30,7 @@ export async function stageBatch(deps: StageBatchDeps, claim: BatchClaim, signal
   );
 }
 
-/** A file by itself, of any size: its bytes flow through, still packed. */
+/** Streams one file of any size, still compressed. */
 async function stageOne(
   deps: StageBatchDeps,
   objects: ObjectStore,
@@ -66,7 +61,7 @@ async function stageOne(
   }
 }
 
-/** Small files: each read whole, and pushed together as they come. */
+/** Reads small files into memory and inserts them together as they arrive. */
 async function stageMany(
   deps: StageBatchDeps,
   objects: ObjectStore,
@@ -78,7 +73,7 @@ async function stageMany(
   await watchLoad(deps, claim, null, async (stop) => {
     const either = AbortSignal.any([signal, stop]);
     const wholeFiles = async function* (): AsyncGenerator<WholeFile> {
-      for await (const read of readSmallFiles(objects, claim.files, shapes, either)) {
+      for await (const read of inOrder(claim.files, (file) => readFile(objects, file, shapes, either))) {
         results.push('is' in read ? read : { is: 'staged', fileId: read.fileId });
         if (!('is' in read)) yield read;
       }
@@ -88,21 +83,11 @@ async function stageMany(
   return results;
 }
 
-/** Read at a time: a small object is mostly waiting. */
-const readsAtATime = 16;
+/** Concurrent reads. Reading a small object is mostly latency. */
+const concurrentReads = 16;
 
-/** A file that unpacks to more is loaded alone. Together with the above it bounds what a worker holds. */
+/** A file that unpacks to more bytes is loaded alone. With the limit above, this bounds a worker's memory. */
 const maxUnpackedBytes = 8 * 1024 * 1024;
-
-/** Reads small files in their order, several at a time: each whole, or what became of it. */
-function readSmallFiles(
-  objects: ObjectStore,
-  files: readonly ClaimedFile[],
-  shapes: Shapes,
-  signal: AbortSignal,
-): AsyncGenerator<WholeFile | StageResult> {
-  return inOrder(files, (file) => readFile(objects, file, shapes, signal));
-}
 
 async function readFile(
   objects: ObjectStore,
@@ -122,18 +107,18 @@ async function readFile(
   }
 }
 
-/** The results in the order of the items, with a few items under way ahead of the one that is waited for. */
+/** Yields the results in the order of the items, with a few items running ahead of the one awaited. */
 async function* inOrder<Item, Result>(
   items: readonly Item[],
   run: (item: Item) => Promise<Result>,
 ): AsyncGenerator<Result> {
-  const underWay: Promise<Result>[] = [];
+  const running: Promise<Result>[] = [];
   for (const item of items) {
     const promise = run(item);
-    promise.catch(() => undefined); // waited for below; until then it must not count as unhandled
-    underWay.push(promise);
-    const first = underWay.length === readsAtATime ? underWay.shift() : undefined;
+    promise.catch(() => undefined); // awaited below; until then it must not be reported as unhandled
+    running.push(promise);
+    const first = running.length === concurrentReads ? running.shift() : undefined;
     if (first) yield await first;
   }
-  for (const promise of underWay) yield await promise;
+  for (const promise of running) yield await promise;
 }

@@ -22,7 +22,7 @@ export function compositionComputer(deps: Deps): CompositionComputer {
   const stopping = new AbortController();
   const running = new Map<string, Promise<StoredCounts>>();
   const underWay = new Map<number, number>();
-  const takeTurn = turns(mostAtATime);
+  const claimTurn = turns(mostAtATime);
   return {
     compute: async (audience, counting) => {
       const key = [audience.audienceId, audience.generation, audience.lastLoadId, counting].join(' ');
@@ -33,7 +33,7 @@ export function compositionComputer(deps: Deps): CompositionComputer {
         throw new Failure('report_not_ready', `${mostOfPartner} reports of this partner are being computed.`);
       }
       underWay.set(audience.partnerId, ofPartner + 1);
-      const computing = takeTurn(() => computeInFleet(deps, audience, counting, stopping.signal)).finally(() => {
+      const computing = claimTurn(() => computeInFleet(deps, audience, counting, stopping.signal)).finally(() => {
         running.delete(key);
         underWay.set(audience.partnerId, (underWay.get(audience.partnerId) ?? 1) - 1);
       });

@@ -3,10 +3,8 @@ import type { Secret } from '../../../domain/secret.ts';
 import type { Log } from '../../../ports/observability.ts';
 import { type MigrationFile, pendingMigrations, readMigrationFiles } from '../../migration-files.ts';
 import { createQueues, startBoss } from '../queue/queues.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import { prepareApiRole, roleRemedy } from './api-role.ts';
-
-/** Any number that nobody else uses in this database. A backup holds it too. */
-export const migrationLock = 7_340_021;
 
 /**
  * Holds the lock under which both stores are migrated, for as long as `run` takes: two deployments at once wait for
@@ -16,7 +14,7 @@ export async function underMigrationLock<T>(url: Secret, run: (client: Client) =
   const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-migrate' });
   await client.connect();
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
+    await client.query('SELECT pg_advisory_lock($1)', [advisoryLocks.migration]);
     return await run(client);
   } finally {
     await client.end();

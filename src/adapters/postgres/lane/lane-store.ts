@@ -7,7 +7,7 @@ import type { Database } from '../db/tables.ts';
 import { completeLaneToken, laneQueue, laneToken, sendLaneToken } from '../queue/tokens.ts';
 import { endJob, summarizeJob } from './end-job.ts';
 import { nextStep } from './next-step.ts';
-import { noteUploaded, runningJob, settleAudience, settleImport } from './publish-loads.ts';
+import { recordUploadedDevices, selectRunningJob, commitAudienceLoads, commitImportLoads } from './publish-loads.ts';
 import { startAudienceLoad, startDelete, startImport } from './start-job.ts';
 
 export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
@@ -21,10 +21,10 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
     startImport: (jobId, batches) => startImport(db, jobId, batches),
     startAudienceLoad: (job, batches) => startAudienceLoad(db, job, batches),
     startDelete: (jobId, found) => startDelete(db, jobId, found),
-    settleImport: (jobId, loads) => settleImport(db, jobId, loads),
-    noteUploaded: (jobId, devices) => noteUploaded(db, jobId, devices),
-    settleAudience: (job, loads, counts) => settleAudience(db, job, loads, counts),
-    isRunning: async (jobId) => (await runningJob(db, jobId).executeTakeFirst()) !== undefined,
+    commitImportLoads: (jobId, loads) => commitImportLoads(db, jobId, loads),
+    recordUploadedDevices: (jobId, devices) => recordUploadedDevices(db, jobId, devices),
+    commitAudienceLoads: (job, loads, counts) => commitAudienceLoads(db, job, loads, counts),
+    isRunning: async (jobId) => (await selectRunningJob(db, jobId).executeTakeFirst()) !== undefined,
     markCleaned: async (jobId) => {
       await db
         .updateTable('job')
@@ -39,13 +39,13 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
     finishDelete: (jobId) => endJob(db, jobId, { hasStarted: true, failure: null, errors: [], uniqueDevices: null }),
     failJob: (jobId, failure) =>
       endJob(db, jobId, { hasStarted: false, failure, errors: [errorOfJob(failure)], uniqueDevices: 0 }),
-    takeTurn: (task, everySeconds) => takeTurn(db, task, everySeconds),
+    claimTurn: (task, everySeconds) => claimTurn(db, task, everySeconds),
     wakeLanes: () => wakeLanes(db, boss),
   };
 }
 
 /** The first to move the time has the turn, however many workers ask. */
-async function takeTurn(db: Database, task: string, everySeconds: number): Promise<boolean> {
+async function claimTurn(db: Database, task: string, everySeconds: number): Promise<boolean> {
   const taken = await db
     .insertInto('sweep')
     .values({ name: task, ran_at: sql<Date>`now()` })

@@ -3,7 +3,7 @@ import { jobStatus } from '../../../domain/job.ts';
 import type { AudienceJob, CountsAfter, StagedLoad } from '../../../ports/lane-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
 
-export async function settleImport(db: Database, jobId: number, loads: readonly StagedLoad[]): Promise<boolean> {
+export async function commitImportLoads(db: Database, jobId: number, loads: readonly StagedLoad[]): Promise<boolean> {
   return db.transaction().execute(async (tx) => (await markLoaded(tx, jobId, loads)).length > 0);
 }
 
@@ -11,7 +11,7 @@ export async function settleImport(db: Database, jobId: number, loads: readonly 
  * Files and counts change together, or not at all when the audience was cleared meanwhile. The audience is locked
  * before the job, as a clear does it.
  */
-export async function settleAudience(
+export async function commitAudienceLoads(
   db: Database,
   job: AudienceJob,
   loads: readonly StagedLoad[],
@@ -94,7 +94,11 @@ function anyOf(loads: readonly StagedLoad[]): RawBuilder<number> {
 }
 
 /** A holder of the lane who finds the stage gone counts nothing: whoever dropped it has counted and written before. */
-export async function noteUploaded(db: Database, jobId: number, devices: ReadonlyMap<number, number>): Promise<void> {
+export async function recordUploadedDevices(
+  db: Database,
+  jobId: number,
+  devices: ReadonlyMap<number, number>,
+): Promise<void> {
   await sql`
     UPDATE job_file f SET uploaded_devices = greatest(f.uploaded_devices, o.devices)
     FROM unnest(${[...devices.keys()]}::bigint[], ${[...devices.values()]}::bigint[]) AS o (id, devices)
@@ -103,7 +107,7 @@ export async function noteUploaded(db: Database, jobId: number, devices: Readonl
 }
 
 /** Finds the job while it goes on: neither waiting, nor ended, nor cancelled. */
-export function runningJob(db: Database | Tx, jobId: number) {
+export function selectRunningJob(db: Database | Tx, jobId: number) {
   return db
     .selectFrom('job')
     .select('id')

@@ -6,7 +6,7 @@ import type { Operations, Cancellation, AskedFor, JobRequest } from '../../../po
 import type { Database, Tx } from '../db/tables.ts';
 import { toImportMode, toJobKind, toJobStatus, toKeyType, toPathType } from '../db/tables.ts';
 import { cancelFiles } from '../lane/end-job.ts';
-import { endCancelledJobs, lockLane } from '../lane/next-step.ts';
+import { endCanceledJobs, lockLane } from '../lane/next-step.ts';
 import { sendLaneToken } from '../queue/tokens.ts';
 import { findJob, listJobs } from './select-jobs.ts';
 import { listLanes } from './select-lanes.ts';
@@ -74,7 +74,7 @@ async function neverStart(tx: Tx, { jobId, partnerId }: { jobId: number; partner
     .set({ cancelled: true, cleaned_at: sql`now()`, updated_at: sql`now()` })
     .where('id', '=', jobId)
     .execute();
-  await endCancelledJobs(tx, partnerId);
+  await endCanceledJobs(tx, partnerId);
   const { status, ahead } = await tx
     .selectFrom('job')
     .select([

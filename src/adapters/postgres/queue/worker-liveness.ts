@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Secret } from '../../../domain/secret.ts';
 import type { Log } from '../../../ports/observability.ts';
+import { advisoryLocks } from '../db/advisory-locks.ts';
 
 /**
  * Shows the other workers what this one is at: a lock for every token that it works on, held by a session of its own. A
@@ -19,7 +20,7 @@ export type WorkerLiveness = {
 };
 
 /** The lock of a token as SQL, for whoever holds it and whoever looks. Shared, so that nobody ever waits for one. */
-export const lockOfToken = (text: string): string => `hashtextextended(${text}, 7340024)`;
+export const lockOfToken = (text: string): string => `hashtextextended(${text}, ${advisoryLocks.workerToken})`;
 /** The same lock as `pg_locks` shows it. */
 export const shownLock = '(classid::bigint << 32) | objid::bigint';
 

@@ -1,0 +1,9 @@
+import { describe, expect, it } from 'vitest';
+import { advisoryLocks } from './advisory-locks.ts';
+
+describe('advisory lock keys', () => {
+  it('are all different', () => {
+    const keys = Object.values(advisoryLocks);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { importMode, keyType, pathType } from '../../domain/import-log.ts';
+import type { AudienceJob, CountsBefore, DeleteJob, ImportJob } from '../../ports/lane-store.ts';
+import {
+  type FileProgress,
+  type LaneDecision,
+  type LaneHead,
+  type LaneSnapshot,
+  decideNextStep,
+} from './decide-next-step.ts';
+
+const base = { id: 7, partnerId: 1, seq: 3 };
+const source = { jobId: 7, partnerId: 1, pathType: pathType.sharedBucket, filePath: 'in/' };
+const importJob: ImportJob = {
+  ...base,
+  kind: 'import',
+  source,
+  prefix: 'acme/',
+  keyType: keyType.attributeId,
+  compressed: null,
+  mode: importMode.merge,
+};
+const audienceJob: AudienceJob = { ...base, kind: 'audience', source, prefix: 'acme/', audienceId: 5, generation: 1 };
+const deleteJob: DeleteJob = { ...base, kind: 'delete', attributeIds: [11] };
+
+const empty: LaneSnapshot = { isPaused: false, canceled: null, head: null };
+const noFiles: FileProgress = { batchIds: [], stagedFiles: 0, stagedRows: 0, stagedSeconds: 0 };
+const before: CountsBefore = { unique: 1_000_000, matched: 10, knownVersion: 4, isMatchedCurrent: true };
+const dispatch = [21, 22];
+
+const ofImport = (files: Partial<FileProgress>): LaneHead => ({
+  isCanceled: false,
+  isStarted: true,
+  job: importJob,
+  files: { ...noFiles, ...files },
+});
+const ofAudience = (files: Partial<FileProgress>, counts: Partial<CountsBefore> = {}): LaneHead => ({
+  isCanceled: false,
+  isStarted: true,
+  job: audienceJob,
+  files: { ...noFiles, ...files },
+  before: { ...before, ...counts },
+});
+const staged = { batchIds: dispatch, stagedFiles: 1, stagedRows: 300_000, stagedSeconds: 1 };
+const waiting = { isCanceled: false, isStarted: false } as const;
+const publishAudience = { do: 'publish', job: audienceJob, before, dispatch } as const;
+
+type Row = [behavior: string, snapshot: Partial<LaneSnapshot>, decision: LaneDecision];
+
+const lane: Row[] = [
+  ['rests when it has no open job', {}, { do: 'rest', dispatch: [] }],
+  ['rests during a backup cut', { isPaused: true, head: ofImport(staged) }, { do: 'rest', dispatch: [] }],
+  [
+    'does not clean up during a backup cut',
+    { isPaused: true, canceled: { jobId: 6, loadIds: [60] } },
+    { do: 'rest', dispatch: [] },
+  ],
+  [
+    'cleans up a canceled job before it runs the next one',
+    { canceled: { jobId: 6, loadIds: [60] }, head: ofImport(staged) },
+    { do: 'clean', jobId: 6, loadIds: [60] },
+  ],
+  ['prepares an import', { head: { ...waiting, job: importJob } }, { do: 'prepare', job: importJob }],
+  ['prepares an audience load', { head: { ...waiting, job: audienceJob } }, { do: 'prepare', job: audienceJob }],
+  ['prepares a delete', { head: { ...waiting, job: deleteJob } }, { do: 'prepare', job: deleteJob }],
+  [
+    'ends a job that was canceled before it started',
+    { head: { ...waiting, isCanceled: true, job: importJob } },
+    { do: 'end canceled' },
+  ],
+  [
+    'fails the open files of a canceled job that started',
+    { head: { ...ofImport({ batchIds: dispatch }), isCanceled: true } },
+    { do: 'end canceled' },
+  ],
+  [
+    'finishes a canceled job that has no open file',
+    { head: { ...ofImport({}), isCanceled: true } },
+    { do: 'finish', job: importJob },
+  ],
+  [
+    'finishes a delete once its rows are counted',
+    { head: { isCanceled: false, isStarted: true, job: deleteJob } },
+    { do: 'finish', job: deleteJob },
+  ],
+];
+
+const imports: Row[] = [
+  ['dispatches its batches and rests', { head: ofImport({ batchIds: dispatch }) }, { do: 'rest', dispatch }],
+  [
+    'publishes a staged file while others load',
+    { head: ofImport({ ...staged, stagedRows: 1 }) },
+    { do: 'publish', job: importJob, dispatch },
+  ],
+  [
+    'publishes the last staged file before it finishes',
+    { head: ofImport({ stagedFiles: 1, stagedRows: 1 }) },
+    { do: 'publish', job: importJob, dispatch: [] },
+  ],
+  ['finishes when no file is open', { head: ofImport({}) }, { do: 'finish', job: importJob }],
+];
+
+const audiences: Row[] = [
+  ['dispatches its batches and rests', { head: ofAudience({ batchIds: dispatch }) }, { do: 'rest', dispatch }],
+  ['finishes when no file is open', { head: ofAudience({}) }, { do: 'finish', job: audienceJob }],
+  ['lets staged files wait for files that are loading', { head: ofAudience(staged) }, { do: 'rest', dispatch }],
+  [
+    'publishes when no other file is loading',
+    { head: ofAudience({ ...staged, batchIds: [] }) },
+    { ...publishAudience, dispatch: [] },
+  ],
+  [
+    'waits when the audience and the staged rows reach 250,000',
+    { head: ofAudience({ ...staged, stagedRows: 1 }, { unique: 249_999 }) },
+    { do: 'rest', dispatch },
+  ],
+  [
+    'publishes at once while the audience is cheap to count',
+    { head: ofAudience({ ...staged, stagedRows: 1 }, { unique: 249_998 }) },
+    { ...publishAudience, before: { ...before, unique: 249_998 } },
+  ],
+  ['waits for 60 seconds', { head: ofAudience({ ...staged, stagedSeconds: 60 }) }, { do: 'rest', dispatch }],
+  ['publishes after 60 seconds', { head: ofAudience({ ...staged, stagedSeconds: 60.1 }) }, publishAudience],
+  [
+    'publishes a group of 20 million rows',
+    { head: ofAudience({ ...staged, stagedRows: 20_000_000 }) },
+    publishAudience,
+  ],
+  [
+    'waits with 20 million rows for a larger audience',
+    { head: ofAudience({ ...staged, stagedRows: 20_000_000 }, { unique: 20_000_001 }) },
+    { do: 'rest', dispatch },
+  ],
+];
+
+describe('a lane', () => {
+  it.each(lane)('%s', (_, snapshot, decision) => {
+    expect(decideNextStep({ ...empty, ...snapshot })).toEqual(decision);
+  });
+});
+
+describe('a started import', () => {
+  it.each(imports)('%s', (_, snapshot, decision) => {
+    expect(decideNextStep({ ...empty, ...snapshot })).toEqual(decision);
+  });
+});
+
+describe('a started audience load', () => {
+  it.each(audiences)('%s', (_, snapshot, decision) => {
+    expect(decideNextStep({ ...empty, ...snapshot })).toEqual(decision);
+  });
+});

@@ -1,0 +1,74 @@
+import { importMode } from '../../domain/import-log.ts';
+import { type CountsBefore, type ImportJob, type StagedLoad, isTakenOver } from '../../ports/lane-store.ts';
+
+/** Staging tables to drop after publishing. */
+export type DropPlan = {
+  readonly drop: readonly number[];
+  /** An earlier holder of the lane claimed these loads and may still be publishing them: stop its statements first. */
+  readonly stopAndDrop: readonly number[];
+};
+
+export type ImportPublishPlan = DropPlan & { readonly publish: readonly StagedLoad[] };
+
+/** A merging job publishes each load as it comes. A replacing job publishes all of them when it finishes. */
+export function planImportPublish({ mode }: ImportJob, loads: readonly StagedLoad[]): ImportPublishPlan {
+  if (mode === importMode.replace) return { publish: [], drop: [], stopAndDrop: [] };
+  return { publish: loads, ...planDrop(loads) };
+}
+
+export function planDrop(loads: readonly StagedLoad[]): DropPlan {
+  const loadIds = (which: readonly StagedLoad[]): number[] => which.map(({ load }) => load.loadId);
+  return {
+    drop: loadIds(loads.filter((staged) => !isTakenOver(staged))),
+    stopAndDrop: loadIds(loads.filter(isTakenOver)),
+  };
+}
+
+/** How an audience is counted when loads are published to it. */
+export type CountPlan =
+  | {
+      /** Count the new devices before publishing and add them to the stored counts. */
+      readonly method: 'incremental';
+      /** The stored matched count is stale: count it in full. */
+      readonly recountMatched: boolean;
+      readonly uncounted: readonly StagedLoad[];
+    }
+  | {
+      /** Publish first, then count the whole audience. */
+      readonly method: 'full';
+      /** Upper bound on the devices, from which the warehouse chooses how to count. */
+      readonly maxDevices: number;
+      /** The audience's only file. Its device count is the audience's, so it needs no count of its own. */
+      readonly onlyFileId: number | null;
+      readonly uncounted: readonly StagedLoad[];
+    };
+
+/** Looking up more devices than this in an audience takes more memory than counting the audience. */
+const maxLookupRows = 2_000_000;
+
+/** The lookup names each file several times in one statement. */
+const maxLookupFiles = 500;
+
+/** Looking devices up in an audience costs a fraction of a full count, but only pays off when the audience is larger. */
+const minAudienceToLoadRatio = 4;
+
+/**
+ * A small group is counted incrementally. After a takeover the audience is always counted in full: the earlier holder may
+ * have published some of the rows, which would then not count as new. Only the lane's holder publishes, so either method
+ * gives the counts of the loaded files plus these.
+ */
+export function planCount(loads: readonly StagedLoad[], before: CountsBefore): CountPlan {
+  const rows = loads.reduce((sum, load) => sum + load.rows, 0);
+  const files = loads.reduce((sum, { fileIds }) => sum + fileIds.length, 0);
+  const uncounted = loads.filter(({ isCounted }) => !isCounted);
+  const isRetry = loads.some(isTakenOver);
+  const isSmall = rows <= maxLookupRows && rows * minAudienceToLoadRatio <= before.unique && files <= maxLookupFiles;
+  if (!isRetry && isSmall) return { method: 'incremental', recountMatched: !before.isMatchedCurrent, uncounted };
+  const [onlyFileId = null] = !isRetry && before.unique === 0 && files === 1 ? (uncounted[0]?.fileIds ?? []) : [];
+  return {
+    method: 'full',
+    maxDevices: before.unique + rows,
+    onlyFileId,
+    uncounted: onlyFileId === null ? uncounted : [],
+  };
+}

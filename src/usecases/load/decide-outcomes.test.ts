@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../domain/failure.ts';
+import { type FileOutcome, type LoadCounts, noRows } from '../../ports/load-stage.ts';
+import { type StageResult, decideAbandonedOutcomes, decideFileOutcomes, isReloadDue } from './decide-outcomes.ts';
+
+const good: LoadCounts = { accepted: 9, rejects: [] };
+const mixed: LoadCounts = { accepted: 9, rejects: [{ reason: 'wrong_column_count', rows: 1, firstRow: 4 }] };
+const bad: LoadCounts = { accepted: 0, rejects: [{ reason: 'wrong_column_count', rows: 3, firstRow: 1 }] };
+const unreadable = new Failure('no_files', 'x');
+
+/** The outcome with its failure's code only. */
+function shown(outcome: FileOutcome): unknown {
+  return outcome.is === 'failed' ? { ...outcome, failure: outcome.failure.code } : outcome;
+}
+
+const cases: [behavior: string, result: StageResult, counts: LoadCounts | null, share: number, outcome: unknown][] = [
+  [
+    'keeps a file without rejected rows',
+    { is: 'staged', fileId: 1 },
+    good,
+    0,
+    { is: 'staged', fileId: 1, counts: good },
+  ],
+  [
+    'keeps a file whose rejected rows stay within the share',
+    { is: 'staged', fileId: 1 },
+    mixed,
+    0.1,
+    { is: 'staged', fileId: 1, counts: mixed },
+  ],
+  [
+    'fails a file with more rejected rows, and keeps its counts',
+    { is: 'staged', fileId: 1 },
+    mixed,
+    0.09,
+    { is: 'failed', fileId: 1, counts: mixed, failure: 'bad_rows' },
+  ],
+  [
+    'fails a file in which every row is rejected',
+    { is: 'staged', fileId: 1 },
+    bad,
+    1,
+    { is: 'failed', fileId: 1, counts: bad, failure: 'no_good_row' },
+  ],
+  [
+    'fails a file without rows',
+    { is: 'staged', fileId: 1 },
+    null,
+    1,
+    { is: 'failed', fileId: 1, counts: noRows, failure: 'empty_file' },
+  ],
+  [
+    'fails a file that could not be read',
+    { is: 'failed', fileId: 1, failure: unreadable },
+    null,
+    1,
+    { is: 'failed', fileId: 1, counts: noRows, failure: 'no_files' },
+  ],
+  ['reloads a large file alone', { is: 'alone', fileId: 1 }, null, 1, { is: 'alone', fileId: 1 }],
+];
+
+describe('a file of a batch', () => {
+  it.each(cases)('%s', (_, result, counts, share, outcome) => {
+    const counted = new Map(counts ? [[result.fileId, counts]] : []);
+    expect(decideFileOutcomes([result], counted, share).map(shown)).toEqual([outcome]);
+  });
+
+  it('does not fail with its neighbor', () => {
+    const counted = new Map([
+      [1, bad],
+      [2, good],
+    ]);
+    const outcomes = decideFileOutcomes(
+      [
+        { is: 'staged', fileId: 1 },
+        { is: 'staged', fileId: 2 },
+      ],
+      counted,
+      0,
+    );
+    expect(outcomes.map(({ is }) => is)).toEqual(['failed', 'staged']);
+  });
+});
+
+const file = (fileId: number) => ({ fileId, object: { key: 'k', etag: 'e', size: 1 }, expectGzip: null });
+
+describe('a batch that is out of attempts', () => {
+  it('fails when it holds one file', () => {
+    const outcomes = decideAbandonedOutcomes({ files: [file(1)], attempt: 8 });
+    expect(outcomes.map(shown)).toEqual([{ is: 'failed', fileId: 1, counts: noRows, failure: 'load_abandoned' }]);
+    expect(outcomes[0]).toMatchObject({ failure: { detail: 'The file could not be loaded after 7 attempts.' } });
+  });
+
+  it('is split when it holds several', () => {
+    const outcomes = decideAbandonedOutcomes({ files: [file(1), file(2)], attempt: 8 });
+    expect(outcomes).toEqual([
+      { is: 'alone', fileId: 1 },
+      { is: 'alone', fileId: 2 },
+    ]);
+  });
+});
+
+describe('a committed batch', () => {
+  it.each<[behavior: string, outcomes: FileOutcome[], isDue: boolean]>([
+    ['is reloaded when the file that names it must be loaded alone', [{ is: 'alone', fileId: 1 }], true],
+    ['is not reloaded for another file, which gets its own token', [{ is: 'alone', fileId: 2 }], false],
+    ['is not reloaded when every file is decided', [{ is: 'staged', fileId: 1, counts: good }], false],
+  ])('%s', (_, outcomes, isDue) => {
+    expect(isReloadDue({ batchId: 1 }, outcomes)).toBe(isDue);
+  });
+});

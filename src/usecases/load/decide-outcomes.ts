@@ -1,0 +1,44 @@
+import { faultOfRows } from '@inlet/row-rule/file-rule';
+import { Failure } from '../../domain/failure.ts';
+import { failureOf } from '../../domain/file-failure.ts';
+import { type BatchClaim, type FileOutcome, type LoadCounts, noRows, rejectedRows } from '../../ports/load-stage.ts';
+
+/** What staging did with a file. `alone`: it unpacks to too many bytes to be loaded with others. */
+export type StageResult =
+  | { readonly is: 'staged'; readonly fileId: number }
+  | { readonly is: 'alone'; readonly fileId: number }
+  | { readonly is: 'failed'; readonly fileId: number; readonly failure: Failure };
+
+/** A staged file fails if too many of its rows were rejected. One file's failure does not affect the others. */
+export function decideFileOutcomes(
+  results: readonly StageResult[],
+  counted: ReadonlyMap<number, LoadCounts>,
+  badRowShare: number,
+): FileOutcome[] {
+  return results.map((result): FileOutcome => {
+    if (result.is === 'alone') return result;
+    if (result.is === 'failed') return { ...result, counts: noRows };
+    const { fileId } = result;
+    const counts = counted.get(fileId) ?? noRows;
+    const fault = faultOfRows({ accepted: counts.accepted, rejected: rejectedRows(counts) }, badRowShare);
+    return fault ? { is: 'failed', fileId, counts, failure: failureOf(fault) } : { is: 'staged', fileId, counts };
+  });
+}
+
+/**
+ * Decides for a batch that is out of attempts. One file may be the cause, so each file of a larger batch is loaded alone
+ * before it fails.
+ */
+export function decideAbandonedOutcomes({ files, attempt }: Pick<BatchClaim, 'files' | 'attempt'>): FileOutcome[] {
+  if (files.length > 1) return files.map(({ fileId }) => ({ is: 'alone', fileId }));
+  const failure = new Failure('load_abandoned', `The file could not be loaded after ${attempt - 1} attempts.`);
+  return files.map(({ fileId }) => ({ is: 'failed', fileId, counts: noRows, failure }));
+}
+
+/**
+ * Whether to load the batch again at once. A file that gave the batch its ID and must be loaded alone keeps the batch's
+ * token, which this worker holds; the queue accepts no second token for it.
+ */
+export function isReloadDue({ batchId }: Pick<BatchClaim, 'batchId'>, outcomes: readonly FileOutcome[]): boolean {
+  return outcomes.some(({ is, fileId }) => is === 'alone' && fileId === batchId);
+}
