@@ -5,10 +5,10 @@ import { findBrokenLinks } from './site/broken-links.ts';
 import { isPage } from './site/site-pages.ts';
 import { writePage, writePages } from './site/write-pages.ts';
 
-// The documentation site: `node scripts/site.ts build` or `serve`. It has packages of its own in site/, which a service
-// never needs, and which are installed here when they are missing.
+// The documentation site: `node scripts/site.ts build` or `serve`. Its packages are in site/, separate from the service's, and are
+// installed when they are missing.
 
-// oxlint-disable-next-line node/no-process-env -- handed on, with one more
+// oxlint-disable-next-line node/no-process-env -- passed on with one more variable
 const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' };
 const isBuild = process.argv[2] === 'build';
 
@@ -25,7 +25,7 @@ function installWhenMissing(): void {
 }
 
 function build(): void {
-  // --force: Astro would keep pages that were rendered with other settings.
+  // --force: Astro would reuse pages rendered with other settings.
   run('npx', ['astro', 'build', '--silent', '--force'], 'site');
   const { links, broken } = findBrokenLinks('site/dist');
   for (const fault of broken) process.stderr.write(`${fault}\n`);
@@ -33,14 +33,14 @@ function build(): void {
   if (broken.length > 0 || faults.length > 0) process.exitCode = 1;
 }
 
-/** Pages that change are written again, and Astro shows them. */
+/** Writes changed pages again; Astro reloads them. */
 async function serve(): Promise<void> {
   watch('docs', { recursive: true }, (_event, name) => {
     const path = `docs/${name}`;
     if (isPage(path) && existsSync(path)) for (const fault of writePage(path)) process.stderr.write(`${fault}\n`);
   });
   const astro = spawn('npx', ['astro', 'dev'], { stdio: 'inherit', cwd: 'site', env });
-  process.on('SIGINT', () => undefined); // Ctrl-C reaches Astro too; when it has ended, so do we.
+  process.on('SIGINT', () => undefined); // Ctrl-C reaches Astro too; this process exits after it.
   await once(astro, 'exit');
   process.exit(astro.exitCode ?? 0);
 }

@@ -2,17 +2,20 @@ import starlight from '@astrojs/starlight';
 import { defineConfig, passthroughImageService } from 'astro/config';
 import { sidebar } from './sidebar.ts';
 
-// oxlint-disable-next-line import/no-default-export -- Astro asks for it
+// oxlint-disable-next-line import/no-default-export -- Astro requires it
 export default defineConfig({
-  // Pictures are drawn by our own scripts as SVG: nothing has to be made smaller.
+  // All pictures are SVG: there is nothing to resize.
   image: { service: passthroughImageService() },
   integrations: [
     starlight({
       title: 'Inlet',
-      description: 'Takes files of mobile advertising ids from object storage into a warehouse.',
+      description: 'Loads files of mobile advertising IDs from object storage into ClickHouse.',
       customCss: ['./src/inlet.css'],
       sidebar,
-      // Commands are to be read whole, and need no picture of a window around them.
+      // A title counts once, as a heading, so that the weight in PageTitle.astro applies.
+      pagefind: { ranking: { metaWeights: { title: 0 } } },
+      components: { PageTitle: './src/components/PageTitle.astro' },
+      // Readers need whole commands, and no window frame around them.
       expressiveCode: { defaultProps: { wrap: true, frame: 'none' } },
     }),
   ],

@@ -1,4 +1,4 @@
-/** The order in which the pages are offered. A page that is in no group is found by search and by links. */
+/** The order of the pages in the sidebar. Other pages are found by search and by links. */
 export const sidebar = [
   {
     label: 'Partners',
@@ -8,22 +8,24 @@ export const sidebar = [
       'partners/follow-an-import',
       'partners/audiences',
       { label: 'Operations at a glance', slug: 'partners/operations' },
-      { label: 'Composition of an audience', slug: 'composition' },
+      { label: 'API reference', slug: 'reference' },
+      { label: 'Composition reports', slug: 'composition' },
       'user-tokens',
       'errors',
       'partners/limits',
+      'versioning',
       { label: 'Command line', slug: 'partners/command-line' },
-      { label: 'SDK for TypeScript', slug: 'sdk' },
+      { label: 'TypeScript SDK', slug: 'sdk' },
     ],
   },
   {
-    label: 'Run Inlet',
+    label: 'Operators',
     items: [
       { label: 'Get started', slug: 'operators/get-started' },
       'operators/install',
       { label: 'Configure', slug: 'configuration' },
       { label: 'Deploy', slug: 'deploy' },
-      { label: 'Image, Compose and chart', slug: 'operators/containers' },
+      { label: 'Containers', slug: 'operators/containers' },
       'operators/upgrade',
       { label: 'Observe', slug: 'observability' },
       'metrics',
@@ -34,16 +36,17 @@ export const sidebar = [
     ],
   },
   {
-    label: 'Develop Inlet',
+    label: 'Developers',
     items: [
       { label: 'Get started', slug: 'developers/get-started' },
-      { label: 'The house: architecture', slug: 'architecture' },
+      { label: 'Architecture', slug: 'architecture' },
       { label: 'Add an operation', slug: 'developers/add-an-operation' },
       { label: 'Add a failure code', slug: 'developers/add-a-failure-code' },
       { label: 'Add a migration', slug: 'developers/add-a-migration' },
-      { label: 'Add a rejection reason', slug: 'developers/add-a-rejection-reason' },
+      { label: 'Add a reject reason', slug: 'developers/add-a-rejection-reason' },
       'developers/commands',
       'contributing',
+      'changelog',
       'glossary',
       'threat-model',
       'performance',

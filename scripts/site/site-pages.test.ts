@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPage, slugOf, toSitePage } from './site-pages.ts';
+import { homePage, isPage, slugOf, toSitePage } from './site-pages.ts';
 
 const files = new Set([
   'docs/errors.md',
@@ -18,16 +18,16 @@ describe('a page of the site', () => {
     ['docs/decisions/README.md', 'decisions'],
     ['packages/sdk/README.md', 'sdk'],
     ['src/domain/limits.ts', null],
-  ])('has an address: %s', (path, slug) => {
+  ])('gives %s its address on the site', (path, slug) => {
     expect(slugOf(path)).toBe(slug);
   });
 
-  it('is not made from the README, which leads to the same place as the index', () => {
+  it('leaves out the README, whose links lead to the home page', () => {
     expect(isPage('README.md')).toBe(false);
     expect(slugOf('README.md')).toBe('');
   });
 
-  it('has its title in front, once', () => {
+  it('moves the title into the front matter', () => {
     expect(made('Text.')).toEqual({
       file: 'partners/limits.md',
       text: '---\ntitle: "The limits"\n---\n\nText.\n',
@@ -45,14 +45,29 @@ describe('a page of the site', () => {
     ['[here](#below) and [there](https://example.com)', '[here](#below) and [there](https://example.com)'],
     ['`[not](../a-link.md)`', '`[not](../a-link.md)`'],
     ['```sh\n[not](../a-link.md)\n```', '```sh\n[not](../a-link.md)\n```'],
-  ])('has links that lead to where they should: %s', (written, shown) => {
+  ])('rewrites the link %s for the site', (written, shown) => {
     const { text, faults } = made(written);
     expect(text).toContain(`---\n\n${shown}\n`);
     expect(faults).toEqual([]);
   });
 
-  it('tells of a link to nothing, and of a missing title', () => {
-    expect(made('[x](../gone.md)').faults).toEqual(['docs/partners/limits.md links to ../gone.md, which is not there']);
-    expect(toSitePage('docs/a.md', 'Text.\n', () => true).faults).toEqual(['docs/a.md does not begin with a title']);
+  it('reports a link to a missing file and a missing title', () => {
+    expect(made('[x](../gone.md)').faults).toEqual([
+      'docs/partners/limits.md links to ../gone.md, which does not exist',
+    ]);
+    expect(toSitePage('docs/a.md', 'Text.\n', () => true).faults).toEqual(['docs/a.md does not start with a title']);
+  });
+
+  it('ranks decision records below other pages in search', () => {
+    const { text } = toSitePage('docs/decisions/a.md', '# A\n\nWhy.\n', () => true);
+    expect(text).toBe('---\ntitle: "A"\n---\n\n<div data-pagefind-weight="0.2">\n\nWhy.\n\n</div>\n');
+    expect(made('Text.').text).not.toContain('pagefind');
+  });
+});
+
+describe('the home page', () => {
+  it('shows the cards, then the list of pages without its introduction', () => {
+    const page = homePage('---\ntitle: Inlet\n---\n\nCards.\n', '# Docs\n\nIntroduction.\n\n## Partners\n\nLinks.\n');
+    expect(page).toBe('---\ntitle: Inlet\n---\n\nCards.\n\n## Partners\n\nLinks.\n');
   });
 });

@@ -1,8 +1,9 @@
 import { posix } from 'node:path';
 
-/** Pages of the site that do not stand in docs/, and where they are on the site. */
+/** Pages of the site that are not in docs/, and their address on the site. */
 const pagesFromElsewhere: ReadonlyMap<string, string> = new Map([
   ['README.md', ''],
+  ['CHANGELOG.md', 'changelog'],
   ['CONTRIBUTING.md', 'contributing'],
   ['SECURITY.md', 'security'],
   ['packages/sdk/README.md', 'sdk'],
@@ -12,7 +13,7 @@ const pagesFromElsewhere: ReadonlyMap<string, string> = new Map([
   ['bench/RESULTS.md', 'results'],
 ]);
 
-/** The address of a file of the tree on the site, without slashes at its ends; null if it is not there. */
+/** The address of a repository file on the site, without slashes at its ends; null if it has none. */
 export function slugOf(path: string): string | null {
   const elsewhere = pagesFromElsewhere.get(path);
   if (elsewhere !== undefined) return elsewhere;
@@ -27,30 +28,45 @@ export function isPage(path: string): boolean {
 type SitePage = { readonly file: string; readonly text: string; readonly faults: string[] };
 
 /**
- * A page as Starlight wants it: the title in its front matter, and links that lead to pages of the site. `exists` tells whether a
- * file or folder is in the tree: a link to nothing is a mistake on GitHub too. What is in the tree and not on the site loses
- * its link there and keeps its text.
+ * A page as Starlight expects it: the title in its front matter, and links to pages of the site. `exists` says whether a file or
+ * folder is in the repository, because a link to a missing file is a mistake on GitHub too. A link to a file that is not on the
+ * site becomes plain text.
  */
 export function toSitePage(path: string, text: string, exists: (path: string) => boolean): SitePage {
   const faults: string[] = [];
   const title = /^# (.+)\n/.exec(text)?.[1] ?? '';
-  if (title === '') faults.push(`${path} does not begin with a title`);
+  if (title === '') faults.push(`${path} does not start with a title`);
   const body = text
     .slice(text.indexOf('\n') + 1)
     .replaceAll(codeOrLink, (whole: string, image?: string, label: string = '', target: string = '') => {
       if (image !== '' || /^([a-z]+:|#)/.test(target)) return whole;
       const [relative = '', anchor] = target.split('#');
       const file = posix.normalize(posix.join(posix.dirname(path), relative)).replace(/\/$/, '');
-      if (!exists(file)) faults.push(`${path} links to ${target}, which is not there`);
+      if (!exists(file)) faults.push(`${path} links to ${target}, which does not exist`);
       const slug = slugOf(file);
       return slug === null ? label : `[${label}](${addressOf(slug)}${anchor === undefined ? '' : `#${anchor}`})`;
     });
   const slug = slugOf(path) ?? '';
   const frontMatter = `---\ntitle: ${JSON.stringify(title.replaceAll('`', ''))}\n---\n`;
-  return { file: `${slug === '' ? 'index' : slug}.md`, text: frontMatter + body, faults };
+  const ranked = path.startsWith('docs/decisions/') ? rankedLower(body) : body;
+  return { file: `${slug === '' ? 'index' : slug}.md`, text: frontMatter + ranked, faults };
 }
 
-/** A fenced block, code in a line, or a link, whose label may have code in it: whatever comes first. Only links have groups. */
+/** Search ranks this text below the guides: a reader who searches for a task wants the guide, not the reasons. */
+function rankedLower(body: string): string {
+  return `\n<div data-pagefind-weight="0.2">\n${body}\n</div>\n`;
+}
+
+/**
+ * The home page: front matter, pitch and cards from site/home.md, then the list of pages from docs/README.md without its own
+ * introduction.
+ */
+export function homePage(home: string, index: string): string {
+  const body = index.slice(index.indexOf('\n') + 1);
+  return `${home.trimEnd()}\n\n${body.slice(body.indexOf('## '))}`;
+}
+
+/** A fenced block, inline code, or a link whose label may contain code: the first that matches. Only links have groups. */
 const codeOrLink = /^ *```[\s\S]*?^ *```$|(!?)\[((?:`[^`\n]*`|[^\]])*)\]\(([^)\s]+)\)|`[^`\n]*`/gm;
 
 function addressOf(slug: string): string {

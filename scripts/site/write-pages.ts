@@ -1,22 +1,31 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isPage, toSitePage } from './site-pages.ts';
+import { referencePage } from './reference-page.ts';
+import { homePage, isPage, toSitePage } from './site-pages.ts';
 
 const pagesFolder = 'site/src/content/docs';
 
-/** Writes every page to where Starlight looks for it. Nothing of that folder is committed. */
+/** Writes every page to Starlight's content folder, which is not committed. */
 export function writePages(): { readonly pages: number; readonly faults: string[] } {
   rmSync(pagesFolder, { recursive: true, force: true });
   const pages = filesOfTree().filter(isPage);
   const faults = pages.flatMap(writePage);
+  const reference = referencePage(readFileSync('packages/contract/openapi.json', 'utf8'));
+  faults.push(...write(toSitePage('docs/reference.md', reference, existsSync)));
   cpSync('docs/images', join(pagesFolder, 'images'), { recursive: true });
-  return { pages: pages.length, faults };
+  return { pages: pages.length + 1, faults };
 }
 
-/** Gives what is wrong with the page, if something is. */
+/** Returns the faults of the page. */
 export function writePage(path: string): string[] {
-  const { file, text, faults } = toSitePage(path, readFileSync(path, 'utf8'), existsSync);
+  const page = toSitePage(path, readFileSync(path, 'utf8'), existsSync);
+  return write(
+    path === 'docs/README.md' ? { ...page, text: homePage(readFileSync('site/home.md', 'utf8'), page.text) } : page,
+  );
+}
+
+function write({ file, text, faults }: ReturnType<typeof toSitePage>): string[] {
   const target = join(pagesFolder, file);
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, text);

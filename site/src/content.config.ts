@@ -2,5 +2,5 @@ import { docsLoader } from '@astrojs/starlight/loaders';
 import { docsSchema } from '@astrojs/starlight/schema';
 import { defineCollection } from 'astro:content';
 
-/** The pages are written here from docs/ by scripts/site.ts. */
+/** scripts/site.ts writes the pages here from docs/. */
 export const collections = { docs: defineCollection({ loader: docsLoader(), schema: docsSchema() }) };
