@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { selectOnShards } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';
 import { audiencePath, type AudienceDetails } from './audience-client.ts';
 
@@ -10,7 +10,7 @@ describe('appending files to an audience', () => {
   let market: Audiences;
 
   beforeAll(async () => {
-    market = await startAudiences('audience-append');
+    market = await joinAudiences();
   });
   afterAll(() => market.stop());
 

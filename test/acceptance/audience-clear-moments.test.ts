@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { commandOnShards, selectOnShards } from '../support/below-the-api.ts';
 import { createPartner } from '../support/partners.ts';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { audienceClient, type AudienceClient } from './audience-client.ts';
@@ -17,7 +17,7 @@ describe('clearing an audience at any moment and size', () => {
   let api: AudienceClient;
 
   beforeAll(async () => {
-    market = await startMarketplace('audience-clear-moments');
+    market = await joinMarketplace();
     api = audienceClient(market.service.url, market.partner.apiKey);
   });
   afterAll(() => market.stop());

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { selectOnShards } from '../support/below-the-api.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { audiencePath } from './audience-client.ts';
@@ -12,7 +12,7 @@ describe('clearing an audience', () => {
   let market: Audiences;
 
   beforeAll(async () => {
-    market = await startAudiences('audience-clear');
+    market = await joinAudiences();
     await market.partner.upload('small.csv', rows(0, 10));
     await market.partner.upload('bad.csv', 'nonsense,\n');
   });

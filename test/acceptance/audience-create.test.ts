@@ -2,7 +2,7 @@ import { createdAudienceSchema } from '@inlet/contract/audience';
 import { problemSchema } from '@inlet/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import { readProblem } from './api-client.ts';
 import { audiencePath } from './audience-client.ts';
 
@@ -13,7 +13,7 @@ describe('creating an audience', () => {
   let existing: number;
 
   beforeAll(async () => {
-    market = await startAudiences('audience-create');
+    market = await joinAudiences();
     await market.partner.upload('made/a.csv', rows(0, 3));
     existing = (await market.audiences.create('existing', nothing)).audienceId;
   });

@@ -2,7 +2,7 @@ import { problemSchema } from '@inlet/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import { readProblem } from './api-client.ts';
 import { audienceClient, audiencePath, type AudienceClient } from './audience-client.ts';
 
@@ -19,7 +19,7 @@ describe('an audience of a customer', () => {
     audienceClient(market.service.url, market.partner.apiKey, userToken);
 
   beforeAll(async () => {
-    market = await startAudiences('audience-customers');
+    market = await joinAudiences();
     stranger = await createPartner(market.stores.environment);
     const [acme, globex, revoked, strangers] = await Promise.all([
       market.partner.createCustomer('Acme'),

@@ -3,7 +3,7 @@ import { loadErrorListSchema } from '@inlet/contract/load-error';
 import { problemSchema } from '@inlet/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
 const oldPath = '/v1/firstparty/audience';
@@ -12,7 +12,7 @@ describe('/v1/firstparty/audience', () => {
   let market: Audiences;
 
   beforeAll(async () => {
-    market = await startAudiences('audience-deprecated');
+    market = await joinAudiences();
     await market.partner.upload('a.csv', rows(0, 5));
     await market.partner.upload('b.csv', `${rows(5, 7)}bad,\n`);
   });

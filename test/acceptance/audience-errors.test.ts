@@ -6,7 +6,7 @@ import { device } from '../support/device-id.ts';
 import { gzipBomb } from '../support/gzip-bomb.ts';
 import { memoryOfProcess } from '../support/memory.ts';
 import { parseCsv } from '../support/parse-csv.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import { audiencePath } from './audience-client.ts';
 
 describe('the errors of an audience', () => {
@@ -15,7 +15,7 @@ describe('the errors of an audience', () => {
   let errorsPath: string;
 
   beforeAll(async () => {
-    market = await startAudiences('audience-errors');
+    market = await joinAudiences();
     await market.partner.upload('some/a.csv', `${rows(0, 2)}nonsense,x\n${device(3)},a,b\n`);
     await market.partner.upload('some/b.csv', rows(0, 4));
     await market.partner.upload('some/c.csv', `${'bad,\n'.repeat(150)}${rows(0, 1)}`);

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { device } from '../support/device-id.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import type { AudienceDetails } from './audience-client.ts';
 
 // Each file by itself and as one of many small files of a prefix: the two ways into the engine.
@@ -121,7 +121,7 @@ describe('an audience file', () => {
   };
 
   beforeAll(async () => {
-    market = await startAudiences('audience-layout');
+    market = await joinAudiences();
     await Promise.all(files.map(([, path, body]) => market.partner.upload(`layout/${path}`, body)));
     const one = await market.audiences.create('alone', `layout/${files[0]?.[1]}`);
     for (const [, path] of files.slice(1)) await market.audiences.append(one.audienceId, `layout/${path}`);

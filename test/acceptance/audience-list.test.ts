@@ -3,7 +3,7 @@ import { audienceListSchema } from '@inlet/contract/audience';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { createPartner } from '../support/partners.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
@@ -13,7 +13,7 @@ describe('the list of audiences', () => {
   let made: number[];
 
   beforeAll(async () => {
-    market = await startAudiences('audience-list');
+    market = await joinAudiences();
     await market.partner.upload('a.csv', rows(0, 4));
     made = [];
     for (const name of ['one', 'two', 'three', 'four', 'five']) {

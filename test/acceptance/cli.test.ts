@@ -10,7 +10,7 @@ import { createOwnBucket } from '../support/own-bucket.ts';
 import { parseCsv } from '../support/parse-csv.ts';
 import { installPartnerCli, type PartnerCli } from '../support/partner-cli.ts';
 import type { Ran } from '../support/run-inlet.ts';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 
 // The command line of partners as a script has it: no terminal anywhere. In cli-terminal.test.ts a person has it.
 
@@ -24,7 +24,7 @@ describe('inlet in a script', () => {
   const everything: string[] = [];
 
   beforeAll(async () => {
-    marketplace = await startMarketplace('cli');
+    marketplace = await joinMarketplace();
     const { partner, service } = marketplace;
     for (const name of ['sports', 'travel', 'music']) await partner.createAttribute(name, name);
     await partner.upload('good.csv', `${device(1)},sports\n${device(2)},travel|music\n`);
@@ -123,12 +123,16 @@ describe('inlet in a script', () => {
     // Nothing is done before it is watched.
     const { worker } = marketplace.service;
     worker.kill('SIGSTOP');
-    const { import_log_id: id } = idSchema.parse(await json('import good.csv --key-type foreign'));
-    const watched = await run('imports --watch', {}, '', (part) => {
-      if (part.includes(`import ${id}: `)) worker.kill('SIGCONT');
-    });
-    expect(watched.code).toBe(0);
-    expect(watched.out).toMatch(new RegExp(`^import ${id}: done, 2 rows`, 'm'));
+    try {
+      const { import_log_id: id } = idSchema.parse(await json('import good.csv --key-type foreign'));
+      const watched = await run('imports --watch', {}, '', (part) => {
+        if (part.includes(`import ${id}: `)) worker.kill('SIGCONT');
+      });
+      expect(watched.code).toBe(0);
+      expect(watched.out).toMatch(new RegExp(`^import ${id}: done, 2 rows`, 'm'));
+    } finally {
+      worker.kill('SIGCONT');
+    }
   });
 
   it('shows refused rows as a table, as CSV and as JSON', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { device } from '../support/device-id.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import { audiencePath } from './audience-client.ts';
 
 describe('a record that is asked for on condition', () => {
@@ -10,7 +10,7 @@ describe('a record that is asked for on condition', () => {
   let audienceId: number;
 
   beforeAll(async () => {
-    service = await startAudiences('conditional-reads');
+    service = await joinAudiences();
     await service.partner.createAttribute('sport', 'sport');
     await service.partner.upload('a.csv', `${device(1)},sport\n`);
     await service.partner.upload('b.csv', rows(0, 5));

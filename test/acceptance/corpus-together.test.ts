@@ -10,7 +10,7 @@ import { corpusFiles } from '../corpus/corpus-files.ts';
 import { corpusAttributes } from '../corpus/lines.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
 import { runInlet } from '../support/run-inlet.ts';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
@@ -73,7 +73,7 @@ describe('a corpus of malformed and odd files, loaded together', { timeout: 300_
   let market: Marketplace;
 
   beforeAll(async () => {
-    market = await startMarketplace('corpus-together');
+    market = await joinMarketplace();
   });
   afterAll(() => market.stop());
 

@@ -7,7 +7,7 @@ import { columnOfReason, rejectReasons, type RejectReason } from '@inlet/row-rul
 import { bytes, deviceId, five, goodRows, lines, two } from '../corpus/lines.ts';
 import { parseCsv } from '../support/parse-csv.ts';
 import { createPartner } from '../support/partners.ts';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { apiClient, readProblem } from './api-client.ts';
 
 const everyReason = 'several/1-every-reason.csv';
@@ -65,7 +65,7 @@ describe('the errors and the files of an import', () => {
   let id: number;
 
   beforeAll(async () => {
-    market = await startMarketplace('errors-and-files');
+    market = await joinMarketplace();
     await market.partner.createAttribute('sport', 'sport');
     const pairs = Array.from({ length: 150 }, () => ['x,sport', two(1, 'golf')]).flat();
     const files: Readonly<Record<string, Buffer>> = {

@@ -3,12 +3,12 @@ import { complaintsAbout, isFlat } from '../fuzz/complaints.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
 import { startFuzzedService, type FuzzedService } from '../fuzz/fuzzed-service.ts';
 import { judgeBy } from '../fuzz/judge.ts';
+import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
 
 // `npm run fuzz` does the same for longer.
 
-/** Alone it takes 80 seconds; beside other suites, or on a slow machine, many times that. */
-const wanted = { requests: 20_000, seconds: 1_500, seed: 7 };
+const wanted = { requests: runsOf({ short: 1_500, long: 20_000 }), seconds: 1_500, seed: campaignSeed };
 const msToEnd = 60_000;
 
 describe('random requests made from the OpenAPI document', () => {

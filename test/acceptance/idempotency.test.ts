@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { partnerState } from '../support/partner-state.ts';
 import { createPartner } from '../support/partners.ts';
 import { repeatableOperations, repeatableRequest } from '../support/repeatable-requests.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';
 import { apiClient, readProblem, type ApiClient } from './api-client.ts';
 import { audiencePath } from './audience-client.ts';
@@ -17,7 +17,7 @@ describe('a request with an Idempotency-Key', () => {
   let keys = 0;
 
   beforeAll(async () => {
-    market = await startAudiences('idempotency');
+    market = await joinAudiences();
     attributeId = await market.partner.createAttribute('sport', 'sport');
     ({ audienceId } = await market.audiences.create('One', 'nothing/'));
   });

@@ -1,7 +1,7 @@
 import { attributeListSchema } from '@inlet/contract/attribute';
 import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 
 const device = '6d92078a-8246-4ba4-ae5b-76104861e7dc';
 
@@ -9,7 +9,7 @@ describe('attributes', () => {
   let market: Marketplace;
 
   beforeAll(async () => {
-    market = await startMarketplace('attributes');
+    market = await joinMarketplace();
   });
   afterAll(() => market.stop());
 

@@ -3,7 +3,7 @@ import { queuedAnswerSchema } from '@inlet/contract/import-log';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { selectOnShards } from '../support/below-the-api.ts';
 import { createPartner } from '../support/partners.ts';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { readProblem } from './api-client.ts';
 import { device } from '../support/device-id.ts';
 
@@ -14,7 +14,7 @@ describe('deleting the data of attributes', () => {
   const ids: Record<string, number> = {};
 
   beforeAll(async () => {
-    market = await startMarketplace('delete');
+    market = await joinMarketplace();
     for (const name of ['sport', 'news', 'golf']) ids[name] = await market.partner.createAttribute(name, `key-${name}`);
   });
   afterAll(() => market.stop());

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { device } from '../support/device-id.ts';
 
 describe('operations inside files', () => {
@@ -9,7 +9,7 @@ describe('operations inside files', () => {
   let news: number;
 
   beforeAll(async () => {
-    market = await startMarketplace('operations');
+    market = await joinMarketplace();
     sport = await market.partner.createAttribute('sport', 'sport');
     news = await market.partner.createAttribute('news', 'news');
   });

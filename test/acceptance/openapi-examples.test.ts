@@ -3,7 +3,7 @@ import { answerChecker, readAnswer } from '../support/openapi/check-answer.ts';
 import { operationsOf, parseOpenApi, readOpenApiText, type DescribedOperation } from '../support/openapi/document.ts';
 import { exampleRequests } from '../support/openapi/example-requests.ts';
 import { makeExampleWorld } from '../support/openapi/example-world.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 
 // Every example of the OpenAPI document is sent as it stands, and what comes back is held to the document.
 
@@ -24,7 +24,7 @@ describe('the examples of the OpenAPI document', () => {
   let service: Audiences;
 
   beforeAll(async () => {
-    service = await startAudiences('openapi-examples');
+    service = await joinAudiences();
     await makeExampleWorld(service);
   });
   afterAll(() => service.stop());

@@ -3,7 +3,7 @@ import { importLogListSchema } from '@inlet/contract/import-log';
 import { problemSchema } from '@inlet/contract/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner } from '../support/partners.ts';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { withDatabase } from '../support/stores.ts';
 import { apiClient, readProblem } from './api-client.ts';
 
@@ -14,7 +14,7 @@ describe('the lists of imports and attributes', () => {
   let market: Marketplace;
 
   beforeAll(async () => {
-    market = await startMarketplace('paging');
+    market = await joinMarketplace();
     // Below the API: a partner may not have so many open jobs at a time.
     await withDatabase(market.stores, async (client) => {
       await client.query(

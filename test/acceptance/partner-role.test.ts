@@ -8,7 +8,7 @@ import { createOwnBucket, type OwnBucket } from '../support/own-bucket.ts';
 import { createOwnRole, startExternalIdCheck, type ExternalIdCheck } from '../support/own-role.ts';
 import { createPartner } from '../support/partners.ts';
 import { loggedStatementsThatHold, tablesThatHold } from '../support/search-stores.ts';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { joinMarketplace, startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 
 const shownSchema = z.object({ external_id: z.uuid() });
 
@@ -110,7 +110,7 @@ describe("importing from a partner's own bucket with a role", () => {
 
 describe('an installation without an identity of its own', () => {
   it('refuses roles at once with roles_not_available', async () => {
-    const market = await startMarketplace('no-roles');
+    const market = await joinMarketplace();
     const problem = await market.api.refuse({
       file_path: 's3://own-bucket/in/a.csv',
       path_type: 1,

@@ -6,7 +6,7 @@ import { readExamples, runExample, writeExampleFiles } from '../../scripts/sdk/e
 import { installPacked } from '../../scripts/packages/install-packed.ts';
 import { programOf, runtimes } from '../../scripts/sdk/runtimes.ts';
 import { readAddresses } from '../../stack/addresses.ts';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 
 // The SDK as a partner has it: packed, installed in an empty folder, and run by each of the programs that it is for.
 
@@ -18,7 +18,7 @@ describe('the packed SDK', () => {
   let installed: ReturnType<typeof installPacked>;
 
   beforeAll(async () => {
-    marketplace = await startMarketplace('sdk-examples');
+    marketplace = await joinMarketplace();
     const { partner, service } = marketplace;
     for (const name of ['sports', 'travel', 'music']) await partner.createAttribute(name, name);
     installed = installPacked('sdk');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attributesOf } from '../support/below-the-api.ts';
 import { createOwnBucket } from '../support/own-bucket.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 
 // One partner has data; another tries, with every operation, to see or to touch it.
@@ -19,7 +19,7 @@ describe('another partner', () => {
   let before: string[];
 
   beforeAll(async () => {
-    market = await startMarketplace('tenancy');
+    market = await joinMarketplace();
     attribute = await market.partner.createAttribute('sport', 'secret-key');
     await market.partner.upload('mine.csv', `${device},secret-key\nnonsense,secret-key\n`);
     importLogId = await market.api.queue({ file_path: 'mine.csv', key_type: 1 });

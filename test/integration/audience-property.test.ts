@@ -1,5 +1,4 @@
 import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import * as fc from 'fast-check';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { purgeGenerations } from '../../src/usecases/admin/maintenance.ts';
@@ -23,6 +22,7 @@ import {
   describeScript,
   knownDevices,
 } from '../support/audience-scripts.ts';
+import { assertInLanes, campaignSeed, runsOf } from '../support/campaign.ts';
 import { makeKnown, selectOnShards } from '../support/below-the-api.ts';
 import { topologies } from '../support/environment.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
@@ -33,19 +33,16 @@ import { type TestStores, createStores, withDatabase } from '../support/stores.t
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// Two partners and three customers at once, over HTTP, with real processes, against a small model. The sweeps that mend
-// lost wake-ups and drop left-over stages are off: whatever they would mend is a mistake here.
+// Two partners and three customers at once, over HTTP, with real processes, against a small model. The sweeps that recover
+// lost wake-ups and drop orphaned stages are off: anything that they would repair is a bug here.
 
-/** On each topology: some minutes of CI. For a long look, 150 and more. */
-const runCount = 50;
-const runsAtATime = 8;
-/** To repeat what failed, put the seed of the message here. */
-const seed = Date.now() % 2 ** 31;
+/** On each topology. */
+const runs = runsOf({ short: 10, long: 150 });
 
 /** Partner 1: its own audiences, those of A and those of B. Partner 2: those of C. */
 const customersOf: readonly (readonly (string | null)[])[] = [[null, 'A', 'B'], ['C']];
 
-describe.each(topologies)('audiences after any interleaving, on a cluster of size %s', (topology) => {
+describe.each(topologies)('audiences after any interleaving, on topology %s', (topology) => {
   let stores: TestStores;
   let service: Service;
   let deps: Wired;
@@ -137,29 +134,11 @@ describe.each(topologies)('audiences after any interleaving, on a cluster of siz
   const count = async (query: string): Promise<number> =>
     withDatabase(stores, async (client) => Number((await client.query<{ count: string }>(query)).rows[0]?.count));
 
-  /** As a worker does it, only more often: there are many partners, and each worker looks once in ten seconds. */
+  /** Like a worker, but for many partners: a worker purges one every ten seconds. */
   const purge = (): Promise<void> => purgeGenerations({ ...deps, log: silentLog }, new AbortController().signal);
 
-  it(`are what a model says, for ${runCount} runs with the seed ${seed}`, { timeout: 3_600_000 }, async () => {
-    const scripts = fc.sample(arbitraryScript(customersOf.map(({ length }) => length)), { seed, numRuns: runCount });
+  it(`match a model, for ${runs} scripts with the seed ${campaignSeed}`, { timeout: 3_600_000 }, async () => {
     const over = new AbortController();
-    let next = 0;
-    const runs = async (): Promise<void> => {
-      for (let run = next++; run < runCount && !over.signal.aborted; run = next++) {
-        const script = scripts[run] ?? [];
-        const callers = await Promise.all(customersOf.map(newCaller));
-        try {
-          await Promise.all(callers.map((caller, index) => goThrough(caller, script[index] ?? [])));
-        } catch (error) {
-          over.abort();
-          const who = callers.map(({ id }) => id).join(' and ');
-          const what = error instanceof Error ? error.message : String(error);
-          throw new Error(`seed ${seed}, run ${run}, partners ${who}: ${what}\n${describeScript(script)}`, {
-            cause: error,
-          });
-        }
-      }
-    };
     const purges = async (): Promise<void> => {
       while (!over.signal.aborted) {
         await purge();
@@ -167,15 +146,25 @@ describe.each(topologies)('audiences after any interleaving, on a cluster of siz
       }
     };
     const purging = purges();
-    // To the end of all: a run that goes on would disturb what is looked at next.
-    const ends = await Promise.allSettled(Array.from({ length: runsAtATime }, runs));
-    over.abort();
-    await purging;
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    expect(next).toBeGreaterThanOrEqual(runCount);
+    const script = arbitraryScript(customersOf.map(({ length }) => length));
+    try {
+      await assertInLanes(script, { runs, lanes: 8 }, async (rounds) => {
+        const callers = await Promise.all(customersOf.map(newCaller));
+        try {
+          await Promise.all(callers.map((caller, index) => goThrough(caller, rounds[index] ?? [])));
+        } catch (error) {
+          const partners = callers.map(({ id }) => id).join(' and ');
+          const reason = error instanceof Error ? error.message : String(error);
+          throw new Error(`partners ${partners}: ${reason}\n${describeScript(rounds)}`, { cause: error });
+        }
+      });
+    } finally {
+      over.abort();
+      await purging;
+    }
   });
 
-  it('leave nothing behind: no token, no open job, no stage', async () => {
+  it('leave no token, no open job and no stage behind', async () => {
     await waitUntil(
       'no token is left',
       async () => (await count(`SELECT count(*) FROM pgboss.job WHERE state < 'completed'`)) === 0,
@@ -187,8 +176,8 @@ describe.each(topologies)('audiences after any interleaving, on a cluster of siz
     expect(await stagedLoads(stores)).toEqual([]);
   });
 
-  // Of some partners: a purge writes a new name for every part of the table, whoever's it is.
-  it('leave no row of a generation that was cleared, after the second look', { timeout: 300_000 }, async () => {
+  // Of some partners: a purge rewrites the name of every part of the table.
+  it('leave no row of a cleared generation after the second purge', { timeout: 300_000 }, async () => {
     const partners = await withDatabase(stores, async (client) => {
       await client.query(`UPDATE dead_generation SET check_at = 'infinity'`);
       const { rows } = await client.query<{ partner_id: string }>(

@@ -7,6 +7,7 @@ import { addProblemAnswers } from '../../src/adapters/http/problems.ts';
 import type { Api } from '../../src/adapters/http/api.ts';
 import { issuedTokensOf } from '../../src/entry/issuer.ts';
 import { createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
+import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { configFor } from '../support/environment.ts';
 import { mutatedTokens } from '../support/mutated-tokens.ts';
 import { type TestIssuer, audience, claims, newSigningKey, signToken, startIssuer } from '../support/oidc-issuer.ts';
@@ -282,7 +283,7 @@ describe('a user token of an OpenID Connect issuer', () => {
         const statuses = await Promise.all(mutants.map(async (make) => (await call(await make())).statusCode));
         expect(new Set(statuses)).toEqual(new Set([401]));
       }),
-      { numRuns: 25 },
+      { numRuns: runsOf({ short: 5, long: 25 }), seed: campaignSeed },
     );
   });
 });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Api } from '../../src/adapters/http/api.ts';
 import { buildApi } from '../../src/adapters/http/server.ts';
 import { createLogger } from '../../src/entry/logging.ts';
+import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';
 
@@ -135,7 +136,7 @@ describe('a list that is read page by page', () => {
         // What came meanwhile stands before the beginning of a list that has the newest first.
         expect(seen).toEqual(list.newestFirst ? all.slice(added) : all);
       }),
-      { numRuns: 25 },
+      { numRuns: runsOf({ short: 10, long: 100 }), seed: campaignSeed },
     );
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getAudience } from '../../src/usecases/follow/read-audiences.ts';
 import { device } from '../support/device-id.ts';
 import { rows } from '../support/file-rows.ts';
-import { type Audiences, startAudiences } from '../support/start-audiences.ts';
+import { type Audiences, joinAudiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
@@ -15,7 +15,7 @@ describe('the marks of records', () => {
   let deps: Wired;
 
   beforeAll(async () => {
-    service = await startAudiences('record-marks');
+    service = await joinAudiences();
     deps = await wireUp(service.stores);
     await service.partner.createAttribute('sport', 'sport');
     for (let n = 0; n < 6; n++) {

@@ -60,7 +60,7 @@ describe('a key that is revoked, with three api processes', () => {
   }
 
   it('and was used for 30 days, is denied by each of them within 5 seconds', async () => {
-    const { id, apiKey } = await partner.createKey('--name', 'old');
+    const { id, apiKey } = await partner.createKey('old');
     const thirtyDaysAgo = `UPDATE api_key SET created_at = now() - interval '30 days' WHERE id = $1 RETURNING created_at AS at`;
     expect((await keyOf(stores, id, thirtyDaysAgo)).at.getTime()).toBeLessThan(Date.now() - 29 * 86_400_000);
     const askers = apis.map((api) => keepAsking(api, apiKey));

@@ -8,6 +8,7 @@ import { type Engine, closeEngine } from '../../src/adapters/clickhouse/connect.
 import { clickhouseLoadStage } from '../../src/adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
 import { knownKeys, lineOf, maxLineBytes } from '../support/arbitrary-lines.ts';
+import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { asTheyCome, attributeLoad, memberLoad } from '../support/staging.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
@@ -128,7 +129,7 @@ describe('the row rule', () => {
           expect(await judgeInEngine(lines, layout, arrival)).toEqual(expected);
           for (const { reason } of expected) seen.add(reason);
         }),
-        { numRuns: 30 },
+        { numRuns: runsOf({ short: 10, long: 30 }), seed: campaignSeed },
       );
       // The generator reaches every reason; otherwise the comparison would say nothing about it.
       const reasons = rowRule(layout, maxLineBytes).map(({ reason }) => reason);

@@ -7,6 +7,7 @@ import { versionsOfJob } from '../../src/domain/job.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import type { Load, LoadStage } from '../../src/ports/load-stage.ts';
 import type { Warehouse } from '../../src/ports/warehouse.ts';
+import { assertInLanes, campaignSeed, runsOf } from '../support/campaign.ts';
 import { device } from '../support/device-id.ts';
 import { attributeLoad, streamedFile } from '../support/staging.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
@@ -16,29 +17,35 @@ import { type ModelJob, type ModelRow, applyJob } from '../support/warehouse-mod
 // Random sequences of jobs of one partner, through the warehouse as the use cases call it, against a small model.
 
 const jobId = 1;
-const sequenceCount = 500;
+const runs = runsOf({ short: 40, long: 500 });
 const lanes = 4;
 
-// Every sequence has three attributes of its own, so that many can share a partner and still share nothing.
+// Every sequence has three attributes of its own, so that sequences can share partners without sharing rows. Shrinking runs
+// more sequences.
 const attributes = [1, 2, 3];
 const attributeOf = (sequence: number, attribute: number): number => sequence * 10 + attribute;
-const allAttributes = Array.from({ length: sequenceCount }, (_, n) =>
-  attributes.map((id) => attributeOf(n, id)),
-).flat();
+const allAttributes = Array.from({ length: runs + 500 }, (_, n) => attributes.map((id) => attributeOf(n, id))).flat();
 
-function arbitraryJob(sequence: number): fc.Arbitrary<ModelJob> {
-  const attribute = fc.constantFrom(...attributes.map((id) => attributeOf(sequence, id)));
-  const row: fc.Arbitrary<ModelRow> = fc.record({
-    device: fc.integer({ min: 0, max: 9 }).map(device),
-    isDelete: fc.boolean(),
-    attributes: fc.uniqueArray(attribute, { minLength: 1, maxLength: 2 }),
-  });
-  const files = fc.array(fc.array(row, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 2 });
-  return fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant('merge' as const), files }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('replace' as const), files }) },
-    fc.record({ kind: fc.constant('delete' as const), attributes: fc.uniqueArray(attribute, { minLength: 1 }) }),
-  );
+const attribute = fc.constantFrom(...attributes);
+const row: fc.Arbitrary<ModelRow> = fc.record({
+  device: fc.integer({ min: 0, max: 9 }).map(device),
+  isDelete: fc.boolean(),
+  attributes: fc.uniqueArray(attribute, { minLength: 1, maxLength: 2 }),
+});
+const files = fc.array(fc.array(row, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 2 });
+const arbitraryJob: fc.Arbitrary<ModelJob> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('merge' as const), files }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('replace' as const), files }) },
+  fc.record({ kind: fc.constant('delete' as const), attributes: fc.uniqueArray(attribute, { minLength: 1 }) }),
+);
+
+function ofSequence(job: ModelJob, sequence: number): ModelJob {
+  const own = (ids: readonly number[]): number[] => ids.map((id) => attributeOf(sequence, id));
+  if (job.kind === 'delete') return { ...job, attributes: own(job.attributes) };
+  return {
+    ...job,
+    files: job.files.map((rows) => rows.map((line) => ({ ...line, attributes: own(line.attributes) }))),
+  };
 }
 
 describe('the warehouse after any sequence of jobs', () => {
@@ -102,26 +109,24 @@ describe('the warehouse after any sequence of jobs', () => {
     return shards.flat().toSorted();
   };
 
-  it(
-    `is what a model of thirty lines says, for ${sequenceCount} sequences on two shards`,
-    { timeout: 900_000 },
-    async () => {
-      let nextSequence = 0;
-      const lane = async (partnerId: number): Promise<void> => {
-        let seq = 0;
-        for (let sequence = nextSequence++; sequence < sequenceCount; sequence = nextSequence++) {
-          const [jobs = []] = fc.sample(fc.array(arbitraryJob(sequence), { minLength: 1, maxLength: 4 }), 1);
-          const model = new Set<string>();
-          for (const toDo of jobs) {
-            seq += 1;
-            await run(partnerId, seq, toDo);
-            applyJob(model, toDo);
-          }
-          expect(await stateOf(partnerId, sequence), JSON.stringify(jobs)).toEqual([...model].toSorted());
+  it(`matches a small model, for ${runs} sequences with the seed ${campaignSeed}`, { timeout: 900_000 }, async () => {
+    const idle = Array.from({ length: lanes }, (_, n) => ({ partnerId: 1_000 + n, seq: 0 }));
+    let nextSequence = 0;
+    await assertInLanes(fc.array(arbitraryJob, { minLength: 1, maxLength: 4 }), { runs, lanes }, async (jobs) => {
+      const sequence = nextSequence++;
+      const partner = idle.pop();
+      if (!partner) throw new Error('more lanes than partners');
+      const model = new Set<string>();
+      try {
+        for (const job of jobs.map((generic) => ofSequence(generic, sequence))) {
+          partner.seq += 1;
+          await run(partner.partnerId, partner.seq, job);
+          applyJob(model, job);
         }
-      };
-      await Promise.all(Array.from({ length: lanes }, (_, n) => lane(1_000 + n)));
-      expect(nextSequence).toBeGreaterThanOrEqual(sequenceCount);
-    },
-  );
+        expect(await stateOf(partner.partnerId, sequence)).toEqual([...model].toSorted());
+      } finally {
+        idle.push(partner);
+      }
+    });
+  });
 });

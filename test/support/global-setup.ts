@@ -2,14 +2,17 @@ import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { migratePostgres, underMigrationLock } from '../../src/adapters/postgres/db/migrate.ts';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { readAddresses } from '../../stack/addresses.ts';
+import { readAddresses, type StackAddresses } from '../../stack/addresses.ts';
+import { createEngineTemplate } from './engine-template.ts';
 import { testBucket } from './environment.ts';
 import { forgetSecrets, rememberSecrets } from './known-secrets.ts';
 import { keepRecentLogs } from './log-directory.ts';
 import { silentLog } from './silent-log.ts';
-import { templateDatabase, withServer } from './stores.ts';
+import { endSharedServices } from './shared-service.ts';
+import { withServer } from './stores.ts';
+import { templateDatabase } from './template-database.ts';
 
-/** Once per run: the bucket, and the PostgreSQL template with all migrations in it. */
+/** Once per run: the bucket, and a template database in PostgreSQL and in ClickHouse with all migrations applied. */
 export async function setup(): Promise<void> {
   const { postgres, clickhouse, s3 } = readAddresses();
   if (!keepRecentLogs()) forgetSecrets();
@@ -19,16 +22,28 @@ export async function setup(): Promise<void> {
     s3.providerSecretAccessKey,
     s3.adminSecretAccessKey,
   );
+  await endSharedServices();
+  await Promise.all([createPostgresTemplate(postgres.url), createEngineTemplate(), createTestBucket(s3)]);
+}
+
+export async function teardown(): Promise<void> {
+  await endSharedServices();
+}
+
+async function createPostgresTemplate(server: string): Promise<void> {
   await withServer(async (client) => {
     await client.query(`DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`);
     await client.query(`CREATE DATABASE ${templateDatabase}`);
   });
-  const url = new URL(postgres.url);
+  const url = new URL(server);
   url.pathname = `/${templateDatabase}`;
   const template = new Secret(url.href);
   await underMigrationLock(template, (client) =>
     migratePostgres(client, { url: template, folder: 'migrations/postgres', apiRole: 'inlet_api', log: silentLog }),
   );
+}
+
+async function createTestBucket(s3: StackAddresses['s3']): Promise<void> {
   const client = connectS3({
     endpoint: s3.endpoint,
     region: s3.region,

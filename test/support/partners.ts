@@ -3,10 +3,14 @@ import { z } from 'zod';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { readAddresses } from '../../stack/addresses.ts';
+import { configFor } from './environment.ts';
 import { rememberSecrets } from './known-secrets.ts';
+import { createApiKey, createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
+import { createAttribute, provisionPartner } from '../../src/usecases/admin/manage-partners.ts';
+import { asOperator } from './operator.ts';
 import { inletOutput } from './run-inlet.ts';
 
-/** What `inlet partner create` prints. */
+/** The output of `inlet partner create`. */
 export const issuedSchema = z.object({
   partner_id: z.int(),
   name: z.string(),
@@ -26,15 +30,14 @@ export type TestPartner = {
   readonly prefix: string;
   readonly bucket: string;
   readonly storageKeys: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** With the partner's own credentials, which reach its prefix only. */
+  /** Uses the partner's own credentials, which reach only its prefix. */
   readonly s3: S3Client;
   readonly upload: (path: string, body: Uint8Array | string) => Promise<void>;
-  /** The operator's command line, in this partner's stores. */
+  /** Runs the operator CLI in a process of its own. */
   readonly operate: (...parameters: string[]) => Promise<string>;
   readonly createAttribute: (name: string, ...foreignKeys: string[]) => Promise<number>;
   readonly createCustomer: (name: string) => Promise<TestCustomer>;
-  /** One more API key; `options` of `inlet key create`. */
-  readonly createKey: (...options: string[]) => Promise<TestKey>;
+  readonly createKey: (name?: string) => Promise<TestKey>;
 };
 
 export type TestKey = { readonly id: number; readonly apiKey: string };
@@ -43,60 +46,84 @@ type TestCustomer = { readonly id: number; readonly userToken: string; readonly 
 
 let serial = 0;
 
-/** A new partner with everything that provisioning gives it. `folder`: of another release than this one. */
+type Issued = Pick<TestPartner, 'id' | 'name' | 'apiKey' | 'prefix' | 'bucket' | 'storageKeys'>;
+
+/** Provisions a partner. With `release`, the operator CLI of that source tree does it; otherwise this process. */
 export async function createPartner(
   environment: Readonly<Record<string, string>>,
-  folder?: string,
+  release?: string,
 ): Promise<TestPartner> {
   serial += 1;
-  const operate = (...parameters: string[]): Promise<string> => inletOutput(environment, parameters, folder);
   const name = `p-${process.pid}-${Date.now().toString(36)}-${serial}`;
-  const issued = issuedSchema.parse(JSON.parse(await operate('partner', 'create', name)));
-  const { storage } = issued;
-  rememberSecrets(issued.api_key, storage.secret_access_key);
+  const operate = (...parameters: string[]): Promise<string> => inletOutput(environment, parameters, release);
+  const issued = release === undefined ? await provision(environment, name) : await provisionByCli(operate, name);
+  const { bucket, prefix, storageKeys } = issued;
+  rememberSecrets(issued.apiKey, storageKeys.secretAccessKey);
   const { endpoint, region } = readAddresses().s3;
   const s3 = connectS3({
     endpoint,
     region,
-    accessKeyId: storage.access_key_id,
-    secretAccessKey: new Secret(storage.secret_access_key),
+    accessKeyId: storageKeys.accessKeyId,
+    secretAccessKey: new Secret(storageKeys.secretAccessKey),
   });
   return {
-    id: issued.partner_id,
-    name,
-    apiKey: issued.api_key,
-    prefix: storage.prefix,
-    bucket: storage.bucket,
-    storageKeys: { accessKeyId: storage.access_key_id, secretAccessKey: storage.secret_access_key },
+    ...issued,
     s3,
     upload: async (path, body) => {
-      await s3.send(new PutObjectCommand({ Bucket: storage.bucket, Key: storage.prefix + path, Body: body }));
+      await s3.send(new PutObjectCommand({ Bucket: bucket, Key: prefix + path, Body: body }));
     },
     operate,
-    createAttribute: async (attribute, ...foreignKeys) => {
-      const keys = foreignKeys.flatMap((key) => ['--foreign-key', key]);
-      const made = await operate('attribute', 'create', '--partner', name, '--name', attribute, ...keys);
-      return z.object({ attribute_id: z.int() }).parse(JSON.parse(made)).attribute_id;
-    },
-    createCustomer: (customer) => createCustomer(operate, name, customer),
-    createKey: async (...options) => toTestKey(await operate('key', 'create', '--partner', name, ...options)),
+    createAttribute: (attribute, ...foreignKeys) =>
+      asOperator(
+        environment,
+        async (operator) => (await createAttribute(operator, name, { name: attribute, foreignKeys })).id,
+      ),
+    createCustomer: (customer) =>
+      asOperator(environment, async (operator) => {
+        await createCustomer(operator, name, customer);
+        const { id, token, customer: made } = await createUserToken(operator, name, customer);
+        rememberSecrets(token.reveal());
+        return { id: made.id, userToken: token.reveal(), tokenId: id };
+      }),
+    createKey: (keyName = '') =>
+      asOperator(environment, async (operator) => {
+        const wish = { name: keyName, scopes: null, livesSeconds: null };
+        const { key, made } = await createApiKey(operator, name, wish);
+        rememberSecrets(key.reveal());
+        return { id: made.id, apiKey: key.reveal() };
+      }),
   };
 }
 
-/** What `inlet key create` or `rotate` printed. */
+function provision(environment: Readonly<Record<string, string>>, name: string): Promise<Issued> {
+  return asOperator(environment, async (operator) => {
+    const { partner, apiKey, storage } = await provisionPartner(operator, name);
+    return {
+      id: partner.id,
+      name,
+      apiKey: apiKey.reveal(),
+      prefix: partner.prefix,
+      bucket: configFor(environment).INLET_S3_BUCKET,
+      storageKeys: { accessKeyId: storage.accessKeyId, secretAccessKey: storage.secretAccessKey.reveal() },
+    };
+  });
+}
+
+async function provisionByCli(operate: TestPartner['operate'], name: string): Promise<Issued> {
+  const { partner_id, api_key, storage } = issuedSchema.parse(JSON.parse(await operate('partner', 'create', name)));
+  return {
+    id: partner_id,
+    name,
+    apiKey: api_key,
+    prefix: storage.prefix,
+    bucket: storage.bucket,
+    storageKeys: { accessKeyId: storage.access_key_id, secretAccessKey: storage.secret_access_key },
+  };
+}
+
+/** Parses the output of `inlet key create` or `inlet key rotate`. */
 export function toTestKey(printed: string): TestKey {
   const { key_id, api_key } = z.object({ key_id: z.int(), api_key: z.string() }).parse(JSON.parse(printed));
   rememberSecrets(api_key);
   return { id: key_id, apiKey: api_key };
-}
-
-const issuedTokenSchema = z.object({ token_id: z.int(), customer_id: z.int(), user_token: z.string() });
-
-/** A customer with a user token. */
-async function createCustomer(operate: TestPartner['operate'], partner: string, name: string): Promise<TestCustomer> {
-  await operate('customer', 'create', '--partner', partner, '--name', name);
-  const made = await operate('user-token', 'create', '--partner', partner, '--customer', name);
-  const issued = issuedTokenSchema.parse(JSON.parse(made));
-  rememberSecrets(issued.user_token);
-  return { id: issued.customer_id, userToken: issued.user_token, tokenId: issued.token_id };
 }

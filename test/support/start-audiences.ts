@@ -1,18 +1,26 @@
 import { audienceClient, type AudienceClient } from '../acceptance/audience-client.ts';
-import { startMarketplace, type Marketplace } from './start-marketplace.ts';
+import { joinMarketplace, startMarketplace, type Marketplace } from './start-marketplace.ts';
 
 export type Audiences = Marketplace & {
   readonly audiences: AudienceClient;
-  /** Tells the device warehouse of the devices of these numbers, by an import. */
+  /** Makes devices known to the device warehouse, by an import. */
   readonly makeKnown: (ids: readonly string[]) => Promise<void>;
 };
 
-/** What the suites of audiences begin with: a running service, and its partner's client. */
+/** Like `startMarketplace`, with a client for audiences. */
 export async function startAudiences(
   label: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Audiences> {
-  const market = await startMarketplace(label, settings);
+  return withAudiences(await startMarketplace(label, settings));
+}
+
+/** Like `joinMarketplace`, with a client for audiences. */
+export async function joinAudiences(): Promise<Audiences> {
+  return withAudiences(await joinMarketplace());
+}
+
+function withAudiences(market: Marketplace): Audiences {
   const { partner, api, service } = market;
   let attribute: Promise<number> | undefined;
   let serial = 0;

@@ -1,6 +1,7 @@
 import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
 import { createPartner, type TestPartner } from './partners.ts';
 import { startService, type Service } from './running-service.ts';
+import { sharedService } from './shared-service.ts';
 import { createStores, type TestStores } from './stores.ts';
 
 export type Marketplace = {
@@ -11,14 +12,16 @@ export type Marketplace = {
   readonly stop: () => Promise<void>;
 };
 
-/** Fresh stores on two shards, a partner, and a running api and worker: what most acceptance suites begin with. */
+/** An api and a worker of the suite's own, on fresh stores: for suites with special settings or that end a process. */
 export async function startMarketplace(
   label: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Marketplace> {
   const stores = await createStores('two');
-  const partner = await createPartner(stores.environment);
-  const service = await startService({ ...stores.environment, ...settings }, label);
+  const [partner, service] = await Promise.all([
+    createPartner(stores.environment),
+    startService({ ...stores.environment, ...settings }, label),
+  ]);
   return {
     stores,
     service,
@@ -29,4 +32,11 @@ export async function startMarketplace(
       await stores.drop();
     },
   };
+}
+
+/** A new partner of the service that all suites with default settings share. */
+export async function joinMarketplace(): Promise<Marketplace> {
+  const { stores, service } = await sharedService();
+  const partner = await createPartner(stores.environment);
+  return { stores, service, partner, api: apiClient(service.url, partner.apiKey), stop: () => Promise.resolve() };
 }

@@ -1,13 +1,11 @@
 import { createClient } from '@clickhouse/client';
 import { Client } from 'pg';
-import { migrateEngine } from '../../src/adapters/clickhouse/migrate.ts';
 import type { Config } from '../../src/entry/config.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import type { Topology } from '../../stack/service-environment.ts';
+import { copyEngineTemplate } from './engine-template.ts';
 import { configFor, environmentFor } from './environment.ts';
-
-/** Made once per run by `global-setup.ts`, with all migrations in it. */
-export const templateDatabase = 'inlet_test_template';
+import { templateDatabase } from './template-database.ts';
 
 export type TestStores = {
   readonly environment: Record<string, string>;
@@ -18,50 +16,66 @@ export type TestStores = {
 
 let serial = 0;
 
-/** Fresh stores for one test file: a PostgreSQL database from the template and an engine database on every shard. */
+/** Fresh stores: a PostgreSQL database and a ClickHouse database on every shard, copied from the templates. */
 export async function createStores(topology: Topology): Promise<TestStores> {
-  const stores = await createEmptyStores(topology, templateDatabase);
+  const stores = describeStores(topology);
   const { config, database } = stores;
-  await migrateEngine({
-    urls: config.INLET_CLICKHOUSE_URLS,
-    database,
-    cluster: config.INLET_CLICKHOUSE_CLUSTER,
-    folder: 'migrations/clickhouse',
-  });
+  await Promise.all([
+    createDatabase(database, templateDatabase),
+    copyEngineTemplate(config.INLET_CLICKHOUSE_URLS, database, config.INLET_CLICKHOUSE_CLUSTER),
+  ]);
   return stores;
 }
 
-/** Without any migration, for a test that runs them itself. */
-export async function createEmptyStores(topology: Topology, template = 'template1'): Promise<TestStores> {
-  serial += 1;
-  const database = `t_${process.pid}_${Date.now().toString(36)}_${serial}`;
-  await withServer((client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${template}`));
-  const environment = environmentFor({ database, topology });
-  const config = configFor(environment);
-  return { environment, config, database, drop: () => dropStores(config, database) };
+/** Fresh stores for a test that needs only PostgreSQL: the ClickHouse database does not exist. */
+export async function createPostgresStores(): Promise<TestStores> {
+  const stores = describeStores('one');
+  await createDatabase(stores.database, templateDatabase);
+  return stores;
 }
 
-async function dropStores(config: Config, database: string): Promise<void> {
-  for (const url of config.INLET_CLICKHOUSE_URLS) {
-    const client = createClient({ url: url.reveal() });
-    await client.command({ query: `DROP DATABASE IF EXISTS ${database} SYNC` });
-    await client.close();
-  }
-  await withServer((client) => client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`));
+/** Fresh stores without any migration, for a test that runs the migrations itself. */
+export async function createEmptyStores(topology: Topology): Promise<TestStores> {
+  const stores = describeStores(topology);
+  await createDatabase(stores.database, 'template1');
+  return stores;
+}
+
+function describeStores(topology: Topology): TestStores {
+  serial += 1;
+  const database = `t_${process.pid}_${Date.now().toString(36)}_${serial}`;
+  const environment = environmentFor({ database, topology });
+  return { environment, config: configFor(environment), database, drop: () => dropStoresOf(database, topology) };
+}
+
+async function createDatabase(database: string, template: string): Promise<void> {
+  await withServer((client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${template}`));
+}
+
+export async function dropStoresOf(database: string, topology: Topology): Promise<void> {
+  const { INLET_CLICKHOUSE_URLS: urls } = configFor(environmentFor({ database, topology }));
+  await Promise.all([
+    ...urls.map(async (url) => {
+      const client = createClient({ url: url.reveal() });
+      await client.command({ query: `DROP DATABASE IF EXISTS ${database} SYNC` });
+      await client.close();
+    }),
+    withServer((client) => client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)),
+  ]);
 }
 
 export async function withServer<T>(run: (client: Client) => Promise<T>): Promise<T> {
   return withClient(readAddresses().postgres.url, run);
 }
 
-/** To look below the API, at the tables of one test. */
+/** Reads or changes the tables of one test below the API. */
 export async function withDatabase<T>(stores: TestStores, run: (client: Client) => Promise<T>): Promise<T> {
   return withClient(stores.config.INLET_POSTGRES_URL.reveal(), run);
 }
 
 async function withClient<T>(connectionString: string, run: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString });
-  // Servers are killed in tests. A broken connection is told by the statement that needed it, and must not end the test run.
+  // Tests kill servers. The statement in flight reports the broken connection; the event must not end the test run.
   client.on('error', () => undefined);
   await client.connect();
   try {

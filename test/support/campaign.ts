@@ -1,0 +1,54 @@
+import * as fc from 'fast-check';
+import { inject } from 'vitest';
+
+// Property and fuzz tests run a short, repeatable version in the gate and a long one in `npm run test:long`.
+
+const isLong = inject('campaign') === 'long';
+
+/** How many runs: a few in the gate, many in a long campaign. */
+export function runsOf(counts: { readonly short: number; readonly long: number }): number {
+  return isLong ? counts.long : counts.short;
+}
+
+/** The same in every gate; new in every long campaign. To repeat a failed campaign, write the printed seed here. */
+export const campaignSeed = isLong ? Date.now() % 2 ** 31 : 18;
+
+type Campaign = { readonly runs: number; readonly lanes: number };
+
+/** How long a failing value is shrunk. */
+const shrinkMs = 60_000;
+
+/**
+ * Like `fc.assert`, with several values in flight at a time. When one fails, the others finish and the failing value is then
+ * shrunk, one value at a time.
+ */
+export async function assertInLanes<T>(
+  arbitrary: fc.Arbitrary<T>,
+  { runs, lanes }: Campaign,
+  check: (value: T) => Promise<void>,
+): Promise<void> {
+  const seed = campaignSeed;
+  const values = fc.sample(arbitrary, { seed, numRuns: runs });
+  let next = 0;
+  let failed: { readonly run: number; readonly error: unknown } | undefined;
+  const lane = async (): Promise<void> => {
+    for (let run = next++; run < values.length && !failed; run = next++) {
+      try {
+        await check(values[run] as T);
+      } catch (error) {
+        failed ??= { run, error };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  if (!failed) return;
+  const { run, error } = failed;
+  const shrunk = await fc.check(fc.asyncProperty(arbitrary, check), {
+    seed,
+    path: String(run),
+    interruptAfterTimeLimit: shrinkMs,
+  });
+  const smallest = shrunk.counterexample ? fc.stringify(shrunk.counterexample) : 'did not fail again by itself';
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new Error(`seed ${seed}, run ${run}: ${reason}\nshrunk: ${smallest}`, { cause: error });
+}
