@@ -8,7 +8,7 @@ import type { ApiKey, KeyWish } from '../../src/domain/api-key.ts';
 import { scopes } from '../../src/domain/caller.ts';
 import type { ApiKeyStore, KeyHolder, PartnerStore } from '../../src/ports/partner-store.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { type TestStores, createStores } from '../support/stores.ts';
+import { type TestStores, createPostgresStores } from '../support/stores.ts';
 
 const day = 86_400;
 const plain: KeyWish = { name: 'nightly', scopes: null, livesSeconds: null };
@@ -20,7 +20,7 @@ describe('the store of API keys', () => {
   let partners: PartnerStore;
 
   beforeAll(async () => {
-    stores = await createStores('one');
+    stores = await createPostgresStores();
     db = connectPostgres({ url: stores.config.INLET_POSTGRES_URL, name: 'test', maxConnections: 4, log: silentLog });
     [keys, partners] = [postgresApiKeyStore(db), postgresPartnerStore(db)];
   });

@@ -11,7 +11,7 @@ import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.
 import type { AuditEntry } from '../../src/domain/audit.ts';
 import type { AuditLog } from '../../src/ports/partner-store.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { type TestStores, createStores } from '../support/stores.ts';
+import { type TestStores, createPostgresStores } from '../support/stores.ts';
 
 describe('the audit log', () => {
   let stores: TestStores;
@@ -19,7 +19,7 @@ describe('the audit log', () => {
   let audit: AuditLog;
 
   beforeAll(async () => {
-    stores = await createStores('one');
+    stores = await createPostgresStores();
     const url = stores.config.INLET_POSTGRES_URL;
     db = connectPostgres({ url, name: 'test', actor: 'ann@desk 1; x', maxConnections: 4, log: silentLog });
     audit = postgresAuditLog(db);

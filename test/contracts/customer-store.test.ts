@@ -9,7 +9,7 @@ import type { Customer } from '../../src/domain/customer.ts';
 import type { CustomerStore } from '../../src/ports/partner-store.ts';
 import { tablesThatHold } from '../support/search-stores.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { type TestStores, createStores } from '../support/stores.ts';
+import { type TestStores, createPostgresStores } from '../support/stores.ts';
 
 describe('the customer store', () => {
   const all = { afterId: 0, limit: 100 };
@@ -31,7 +31,7 @@ describe('the customer store', () => {
   };
 
   beforeAll(async () => {
-    stores = await createStores('one');
+    stores = await createPostgresStores();
     db = connectPostgres({ url: stores.config.INLET_POSTGRES_URL, name: 'test', maxConnections: 4, log: silentLog });
     customers = postgresCustomerStore(db);
   });

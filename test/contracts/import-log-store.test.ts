@@ -14,7 +14,7 @@ import { importMode, keyType, logType, pathType } from '../../src/domain/import-
 import { jobStatus } from '../../src/domain/job.ts';
 import type { ImportLogStore, NewImport } from '../../src/ports/import-log-store.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { type TestStores, createStores } from '../support/stores.ts';
+import { type TestStores, createPostgresStores } from '../support/stores.ts';
 
 const request = (filePath: string): NewImport => ({
   filePath,
@@ -47,7 +47,7 @@ describe('the import log store', () => {
     (await boss.findJobs<{ partnerId: number }>(laneQueue, { data: { partnerId } })).length;
 
   beforeAll(async () => {
-    stores = await createStores('one');
+    stores = await createPostgresStores();
     const url = stores.config.INLET_POSTGRES_URL;
     db = connectPostgres({ url, name: 'test', maxConnections: 8, log: silentLog });
     boss = await startBoss({ url, role: 'send', name: 'test', log: silentLog });

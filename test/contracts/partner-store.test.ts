@@ -6,7 +6,7 @@ import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.
 import { scopes } from '../../src/domain/caller.ts';
 import type { PartnerStore } from '../../src/ports/partner-store.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { type TestStores, createStores } from '../support/stores.ts';
+import { type TestStores, createPostgresStores } from '../support/stores.ts';
 
 describe('the partner store', () => {
   let stores: TestStores;
@@ -14,7 +14,7 @@ describe('the partner store', () => {
   let partners: PartnerStore;
 
   beforeAll(async () => {
-    stores = await createStores('one');
+    stores = await createPostgresStores();
     db = connectPostgres({ url: stores.config.INLET_POSTGRES_URL, name: 'test', maxConnections: 4, log: silentLog });
     partners = postgresPartnerStore(db);
   });

@@ -3,7 +3,7 @@ import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
 import type { Database } from '../../src/adapters/postgres/db/tables.ts';
 import { postgresRequestWindows } from '../../src/adapters/postgres/request-windows.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { type TestStores, createStores } from '../support/stores.ts';
+import { type TestStores, createPostgresStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 describe('request windows', () => {
@@ -11,7 +11,7 @@ describe('request windows', () => {
   let db: Database;
 
   beforeAll(async () => {
-    stores = await createStores('one');
+    stores = await createPostgresStores();
     db = connectPostgres({ url: stores.config.INLET_POSTGRES_URL, name: 'test', maxConnections: 8, log: silentLog });
   });
   afterAll(async () => {

@@ -9,7 +9,7 @@ import { importMode, keyType, pathType } from '../../src/domain/import-log.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { forgetAcceptedRequests } from '../../src/usecases/admin/maintenance.ts';
 import { partnerState } from '../support/partner-state.ts';
-import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 const request = {
@@ -28,7 +28,7 @@ describe('requests that were accepted', () => {
   let replays: number;
 
   beforeAll(async () => {
-    stores = await createStores('one');
+    stores = await createPostgresStores();
     deps = await wireUp(stores);
   });
   afterAll(async () => {

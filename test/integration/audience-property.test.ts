@@ -148,7 +148,7 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
     const purging = purges();
     const script = arbitraryScript(customersOf.map(({ length }) => length));
     try {
-      await assertInLanes(script, { runs, lanes: 8 }, async (rounds) => {
+      const passed = await assertInLanes(script, { runs, lanes: 8 }, async (rounds) => {
         const callers = await Promise.all(customersOf.map(newCaller));
         try {
           await Promise.all(callers.map((caller, index) => goThrough(caller, rounds[index] ?? [])));
@@ -158,6 +158,7 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
           throw new Error(`partners ${partners}: ${reason}\n${describeScript(rounds)}`, { cause: error });
         }
       });
+      expect(passed).toBe(runs);
     } finally {
       over.abort();
       await purging;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
 import { startApi, stopProcess, type ServiceProcess } from '../support/running-service.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { createPostgresStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 describe('the connections of an api process to PostgreSQL', () => {
@@ -12,7 +12,7 @@ describe('the connections of an api process to PostgreSQL', () => {
   let api: ServiceProcess & { readonly url: string };
 
   beforeAll(async () => {
-    stores = await createStores('one');
+    stores = await createPostgresStores();
     [busy, other] = [await createPartner(stores.environment), await createPartner(stores.environment)];
     api = await startApi(stores.environment, 'connections-of-partners');
   });

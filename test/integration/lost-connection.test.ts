@@ -4,7 +4,7 @@ import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
 import type { Database } from '../../src/adapters/postgres/db/tables.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 describe('a connection that breaks between two statements', () => {
@@ -12,7 +12,7 @@ describe('a connection that breaks between two statements', () => {
   let db: Database;
   const warnings: string[] = [];
   beforeAll(async () => {
-    stores = await createStores('one');
+    stores = await createPostgresStores();
     const url = new Secret(stores.environment['INLET_POSTGRES_URL'] ?? '');
     const log = { ...silentLog, warn: (_about: object, message: string) => void warnings.push(message) };
     db = connectPostgres({ url, name: 'test-lost-connection', maxConnections: 1, log });

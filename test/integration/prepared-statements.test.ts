@@ -5,7 +5,7 @@ import { connectForCallers } from '../../src/adapters/postgres/db/connect.ts';
 import type { Database } from '../../src/adapters/postgres/db/tables.ts';
 import { asCaller } from '../../src/adapters/postgres/db/row-security.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 
 // One connection for callers, so that what is asked again is asked where its plan is kept.
 
@@ -19,7 +19,7 @@ describe('a statement of the api', () => {
   const asOwner = (text: string): Promise<unknown> => withDatabase(stores, (client) => client.query(text));
 
   beforeEach(async () => {
-    stores = await createStores('one');
+    stores = await createPostgresStores();
     await asOwner('CREATE TABLE scratch AS SELECT 1 AS one; GRANT SELECT ON scratch TO inlet_api');
     const url = underRole(stores.config.INLET_POSTGRES_URL, 'inlet_api');
     db = connectForCallers({ url, name: 'test', maxConnections: 2, log: silentLog });

@@ -7,7 +7,7 @@ import type { Database, Tx } from '../../src/adapters/postgres/db/tables.ts';
 import { asCaller } from '../../src/adapters/postgres/db/row-security.ts';
 import { watchStatements } from '../support/sent-statements.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 import { newBarePartner, wireUp } from '../support/wired.ts';
 
 // One connection for callers, and one at the door: whoever asks gets what another had a moment before.
@@ -24,7 +24,7 @@ describe('a connection of the api', () => {
   const isTelling = (text: string): boolean => text.includes('set_config');
 
   beforeEach(async () => {
-    stores = await createStores('one');
+    stores = await createPostgresStores();
     const deps = await wireUp(stores);
     ids = [(await newBarePartner(deps)).id, (await newBarePartner(deps)).id];
     await deps.close();

@@ -112,21 +112,26 @@ describe('the warehouse after any sequence of jobs', () => {
   it(`matches a small model, for ${runs} sequences with the seed ${campaignSeed}`, { timeout: 900_000 }, async () => {
     const idle = Array.from({ length: lanes }, (_, n) => ({ partnerId: 1_000 + n, seq: 0 }));
     let nextSequence = 0;
-    await assertInLanes(fc.array(arbitraryJob, { minLength: 1, maxLength: 4 }), { runs, lanes }, async (jobs) => {
-      const sequence = nextSequence++;
-      const partner = idle.pop();
-      if (!partner) throw new Error('more lanes than partners');
-      const model = new Set<string>();
-      try {
-        for (const job of jobs.map((generic) => ofSequence(generic, sequence))) {
-          partner.seq += 1;
-          await run(partner.partnerId, partner.seq, job);
-          applyJob(model, job);
+    const passed = await assertInLanes(
+      fc.array(arbitraryJob, { minLength: 1, maxLength: 4 }),
+      { runs, lanes },
+      async (jobs) => {
+        const sequence = nextSequence++;
+        const partner = idle.pop();
+        if (!partner) throw new Error('more lanes than partners');
+        const model = new Set<string>();
+        try {
+          for (const job of jobs.map((generic) => ofSequence(generic, sequence))) {
+            partner.seq += 1;
+            await run(partner.partnerId, partner.seq, job);
+            applyJob(model, job);
+          }
+          expect(await stateOf(partner.partnerId, sequence)).toEqual([...model].toSorted());
+        } finally {
+          idle.push(partner);
         }
-        expect(await stateOf(partner.partnerId, sequence)).toEqual([...model].toSorted());
-      } finally {
-        idle.push(partner);
-      }
-    });
+      },
+    );
+    expect(passed).toBe(runs);
   });
 });

@@ -20,28 +20,31 @@ const shrinkMs = 60_000;
 
 /**
  * Like `fc.assert`, with several values in flight at a time. When one fails, the others finish and the failing value is then
- * shrunk, one value at a time.
+ * shrunk, one value at a time. Returns the number of values that passed.
  */
 export async function assertInLanes<T>(
   arbitrary: fc.Arbitrary<T>,
   { runs, lanes }: Campaign,
   check: (value: T) => Promise<void>,
-): Promise<void> {
+): Promise<number> {
   const seed = campaignSeed;
   const values = fc.sample(arbitrary, { seed, numRuns: runs });
-  let next = 0;
+  const queue = values.entries();
+  let passed = 0;
   let failed: { readonly run: number; readonly error: unknown } | undefined;
   const lane = async (): Promise<void> => {
-    for (let run = next++; run < values.length && !failed; run = next++) {
+    for (const [run, value] of queue) {
+      if (failed) return;
       try {
-        await check(values[run] as T);
+        await check(value);
+        passed += 1;
       } catch (error) {
         failed ??= { run, error };
       }
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
-  if (!failed) return;
+  if (!failed) return passed;
   const { run, error } = failed;
   const shrunk = await fc.check(fc.asyncProperty(arbitrary, check), {
     seed,
