@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import { oneAtATime, coalesceEach } from './coalesce.ts';
+import { coalesce, coalesceEach } from './coalesce.ts';
 
-describe('reading one at a time', () => {
-  it('gives all who ask meanwhile the next reading, which begins when the one before has ended', async () => {
+describe('coalesce', () => {
+  it('serves calls during a read with one next read, which starts when the current one ends', async () => {
     const began: PromiseWithResolvers<number>[] = [];
-    const read = oneAtATime(() => {
+    const read = coalesce(() => {
       const reading = Promise.withResolvers<number>();
       began.push(reading);
       return reading.promise;
@@ -22,19 +22,19 @@ describe('reading one at a time', () => {
     expect(began).toHaveLength(2);
   });
 
-  it('goes on after a reading that failed', async () => {
+  it('continues after a failed read', async () => {
     let count = 0;
-    const read = oneAtATime(() => {
+    const read = coalesce(() => {
       count += 1;
-      return count === 1 ? Promise.reject(new Error('away')) : Promise.resolve(count);
+      return count === 1 ? Promise.reject(new Error('unavailable')) : Promise.resolve(count);
     });
-    await expect(read()).rejects.toThrow('away');
+    await expect(read()).rejects.toThrow('unavailable');
     expect(await read()).toBe(2);
   });
 });
 
-describe('reading one at a time for each key', () => {
-  it('lets those of another key not wait, and those of the same share the next reading', async () => {
+describe('coalesceEach', () => {
+  it('lets different keys read concurrently while calls for one key share the next read', async () => {
     const began: string[] = [];
     const ends: (() => void)[] = [];
     const read = coalesceEach((key) => {
@@ -53,7 +53,7 @@ describe('reading one at a time for each key', () => {
     expect(await Promise.all(later)).toEqual([3, 3]);
   });
 
-  it('reads anew for whoever asks when all is told', async () => {
+  it('starts a new read for a call after all earlier reads completed', async () => {
     let count = 0;
     const read = coalesceEach(() => {
       count += 1;

@@ -1,8 +1,8 @@
 /**
- * Reads one at a time, however many ask. Whoever asks while it reads shares the next reading, not the one under way, which
- * may have begun before what they want to see.
+ * Runs one read at a time for any number of callers. Calls during a read share the next one: the current read may have
+ * started before the change that they need to see.
  */
-export function oneAtATime<T>(read: () => Promise<T>): () => Promise<T> {
+export function coalesce<T>(read: () => Promise<T>): () => Promise<T> {
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<T> | null = null;
   const begin = (): Promise<T> => {
@@ -14,36 +14,18 @@ export function oneAtATime<T>(read: () => Promise<T>): () => Promise<T> {
   return () => (next ??= running.then(begin));
 }
 
-/** The same for each key by itself. */
+/** Coalesces the reads of each key separately. */
 export function coalesceEach<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
-  const asked = new Map<string, { readonly ask: () => Promise<T>; waiting: number }>();
+  const reads = new Map<string, { readonly next: () => Promise<T>; callers: number }>();
   return async (key) => {
-    const of = asked.get(key) ?? { ask: oneAtATime(() => read(key)), waiting: 0 };
-    asked.set(key, of);
-    of.waiting += 1;
+    const entry = reads.get(key) ?? { next: coalesce(() => read(key)), callers: 0 };
+    reads.set(key, entry);
+    entry.callers += 1;
     try {
-      return await of.ask();
+      return await entry.next();
     } finally {
-      of.waiting -= 1;
-      if (of.waiting === 0) asked.delete(key);
+      entry.callers -= 1;
+      if (entry.callers === 0) reads.delete(key);
     }
   };
-}
-
-const turns = 20;
-
-/**
- * A time limit that counts turns of the event loop. One that takes long, because the process has not got the processor or
- * was stopped, counts as one: what has arrived meanwhile is read before the time is up.
- */
-export function eventLoopTimeout(ms: number): { readonly signal: AbortSignal; readonly end: () => void } {
-  const controller = new AbortController();
-  let left = turns;
-  const timer = setInterval(() => {
-    left -= 1;
-    if (left > 0) return;
-    clearInterval(timer);
-    controller.abort();
-  }, ms / turns).unref();
-  return { signal: controller.signal, end: () => clearInterval(timer) };
 }

@@ -5,10 +5,10 @@ import { type LookupFunction, Socket, isIP } from 'node:net';
 import { Failure } from '../domain/failure.ts';
 import { type Network, mayReach } from '../domain/network-address.ts';
 
-/** Whoever makes the connections of a client: without and with TLS. */
+/** A client's connection pools, without and with TLS. */
 export type Agents = { readonly http: Agent; readonly https: SecureAgent };
 
-/** All addresses of a name. */
+/** Resolves a host name to all its addresses. */
 export type Resolve = (
   hostname: string,
   options: LookupOptions & { readonly all: true },
@@ -18,9 +18,8 @@ export type Resolve = (
 export const agentLimits = { keepAlive: true, maxSockets: 64 };
 
 /**
- * Agents that connect to public addresses only, and to those of the given networks. A name is resolved once for each
- * connection, all of its addresses are checked, and the socket goes to one that was: there is no second answer that
- * could be another.
+ * Creates agents that connect only to public addresses and to the given networks. Each connection resolves the name once,
+ * checks all its addresses and connects to one of them, so a second DNS answer cannot bypass the check (DNS rebinding).
  */
 export function guardedAgents(networks: readonly Network[], resolve: Resolve = lookup): Agents {
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
@@ -36,8 +35,8 @@ export function guardedAgents(networks: readonly Network[], resolve: Resolve = l
   };
   const options = { ...agentLimits, lookup: guardedLookup };
   return {
-    http: withoutPlainAddresses(new Agent(options), networks),
-    https: withoutPlainAddresses(new SecureAgent(options), networks),
+    http: guardLiteralAddresses(new Agent(options), networks),
+    https: guardLiteralAddresses(new SecureAgent(options), networks),
   };
 }
 
@@ -46,8 +45,8 @@ export function destroyAgents({ http, https }: Agents): void {
   https.destroy();
 }
 
-/** Nothing is looked up for a host that is an address already. */
-function withoutPlainAddresses<T extends Agent>(agent: T, networks: readonly Network[]): T {
+/** A host that is a literal IP address never reaches the lookup. */
+function guardLiteralAddresses<T extends Agent>(agent: T, networks: readonly Network[]): T {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (options, callback) => {
     const host = options.host ?? '';
@@ -59,5 +58,5 @@ function withoutPlainAddresses<T extends Agent>(agent: T, networks: readonly Net
 }
 
 function refusal(host: string): Failure {
-  return new Failure('storage_address_refused', `"${host}" leads to an address that is not public.`);
+  return new Failure('storage_address_refused', `"${host}" resolves to an address that is not public.`);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pendingMigrations, readMigrationFiles } from './migration-files.ts';
 
-describe('the migration files of a folder', () => {
+describe('readMigrationFiles', () => {
   let folder: string;
 
   beforeEach(() => {
@@ -18,7 +18,7 @@ describe('the migration files of a folder', () => {
     for (const name of names) writeFileSync(join(folder, name), `-- ${name}`);
   };
 
-  it('come in the order of their numbers, with text and checksum', async () => {
+  it('returns the files in numeric order with text and checksum', async () => {
     write('0002-more.sql', '0001-first.sql');
     const files = await readMigrationFiles(folder);
     expect(files.map(({ name, text }) => [name, text])).toEqual([
@@ -29,21 +29,21 @@ describe('the migration files of a folder', () => {
     expect(files[0]?.checksum).not.toBe(files[1]?.checksum);
   });
 
-  it('do not include the dumped schema or anything else', async () => {
+  it('ignores the schema dump and other files', async () => {
     write('0001-first.sql', 'schema.sql', 'README.md', '0002-more.sql.bak');
     expect((await readMigrationFiles(folder)).map(({ name }) => name)).toEqual(['0001-first.sql']);
   });
 
   it.each([
     { mistake: 'a missing number', names: ['0001-a.sql', '0003-c.sql'], at: 'expected number 2 at 0003-c.sql' },
-    { mistake: 'a doubled number', names: ['0001-a.sql', '0001-b.sql'], at: 'expected number 2 at 0001-b.sql' },
-    { mistake: 'a late beginning', names: ['0002-b.sql'], at: 'expected number 1 at 0002-b.sql' },
-  ])('are refused with $mistake', async ({ names, at }) => {
+    { mistake: 'a duplicate number', names: ['0001-a.sql', '0001-b.sql'], at: 'expected number 2 at 0001-b.sql' },
+    { mistake: 'a first number other than 1', names: ['0002-b.sql'], at: 'expected number 1 at 0002-b.sql' },
+  ])('rejects $mistake', async ({ names, at }) => {
     write(...names);
     await expect(readMigrationFiles(folder)).rejects.toThrow(at);
   });
 
-  it('have another checksum after any change', async () => {
+  it('gives a changed file a different checksum', async () => {
     write('0001-a.sql');
     const [before] = await readMigrationFiles(folder);
     writeFileSync(join(folder, '0001-a.sql'), '-- 0001-a.sql ');
@@ -52,7 +52,7 @@ describe('the migration files of a folder', () => {
   });
 });
 
-describe('what is still to be run', () => {
+describe('pendingMigrations', () => {
   const files = [
     { name: '0001-a.sql', text: 'a', checksum: 'aa' },
     { name: '0002-b.sql', text: 'b', checksum: 'bb' },
@@ -68,17 +68,17 @@ describe('what is still to be run', () => {
       ] as const,
       pending: [],
     },
-  ])('is $pending after $done', ({ done, pending }) => {
+  ])('returns $pending after $done', ({ done, pending }) => {
     expect(pendingMigrations(files, new Map(done)).map(({ name }) => name)).toEqual(pending);
   });
 
-  it('is nothing at all when a file was changed after it had run', () => {
+  it('rejects a file that changed after it ran', () => {
     expect(() => pendingMigrations(files, new Map([['0001-a.sql', 'zz']]))).toThrow(
-      '0001-a.sql was changed after it had run',
+      '0001-a.sql was changed after it ran',
     );
   });
 
-  it('is what this version knows, also when a newer version has run more', () => {
+  it('ignores migrations of a newer version', () => {
     const done = new Map([
       ['0001-a.sql', 'aa'],
       ['0002-b.sql', 'bb'],

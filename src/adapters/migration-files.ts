@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 export type MigrationFile = { readonly name: string; readonly text: string; readonly checksum: string };
 
-/** The numbered files of a folder, in order: `0001-name.sql`. A missing or doubled number is a mistake. */
+/** Reads the numbered files of a folder (`0001-name.sql`) in order. Throws on a missing or duplicate number. */
 export async function readMigrationFiles(folder: string): Promise<MigrationFile[]> {
   const names = (await readdir(folder)).filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name)).toSorted();
   for (const [index, name] of names.entries()) {
@@ -18,11 +18,12 @@ export async function readMigrationFiles(folder: string): Promise<MigrationFile[
   );
 }
 
-/** What is still to be run. A file that changed after it ran would make two kinds of databases. */
+/** The files that have not run yet. Throws if a file changed after it ran, because databases would then differ. */
 export function pendingMigrations(files: readonly MigrationFile[], done: ReadonlyMap<string, string>): MigrationFile[] {
   for (const { name, checksum } of files) {
     const ran = done.get(name);
-    if (ran !== undefined && ran !== checksum) throw new Error(`${name} was changed after it had run; add a new file.`);
+    if (ran !== undefined && ran !== checksum)
+      throw new Error(`${name} was changed after it ran; add a new file instead.`);
   }
   return files.filter(({ name }) => !done.has(name));
 }

@@ -1,5 +1,5 @@
-/** Nobody is there: nothing of what was asked can have been done, and nothing in it can be to blame. */
-const awayCodes = new Set([
+/** The server was not reached: the request had no effect and cannot be the cause. */
+const unavailableCodes = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
   'ENETUNREACH',
@@ -7,7 +7,7 @@ const awayCodes = new Set([
   'EAI_AGAIN',
   'ENOTFOUND',
   'ETIMEDOUT',
-  // PostgreSQL: being stopped or started, no connection or no room left.
+  // PostgreSQL: shutting down or starting up, out of disk space, memory or connections.
   '57P01',
   '57P02',
   '57P03',
@@ -15,8 +15,8 @@ const awayCodes = new Set([
   '53200',
   '53300',
 ]);
-/** ClickHouse, by name: a shard behind it is away; it is busy or full. */
-const awayTypes = new Set([
+/** ClickHouse error types: another shard is unavailable, or the server is overloaded or out of disk space. */
+const unavailableTypes = new Set([
   'ALL_CONNECTION_TRIES_FAILED',
   'TOO_MANY_SIMULTANEOUS_QUERIES',
   'TOO_MANY_PARTS',
@@ -24,16 +24,16 @@ const awayTypes = new Set([
   'TABLE_IS_READ_ONLY',
   'DNS_ERROR',
 ]);
-const awayWords = /^timeout exceeded when trying to connect$|No space left on device/;
-const awayStatuses = new Set([429, 502, 503, 504]);
+const unavailableMessages = /^timeout exceeded when trying to connect$|No space left on device/;
+const unavailableStatuses = new Set([429, 502, 503, 504]);
 
-/** It was there and is no longer; what was asked may have been the reason. */
+/** The connection was lost or the statement was stopped; the request may be the cause. */
 const brokenCodes = new Set([
   'ECONNRESET',
   'ECONNABORTED',
   'EPIPE',
   'ERR_STREAM_PREMATURE_CLOSE',
-  // PostgreSQL: a statement took too long, a transaction stood still.
+  // PostgreSQL: statement timeout, idle-in-transaction timeout.
   '57014',
   '25P03',
 ]);
@@ -45,34 +45,40 @@ const brokenTypes = new Set([
   'MEMORY_LIMIT_EXCEEDED',
   'ABORTED',
 ]);
-const brokenWords =
+const brokenMessages =
   /^(?:Timeout error\.?|socket hang up|aborted|Connection terminated.*|Client .* is not queryable|Query read timeout|timeout expired)$/;
 
-const mostCauses = 8;
+const maxCauseDepth = 8;
 
 /**
- * Whether an error, or what caused it, says that a server of ours is `away`, so that waiting helps, or that a connection to
- * one `broke` in the middle, where waiting helps unless it breaks every time. Null for everything else.
+ * Classifies an error by itself and its causes. `away`: a dependency is unavailable, so waiting helps. `broke`: a connection
+ * was lost mid-request, so waiting helps unless the request itself breaks it every time. Null: not transient. The values
+ * are labels of the retry metric.
  */
 export function transientErrorKind(error: unknown): 'away' | 'broke' | null {
   let cause = error;
-  for (let depth = 0; depth < mostCauses && cause instanceof Error; depth++) {
+  for (let depth = 0; depth < maxCauseDepth && cause instanceof Error; depth++) {
     const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
     const type = 'type' in cause && typeof cause.type === 'string' ? cause.type : '';
     const status = httpStatusOf(cause);
     const { message } = cause;
-    if (awayCodes.has(code) || awayTypes.has(type) || awayWords.test(message) || awayStatuses.has(status))
+    if (
+      unavailableCodes.has(code) ||
+      unavailableTypes.has(type) ||
+      unavailableMessages.test(message) ||
+      unavailableStatuses.has(status)
+    )
       return 'away';
     const isTimeout = cause.name === 'TimeoutError';
     const isBroken =
-      /^08...$/.test(code) || brokenCodes.has(code) || brokenTypes.has(type) || brokenWords.test(message);
+      /^08...$/.test(code) || brokenCodes.has(code) || brokenTypes.has(type) || brokenMessages.test(message);
     if (isBroken || isTimeout || status >= 500) return 'broke';
     cause = cause.cause;
   }
   return null;
 }
 
-/** Of an answer of the object storage. */
+/** The HTTP status of an AWS SDK error, otherwise 0. */
 function httpStatusOf(error: Error): number {
   const metadata = '$metadata' in error ? error.$metadata : null;
   if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return 0;

@@ -1,7 +1,5 @@
 import * as fc from 'fast-check';
-import { crc32 as crc32OfNode } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { crc32 } from './crc32.ts';
 import { formatKey, hideKeys, keyAlphabet, mayBeKey, parseKey, randomLength, type KeyKind } from './key-format.ts';
 
 const kinds: readonly KeyKind[] = ['key', 'user'];
@@ -18,16 +16,6 @@ const parts = fc.record({ kind: fc.constantFrom(...kinds), environment: environm
 const keys = parts.map(({ kind, environment, random }) => formatKey(kind, environment, random));
 const bytes = fc.uint8Array().map((list) => Buffer.from(list).toString('latin1'));
 const oldKeys = letters(`${keyAlphabet}-_`, { minLength: 32, maxLength: 32 });
-
-describe('the checksum', () => {
-  it('is the CRC-32 that others compute', () => {
-    fc.assert(
-      fc.property(letters(`${keyAlphabet}_-. `, { minLength: 0, maxLength: 100 }), (text) => {
-        expect(crc32(text)).toBe(crc32OfNode(text));
-      }),
-    );
-  });
-});
 
 describe('a key', () => {
   it('stays as it is over releases, because keys are with partners', () => {

@@ -1,4 +1,4 @@
-import { crc32 } from './crc32.ts';
+import { crc32 } from 'node:zlib';
 
 // `inlet_<environment>_<kind>_<random><checksum>`: the text alone shows what it is, which installation issued it, and
 // that it is complete. See docs/decisions/api-keys-and-user-tokens.md.

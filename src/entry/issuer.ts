@@ -1,5 +1,5 @@
 import { type IssuedTokenSettings, oidcIssuedTokens } from '../adapters/oidc/issued-tokens.ts';
-import { type IssuerAddress, type KeySet, fetchKeySet, holdKeys, keyTimes } from '../adapters/oidc/key-set.ts';
+import { type IssuerAddress, type KeySet, fetchKeySet, cacheKeys, keyTimes } from '../adapters/oidc/key-set.ts';
 import { parseNetwork } from '../domain/network-address.ts';
 import type { Log } from '../ports/observability.ts';
 import type { IssuedTokens } from '../ports/partner-store.ts';
@@ -42,6 +42,6 @@ export function issuedTokensOf(
   const settings = issuerOf(config);
   if (!settings) return null;
   const { fetchKeys } = observed({ fetchKeys: (timeoutMs) => fetchKeySet(settings.address, timeoutMs) });
-  const held = holdKeys(fetchKeys, keyTimes(settings.keysMs), log);
+  const held = cacheKeys(fetchKeys, keyTimes(settings.keysMs), log);
   return oidcIssuedTokens(settings, held, log);
 }

@@ -215,7 +215,7 @@ describe('a user token of an OpenID Connect issuer', () => {
     ['no signature, and something in its place', 'ERR_JOSE_ALG_NOT_ALLOWED'],
     ['the public key as a secret (HS256)', 'ERR_JOSE_ALG_NOT_ALLOWED'],
     ['an algorithm that is not on the list', 'ERR_JOSE_ALG_NOT_ALLOWED'],
-    ['the same signature in another spelling', 'it is not spelt as it was signed'],
+    ['the same signature in another encoding', 'it is not canonical base64url'],
     ['five parts', ''],
     ['nothing but dots', ''],
     ['more than 8,192 characters', ''],

@@ -172,7 +172,7 @@ describe('a folder of migrations', () => {
     await migrateControl();
     appendFileSync(join(folder, 'postgres/0001-control-plane.sql'), '-- a word more\n');
     add('postgres', 'more', 'CREATE TABLE more (id bigint)');
-    await expect(migrateControl()).rejects.toThrow('0001-control-plane.sql was changed after it had run');
+    await expect(migrateControl()).rejects.toThrow('0001-control-plane.sql was changed after it ran');
     expect(await inPostgres(stores.config, `SELECT to_regclass('more') AS more`)).toEqual([{ more: null }]);
   });
 
@@ -180,7 +180,7 @@ describe('a folder of migrations', () => {
     await migrateData();
     appendFileSync(join(folder, 'clickhouse/0001-data-plane.sql'), '-- a word more\n');
     add('clickhouse', 'more', 'CREATE TABLE more (id UInt64) ENGINE = MergeTree ORDER BY id;');
-    await expect(migrateData()).rejects.toThrow('0001-data-plane.sql was changed after it had run');
+    await expect(migrateData()).rejects.toThrow('0001-data-plane.sql was changed after it ran');
     expect(
       await onShards(
         stores.config,

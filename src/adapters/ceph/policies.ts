@@ -8,7 +8,7 @@ type Statement = {
 
 export type Policy = { readonly Version: '2012-10-17'; readonly Statement: readonly Statement[] };
 
-/** Read, write, delete and list inside of the prefix, and nothing else anywhere. */
+/** Allows reading, writing, deleting and listing inside the prefix, and nothing else. */
 export function partnerInsidePrefix(bucket: string, prefix: string): Policy {
   return {
     Version: '2012-10-17',

@@ -3,15 +3,14 @@ import { z } from 'zod';
 import { Secret } from '../../domain/secret.ts';
 import type { StorageGrant, StorageProvisioner } from '../../ports/object-store.ts';
 import { ownerReadsAll, partnerInsidePrefix } from './policies.ts';
-import { type AdminAnswer, type CephAdmin, sendSigned } from './signed-request.ts';
+import { type AdminResponse, type CephAdmin, sendSigned } from './signed-request.ts';
 
 const userSchema = z.object({ keys: z.array(z.object({ access_key: z.string(), secret_key: z.string() })).min(1) });
-const accepted = new Set([200, 201, 204]);
+const successStatuses = new Set([200, 201, 204]);
 
 /**
- * Partners as users of a Ceph gateway. Each partner has a user with a policy of its own: the rights of a thousand
- * partners in one bucket policy would be read with every request, and two provisionings at once would overwrite each
- * other. `PutUserPolicy` is also how AWS IAM does it.
+ * Creates a Ceph gateway user with its own policy for each partner. One bucket policy for a thousand partners would be
+ * evaluated on every request, and concurrent provisioning would overwrite it. AWS IAM has the same `PutUserPolicy`.
  */
 export function cephStorageProvisioner(admin: CephAdmin, owner: S3Client, bucket: string): StorageProvisioner {
   return {
@@ -27,13 +26,13 @@ export function cephStorageProvisioner(admin: CephAdmin, owner: S3Client, bucket
         PolicyName: 'prefix',
         PolicyDocument: policy,
       };
-      requireAccepted(await sendSigned(admin, { method: 'POST', path: '/', query }), `limit ${uid} to its prefix`);
+      requireSuccess(await sendSigned(admin, { method: 'POST', path: '/', query }), `limit ${uid} to its prefix`);
       return { bucket, prefix, accessKeyId: access_key, secretAccessKey: new Secret(secret_key) };
     },
   };
 }
 
-/** The bucket, and the right of its owner to read what partners write (an object belongs to its writer). */
+/** Creates the bucket and lets its owner read what partners write, because an object belongs to its writer. */
 async function prepareBucket(owner: S3Client, bucket: string): Promise<void> {
   await owner.send(new CreateBucketCommand({ Bucket: bucket }));
   const { Owner: bucketOwner } = await owner.send(new GetBucketAclCommand({ Bucket: bucket }));
@@ -41,19 +40,21 @@ async function prepareBucket(owner: S3Client, bucket: string): Promise<void> {
   await owner.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: policy }));
 }
 
-/** Makes the user without the right to make buckets, or finds it. */
+/** Creates the user without the right to create buckets, or reads the existing one. */
 async function ensureUser(admin: CephAdmin, uid: string): Promise<{ access_key: string; secret_key: string }> {
   const path = '/admin/user';
   const query = { uid, 'display-name': uid, 'max-buckets': '-1', format: 'json' };
-  let answer = await sendSigned(admin, { method: 'PUT', path, query });
-  if (answer.status === 409) answer = await sendSigned(admin, { method: 'GET', path, query: { uid, format: 'json' } });
-  requireAccepted(answer, `create the storage user ${uid}`);
-  const [key] = userSchema.parse(JSON.parse(answer.text)).keys;
+  let response = await sendSigned(admin, { method: 'PUT', path, query });
+  if (response.status === 409)
+    response = await sendSigned(admin, { method: 'GET', path, query: { uid, format: 'json' } });
+  requireSuccess(response, `create the storage user ${uid}`);
+  const [key] = userSchema.parse(JSON.parse(response.text)).keys;
   if (!key) throw new Error(`the storage user ${uid} has no key`);
   return key;
 }
 
-/** The text of an answer may hold keys, so only its status is told. */
-function requireAccepted(answer: AdminAnswer, what: string): void {
-  if (!accepted.has(answer.status)) throw new Error(`The storage refused to ${what}: HTTP ${answer.status}.`);
+/** The response text may contain keys, so the error names only the status. */
+function requireSuccess(response: AdminResponse, what: string): void {
+  if (!successStatuses.has(response.status))
+    throw new Error(`The storage refused to ${what}: HTTP ${response.status}.`);
 }

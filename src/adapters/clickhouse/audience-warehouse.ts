@@ -12,7 +12,7 @@ import {
   sumOverShards,
 } from './connect.ts';
 import { mutate } from './mutate.ts';
-import { findRooms, hasRoom, publishRoom, roomNames } from './staging-tables.ts';
+import { findStagingTables, hasStagingTables, attachStagingTable, stagingTableNames } from './staging-tables.ts';
 
 export function clickhouseAudienceWarehouse(engine: Engine): AudienceWarehouse {
   return {
@@ -25,7 +25,7 @@ export function clickhouseAudienceWarehouse(engine: Engine): AudienceWarehouse {
   };
 }
 
-/** Partition and sort order begin so: nothing of another audience is read. */
+/** A prefix of the partition and sort key, so that no rows of other audiences are read. */
 export const isOfGeneration =
   'partner_id = {partner: UInt64} AND audience_id = {audience: UInt64} AND generation = {generation: UInt32}';
 
@@ -33,20 +33,20 @@ export function generationParameters({ partnerId, audienceId, generation }: Gene
   return { partner: partnerId, audience: audienceId, generation };
 }
 
-/** A query of the staged rows (file_id, device) of these files on a shard, wherever they are staged. */
+/** A query for the staged rows (file_id, device) of these files, from staging tables and the shared stage. */
 async function stagedMembersSql(shard: Shard, loads: readonly FilesOfLoad[]): Promise<string> {
-  const rooms = await findRooms(
+  const inOwnTables = await findStagingTables(
     shard,
     loads.map(({ load }) => load.loadId),
   );
-  const shared = loads.filter(({ load }) => !rooms.has(load.loadId));
+  const shared = loads.filter(({ load }) => !inOwnTables.has(load.loadId));
   const ids = (values: readonly number[]): string => values.map((value) => `toUInt64(${value})`).join(', ');
   return [
     ...loads
-      .filter(({ load }) => rooms.has(load.loadId))
+      .filter(({ load }) => inOwnTables.has(load.loadId))
       .map(
         ({ load, fileIds }) =>
-          `SELECT file_id, device FROM ${roomNames(load.loadId).rows} WHERE file_id IN (${ids(fileIds)})`,
+          `SELECT file_id, device FROM ${stagingTableNames(load.loadId).rows} WHERE file_id IN (${ids(fileIds)})`,
       ),
     ...(shared.length === 0
       ? []
@@ -57,15 +57,15 @@ async function stagedMembersSql(shard: Shard, loads: readonly FilesOfLoad[]): Pr
   ].join('\nUNION ALL ');
 }
 
-/** From stage to audience, on each shard for itself. An audience is a set: repeating it changes nothing. */
+/** Publishes from the stage to the audience, shard by shard. Idempotent, because an audience is a set. */
 async function publishMembers(engine: Engine, load: Load, fileIds: readonly number[]): Promise<void> {
   await onEveryShard(engine, async (shard) => {
-    const isShared = !(await hasRoom(shard, load.loadId));
+    const isShared = !(await hasStagingTables(shard, load.loadId));
     if (isShared) return copyMembers(shard, load, fileIds, 'staged_members_local WHERE load_id = {load: UInt64}');
-    const { rows } = roomNames(load.loadId);
-    // A room that also has rows of a file that failed cannot be taken as a whole.
+    const { rows } = stagingTableNames(load.loadId);
+    // A staging table with rows of a failed file cannot be attached as a whole.
     if (await hasOtherFiles(shard, rows, fileIds)) return copyMembers(shard, load, fileIds, `${rows} WHERE true`);
-    await publishRoom(shard, load);
+    await attachStagingTable(shard, load);
   });
 }
 
@@ -102,9 +102,9 @@ async function countDead(engine: Engine, generation: Generation): Promise<number
 }
 
 /**
- * One mutation for all of them, with a command for each partner's partition: only parts that hold some of them are written
- * anew. (On plain tables every other part gets a new name by hard links, which takes time but no room: seconds a mutation
- * where there are many parts, so there should be few mutations.) Returns when the rows are in no part any more.
+ * Deletes the generations in one mutation with a command per partner partition, which rewrites only parts that contain
+ * their rows. (Every other part is hard-linked under a new name. With many parts that takes seconds per mutation, so there
+ * should be few mutations.) Returns when no part contains the rows.
  */
 async function purgeGenerations(engine: Engine, dead: readonly Generation[], signal: AbortSignal): Promise<void> {
   const byPartner = Map.groupBy(dead, ({ partnerId }) => partnerId);
@@ -114,18 +114,18 @@ async function purgeGenerations(engine: Engine, dead: readonly Generation[], sig
 }
 
 function deleteOfPartner([partnerId, dead]: [number, Generation[]]): string {
-  const pairs = dead.map(({ audienceId, generation }) => `(${whole(audienceId)}, ${whole(generation)})`);
-  return `DELETE IN PARTITION ID '${whole(partnerId)}'
-    WHERE partner_id = ${whole(partnerId)} AND (audience_id, generation) IN (${pairs.join(', ')})`;
+  const pairs = dead.map(({ audienceId, generation }) => `(${checkedId(audienceId)}, ${checkedId(generation)})`);
+  return `DELETE IN PARTITION ID '${checkedId(partnerId)}'
+    WHERE partner_id = ${checkedId(partnerId)} AND (audience_id, generation) IN (${pairs.join(', ')})`;
 }
 
-/** These stand in the statement itself: a partition cannot be a parameter, and each command has its own. */
-function whole(id: number): number {
-  if (!Number.isSafeInteger(id) || id < 0) throw new TypeError(`${id} is no id`);
+/** Guards IDs that are written into the statement: a partition cannot be a query parameter. */
+function checkedId(id: number): number {
+  if (!Number.isSafeInteger(id) || id < 0) throw new TypeError(`${id} is not an ID`);
   return id;
 }
 
-/** The two numbers that a query with the columns `unique` and `matched` gives. */
+/** Runs a query that returns one row with the columns `unique` and `matched`. */
 async function selectCounts(
   shard: Shard,
   { query, ...rest }: Omit<Parameters<Shard['query']>[0], 'format'>,
@@ -143,22 +143,22 @@ function sumCounts(counts: readonly DeviceCounts[]): DeviceCounts {
   return counts.reduce((a, b) => ({ unique: a.unique + b.unique, matched: a.matched + b.matched }));
 }
 
-/** From a device on, up to another; without one of them, from the first or up to the last. */
+/** `from` is inclusive, `to` is exclusive; a missing bound is open. */
 type DeviceRange = { readonly from?: string; readonly to?: string };
 
-/** Every range holds the streams of all parts in memory. */
-const mostRanges = 8;
+/** Each range keeps a stream of every part in memory. */
+const maxRanges = 8;
 
 /**
- * Ranges of about the same number of devices, as many as the shard has processors. The known devices tell where to cut:
- * of those the engine has every 8,192th in memory. The ranges need not be equal, only together be all.
+ * Splits the devices into ranges of about equal size, one per processor of the shard. The bounds come from the primary
+ * index of the known devices, which holds every 8,192nd device in memory. Equal sizes are not required for correctness.
  */
 async function rangesOfDevices(shard: Shard): Promise<DeviceRange[]> {
   const result = await shard.query({
     query: `
       SELECT arrayMap(n -> toString(devices[intDiv(n * length(devices), ways)]), range(1, ways)) AS cuts
       FROM (
-        SELECT arraySort(groupArray(device)) AS devices, least(getSetting('max_threads'), ${mostRanges}) AS ways
+        SELECT arraySort(groupArray(device)) AS devices, least(getSetting('max_threads'), ${maxRanges}) AS ways
         FROM mergeTreeIndex(currentDatabase(), 'known_devices_local')
       )
       WHERE length(devices) > 10 * ways`,
@@ -180,38 +180,35 @@ function isInRange({ from, to }: DeviceRange): string {
   return tests.length === 0 ? 'true' : tests.join(' AND ');
 }
 
-/** Rows of a granule: what is read of the known devices to find one of them. */
+/** Rows per granule, the unit of a lookup in the known devices. */
 const granule = 8192;
 
-/** A set of so many devices takes some tens of megabytes. */
-const largestSet = 500_000;
+/** A set of this many devices takes some tens of megabytes. */
+const maxSetDevices = 500_000;
 
-/** Fewer devices are counted faster than they are divided. */
-const worthDividing = 1_000_000;
+/** Below this, counting in one range is faster than splitting. */
+const minDevicesToSplit = 1_000_000;
 
-/**
- * Small blocks: every part is a stream with blocks of its own, and they are what the merge keeps in memory, which so does
- * not grow with the devices.
- */
+/** Every part is a stream with its own blocks, and the merge keeps those in memory. Small blocks bound it. */
 const settings: ClickHouseSettings = { join_algorithm: 'full_sorting_merge', max_block_size: '16384' };
 
-/** Each device is on one shard, so the totals are sums. */
+/** A device is on exactly one shard, so the totals are sums. */
 async function countDevices(engine: Engine, of: CountedJob, about: number): Promise<DeviceCounts> {
   return sumCounts(await onEveryShard(engine, (shard) => countOnShard(shard, of, about / engine.shards.length)));
 }
 
-/** Few devices are looked up among the known ones; many are merged with all of them, a range on each processor. */
+/** Looks few devices up in the known ones; merges many with all known devices, one range per processor. */
 async function countOnShard(shard: Shard, of: CountedJob, about: number): Promise<DeviceCounts> {
   const known = await selectNumber(shard, {
     query: `SELECT toString(sum(rows)) AS number FROM system.parts
      WHERE active AND database = currentDatabase() AND table = 'known_devices_local'`,
   });
-  if (about <= largestSet && about * granule < known) return select(shard, of, lookedUp);
-  const ranges = about < worthDividing ? [{}] : await rangesOfDevices(shard);
-  return sumCounts(await Promise.all(ranges.map((range) => select(shard, of, merged(range), range))));
+  if (about <= maxSetDevices && about * granule < known) return selectRange(shard, of, lookupSql);
+  const ranges = about < minDevicesToSplit ? [{}] : await rangesOfDevices(shard);
+  return sumCounts(await Promise.all(ranges.map((range) => selectRange(shard, of, mergeSql(range), range))));
 }
 
-const lookedUp = `
+const lookupSql = `
   SELECT
     (SELECT count() FROM (
       SELECT device FROM audience_devices_local WHERE ${isOfGeneration} ORDER BY device LIMIT 1 BY device
@@ -222,10 +219,10 @@ const lookedUp = `
     )) AS matched`;
 
 /**
- * One pass over both tables, in the order in which their rows stand. The left side comes sorted and without doubles, and
- * ANY takes one of the right, so every row is a device.
+ * One pass over both tables in sort order. The left side is sorted and distinct, and ANY takes one match from the right, so
+ * every row is one device.
  */
-function merged(range: DeviceRange): string {
+function mergeSql(range: DeviceRange): string {
   return `
   SELECT count() AS unique, countIf(known.device = member.device) AS matched
   FROM (
@@ -236,7 +233,7 @@ function merged(range: DeviceRange): string {
     ON known.device = member.device`;
 }
 
-function select(shard: Shard, of: CountedJob, query: string, range: DeviceRange = {}): Promise<DeviceCounts> {
+function selectRange(shard: Shard, of: CountedJob, query: string, range: DeviceRange = {}): Promise<DeviceCounts> {
   return selectCounts(shard, {
     query,
     query_params: { ...generationParameters(of), ...range },
@@ -246,8 +243,8 @@ function select(shard: Shard, of: CountedJob, query: string, range: DeviceRange 
 }
 
 /**
- * The devices that staged files would bring into an audience, and how many of these are known. The audience is read
- * once; whether a row is one of the staged devices is asked for 32 of its bits first, which takes a third of the time.
+ * Counts the devices that staged files would add to an audience, and how many of them are known. The audience is read
+ * once; comparing 32 bits of each device before the whole takes a third of the time.
  */
 async function countNewDevices(engine: Engine, job: CountedJob, loads: readonly FilesOfLoad[]): Promise<DeviceCounts> {
   const counts = await onEveryShard(engine, async (shard) => {
@@ -267,8 +264,8 @@ async function countNewDevices(engine: Engine, job: CountedJob, loads: readonly 
 }
 
 /**
- * Distinct devices of each file. Each device is on one shard, so the totals are sums. Read in the order of the stage,
- * where the same devices are neighbours: LIMIT BY takes little memory and half the CPU of GROUP BY.
+ * Counts the distinct devices of each file. Reading in the sort order of the stage puts equal devices next to each other:
+ * LIMIT BY takes little memory and half the CPU time of GROUP BY.
  */
 async function countUploaded(engine: Engine, load: Load, fileIds: readonly number[]): Promise<Map<number, number>> {
   const { loadId, partnerId, target } = load;
@@ -276,7 +273,7 @@ async function countUploaded(engine: Engine, load: Load, fileIds: readonly numbe
   const totals = new Map<number, number>();
   await onEveryShard(engine, async (shard) => {
     const result = await shard.query({
-      query: (await hasRoom(shard, loadId)) ? inRoom(loadId, fileIds) : inSharedStage,
+      query: (await hasStagingTables(shard, loadId)) ? inStagingTable(loadId, fileIds) : inSharedStage,
       query_params: { load: loadId, files: fileIds, ...generationParameters({ partnerId, ...target }) },
       query_id: newQueryId(loadQueryPrefix(loadId), 'count'),
       format: 'JSONEachRow',
@@ -288,25 +285,25 @@ async function countUploaded(engine: Engine, load: Load, fileIds: readonly numbe
   return totals;
 }
 
-const isOneOfThese = 'file_id IN ({files: Array(UInt64)})';
+const isInFiles = 'file_id IN ({files: Array(UInt64)})';
 
 const inSharedStage = `
   SELECT toString(file_id) AS file, toString(count()) AS devices FROM (
-    SELECT file_id, device FROM staged_members_local WHERE load_id = {load: UInt64} AND ${isOneOfThese}
+    SELECT file_id, device FROM staged_members_local WHERE load_id = {load: UInt64} AND ${isInFiles}
     ORDER BY file_id, device LIMIT 1 BY file_id, device
   ) GROUP BY file_id`;
 
 /**
- * A room is in order of device, behind what all its rows have in common: only when that is named are they read in order.
- * Many files are small ones: a set for each takes a third of the time that one for all of them takes.
+ * A staging table is sorted by device after the columns that are equal in all its rows; naming those lets ClickHouse read
+ * in order. Many files are small ones: one set per file takes a third of the time of one set for all.
  */
-function inRoom(loadId: number, fileIds: readonly number[]): string {
-  const { rows } = roomNames(loadId);
+function inStagingTable(loadId: number, fileIds: readonly number[]): string {
+  const { rows } = stagingTableNames(loadId);
   const [only, ...others] = fileIds;
   if (others.length > 0) {
     return `SELECT toString(file_id) AS file, toString(uniqExact(device)) AS devices FROM ${rows}
-      WHERE ${isOneOfThese} GROUP BY file_id`;
+      WHERE ${isInFiles} GROUP BY file_id`;
   }
-  const devices = `SELECT device FROM ${rows} WHERE ${isOfGeneration} AND ${isOneOfThese} ORDER BY device LIMIT 1 BY device`;
+  const devices = `SELECT device FROM ${rows} WHERE ${isOfGeneration} AND ${isInFiles} ORDER BY device LIMIT 1 BY device`;
   return `SELECT '${String(only)}' AS file, toString(count()) AS devices FROM (${devices})`;
 }

@@ -1,10 +1,9 @@
 import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client';
 import type { Secret } from '../../domain/secret.ts';
-import { eventLoopTimeout } from '../coalesce.ts';
 
 export type Shard = ClickHouseClient;
 
-/** The engine: one address per shard. A single server is a cluster of one shard. */
+/** ClickHouse, with one client per shard. A single server is a cluster of one shard. */
 export type Engine = {
   readonly shards: readonly [Shard, ...Shard[]];
   readonly database: string;
@@ -12,8 +11,8 @@ export type Engine = {
 };
 
 /**
- * Settings of every statement. Recent versions collect inserts in the background by default; ours must be there. A question
- * whose asker is gone would be answered all the same.
+ * Settings of every statement. Asynchronous inserts, the default in recent versions, would return before the rows are
+ * stored. Queries whose client has disconnected are canceled.
  */
 const settings: ClickHouseSettings = {
   async_insert: 0,
@@ -34,17 +33,17 @@ export function connectEngine(options: {
         url: url.reveal(),
         database: options.database,
         application: options.name,
-        // A load runs as long as its bytes flow; other statements give up earlier by `max_execution_time`, in seconds.
-        // A server that does not answer at all is noticed by `endStalled`.
+        // A load may run for hours; other statements end earlier by `max_execution_time`. `abortStalled` detects a server
+        // that does not respond.
         request_timeout: 6 * 3600 * 1000,
         max_open_connections: connections,
-        log: { level: ClickHouseLogLevel.OFF }, // it throws what it logs, and we log what is thrown
+        log: { level: ClickHouseLogLevel.OFF }, // errors are thrown, and logged by the caller
         clickhouse_settings: { ...settings, log_comment: options.database },
         keep_alive: { enabled: true, idle_socket_ttl: 1_500 },
       });
-    return endStalled(client(64), client(2)); // a second ping is sent while the first may still be waited for
+    return abortStalled(client(64), client(2)); // pings can overlap
   });
-  if (!first) throw new Error('The engine needs the address of at least one shard.');
+  if (!first) throw new Error('ClickHouse needs the URL of at least one shard.');
   return { shards: [first, ...others], database: options.database, cluster: options.cluster };
 }
 
@@ -52,7 +51,7 @@ export async function closeEngine(engine: Engine): Promise<void> {
   await Promise.all(engine.shards.map((shard) => shard.close()));
 }
 
-/** The shard that takes the bytes of a load; it hands the rows on to the shards of their devices. */
+/** The shard that receives a load's bytes and forwards the rows to the shards of their devices. */
 export function shardFor(engine: Engine, number: number): Shard {
   return engine.shards[number % engine.shards.length] ?? engine.shards[0];
 }
@@ -61,7 +60,7 @@ export async function onEveryShard<T>(engine: Engine, run: (shard: Shard, index:
   return Promise.all(engine.shards.map((shard, index) => run(shard, index)));
 }
 
-/** The one number that a query `SELECT toString(…) AS number` gives. */
+/** Runs a query of the form `SELECT toString(…) AS number` that returns one row. */
 export async function selectNumber(
   shard: Shard,
   query: Omit<Parameters<Shard['query']>[0], 'format'>,
@@ -71,14 +70,14 @@ export async function selectNumber(
   return Number(row?.number ?? 0);
 }
 
-/** Each device is on one shard, so the total is a sum. */
+/** A device is on exactly one shard, so the total is a sum. */
 export async function sumOverShards(engine: Engine, count: (shard: Shard) => Promise<number>): Promise<number> {
   return (await onEveryShard(engine, count)).reduce((total, ofShard) => total + ofShard, 0);
 }
 
-// Everything that runs for a load, and what runs for a job as a whole, has a query id that begins so: the way to find and
-// stop it. Another installation on the same engine has loads and jobs of the same numbers, so each statement also names
-// its database in its settings, which go along to the other shards.
+// Statements of a load or a job are found and killed by the prefix of their query ID. Another installation on the same
+// ClickHouse has equal load and job IDs, so each statement also carries its database in `log_comment`, which is forwarded
+// to the other shards.
 
 export function loadQueryPrefix(loadId: number): string {
   return `inlet-load-${loadId}-`;
@@ -88,11 +87,11 @@ export function jobQueryPrefix(jobId: number): string {
   return `inlet-job-${jobId}-`;
 }
 
-/** In system.processes. A worker of the release before names no database: for one release what it runs is ours too. */
+/** For system.processes. Workers of the previous release set no `log_comment`; their statements match too. */
 export const isOurStatement = `startsWith(initial_query_id, {prefix: String})
   AND Settings['log_comment'] IN (currentDatabase(), '')`;
 
-/** A number of ours at the end, because the engine refuses a query id that is running. */
+/** Makes query IDs unique, because ClickHouse rejects the ID of a running query. */
 let serial = 0;
 
 export function newQueryId(prefix: string, step: 'stage' | 'publish' | 'replace' | 'count'): string {
@@ -100,31 +99,31 @@ export function newQueryId(prefix: string, step: 'stage' | 'publish' | 'replace'
   return `${prefix}${step}-${process.pid}-${serial}`;
 }
 
-/** While something runs, the server is asked so often whether it is there. */
-const usualTimes = { askEveryMs: 5_000, answerWithinMs: 10_000 };
-/** So many times in a row without an answer: it is not just busy. */
-const mostMissed = 2;
+/** While statements run, the server is pinged at this interval. */
+const defaultTimes = { pingEveryMs: 5_000, pingTimeoutMs: 10_000 };
+/** Consecutive missed pings that mark the server as stalled and not merely busy. */
+const maxMissedPings = 2;
 
-const waiting: ReadonlySet<string> = new Set(['query', 'command', 'exec', 'insert']);
+const statementMethods: ReadonlySet<string> = new Set(['query', 'command', 'exec', 'insert']);
 
 type Given = { readonly abort_signal?: AbortSignal };
 
 /**
- * A statement may run for hours, so no time limit tells a long one from a server that stands still or is cut off. But a
- * server that works answers a ping, on a connection of its own. One that does not has everything that waits for it ended, as if the connection had
- * broken. A process that hardly gets the processor must not take that for a silent server: what it would begin again is
- * more work for a machine that has too much of it.
+ * Aborts all statements of a server that stops answering pings, as if the connection had broken. A statement may run for
+ * hours, so no timeout can tell a long one from a stalled or disconnected server; pings use a connection of their own.
+ * A process starved of CPU time must not mistake itself for a stalled server, because its retries would add load to an
+ * overloaded machine.
  */
-export function endStalled(shard: Shard, pinger: Shard, { askEveryMs, answerWithinMs } = usualTimes): Shard {
+export function abortStalled(shard: Shard, pinger: Shard, { pingEveryMs, pingTimeoutMs } = defaultTimes): Shard {
   const state = { running: 0, missed: 0, gone: new AbortController() };
   let timer: NodeJS.Timeout | undefined;
 
-  const ask = async (): Promise<void> => {
-    const patience = eventLoopTimeout(answerWithinMs);
-    const { success } = await pinger.ping({ select: false, abort_signal: patience.signal });
-    patience.end();
+  const ping = async (): Promise<void> => {
+    const timeout = eventLoopTimeout(pingTimeoutMs);
+    const { success } = await pinger.ping({ select: false, abort_signal: timeout.signal });
+    timeout.end();
     state.missed = success ? 0 : state.missed + 1;
-    if (state.missed >= mostMissed) {
+    if (state.missed >= maxMissedPings) {
       const { gone } = state;
       Object.assign(state, { missed: 0, gone: new AbortController() });
       gone.abort();
@@ -132,7 +131,7 @@ export function endStalled(shard: Shard, pinger: Shard, { askEveryMs, answerWith
   };
   const begin = (): void => {
     state.running += 1;
-    timer ??= setInterval(() => void ask(), askEveryMs).unref();
+    timer ??= setInterval(() => void ping(), pingEveryMs).unref();
   };
   const end = (): void => {
     state.running -= 1;
@@ -148,11 +147,11 @@ export function endStalled(shard: Shard, pinger: Shard, { askEveryMs, answerWith
     try {
       const signals = given.abort_signal ? [given.abort_signal, gone] : [gone];
       const abort_signal = AbortSignal.any(signals);
-      abort_signal.throwIfAborted(); // the client looks only for what comes later
+      abort_signal.throwIfAborted(); // the client ignores a signal that is already aborted
       return await call({ ...given, abort_signal });
     } catch (error) {
       if (!gone.aborted) throw error;
-      throw Object.assign(new Error('the engine does not answer', { cause: error }), { code: 'ETIMEDOUT' });
+      throw Object.assign(new Error('ClickHouse does not respond', { cause: error }), { code: 'ETIMEDOUT' });
     } finally {
       end();
     }
@@ -163,8 +162,26 @@ export function endStalled(shard: Shard, pinger: Shard, { askEveryMs, answerWith
       const value: unknown = Reflect.get(inner, property);
       if (typeof value !== 'function') return value;
       if (property === 'close') return () => Promise.all([shard.close(), pinger.close()]).then(() => undefined);
-      if (typeof property !== 'string' || !waiting.has(property)) return value.bind(inner) as unknown;
+      if (typeof property !== 'string' || !statementMethods.has(property)) return value.bind(inner) as unknown;
       return (given: Given) => run(async (more): Promise<unknown> => Reflect.apply(value, inner, [more]), given);
     },
   });
+}
+
+const ticks = 20;
+
+/**
+ * A timeout that counts ticks of the event loop. A tick that is late because the process was starved or stopped counts
+ * once, so responses that arrived meanwhile are read before the timeout fires.
+ */
+function eventLoopTimeout(ms: number): { readonly signal: AbortSignal; readonly end: () => void } {
+  const controller = new AbortController();
+  let left = ticks;
+  const timer = setInterval(() => {
+    left -= 1;
+    if (left > 0) return;
+    clearInterval(timer);
+    controller.abort();
+  }, ms / ticks).unref();
+  return { signal: controller.signal, end: () => clearInterval(timer) };
 }

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineBackup } from '../../ports/backup.ts';
 import { type Engine, type Shard, onEveryShard } from './connect.ts';
-import { roomNames } from './staging-tables.ts';
+import { stagingTableNames } from './staging-tables.ts';
 
-/** Hard links to the files of the tables, in a database of their own: CLONE AS takes moments at any size. */
+/** Holds the tables as hard links in a separate database: CLONE AS is fast at any size. */
 export function clickhouseBackup(engine: Engine, database: string, disk: string): EngineBackup {
   const held = heldDatabase(database);
   const holdOnShard = async (shard: Shard, stagedLoadIds: readonly number[]): Promise<void> => {
     const tables = await tablesToHold(shard, database, stagedLoadIds);
     await shard.command({ query: `CREATE DATABASE ${held}` });
-    // First what is staged, then where it is published: what left its stage before that was held is published then.
+    // Stages before final tables: rows that leave a stage before it is held are then in the final table.
     for (const isStage of [true, false]) {
       const now = tables.filter((table) => isStageTable(table) === isStage);
       await Promise.all(now.map((table) => holdTable(shard, `${database}.${table}`, `${held}.${table}`)));
@@ -21,7 +21,7 @@ export function clickhouseBackup(engine: Engine, database: string, disk: string)
     },
     save: async (name) => {
       await onEveryShard(engine, (shard, index) =>
-        runToEnd(shard, `BACKUP DATABASE ${held} TO ${placeOf(disk, name, index)}`),
+        runToCompletion(shard, `BACKUP DATABASE ${held} TO ${locationOf(disk, name, index)}`),
       );
     },
     release: async () => {
@@ -30,7 +30,7 @@ export function clickhouseBackup(engine: Engine, database: string, disk: string)
   };
 }
 
-/** `from`: the database that the backup was taken of. The tables are there already, and empty; rooms are made. */
+/** `from`: the database that was backed up. The tables exist and are empty; staging tables are created. */
 export async function restoreEngine(
   engine: Engine,
   database: string,
@@ -38,23 +38,26 @@ export async function restoreEngine(
 ): Promise<void> {
   const held = heldDatabase(backup.from);
   await onEveryShard(engine, (shard, index) =>
-    runToEnd(shard, `RESTORE DATABASE ${held} AS ${database} FROM ${placeOf(backup.disk, backup.name, index)}`),
+    runToCompletion(
+      shard,
+      `RESTORE DATABASE ${held} AS ${database} FROM ${locationOf(backup.disk, backup.name, index)}`,
+    ),
   );
 }
 
-/** A backup is never mixed with what is there. */
+/** A backup is restored only into an empty database. */
 export async function requireEmptyEngine(engine: Engine, database: string): Promise<void> {
   const tables = await onEveryShard(engine, (shard) => namesOf(shard, database, '1'));
   if (tables.flat().length > 0)
-    throw new Error(`The engine's database ${database} is not empty. Drop it, or name another.`);
+    throw new Error(`The ClickHouse database ${database} is not empty. Drop it or choose another.`);
 }
 
 function heldDatabase(database: string): string {
   return `${database}_backup`;
 }
 
-/** Each shard has a folder of its own, so that a disk may be shared by all of them. */
-function placeOf(disk: string, name: string, index: number): string {
+/** A folder per shard, so that shards can share a disk. */
+function locationOf(disk: string, name: string, index: number): string {
   return `Disk('${disk}', '${name}/shard-${index + 1}')`;
 }
 
@@ -63,13 +66,13 @@ function isStageTable(table: string): boolean {
 }
 
 /**
- * Everything that keeps rows, but for rooms that are still being filled: whoever loads those files next begins anew, and
- * such a room may vanish at any moment.
+ * All tables that store rows, except staging tables that are still being filled: those can be dropped at any moment, and
+ * the next attempt loads their files again.
  */
 async function tablesToHold(shard: Shard, database: string, stagedLoadIds: readonly number[]): Promise<string[]> {
-  const rooms = new Set(stagedLoadIds.map((loadId) => roomNames(loadId).rows));
+  const complete = new Set(stagedLoadIds.map((loadId) => stagingTableNames(loadId).rows));
   const kept = await namesOf(shard, database, `engine LIKE '%MergeTree' AND name != 'schema_migration'`);
-  return kept.filter((name) => !name.startsWith('room_') || rooms.has(name));
+  return kept.filter((name) => !name.startsWith('room_') || complete.has(name));
 }
 
 async function namesOf(shard: Shard, database: string, condition: string): Promise<string[]> {
@@ -86,17 +89,17 @@ async function holdTable(shard: Shard, table: string, held: string): Promise<voi
   await shard.command({ query: `SYSTEM STOP MERGES ${held}` });
 }
 
-const lookEveryMs = 200;
+const pollEveryMs = 200;
 
-/** In the background of the server: it may take hours, and no connection has to last for them. */
-async function runToEnd(shard: Shard, statement: string): Promise<void> {
+/** Runs in the background of the server, because it may take hours and no connection has to last that long. */
+async function runToCompletion(shard: Shard, statement: string): Promise<void> {
   const started = await shard.query({ query: `${statement} ASYNC`, format: 'JSONEachRow' });
-  const [begun] = await started.json<{ id: string }>();
-  if (!begun) throw new Error(`The engine did not begin: ${statement}`);
+  const [operation] = await started.json<{ id: string }>();
+  if (!operation) throw new Error(`ClickHouse did not start: ${statement}`);
   for (;;) {
     const result = await shard.query({
       query: 'SELECT status, error FROM system.backups WHERE id = {id: String}',
-      query_params: { id: begun.id },
+      query_params: { id: operation.id },
       format: 'JSONEachRow',
     });
     const [state] = await result.json<{ status: string; error: string }>();
@@ -104,6 +107,6 @@ async function runToEnd(shard: Shard, statement: string): Promise<void> {
     if (state?.status !== 'CREATING_BACKUP' && state?.status !== 'RESTORING') {
       throw new Error(`${statement}: ${state?.status ?? 'the server was restarted'} ${state?.error ?? ''}`);
     }
-    await sleep(lookEveryMs);
+    await sleep(pollEveryMs);
   }
 }

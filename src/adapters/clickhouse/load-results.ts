@@ -5,7 +5,7 @@ import { failureOf } from '../../domain/file-failure.ts';
 import type { Load, LoadCounts, RejectedRow, RejectPage } from '../../ports/load-stage.ts';
 import { type Engine, isOurStatement, loadQueryPrefix, shardFor } from './connect.ts';
 
-/** By file. The counts of a load are where its bytes went in. An empty reason means accepted. */
+/** Row counts by file ID, read from the shard that received the load. An empty reason means accepted. */
 export async function countRows(engine: Engine, loadId: number): Promise<Map<number, LoadCounts>> {
   const result = await shardFor(engine, loadId).query({
     query: `
@@ -29,9 +29,9 @@ export async function countRows(engine: Engine, loadId: number): Promise<Map<num
 }
 
 /**
- * Each block of a load keeps its first hundred per reason; the limit here makes them the first hundred of the file.
- * The text goes out as hexadecimal digits, because a refused line may hold any bytes. No column is renamed to itself:
- * an alias would be what ORDER BY and WHERE mean, and text sorts otherwise than numbers.
+ * Each block stores its first hundred rejects per reason; the limit here reduces them to the first hundred of the file.
+ * The text is returned in hexadecimal because a rejected line can contain any bytes. The aliases differ from the column
+ * names because ORDER BY and WHERE would otherwise use the alias, and text sorts differently from numbers.
  */
 export async function listRejects(engine: Engine, page: RejectPage): Promise<RejectedRow[]> {
   const result = await engine.shards[0].query({
@@ -61,8 +61,8 @@ export async function listRejects(engine: Engine, page: RejectPage): Promise<Rej
 }
 
 /**
- * What the load's own counts say so far, block by block, where its bytes go in; and, because blank lines are in no
- * count, how many rows the statement has handled at all (the views' reading included). Both are small questions.
+ * The load's counts so far, which grow block by block on the receiving shard. Blank lines are in no count, so
+ * `rowsHandled` adds the rows that the statement has read in total, including reads by its views.
  */
 export async function readSoFar(
   engine: Engine,
@@ -82,43 +82,43 @@ export async function readSoFar(
 }
 
 function knownReason(text: string): RejectReason {
-  if (!isRejectReason(text)) throw new Error(`the engine gave an unknown reason "${text}"`);
+  if (!isRejectReason(text)) throw new Error(`ClickHouse returned an unknown reject reason "${text}"`);
   return text;
 }
 
-/** What the engine answers when gzip data cannot be unpacked to its end. */
-const whatBrokenGzipGives = new Set(['ZLIB_INFLATE_FAILED', 'ATTEMPT_TO_READ_AFTER_EOF', 'CANNOT_READ_ALL_DATA']);
+/** ClickHouse errors for gzip data that is corrupt or truncated. */
+const corruptGzipErrors = new Set(['ZLIB_INFLATE_FAILED', 'ATTEMPT_TO_READ_AFTER_EOF', 'CANNOT_READ_ALL_DATA']);
 
 /**
- * What the engine answers when a single line is larger than the memory of a load: the limit of the statement (not of
- * the user or the server, which other loads may have used up) was reached where lines are read.
+ * ClickHouse's error for a single line that exceeds the memory limit of a load: the statement's own limit, not that of the
+ * user or the server, is reached while lines are parsed.
  */
 const lineTooLargeForLoad =
   /^(?:Query memory limit|Memory limit \(for query\)) exceeded.*(?:ParallelParsingBlockInputFormat|LineAsStringRowInputFormat)/s;
 
-/** Tells the partner's fault (the bytes) from ours (everything else, which is tried again). */
+/** Maps errors caused by the file's content to failures. All other errors are retried. */
 export function toLoadFailure(error: unknown, isGzip: boolean): unknown {
   if (!(error instanceof ClickHouseError) || error.type === undefined) return error;
   if (error.type === 'MEMORY_LIMIT_EXCEEDED' && lineTooLargeForLoad.test(error.message)) {
     return failureOf(lineOutOfBounds, error);
   }
-  if (isGzip && whatBrokenGzipGives.has(error.type)) {
+  if (isGzip && corruptGzipErrors.has(error.type)) {
     return failureOf(brokenGzip, error);
   }
   return error;
 }
 
-// While a statement runs, a verdict is a number: 0 for a good row, otherwise the place of the reason. Numbers are far
-// cheaper to make and to count than names. What is kept has the names.
+// Within a statement, the row status is a number: 0 for an accepted row, otherwise the position of the reject reason.
+// Numbers are far cheaper to compute and count than names. Stored rows have the names.
 
 const reasons = Object.keys(rejectReasons);
 
-export function verdictOf(reason: RejectReason): number {
+export function rowStatusOf(reason: RejectReason): number {
   return reasons.indexOf(reason) + 1;
 }
 
-/** The name of the reason of a verdict, empty for a good row. */
-export function reasonSql(verdict: string): string {
+/** The reject reason of a row status, empty for an accepted row. */
+export function reasonSql(rowStatus: string): string {
   const names = ['', ...reasons].map((name) => `'${name}'`);
-  return `[${names.join(', ')}][${verdict} + 1]`;
+  return `[${names.join(', ')}][${rowStatus} + 1]`;
 }

@@ -2,14 +2,15 @@ import type { LoadStage } from '../../ports/load-stage.ts';
 import { type Engine, isOurStatement, jobQueryPrefix, loadQueryPrefix, onEveryShard } from './connect.ts';
 import { countRows, listRejects, readSoFar } from './load-results.ts';
 import { stageLoad, stageTogether } from './stage-load.ts';
-import { closeRooms, listRooms } from './staging-tables.ts';
+import { dropStagingTables, listLoadsWithStagingTables } from './staging-tables.ts';
 
-/** `roomBytes`: loads from this size on are staged in tables of their own. */
-export function clickhouseLoadStage(engine: Engine, roomBytes: number): LoadStage {
+/** `stagingTableBytes`: loads of this size or more get staging tables of their own. */
+export function clickhouseLoadStage(engine: Engine, stagingTableBytes: number): LoadStage {
   return {
-    stage: (load, file, maxLineBytes, signal) => stageLoad(engine, load, file, { maxLineBytes, roomBytes }, signal),
+    stage: (load, file, maxLineBytes, signal) =>
+      stageLoad(engine, load, file, { maxLineBytes, stagingTableBytes }, signal),
     stageTogether: (load, files, maxLineBytes, signal) =>
-      stageTogether(engine, load, files, { maxLineBytes, roomBytes }, signal),
+      stageTogether(engine, load, files, { maxLineBytes, stagingTableBytes }, signal),
     readSoFar: (load) => readSoFar(engine, load),
     countRows: (loadId) => countRows(engine, loadId),
     listRejects: (page) => listRejects(engine, page),
@@ -19,13 +20,13 @@ export function clickhouseLoadStage(engine: Engine, roomBytes: number): LoadStag
   };
 }
 
-/** Partitioned by load and by job. A load has rows in one of the former; dropping what is not there costs nothing. */
+/** Partitioned by load and by job. A load has rows in one of the first two; dropping a missing partition is free. */
 const loadTables = ['staged_attributes_local', 'staged_members_local'];
 const jobTables = ['staged_devices_local', 'job_keys_local'];
 
-/** Removes the stages of loads that ended as they should: nothing of them can still be running. */
+/** Removes the stages of completed loads, which have no running statements. */
 async function dropStages(engine: Engine, loadIds: readonly number[]): Promise<void> {
-  await Promise.all([dropShared(engine, loadIds), closeRooms(engine, loadIds)]);
+  await Promise.all([dropShared(engine, loadIds), dropStagingTables(engine, loadIds)]);
 }
 
 async function dropShared(engine: Engine, loadIds: readonly number[]): Promise<void> {
@@ -33,9 +34,9 @@ async function dropShared(engine: Engine, loadIds: readonly number[]): Promise<v
 }
 
 /**
- * Removes what an attempt left that may still be running. First the stage, so that a publish which begins now finds
- * nothing; then whatever runs is stopped (ending the request does not end an insert); then what it wrote meanwhile.
- * Closing a room waits for what still uses it, and nothing can begin in it afterwards.
+ * Removes an abandoned attempt whose statements may still be running. It drops the stage first, so that a late publish
+ * finds nothing. It then kills the statements (closing the request does not stop an INSERT) and drops what they wrote
+ * meanwhile. Dropping a staging table waits for the statements that use it, and no new ones can start.
  */
 export async function dropLoad(engine: Engine, loadId: number): Promise<void> {
   await dropShared(engine, [loadId]);
@@ -60,13 +61,13 @@ export async function dropJob(engine: Engine, jobId: number): Promise<void> {
   await Promise.all(jobTables.map((table) => dropPartitions(engine, table, [jobId])));
 }
 
-const partitionsAtATime = 200;
+const partitionsPerStatement = 200;
 
 async function dropPartitions(engine: Engine, table: string, ids: readonly number[]): Promise<void> {
   const wrong = ids.find((id) => !Number.isSafeInteger(id));
-  if (wrong !== undefined) throw new TypeError(`${wrong} is no partition`);
-  for (let start = 0; start < ids.length; start += partitionsAtATime) {
-    const drops = ids.slice(start, start + partitionsAtATime).map((id) => `DROP PARTITION ID '${id}'`);
+  if (wrong !== undefined) throw new TypeError(`${wrong} is not a partition ID`);
+  for (let start = 0; start < ids.length; start += partitionsPerStatement) {
+    const drops = ids.slice(start, start + partitionsPerStatement).map((id) => `DROP PARTITION ID '${id}'`);
     await onEveryShard(engine, (shard) =>
       shard.command({
         query: `ALTER TABLE ${table} ${drops.join(', ')}`,
@@ -76,7 +77,7 @@ async function dropPartitions(engine: Engine, table: string, ids: readonly numbe
   }
 }
 
-/** A dropped partition may leave an empty part for a moment: it holds nothing, so it does not count. */
+/** Ignores the empty parts that a dropped partition leaves for a moment. */
 async function listStaged(engine: Engine): Promise<{ loadIds: number[]; jobIds: number[] }> {
   const parts = await onEveryShard(engine, async (shard) => {
     const result = await shard.query({
@@ -97,6 +98,6 @@ async function listStaged(engine: Engine): Promise<{ loadIds: number[]; jobIds: 
         .map(({ partition_id }) => Number(partition_id)),
     ),
   ];
-  const rooms = await listRooms(engine);
-  return { loadIds: [...new Set([...ids(loadTables), ...rooms])], jobIds: ids(jobTables) };
+  const ownTables = await listLoadsWithStagingTables(engine);
+  return { loadIds: [...new Set([...ids(loadTables), ...ownTables])], jobIds: ids(jobTables) };
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fillVariables, splitStatements } from './migrate.ts';
 
-describe('splitting a migration into statements', () => {
+describe('splitStatements', () => {
   it.each([
     { text: '', statements: [] },
     { text: '\n \n', statements: [] },
@@ -16,11 +16,11 @@ describe('splitting a migration into statements', () => {
     { text: '-- first;\nSELECT 1;\n  -- second;\nSELECT 2;', statements: ['SELECT 1', 'SELECT 2'] },
     { text: 'SELECT 1, -- one\n  2;', statements: ['SELECT 1, -- one\n  2'] },
     { text: 'CREATE TABLE a (\n  -- why;\n  b Int8\n);\n', statements: ['CREATE TABLE a (\n  b Int8\n)'] },
-  ])('gives $statements for $text', ({ text, statements }) => {
+  ])('splits $text into $statements', ({ text, statements }) => {
     expect(splitStatements(text)).toEqual(statements);
   });
 
-  it('finds in our own migration as many statements as it has CREATEs', () => {
+  it('finds every CREATE statement of the first migration', () => {
     const text = readFileSync(new URL('../../../migrations/clickhouse/0001-data-plane.sql', import.meta.url), 'utf8');
     const statements = splitStatements(text);
     expect(statements.length).toBe(text.match(/^CREATE /gm)?.length);
@@ -28,17 +28,17 @@ describe('splitting a migration into statements', () => {
   });
 });
 
-describe('filling in variables', () => {
-  it('replaces each of them wherever it stands', () => {
+describe('fillVariables', () => {
+  it('replaces every occurrence', () => {
     const text = "ENGINE = ${replicated}MergeTree('${cluster}') -- ${cluster}";
     expect(fillVariables(text, { replicated: '', cluster: 'inlet' })).toBe("ENGINE = MergeTree('inlet') -- inlet");
   });
 
-  it('takes a value to the letter', () => {
+  it('inserts a value verbatim', () => {
     expect(fillVariables('a ${b} c', { b: "$& ${b} $'" })).toBe('a ${b} c'.replace('${b}', () => "$& ${b} $'"));
   });
 
-  it('refuses a variable that is not known', () => {
+  it('rejects an unknown variable', () => {
     expect(() => fillVariables('a ${clutser}', { cluster: 'inlet' })).toThrow('unknown variable ${clutser}');
   });
 });

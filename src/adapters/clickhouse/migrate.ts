@@ -2,7 +2,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import type { Secret } from '../../domain/secret.ts';
 import { pendingMigrations, readMigrationFiles } from '../migration-files.ts';
 
-/** What goes wrong is thrown; the client need not print it as well. */
+/** Errors are thrown, so the client does not print them. */
 const log = { level: ClickHouseLogLevel.OFF };
 
 export type EngineMigration = {
@@ -13,8 +13,8 @@ export type EngineMigration = {
 };
 
 /**
- * Runs what is missing on each shard, one after the other, so that a new shard gets everything. The engine has no
- * transactions: every statement can be run again. The caller holds the lock (in PostgreSQL).
+ * Runs the pending migrations of each shard in turn, so that a new shard gets all of them. ClickHouse has no transactions,
+ * so every statement is idempotent. The caller holds the migration lock (in PostgreSQL).
  */
 export async function migrateEngine(options: EngineMigration): Promise<string[]> {
   const files = await readMigrationFiles(options.folder);
@@ -43,7 +43,7 @@ export async function migrateEngine(options: EngineMigration): Promise<string[]>
 }
 
 async function openDatabase(url: Secret, database: string): Promise<ClickHouseClient> {
-  if (!/^[a-z_][a-z0-9_]*$/.test(database)) throw new Error(`"${database}" is no name for a database`);
+  if (!/^[a-z_][a-z0-9_]*$/.test(database)) throw new Error(`"${database}" is not a valid database name`);
   const server = createClient({ url: url.reveal(), log });
   try {
     await server.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });
@@ -63,7 +63,7 @@ async function migrationsDone(shard: ClickHouseClient): Promise<Map<string, stri
   return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
-/** Splits a migration into statements: each ends with a semicolon at the end of a line; comment lines are left out. */
+/** Splits a migration at semicolons that end a line, without its comment lines. */
 export function splitStatements(text: string): string[] {
   return text
     .split('\n')
@@ -74,7 +74,7 @@ export function splitStatements(text: string): string[] {
     .filter((statement) => statement !== '');
 }
 
-/** Puts the cluster's words into a migration. A variable that is not known is a mistake in the file. */
+/** Replaces `${name}` variables. An unknown variable is an error in the file. */
 export function fillVariables(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\$\{(\w+)\}/g, (_match, name: string) => {
     const value = variables[name];

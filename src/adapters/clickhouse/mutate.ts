@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { oneAtATime } from '../coalesce.ts';
+import { coalesce } from '../coalesce.ts';
 import type { Shard } from './connect.ts';
 
 const firstPauseMs = 20;
@@ -10,27 +10,29 @@ type Mutation = { mutation_id: string; command: string; latest_fail_reason: stri
 type Statement = {
   readonly query: string;
   readonly query_params: Record<string, unknown>;
-  /** Where it changes rows. */
+  /** The partitions whose rows it changes. */
   readonly partitions: readonly number[];
 };
 
 /**
- * Changes rows of a table on one shard and returns when no part holds what they were before. The engine could wait by
- * itself (`mutations_sync`), but a test of purges once stood still for 15 minutes. We suspect that wait and have not proved
- * it: if it looks again only when it has rewritten a part, it misses the end when the last one is dropped instead, as empty
- * parts are. Asking cannot miss it, and costs a millisecond while little is open.
+ * Runs a mutation on one shard and returns when no part contains the old rows. ClickHouse can wait itself
+ * (`mutations_sync`), but a purge test once hung for 15 minutes. The suspected cause, not proved: the wait is only woken by
+ * a rewritten part and misses the end when the last part is dropped as empty. Polling cannot miss it and takes a
+ * millisecond while few mutations are open.
  *
- * An attempt that broke off may have left a mutation of these partitions, which goes on without it. The next one waits for
- * it: with one more for each attempt, and many deletes, a shard once had 340 of them and did nothing but answer how they were.
+ * An interrupted attempt may have left a mutation of these partitions, which continues without it. The next attempt waits
+ * for it first: with one more mutation per attempt, a shard once had 340 of them and was busy reporting their progress.
  */
 export async function mutate(shard: Shard, table: string, statement: Statement, signal?: AbortSignal): Promise<void> {
   const { partitions, ...command } = statement;
   const stoppable = signal ? { abort_signal: signal } : {};
   const names = partitions.map((id) => `PARTITION ID '${id}'`);
-  const left = (await openMutations(shard, table)).filter((open) => names.some((name) => open.command.includes(name)));
-  await untilDone(shard, table, left, signal);
+  const earlier = (await openMutations(shard, table)).filter((open) =>
+    names.some((name) => open.command.includes(name)),
+  );
+  await untilDone(shard, table, earlier, signal);
   await shard.command({ ...command, clickhouse_settings: { mutations_sync: '0' }, ...stoppable });
-  // Ours and those before it; later ones are not waited for.
+  // This mutation and earlier ones; later ones are not waited for.
   await untilDone(shard, table, await openMutations(shard, table), signal);
 }
 
@@ -45,15 +47,15 @@ async function untilDone(shard: Shard, table: string, mutations: Mutation[], sig
   }
 }
 
-const looks = new WeakMap<Shard, Map<string, () => Promise<Mutation[]>>>();
+const polls = new WeakMap<Shard, Map<string, () => Promise<Mutation[]>>>();
 
-/** The answer costs the engine more the more is open: all who wait in this process ask one question at a time. */
+/** The query costs more the more mutations are open, so all waiting calls of this process share it. */
 function openMutations(shard: Shard, table: string): Promise<Mutation[]> {
-  const ofShard = looks.get(shard) ?? new Map<string, () => Promise<Mutation[]>>();
-  looks.set(shard, ofShard);
-  const look = ofShard.get(table) ?? oneAtATime(() => selectOpen(shard, table));
-  ofShard.set(table, look);
-  return look();
+  const ofShard = polls.get(shard) ?? new Map<string, () => Promise<Mutation[]>>();
+  polls.set(shard, ofShard);
+  const poll = ofShard.get(table) ?? coalesce(() => selectOpen(shard, table));
+  ofShard.set(table, poll);
+  return poll();
 }
 
 async function selectOpen(shard: Shard, table: string): Promise<Mutation[]> {

@@ -8,26 +8,26 @@ import {
   zeroIdPattern,
 } from '@inlet/row-rule/row-rule';
 import { type ColumnName, type RowLayout, quotedFieldPatterns } from '@inlet/row-rule/row-layout';
-import { verdictOf } from './load-results.ts';
+import { rowStatusOf } from './load-results.ts';
 
-/** Quotes text for SQL. Only for text of our own: what comes from outside goes in as a query parameter. */
+/** Quotes constants for SQL. Values from outside are passed as query parameters. */
 function literal(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\t', '\\t')}'`;
 }
 
 /**
- * The engine's side of the row rule: named expressions over `raw` (a line, see `rawSql`) and `row` (its number), to be put into a
- * WITH clause. `verdict` is 0 for a good row, otherwise the code of the reason. With a column of keys, `keys` and
- * `attribute_ids` (two constant arrays) must be in scope.
+ * The row rule as SQL: named expressions over `raw` (a line, see `rawSql`) and `row` (its number), for a WITH clause.
+ * `row_status` is 0 for an accepted row, otherwise the code of the reject reason. With a column of keys, the constant
+ * arrays `keys` and `attribute_ids` must be in scope.
  *
- * Nearly all lines are good and have no quotes, so first all are taken for such (`plain`), and `is_good` says for which
- * that was right. Only for the others the engine goes on to the exact `line`, `fields` and checks: what stands in a
- * branch of `if` and nowhere else it computes for the rows that need it. That choosing costs more than many a function, so
- * `is_good` is made with bitAnd, which does not choose.
+ * Nearly all lines are valid and have no quotes, so the fast path (`plain`) treats every line as such, and `is_good` marks
+ * the lines where that was correct. Only the other lines take the exact path (`line`, `fields` and all conditions):
+ * ClickHouse evaluates an expression that occurs only in a branch of `if` just for the rows that need it. Branching costs
+ * more than most functions, so `is_good` uses bitAnd, which does not branch.
  */
-export function judgedLineSql(layout: RowLayout, maxLineBytes: number): string {
+export function rowStatusSql(layout: RowLayout, maxLineBytes: number): string {
   const rule = rowRule(layout, maxLineBytes);
-  const verdicts = rule.flatMap(({ reason, when }) => [conditionSql(when, layout), String(verdictOf(reason))]);
+  const statuses = rule.flatMap(({ reason, when }) => [conditionSql(when, layout), String(rowStatusOf(reason))]);
   const hasKeys = layout.columns.includes('keys');
   return [
     `trimRight(raw, '\\r') AS trimmed`,
@@ -40,7 +40,7 @@ export function judgedLineSql(layout: RowLayout, maxLineBytes: number): string {
     `${fieldsSql(layout)} AS fields`,
     ...(hasKeys ? [`if(is_good, plain_attribute_ids, ${attributeIdsSql(layout, 'fields')}) AS row_attribute_ids`] : []),
     `if(is_good, plain_device, toUUIDOrZero(${columnSql('id', layout, 'fields')})) AS device`,
-    `if(is_good, 0, multiIf(${verdicts.join(', ')}, 0)) AS verdict`,
+    `if(is_good, 0, multiIf(${statuses.join(', ')}, 0)) AS row_status`,
     `toUInt8OrZero(${eitherSql('id_type', layout)}) AS id_type`,
     `upper(${eitherSql('country', layout)}) AS country`,
     `${eitherSql('operation', layout)} = '${operation.delete}' AS is_delete`,
@@ -48,7 +48,7 @@ export function judgedLineSql(layout: RowLayout, maxLineBytes: number): string {
   ].join(',\n  ');
 }
 
-/** Without quotes, and without more than one carriage return at its end. A byte-order mark makes the id a bad one. */
+/** No quotes and at most one trailing carriage return. A byte order mark makes the ID invalid. */
 const isPlain: readonly string[] = [`position(trimmed, '"') = 0`, 'length(raw) - length(trimmed) <= 1'];
 
 function allOf(tests: readonly string[]): string {
@@ -61,20 +61,20 @@ function attributeIdsSql(layout: RowLayout, from: Split): string {
 }
 
 /**
- * Of a line that is too long only so much is judged that it still is: with all of it, a line of 60 MB of delimiters takes
- * a gigabyte. Beside its own bytes a line may have a byte-order mark and a carriage return.
+ * Truncates a line that is too long, to a length that is still too long. In full, a line of 60 MB of delimiters would take
+ * a gigabyte. The extra bytes cover a byte order mark and a carriage return.
  */
 export function rawSql(maxLineBytes: number): string {
   return `substring(bytes, 1, ${maxLineBytes + 5})`;
 }
 
 /**
- * Which lines are rows at all: neither blank nor the header, whose number must be in scope (0 for none). A mark and a
- * carriage return are four bytes; what is longer is not blank.
+ * Excludes blank lines and the header. `header_row` must be in scope (0 for none). A byte order mark and a carriage return
+ * are four bytes; a longer line is not blank.
  */
 export const isDataRowSql = `(length(raw) > 4 OR line != '') AND row != header_row`;
 
-/** A line without quotes is split, which is cheap; only a line with quotes pays for the patterns. */
+/** Splitting is cheap; only lines with quotes pay for the regular expressions. */
 function fieldsSql(layout: RowLayout): string {
   const delimiter = literal(layout.delimiter);
   const patterns = quotedFieldPatterns(layout.delimiter);
@@ -83,7 +83,7 @@ function fieldsSql(layout: RowLayout): string {
   return `multiIf(position(line, '"') = 0, splitByChar(${delimiter}, line), match(line, ${literal(patterns.line)}), ${quoted}, [])`;
 }
 
-/** A line taken apart: as if it had no quotes, or exactly. */
+/** The fields of a line: split without regard to quotes, or exactly. */
 type Split = 'plain' | 'fields';
 
 function columnSql(column: ColumnName, layout: RowLayout, from: Split): string {
@@ -99,8 +99,8 @@ function eitherSql(column: ColumnName, layout: RowLayout): string {
 const zeroDevice = `toUUID('00000000-0000-0000-0000-000000000000')`;
 
 /**
- * Cheap tests on a plain line that a condition does not apply. An id is good if the engine would write it in the same way:
- * engines before 26.6 make a UUID of nearly everything.
+ * Cheap checks on the `plain` fields that rule a condition out. An ID is valid if its UUID prints the same text: before
+ * 26.6, ClickHouse parses nearly anything as a UUID.
  */
 function surelyNotSql(condition: Condition, layout: RowLayout): string[] {
   switch (condition.is) {
@@ -113,7 +113,7 @@ function surelyNotSql(condition: Condition, layout: RowLayout): string[] {
     case 'line_longer_than':
       return [`length(trimmed) <= ${condition.bytes}`];
     case 'line_not_utf8':
-      // A good id has no other characters than it may have, and the delimiter is one byte.
+      // A valid ID is ASCII, and the delimiter is one byte.
       return layout.columns
         .filter((column) => column !== 'id')
         .map((column) => `isValidUTF8(${columnSql(column, layout, 'plain')})`);

@@ -6,38 +6,38 @@ import type { Load, LoadTarget, StreamedFile, WholeFile } from '../../ports/load
 import { type Engine, loadQueryPrefix, newQueryId, shardFor } from './connect.ts';
 import { toLoadFailure } from './load-results.ts';
 import { stageSql } from './stage-sql.ts';
-import { openRoom, roomNames } from './staging-tables.ts';
+import { createStagingTables, stagingTableNames } from './staging-tables.ts';
 
-/** The views run in parallel (2.3 against 1.5 million rows a second). Rows for other shards are there when it returns. */
+/** Parallel views load 2.3 instead of 1.5 million rows a second. Rows for other shards are stored when it returns. */
 const settings: ClickHouseSettings = {
   min_chunk_bytes_for_parallel_parsing: '4194304',
-  // Blocks come to the views in their size already; collected again, the counts would be there only at the end.
+  // Views get the blocks as they are. Squashing them again would delay the counts until the end of the load.
   min_insert_block_size_rows_for_materialized_views: '1',
   min_insert_block_size_bytes_for_materialized_views: '1',
   parallel_view_processing: 1,
   distributed_foreground_insert: 1,
   max_execution_time: 6 * 3600,
-  // Also what stops a file that is one endless line.
+  // Also stops a file that is one endless line.
   max_memory_usage: '1073741824',
 };
 
 /**
- * Every block is a part, and every part more makes counting slower: for ten million members in 31 parts 3.5 s, in 7
- * parts 2.1 s. A load with blocks of 1.5 million rows takes 0.5 GB. A key of an attribute row is two bytes in the file and sixty
- * in the stage, some of them in three copies, so their blocks are small: peaks of a load of 100 MB are 0.3 GB with one
- * key a row and 0.6 GB with as many as a line can hold.
+ * Each block becomes a part, and more parts make counting slower: ten million members take 3.5 s in 31 parts and 2.1 s in
+ * 7. A load with blocks of 1.5 million rows takes 0.5 GB. A key in an attribute row is two bytes in the file and sixty in
+ * the stage, partly in three copies, so attribute blocks are small: a load of 100 MB peaks at 0.3 GB with one key per row
+ * and at 0.6 GB with as many as a line can hold.
  */
 const blocks: Readonly<Record<LoadTarget['kind'], ClickHouseSettings>> = {
   audience: { min_insert_block_size_rows: '1500000', min_insert_block_size_bytes: '100663296' },
   attributes: { min_insert_block_size_rows: '262144', min_insert_block_size_bytes: '16777216' },
 };
 
-/** A row is a whole file here: a block of a few keeps what the engine holds at a time small. */
+/** Each row is a whole file, so small blocks bound the memory in ClickHouse. */
 const together: ClickHouseSettings = { max_insert_block_size: '16' };
 
-type StageOptions = { readonly maxLineBytes: number; readonly roomBytes: number };
+type StageOptions = { readonly maxLineBytes: number; readonly stagingTableBytes: number };
 
-/** Pushes the object's bytes as they are; unpacking, splitting, judging and counting happen in the engine. */
+/** Streams the object's bytes unchanged; ClickHouse decompresses, splits, validates and counts. */
 export async function stageLoad(
   engine: Engine,
   load: Load,
@@ -46,9 +46,9 @@ export async function stageLoad(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const room = await roomFor(engine, load, file.fileId, options);
+    const table = await stagingTableFor(engine, load, file.fileId, options);
     await push(engine, load, {
-      query: stageSql(load.target.kind, 'lines', file.layout, options.maxLineBytes, room),
+      query: stageSql(load.target.kind, 'lines', file.layout, options.maxLineBytes, table),
       values: file.body,
       parameters: { file: file.fileId, header_row: file.layout.headerRow ?? 0 },
       settings: {},
@@ -61,8 +61,8 @@ export async function stageLoad(
 }
 
 /**
- * Files go into the same statement as long as they have the same columns: it is open while the next ones are read, so
- * that storage and engine work at the same time and nobody holds more than a few files.
+ * Consecutive files with the same columns share one statement. It stays open while the next files are read, so storage and
+ * ClickHouse work concurrently and only a few files are in memory.
  */
 export async function stageTogether(
   engine: Engine,
@@ -73,7 +73,7 @@ export async function stageTogether(
 ): Promise<void> {
   const ahead = await oneAhead(files);
   if (ahead.next() === null) return;
-  const room = await roomFor(engine, load, null, options);
+  const table = await stagingTableFor(engine, load, null, options);
   for (let first = ahead.next(); first !== null; first = ahead.next()) {
     const { layout } = first;
     const rowsOfSameColumns = async function* (): AsyncGenerator<Uint8Array> {
@@ -83,7 +83,7 @@ export async function stageTogether(
       }
     };
     await push(engine, load, {
-      query: stageSql(load.target.kind, 'files', layout, options.maxLineBytes, room),
+      query: stageSql(load.target.kind, 'files', layout, options.maxLineBytes, table),
       values: Readable.from(rowsOfSameColumns(), { objectMode: false }),
       parameters: {},
       settings: together,
@@ -93,7 +93,7 @@ export async function stageTogether(
   }
 }
 
-/** Shows the next item without taking it. */
+/** Lets the caller peek at the next item before consuming it. */
 async function oneAhead<Item>(items: AsyncIterable<Item>): Promise<{
   next: () => Item | null;
   advance: () => Promise<void>;
@@ -113,19 +113,20 @@ function haveSameColumns(a: RowLayout, b: RowLayout): boolean {
 }
 
 /**
- * Where the lines of a load go if it is large: from a size on the tables of a room, some ten milliseconds, cost less than
- * writing the rows a second time. A replacing job publishes all its loads in one statement, from the shared stage.
+ * Creates the staging tables of a large load and returns the one that receives its lines; null for the shared stage.
+ * Creating the tables takes some ten milliseconds, which for large loads is less than writing the rows a second time. A
+ * replacing job publishes all its loads in one statement, from the shared stage.
  */
-async function roomFor(
+async function stagingTableFor(
   engine: Engine,
   load: Load,
   onlyFile: number | null,
-  { roomBytes }: StageOptions,
+  { stagingTableBytes }: StageOptions,
 ): Promise<string | null> {
   const isReplacing = load.target.kind === 'attributes' && load.target.isReplacing;
-  if (load.bytes < roomBytes || isReplacing) return null;
-  await openRoom(engine, load, onlyFile);
-  return roomNames(load.loadId).lines;
+  if (load.bytes < stagingTableBytes || isReplacing) return null;
+  await createStagingTables(engine, load, onlyFile);
+  return stagingTableNames(load.loadId).lines;
 }
 
 type Push = {
@@ -147,7 +148,7 @@ async function push(engine: Engine, load: Load, what: Push): Promise<void> {
     http_headers: what.isGzip ? { 'Content-Encoding': 'gzip' } : {},
     abort_signal: what.signal,
   });
-  await finished(stream.resume()); // an answer that is not read to its end spoils the connection
+  await finished(stream.resume()); // an unread response would block the connection from reuse
 }
 
 function targetParameters({ partnerId, jobId, target }: Load): Record<string, number> {
@@ -156,7 +157,7 @@ function targetParameters({ partnerId, jobId, target }: Load): Record<string, nu
   return { partner: partnerId, job: jobId, version_of_adds: ofAdds, version_of_deletes: ofDeletes };
 }
 
-/** RowBinary: a file id, the number of the header line, the content with its length before it. */
+/** RowBinary: the file ID, the header's line number, the length-prefixed content. */
 function* rowOf({ fileId, layout, content }: WholeFile): Generator<Uint8Array> {
   const head = Buffer.alloc(12);
   head.writeBigUInt64LE(BigInt(fileId), 0);
@@ -165,7 +166,7 @@ function* rowOf({ fileId, layout, content }: WholeFile): Generator<Uint8Array> {
   yield content;
 }
 
-/** Seven bits a byte, the lowest first; all but the last have the highest bit set. */
+/** LEB128: seven bits per byte, lowest first, with the high bit set on all but the last. */
 function varint(length: number): number[] {
   return length < 0x80 ? [length] : [(length & 0x7f) | 0x80, ...varint(length >>> 7)];
 }

@@ -1,27 +1,27 @@
 import type { RowLayout } from '@inlet/row-rule/row-layout';
 import type { LoadTarget } from '../../ports/load-stage.ts';
 import { reasonSql } from './load-results.ts';
-import { isDataRowSql, judgedLineSql, rawSql } from './row-rule-sql.ts';
+import { isDataRowSql, rowStatusSql, rawSql } from './row-rule-sql.ts';
 
-/** How the bytes come: the lines of one file, or many small files, each with the number of its header line. */
+/** What a statement receives: the lines of one file, or many small files, each with its header's line number. */
 export type Arrival = 'lines' | 'files';
 
 /**
- * The statement that takes the bytes of a load, into the stage that all loads share or into a room of its own. Row
- * numbers are given before blank lines are left out, so that they are line numbers of the file.
+ * The INSERT that receives a load's bytes, into the shared stage or into a staging table. Rows are numbered before blank
+ * lines are dropped, so that row numbers are line numbers of the file.
  */
 export function stageSql(
   kind: LoadTarget['kind'],
   arrival: Arrival,
   layout: RowLayout,
   maxLineBytes: number,
-  room: string | null = null,
+  stagingTable: string | null = null,
 ): string {
   const { keys, shared, own } = destinations[kind];
-  return `INSERT INTO ${room === null ? shared.into : `${room} ${own.into}`}
+  return `INSERT INTO ${stagingTable === null ? shared.into : `${stagingTable} ${own.into}`}
 WITH
-  ${keys}${judgedLineSql(layout, maxLineBytes)}
-SELECT ${room === null ? shared.values : own.values}
+  ${keys}${rowStatusSql(layout, maxLineBytes)}
+SELECT ${stagingTable === null ? shared.values : own.values}
 FROM (
   SELECT file_id, header_row, row, length(bytes) + 1 AS size, ${rawSql(maxLineBytes)} AS raw
   FROM (${arrivals[arrival].lines})
@@ -47,11 +47,11 @@ const arrivals: Readonly<Record<Arrival, { readonly lines: string; readonly form
   },
 };
 
-/** What the rows of a load have in common stands in the views of its room, but in each row of the shared stage. */
+/** Values common to all rows of a load are constants in a staging table's views, but columns in the shared stage. */
 type Destination = { readonly into: string; readonly values: string };
 
-/** Nobody looks at a good line again. */
-const badLine = `if(verdict = 0, '', line)`;
+/** The text of an accepted line is not needed again. */
+const rejectedLine = `if(row_status = 0, '', line)`;
 
 const destinations: Readonly<
   Record<LoadTarget['kind'], { readonly keys: string; readonly shared: Destination; readonly own: Destination }>
@@ -71,22 +71,22 @@ const destinations: Readonly<
      attribute_ids, line)`,
       values: `{partner: UInt64}, {job: UInt64}, {load: UInt64}, file_id,
   if(is_delete, {version_of_deletes: UInt64}, {version_of_adds: UInt64}),
-  row, size, ${reasonSql('verdict')}, device, id_type, country, is_delete, row_attribute_ids, line`,
+  row, size, ${reasonSql('row_status')}, device, id_type, country, is_delete, row_attribute_ids, line`,
     },
     own: {
-      into: '(file_id, row, bytes, verdict, device, id_type, country, is_deleted, attribute_ids, line)',
-      values: `file_id, row, size, verdict, device, id_type, country, is_delete, row_attribute_ids, ${badLine}`,
+      into: '(file_id, row, bytes, row_status, device, id_type, country, is_deleted, attribute_ids, line)',
+      values: `file_id, row, size, row_status, device, id_type, country, is_delete, row_attribute_ids, ${rejectedLine}`,
     },
   },
   audience: {
     keys: '',
     shared: {
       into: 'judged_members (load_id, file_id, row, bytes, reason, device, event, line)',
-      values: `{load: UInt64}, file_id, row, size, ${reasonSql('verdict')}, device, event, line`,
+      values: `{load: UInt64}, file_id, row, size, ${reasonSql('row_status')}, device, event, line`,
     },
     own: {
-      into: '(file_id, row, bytes, verdict, device, event, line)',
-      values: `file_id, row, size, verdict, device, event, ${badLine}`,
+      into: '(file_id, row, bytes, row_status, device, event, line)',
+      values: `file_id, row, size, row_status, device, event, ${rejectedLine}`,
     },
   },
 };

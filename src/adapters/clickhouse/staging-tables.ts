@@ -2,16 +2,19 @@ import type { Load, LoadTarget } from '../../ports/load-stage.ts';
 import { type Engine, type Shard, loadQueryPrefix, newQueryId, onEveryShard, shardFor } from './connect.ts';
 import { reasonSql } from './load-results.ts';
 
-/** The tables of a load's own room. No name is ever used again: a load id belongs to one attempt. */
-export function roomNames(loadId: number) {
-  if (!Number.isSafeInteger(loadId)) throw new TypeError(`${loadId} is no load`);
+/**
+ * The staging tables of one load. A load ID belongs to one attempt, so no name is used twice. The prefix `room_` stays
+ * because releases that run side by side list each other's tables.
+ */
+export function stagingTableNames(loadId: number) {
+  if (!Number.isSafeInteger(loadId)) throw new TypeError(`${loadId} is not a load ID`);
   const name = (part: string): string => `room_${loadId}_${part}`;
   return {
-    /** Where the judged lines arrive; keeps nothing. */
+    /** A Null table that receives the validated lines and feeds the views. */
     lines: name('lines'),
-    /** The good rows of one shard, with the order and the partitions of the table they will be published in. */
+    /** The accepted rows of one shard, with the sort order and partitions of the final table. */
     rows: name('rows'),
-    /** The same on all shards. */
+    /** A Distributed table over `rows` of all shards. */
     allRows: name('all_rows'),
     views: {
       rows: name('to_rows'),
@@ -22,9 +25,9 @@ export function roomNames(loadId: number) {
   };
 }
 
-/** From the entrance to the rows: without the entrance nothing new comes in. */
+/** In the direction of the data, so that a drop stops new rows first. */
 function everyTableOf(loadId: number): string[] {
-  const { lines, views, allRows, rows } = roomNames(loadId);
+  const { lines, views, allRows, rows } = stagingTableNames(loadId);
   return [lines, ...Object.values(views), allRows, rows];
 }
 
@@ -34,8 +37,8 @@ function loadOfTable(name: string): number | null {
 }
 
 /**
- * Where the rows of a load are published, on each shard. A room has the same order and partitions, but keeps every row:
- * the same row may stand in a file that is good and in one that is not.
+ * The final tables on each shard. A staging table has the same sort order and partitions but keeps duplicates: the same row
+ * can be in a file that loads and in one that fails.
  */
 const finalTables: Readonly<Record<LoadTarget['kind'], { readonly table: string; readonly order: string }>> = {
   audience: { table: 'audience_devices_local', order: 'partner_id, audience_id, generation, device, event' },
@@ -43,19 +46,19 @@ const finalTables: Readonly<Record<LoadTarget['kind'], { readonly table: string;
 };
 
 /**
- * The rows are merged where they are published: here it would only take time from the load, and the final table takes a
- * merged part for one without double rows. So a room may have many parts.
+ * Merges happen in the final table. In a staging table they would slow the load down, and the final table treats a merged
+ * part as free of duplicates. A staging table can therefore have many parts.
  */
 const neverMerge = `max_bytes_to_merge_at_max_space_in_pool = 1, max_bytes_to_merge_at_min_space_in_pool = 1,
   parts_to_delay_insert = 100000, parts_to_throw_insert = 100000`;
 
 /**
- * A large load is staged in tables of its own, made for this attempt: its rows then become part of the final table by
- * moving files (ATTACH), not by being written a second time. That takes the same columns, order and partitions, which
- * the stage that all loads share cannot have. May be repeated. See docs/decisions/load-and-publish.md.
+ * Creates the staging tables of a large load. Publishing then links their files into the final table (ATTACH) instead of
+ * writing the rows a second time. ATTACH requires the same columns, sort order and partitions, which the shared stage
+ * cannot have. Idempotent. See docs/decisions/load-and-publish.md.
  */
-export async function openRoom(engine: Engine, load: Load, onlyFile: number | null): Promise<void> {
-  const { rows } = roomNames(load.loadId);
+export async function createStagingTables(engine: Engine, load: Load, onlyFile: number | null): Promise<void> {
+  const { rows } = stagingTableNames(load.loadId);
   const { table, order } = finalTables[load.target.kind];
   await onEveryShard(engine, async (shard) => {
     await shard.command({
@@ -63,19 +66,19 @@ export async function openRoom(engine: Engine, load: Load, onlyFile: number | nu
         ENGINE = MergeTree PARTITION BY partner_id ORDER BY (${order}) SETTINGS ${neverMerge}`,
     });
   });
-  const entrance = shardFor(engine, load.loadId);
-  for (const query of entranceStatements(engine, load, onlyFile)) await entrance.command({ query });
+  const receiver = shardFor(engine, load.loadId);
+  for (const query of receiverStatements(engine, load, onlyFile)) await receiver.command({ query });
 }
 
-/** What only the shard needs that the bytes go to. */
-function entranceStatements(engine: Engine, load: Load, onlyFile: number | null): string[] {
-  const { lines, rows, allRows, views } = roomNames(load.loadId);
-  // A single shard needs no table over all of them, and a single file no column of its number.
+/** Tables and views that only the receiving shard needs. */
+function receiverStatements(engine: Engine, load: Load, onlyFile: number | null): string[] {
+  const { lines, rows, allRows, views } = stagingTableNames(load.loadId);
+  // A single shard needs no Distributed table, and a single file needs no file ID per row.
   const isSharded = engine.shards.length > 1;
   const { columns, published, devices } = load.target.kind === 'audience' ? members(load, onlyFile) : attributes(load);
   const view = (name: string, target: string, select: string): string =>
     `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${target} AS SELECT ${select}`;
-  const isGood = `FROM ${lines} WHERE verdict = 0`;
+  const isAccepted = `FROM ${lines} WHERE row_status = 0`;
   return [
     ...(isSharded
       ? [
@@ -84,39 +87,39 @@ function entranceStatements(engine: Engine, load: Load, onlyFile: number | null)
         ]
       : []),
     `CREATE TABLE IF NOT EXISTS ${lines} (
-      file_id UInt64, row UInt64, bytes UInt64, verdict UInt8, device UUID, ${columns}, line String
+      file_id UInt64, row UInt64, bytes UInt64, row_status UInt8, device UUID, ${columns}, line String
     ) ENGINE = Null`,
-    view(views.rows, isSharded ? allRows : rows, `${published.values} ${isGood} ORDER BY ${published.order}`),
-    ...(devices ? [view(views.devices, 'staged_devices', `${devices} ${isGood} ORDER BY ${deviceOrder}`)] : []),
+    view(views.rows, isSharded ? allRows : rows, `${published.values} ${isAccepted} ORDER BY ${published.order}`),
+    ...(devices ? [view(views.devices, 'staged_devices', `${devices} ${isAccepted} ORDER BY ${deviceOrder}`)] : []),
     view(
       views.counts,
       'load_counts_local',
-      `toUInt64(${load.loadId}) AS load_id, file_id, ${reasonSql('verdict')} AS reason, rows, bytes, first_row FROM (
-        SELECT file_id, verdict, count() AS rows, sum(bytes) AS bytes, min(row) AS first_row FROM ${lines} GROUP BY file_id, verdict
+      `toUInt64(${load.loadId}) AS load_id, file_id, ${reasonSql('row_status')} AS reason, rows, bytes, first_row FROM (
+        SELECT file_id, row_status, count() AS rows, sum(bytes) AS bytes, min(row) AS first_row FROM ${lines} GROUP BY file_id, row_status
       )`,
     ),
     view(
       views.rejects,
       'load_rejects_local',
-      `toUInt64(${load.loadId}) AS load_id, file_id, ${reasonSql('verdict')} AS reason, row, substring(line, 1, 200) AS text
-      FROM ${lines} WHERE verdict != 0 ORDER BY row LIMIT 100 BY file_id, verdict`,
+      `toUInt64(${load.loadId}) AS load_id, file_id, ${reasonSql('row_status')} AS reason, row, substring(line, 1, 200) AS text
+      FROM ${lines} WHERE row_status != 0 ORDER BY row LIMIT 100 BY file_id, row_status`,
     ),
   ];
 }
 
 /**
- * The order of UUIDs in the engine is that of their second halves, then of their first. Sorted by a number first, a
- * block takes half the time; the table finds it sorted and leaves it so.
+ * ClickHouse sorts UUIDs by their second half, then by their first. Sorting by that half as a number first takes half the
+ * time per block, and the table then skips its own sort.
  */
 const deviceOrder = 'toUInt64(bitAnd(toUInt128(device), 18446744073709551615)), device';
 
-type RoomShape = {
+type StagingShape = {
   readonly columns: string;
   readonly published: { readonly values: string; readonly order: string };
   readonly devices: string | null;
 };
 
-function members({ partnerId, target }: Load, onlyFile: number | null): RoomShape {
+function members({ partnerId, target }: Load, onlyFile: number | null): StagingShape {
   if (target.kind !== 'audience') throw new TypeError('not a load for an audience');
   return {
     columns: 'event String',
@@ -129,7 +132,7 @@ function members({ partnerId, target }: Load, onlyFile: number | null): RoomShap
   };
 }
 
-function attributes({ partnerId, jobId, loadId, target }: Load): RoomShape {
+function attributes({ partnerId, jobId, loadId, target }: Load): StagingShape {
   if (target.kind !== 'attributes') throw new TypeError('not a load of attributes');
   const { ofAdds, ofDeletes } = target.versions;
   return {
@@ -143,24 +146,24 @@ function attributes({ partnerId, jobId, loadId, target }: Load): RoomShape {
   };
 }
 
-const roomsAtATime = 50;
+const loadsPerDrop = 50;
 
-/** Returns when no statement uses the rooms any more and their files are gone. A load without a room costs nothing. */
-export async function closeRooms(engine: Engine, loadIds: readonly number[]): Promise<void> {
-  for (let start = 0; start < loadIds.length; start += roomsAtATime) {
-    const tables = loadIds.slice(start, start + roomsAtATime).flatMap(everyTableOf);
+/** Returns when no statement uses the tables and their files are deleted. A load without staging tables costs nothing. */
+export async function dropStagingTables(engine: Engine, loadIds: readonly number[]): Promise<void> {
+  for (let start = 0; start < loadIds.length; start += loadsPerDrop) {
+    const tables = loadIds.slice(start, start + loadsPerDrop).flatMap(everyTableOf);
     await onEveryShard(engine, (shard) =>
       shard.command({
         query: `DROP TABLE IF EXISTS ${tables.join(', ')} SYNC`,
-        // By default the engine refuses to drop 50 GB and more.
+        // By default ClickHouse refuses to drop tables of 50 GB or more.
         clickhouse_settings: { max_table_size_to_drop: '0' },
       }),
     );
   }
 }
 
-/** The loads that have a room somewhere. */
-export async function listRooms(engine: Engine): Promise<number[]> {
+/** The IDs of loads with a staging table on any shard. */
+export async function listLoadsWithStagingTables(engine: Engine): Promise<number[]> {
   const names = await onEveryShard(engine, async (shard) => {
     const result = await shard.query({
       query: `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'room_')`,
@@ -171,9 +174,9 @@ export async function listRooms(engine: Engine): Promise<number[]> {
   return [...new Set(names.flat().flatMap(({ name }) => loadOfTable(name) ?? []))];
 }
 
-/** Of these loads, those that have a room on the shard. */
-export async function findRooms(shard: Shard, loadIds: readonly number[]): Promise<Set<number>> {
-  const byName = new Map(loadIds.map((loadId) => [roomNames(loadId).rows, loadId]));
+/** Returns those of the loads that have staging tables on the shard. */
+export async function findStagingTables(shard: Shard, loadIds: readonly number[]): Promise<Set<number>> {
+  const byName = new Map(loadIds.map((loadId) => [stagingTableNames(loadId).rows, loadId]));
   const result = await shard.query({
     query: `SELECT name FROM system.tables WHERE database = currentDatabase() AND name IN ({names: Array(String)})`,
     query_params: { names: [...byName.keys()] },
@@ -183,15 +186,15 @@ export async function findRooms(shard: Shard, loadIds: readonly number[]): Promi
   return new Set(found.flatMap(({ name }) => byName.get(name) ?? []));
 }
 
-export async function hasRoom(shard: Shard, loadId: number): Promise<boolean> {
-  return (await findRooms(shard, [loadId])).has(loadId);
+export async function hasStagingTables(shard: Shard, loadId: number): Promise<boolean> {
+  return (await findStagingTables(shard, [loadId])).has(loadId);
 }
 
-/** The room's files become files of the final table as well; nothing is written. */
-export async function publishRoom(shard: Shard, load: Load): Promise<void> {
-  if (!Number.isSafeInteger(load.partnerId)) throw new TypeError(`${load.partnerId} is no partition`);
+/** Links the staging table's files into the final table without rewriting them. */
+export async function attachStagingTable(shard: Shard, load: Load): Promise<void> {
+  if (!Number.isSafeInteger(load.partnerId)) throw new TypeError(`${load.partnerId} is not a partition ID`);
   await shard.command({
-    query: `ALTER TABLE ${finalTables[load.target.kind].table} ATTACH PARTITION ID '${load.partnerId}' FROM ${roomNames(load.loadId).rows}`,
+    query: `ALTER TABLE ${finalTables[load.target.kind].table} ATTACH PARTITION ID '${load.partnerId}' FROM ${stagingTableNames(load.loadId).rows}`,
     query_id: newQueryId(loadQueryPrefix(load.loadId), 'publish'),
   });
 }

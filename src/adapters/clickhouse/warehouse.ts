@@ -14,7 +14,7 @@ import {
 } from './connect.ts';
 import { dropJob, stopJob } from './load-stage.ts';
 import { mutate } from './mutate.ts';
-import { hasRoom, publishRoom } from './staging-tables.ts';
+import { hasStagingTables, attachStagingTable } from './staging-tables.ts';
 
 export function clickhouseWarehouse(engine: Engine): Warehouse {
   return {
@@ -29,7 +29,7 @@ export function clickhouseWarehouse(engine: Engine): Warehouse {
   };
 }
 
-/** May be repeated: a load reads each key once. */
+/** Idempotent: a load reads each key once. */
 async function writeJobKeys(engine: Engine, jobId: number, keys: readonly ResolvedKey[]): Promise<void> {
   if (keys.length === 0) return;
   await shardFor(engine, jobId).insert({
@@ -42,10 +42,10 @@ async function writeJobKeys(engine: Engine, jobId: number, keys: readonly Resolv
 
 const columns = 'partner_id, attribute_id, device, id_type, country, version, is_deleted';
 
-/** From stage to warehouse, on each shard for itself. The warehouse is a set: repeating it changes nothing. */
+/** Publishes from the stage to the warehouse, shard by shard. Idempotent, because the warehouse is a set. */
 async function publishLoad(engine: Engine, load: Load): Promise<void> {
   await onEveryShard(engine, async (shard) => {
-    if (await hasRoom(shard, load.loadId)) return publishRoom(shard, load);
+    if (await hasStagingTables(shard, load.loadId)) return attachStagingTable(shard, load);
     await shard.command({
       query: `
         INSERT INTO device_attributes_local (${columns})
@@ -58,9 +58,9 @@ async function publishLoad(engine: Engine, load: Load): Promise<void> {
 }
 
 /**
- * The swap of a replacing job: what was there of its attributes is marked deleted with the job's own version, and its
- * rows come in with the version above. Attributes are collected over all shards, because one may have lost all its
- * devices on a shard.
+ * Publishes a replacing job: marks all current rows of its attributes as deleted with the job's version, and inserts its
+ * rows with the next version. The attributes are collected over all shards, because an attribute may have no staged device
+ * on a shard.
  */
 async function replaceAttributes(
   engine: Engine,
@@ -91,8 +91,8 @@ async function replaceAttributes(
 }
 
 /**
- * The devices of a job, each once, over all loads that were committed. Read in the order of the table, where the same
- * devices are neighbours, so that it takes little memory; each device is on one shard, so the total is a sum.
+ * Adds the distinct devices of a job's committed loads to the known devices and counts them. Reading in sort order puts
+ * equal devices next to each other, which takes little memory.
  */
 async function publishDevices(engine: Engine, jobId: number, loadIds: readonly number[]): Promise<number> {
   if (loadIds.length === 0) return 0;
@@ -102,7 +102,7 @@ async function publishDevices(engine: Engine, jobId: number, loadIds: readonly n
     const countOf = (query: string): Promise<number> => selectNumber(shard, { query, query_params });
     const query = `INSERT INTO known_devices_local (device) SELECT device ${ofJob} AND is_add ORDER BY device LIMIT 1 BY device`;
     const { summary } = await shard.command({ query, query_params });
-    // What was written is what is to be counted, unless there are devices that are only deleted from.
+    // The rows written are the count, unless some devices only have deletes.
     const deletes = await countOf(`SELECT toString(count()) AS number ${ofJob} AND NOT is_add`);
     if (summary && deletes === 0) return Number(summary.written_rows);
     const devices = `SELECT device ${ofJob} ORDER BY device LIMIT 1 BY device`;
@@ -117,7 +117,7 @@ function parametersOf({ partnerId, attributeIds, versions }: AttributeRows) {
   return { partner: partnerId, attributes: attributeIds, version: versions.ofAdds };
 }
 
-/** What the partner has of these attributes now: each device is on one shard, so the totals are sums. */
+/** Counts the partner's current rows and devices of these attributes. */
 async function countAttributeRows(engine: Engine, rows: AttributeRows): Promise<{ rows: number; devices: number }> {
   const counts = await onEveryShard(engine, async (shard) => {
     const result = await shard.query({
@@ -136,11 +136,11 @@ async function countAttributeRows(engine: Engine, rows: AttributeRows): Promise<
 }
 
 /**
- * A mutation, not a lightweight delete: the parts are written anew without the rows before this returns. Only the
- * partner's own partition is touched. The version guards later imports against a process that wakes up late.
+ * Uses a mutation, not a lightweight delete, so that the parts are rewritten without the rows before this returns. It
+ * touches only the partner's partition. The version protects rows of later imports from a process that resumes late.
  */
 export async function deleteAttributeRows(engine: Engine, rows: AttributeRows): Promise<void> {
-  if (!Number.isSafeInteger(rows.partnerId)) throw new TypeError(`${rows.partnerId} is no partition`);
+  if (!Number.isSafeInteger(rows.partnerId)) throw new TypeError(`${rows.partnerId} is not a partition ID`);
   await onEveryShard(engine, (shard) =>
     mutate(shard, 'device_attributes_local', {
       query: `ALTER TABLE device_attributes_local DELETE IN PARTITION ID '${rows.partnerId}' WHERE ${condition}`,

@@ -6,13 +6,13 @@ import { fetchKeySet } from './key-set.ts';
 const loopback = [parseNetwork('127.0.0.1/32')].filter((network) => network !== null);
 const key = { kty: 'EC', crv: 'P-256', kid: 'one', x: 'x', y: 'y' };
 
-describe('the key set of an issuer', () => {
+describe('fetchKeySet', () => {
   const closing: (() => void)[] = [];
   afterEach(() => {
     for (const close of closing.splice(0)) close();
   });
 
-  /** Listens on loopback, and notes the paths that it is asked for. */
+  /** Listens on loopback and records the requested paths. */
   async function start(answer: (url: string) => RequestListener): Promise<{ url: string; paths: string[] }> {
     const paths: string[] = [];
     let url = '';
@@ -32,7 +32,7 @@ describe('the key set of an issuer', () => {
     });
     return { url, paths };
   }
-  /** As it should be, but for what is given. */
+  /** A valid issuer, with the given overrides. */
   const issuing =
     (document: object = {}, keySet: unknown = { keys: [key] }) =>
     (url: string): RequestListener =>
@@ -48,13 +48,13 @@ describe('the key set of an issuer', () => {
     return error instanceof Error && error.cause instanceof Error ? error.cause.message : null;
   };
 
-  it('is where the discovery document says', async () => {
+  it('reads the key set that the discovery document names', async () => {
     const { url, paths } = await start(issuing());
     expect((await fetchKeySet({ issuer: url, networks: loopback }, 2_000)).jwks()).toEqual({ keys: [key] });
     expect(paths).toEqual(['/.well-known/openid-configuration', '/keys']);
   });
 
-  it('is found behind a path, with and without a slash at its end', async () => {
+  it('supports an issuer with a path, with and without a trailing slash', async () => {
     for (const path of ['/realms/one', '/realms/one/']) {
       const { url, paths } = await start((own) => issuing({ issuer: own + path })(own));
       await fetchKeySet({ issuer: url + path, networks: loopback }, 2_000);
@@ -63,47 +63,47 @@ describe('the key set of an issuer', () => {
   });
 
   it.each<[string, (url: string) => RequestListener, RegExp]>([
-    ['another issuer', issuing({ issuer: 'https://other.example' }), /of another issuer$/],
-    ['a slash behind the issuer', (url) => issuing({ issuer: `${url}/` })(url), /of another issuer$/],
-    ['keys without TLS', issuing({ jwks_uri: 'http://keys.example/' }), /no https address of keys$/],
-    ['keys in a file', issuing({ jwks_uri: 'file:///etc/passwd' }), /no https address of keys$/],
-    ['no address of keys', issuing({ jwks_uri: undefined }), /no discovery document$/],
+    ['another issuer', issuing({ issuer: 'https://other.example' }), /names another issuer$/],
+    ['a trailing slash after the issuer', (url) => issuing({ issuer: `${url}/` })(url), /names another issuer$/],
+    ['keys without TLS', issuing({ jwks_uri: 'http://keys.example/' }), /has no HTTPS jwks_uri$/],
+    ['keys in a file', issuing({ jwks_uri: 'file:///etc/passwd' }), /has no HTTPS jwks_uri$/],
+    ['no jwks_uri', issuing({ jwks_uri: undefined }), /is not a discovery document$/],
     ['keys at the metadata address', issuing({ jwks_uri: 'https://169.254.169.254/' }), /INLET_OIDC_NETWORKS/],
     ['keys at another loopback address', issuing({ jwks_uri: 'https://127.0.0.2/' }), /INLET_OIDC_NETWORKS/],
-    ['no key set', issuing({}, []), /no key set$/],
-    ['keys that are none', issuing({}, { keys: ['x'] }), /no key set$/],
+    ['an invalid key set', issuing({}, []), /is not a key set$/],
+    ['invalid keys', issuing({}, { keys: ['x'] }), /is not a key set$/],
     ['a huge key set', issuing({}, { keys: Array.from({ length: 10_000 }, () => key) }), /more than 262144 bytes$/],
-    ['no JSON', () => (_request, response) => void response.end('secret?'), /is no JSON$/],
-    ['an error', () => (_request, response) => void response.writeHead(503).end('{}'), /answered with 503$/],
+    ['a response that is not JSON', () => (_request, response) => void response.end('secret?'), /is not JSON$/],
+    ['an HTTP error', () => (_request, response) => void response.writeHead(503).end('{}'), /returned HTTP 503$/],
     [
       'a redirect',
       (url) => (_request, response) => void response.writeHead(302, { location: `${url}/elsewhere` }).end(),
-      /answered with 302$/,
+      /returned HTTP 302$/,
     ],
     ['a closed connection', () => (request) => void request.socket.destroy(), /socket hang up/],
-  ])('is not taken with %s', async (_what, answer, cause) => {
+  ])('rejects %s', async (_what, answer, cause) => {
     const { url, paths } = await start(answer);
     expect(await causeOf(url)).toMatch(cause);
     expect(paths).not.toContain('/elsewhere');
   });
 
   it.each<[string, RequestListener]>([
-    ['does not answer', () => undefined],
+    ['does not respond', () => undefined],
     [
-      'answers with a byte now and then',
+      'sends a byte at a time',
       (_request, response) => {
         const timer = setInterval(() => void response.write(' '), 20);
         response.on('close', () => clearInterval(timer));
       },
     ],
-  ])('is not waited for when the issuer %s', async (_what, listener) => {
+  ])('times out when the issuer %s', async (_what, listener) => {
     const { url } = await start(() => listener);
     const begin = performance.now();
-    expect(await causeOf(url, 300)).toBe('no answer within 300 ms');
+    expect(await causeOf(url, 300)).toBe('no response within 300 ms');
     expect(performance.now() - begin).toBeLessThan(5_000);
   });
 
-  it('is not asked for at an address that is not public, unless its network is named', async () => {
+  it('does not connect to a private address unless its network is configured', async () => {
     const { url, paths } = await start(issuing());
     const named = url.replace('127.0.0.1', 'issuer.example');
     const resolve: Parameters<typeof fetchKeySet>[0]['resolve'] = (_name, _options, callback) =>

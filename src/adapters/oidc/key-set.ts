@@ -10,25 +10,25 @@ import type { Network } from '../../domain/network-address.ts';
 import type { Log } from '../../ports/observability.ts';
 import { type Agents, type Resolve, destroyAgents, guardedAgents } from '../guarded-agents.ts';
 
-/** A discovery document has some 5 kB, a key set with certificates 20. */
-const mostBytes = 256 * 1024;
+/** A discovery document has about 5 kB, a key set with certificates about 20 kB. */
+const maxBytes = 256 * 1024;
 
-/** Follows no redirect, reads no more than an answer may have, and ends with the signal, whatever it is at. */
+/** Follows no redirects, bounds the response size, and stops on the signal at any point. */
 async function getJson(url: URL, agents: Agents, signal: AbortSignal): Promise<unknown> {
-  const answer = await get(url, agents, signal);
+  const response = await get(url, agents, signal);
   try {
-    if (answer.statusCode !== 200) throw new Error(`${url.href} answered with ${answer.statusCode}`);
+    if (response.statusCode !== 200) throw new Error(`${url.href} returned HTTP ${response.statusCode}`);
     const chunks: Buffer[] = [];
     let size = 0;
-    for await (const chunk of answer) {
-      if (!Buffer.isBuffer(chunk)) throw new Error(`${url.href} gave no bytes`);
+    for await (const chunk of response) {
+      if (!Buffer.isBuffer(chunk)) throw new Error(`${url.href} returned no bytes`);
       size += chunk.length;
-      if (size > mostBytes) throw new Error(`${url.href} has more than ${mostBytes} bytes`);
+      if (size > maxBytes) throw new Error(`${url.href} has more than ${maxBytes} bytes`);
       chunks.push(chunk);
     }
     return parse(url, Buffer.concat(chunks).toString());
   } finally {
-    answer.destroy();
+    response.destroy();
   }
 }
 
@@ -47,8 +47,8 @@ function parse(url: URL, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser would repeat a part of the text.
-    throw new Error(`${url.href} is no JSON`);
+    // The parser's message would quote the text.
+    throw new Error(`${url.href} is not JSON`);
   }
 }
 
@@ -56,7 +56,7 @@ export type KeySet = ReturnType<typeof createLocalJWKSet>;
 
 export type IssuerAddress = {
   readonly issuer: string;
-  /** In which it may be although they are not public. */
+  /** Private networks in which the issuer may be. */
   readonly networks: readonly Network[];
   readonly resolve?: Resolve;
 };
@@ -65,54 +65,52 @@ const discoverySchema = z.looseObject({ issuer: z.string(), jwks_uri: z.string()
 const keySetSchema = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 /**
- * Asks the issuer where its keys are, and for them: both each time, so that there is nothing else to get old. Connects to
- * public addresses only, and to those of the given networks (docs/decisions/partner-buckets.md). Both answers together have so many
- * milliseconds.
+ * Fetches the discovery document and then the key set, both every time, so that neither becomes stale. Connects only to
+ * public addresses and the given networks. The timeout covers both requests.
  */
-export async function fetchKeySet(address: IssuerAddress, milliseconds: number): Promise<KeySet> {
+export async function fetchKeySet(address: IssuerAddress, timeoutMs: number): Promise<KeySet> {
   const { issuer, networks, resolve = lookup } = address;
   const agents = guardedAgents(networks, resolve);
-  const signal = AbortSignal.timeout(milliseconds);
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
-    // Discovery 1.0, 4: a slash at the end of the issuer is not doubled.
+    // Discovery 1.0, section 4: a trailing slash of the issuer is removed.
     const discovery = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-    const said = discoverySchema.safeParse(await getJson(discovery, agents, signal));
-    if (!said.success) throw new Error(`${discovery.href} is no discovery document`);
-    // Discovery 1.0, 4.3: else one issuer could speak for another.
-    if (said.data.issuer !== issuer) throw new Error(`${discovery.href} is of another issuer`);
-    if (!isKeySetAddress(said.data.jwks_uri, issuer))
-      throw new Error(`${discovery.href} names no https address of keys`);
-    const keys = new URL(said.data.jwks_uri);
+    const document = discoverySchema.safeParse(await getJson(discovery, agents, signal));
+    if (!document.success) throw new Error(`${discovery.href} is not a discovery document`);
+    // Discovery 1.0, section 4.3: otherwise one issuer could impersonate another.
+    if (document.data.issuer !== issuer) throw new Error(`${discovery.href} names another issuer`);
+    if (!isKeySetAddress(document.data.jwks_uri, issuer)) throw new Error(`${discovery.href} has no HTTPS jwks_uri`);
+    const keys = new URL(document.data.jwks_uri);
     const keySet = keySetSchema.safeParse(await getJson(keys, agents, signal));
-    if (!keySet.success) throw new Error(`${keys.href} is no key set`);
+    if (!keySet.success) throw new Error(`${keys.href} is not a key set`);
     return createLocalJWKSet(keySet.data);
   } catch (error) {
-    throw new Failure('issuer_away', `The issuer ${issuer} cannot be asked for its keys.`, {
-      cause: signal.aborted ? new Error(`no answer within ${milliseconds} ms`) : inItsOwnWords(error),
+    throw new Failure('issuer_away', `The issuer ${issuer} did not return its keys.`, {
+      cause: signal.aborted ? new Error(`no response within ${timeoutMs} ms`) : withoutStorageFailure(error),
     });
   } finally {
     destroyAgents(agents);
   }
 }
 
-/** The guard of addresses speaks of storage, for which it was made. */
-function inItsOwnWords(error: unknown): unknown {
+/** Replaces the storage failure of the address guard. */
+function withoutStorageFailure(error: unknown): unknown {
   if (!(error instanceof Failure) || error.code !== 'storage_address_refused') return error;
-  return new Error(`${error.detail} If it is the issuer all the same, name its network in INLET_OIDC_NETWORKS.`);
+  return new Error(`${error.detail} If the issuer is in a private network, add it to INLET_OIDC_NETWORKS.`);
 }
 
 export type KeyTimes = {
-  /** Keys that were asked for longer ago are not used: so long a key that is gone can still be good. */
+  /** Older keys are not used. A revoked key is accepted for at most this long. */
   readonly maxAgeMs: number;
-  /** From this age on, keys are used and asked for again. */
+  /** From this age on, keys are refreshed in the background. */
   readonly refreshMs: number;
-  /** Between one question and the next, whoever sends tokens of whatever keys. */
+  /** The minimum time between two requests to the issuer. */
   readonly cooldownMs: number;
-  /** For an answer; less than the age, else keys could be too old when they come. */
+  /** Request timeout; less than `maxAgeMs`, otherwise keys could arrive expired. */
   readonly timeoutMs: number;
 };
 
-/** At 300 s: asked for every minute while tokens come, and every 5 s at most for keys that are not known. */
+/** At 300 s: refreshed every minute while tokens arrive, and at most every 5 s for unknown keys. */
 export function keyTimes(maxAgeMs: number): KeyTimes {
   return {
     maxAgeMs,
@@ -124,76 +122,76 @@ export function keyTimes(maxAgeMs: number): KeyTimes {
 
 export type Clock = { readonly now: () => number; readonly pause: (milliseconds: number) => Promise<unknown> };
 
-/** One that nobody can set. */
-const steadyClock: Clock = { now: () => performance.now(), pause };
+/** Unaffected by changes of the system time. */
+const monotonicClock: Clock = { now: () => performance.now(), pause };
 
-export type Held<Keys> = {
+export type CachedKeys<Keys> = {
   readonly keys: Keys;
-  /** When they were asked for, not when they came: what was changed in between may not be in them. */
-  readonly askedAt: number;
+  /** The start of the request: changes after it may be missing. */
+  readonly requestedAt: number;
 };
 
-export type HeldKeys<Keys> = {
-  /** Keys that may be used. */
-  readonly current: () => Promise<Held<Keys>>;
-  /** Keys that were asked for at this moment or later; waits until the issuer may be asked again. */
-  readonly since: (moment: number) => Promise<Held<Keys>>;
+export type KeyCache<Keys> = {
+  /** Keys that are not older than `maxAgeMs`. */
+  readonly current: () => Promise<CachedKeys<Keys>>;
+  /** Keys requested at this time or later; waits for the cooldown. */
+  readonly since: (moment: number) => Promise<CachedKeys<Keys>>;
   readonly now: () => number;
 };
 
 /**
- * Keeps the keys of an issuer. At most one question is under way at a time, for all who need its answer. A question that
- * failed is answered with the same failure until the next may be asked, so that nobody waits for an issuer that is away.
+ * Caches an issuer's keys. Concurrent callers share one request. After a failed request, callers get the same error until
+ * the cooldown ends, so that no request waits for an issuer that is down.
  */
-export function holdKeys<Keys>(
+export function cacheKeys<Keys>(
   fetchKeys: (timeoutMs: number) => Promise<Keys>,
   times: KeyTimes,
   log: Log,
-  clock: Clock = steadyClock,
-): HeldKeys<Keys> {
+  clock: Clock = monotonicClock,
+): KeyCache<Keys> {
   const { now } = clock;
-  let held: Held<Keys> | null = null;
-  let asking: Promise<Held<Keys>> | null = null;
+  let cached: CachedKeys<Keys> | null = null;
+  let pending: Promise<CachedKeys<Keys>> | null = null;
   let failed: { readonly at: number; readonly error: unknown } | null = null;
-  let lastAskedAt = -Infinity;
+  let lastRequestAt = -Infinity;
 
-  const askAfterCooldown = async (): Promise<Held<Keys>> => {
-    const rest = lastAskedAt + times.cooldownMs - now();
+  const requestAfterCooldown = async (): Promise<CachedKeys<Keys>> => {
+    const rest = lastRequestAt + times.cooldownMs - now();
     if (rest > 0) await clock.pause(rest);
-    const askedAt = now();
-    lastAskedAt = askedAt;
+    const requestedAt = now();
+    lastRequestAt = requestedAt;
     try {
-      held = { keys: await fetchKeys(times.timeoutMs), askedAt };
+      cached = { keys: await fetchKeys(times.timeoutMs), requestedAt };
       failed = null;
-      return held;
+      return cached;
     } catch (error) {
       failed = { at: now(), error };
-      log.warn({ err: error }, 'the issuer of user tokens could not be asked for its keys');
+      log.warn({ err: error }, 'could not fetch the keys of the user token issuer');
       throw error;
     }
   };
-  const ask = async (): Promise<Held<Keys>> => {
-    if (!asking && failed && now() < failed.at + times.cooldownMs) throw failed.error;
-    asking ??= askAfterCooldown().finally(() => {
-      asking = null;
+  const request = async (): Promise<CachedKeys<Keys>> => {
+    if (!pending && failed && now() < failed.at + times.cooldownMs) throw failed.error;
+    pending ??= requestAfterCooldown().finally(() => {
+      pending = null;
     });
-    return asking;
+    return pending;
   };
-  const since = async (moment: number): Promise<Held<Keys>> => {
-    let newest = held;
-    // What is under way may have been asked before; the one after it was not.
-    while (!newest || newest.askedAt < moment) newest = await ask();
+  const since = async (moment: number): Promise<CachedKeys<Keys>> => {
+    let newest = cached;
+    // A pending request may have started earlier; the one after it did not.
+    while (!newest || newest.requestedAt < moment) newest = await request();
     return newest;
   };
   return {
     now,
     since,
     current: async () => {
-      const age = held ? now() - held.askedAt : Infinity;
-      if (!held || age >= times.maxAgeMs) return ask();
-      // It is logged, and the next call tries again.
-      if (age >= times.refreshMs) ask().catch(() => undefined);
-      return held;
+      const age = cached ? now() - cached.requestedAt : Infinity;
+      if (!cached || age >= times.maxAgeMs) return request();
+      // A failure is logged, and the next call retries.
+      if (age >= times.refreshMs) request().catch(() => undefined);
+      return cached;
     },
   };
 }

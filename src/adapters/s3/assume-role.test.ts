@@ -30,8 +30,8 @@ function assuming() {
   return { state, keysOf };
 }
 
-describe('the keys of a role', () => {
-  it('are asked for once, and again when their end is near', async () => {
+describe('roleKeys', () => {
+  it('caches credentials and renews them shortly before they expire', async () => {
     const { state, keysOf } = assuming();
     expect((await keysOf(role)).accessKeyId).toBe('KEY-1');
     state.time = hour * 0.7;
@@ -40,7 +40,7 @@ describe('the keys of a role', () => {
     expect((await keysOf(role)).accessKeyId).toBe('KEY-2');
   });
 
-  it('are asked for once by many at a time', async () => {
+  it('shares one request between concurrent calls', async () => {
     const { state, keysOf } = assuming();
     await Promise.all(Array.from({ length: 10 }, () => keysOf(role)));
     expect(state.assumed).toBe(1);
@@ -51,14 +51,14 @@ describe('the keys of a role', () => {
     { name: 'ExternalId', other: { ...role, externalId: 'y' } },
     { name: 'region', other: { ...role, region: 'eu-west-2' } },
     { name: 'role', other: { ...role, roleArn: `${role.roleArn}b` } },
-  ])('are never those of another $name', async ({ other }) => {
+  ])('never returns the credentials of another $name', async ({ other }) => {
     const { state, keysOf } = assuming();
     await keysOf(role);
     await keysOf(other);
     expect(state.assumed).toBe(2);
   });
 
-  it('are asked for again after a refusal', async () => {
+  it('requests credentials again after a failure', async () => {
     const { state, keysOf } = assuming();
     state.fails = true;
     await expect(Promise.all([keysOf(role), keysOf(role)])).rejects.toThrow('refused');
@@ -66,7 +66,7 @@ describe('the keys of a role', () => {
     expect((await keysOf(role)).accessKeyId).toBe('KEY-2');
   });
 
-  it('are kept for the last thousand roles only', async () => {
+  it('caches the last thousand roles only', async () => {
     const { state, keysOf } = assuming();
     for (let partnerId = 0; partnerId <= 1_000; partnerId++) await keysOf({ ...role, partnerId });
     await keysOf({ ...role, partnerId: 1_000 });

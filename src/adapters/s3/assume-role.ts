@@ -5,29 +5,29 @@ import type { Network } from '../../domain/network-address.ts';
 import type { BucketKeys, BucketRole } from '../../domain/partner-bucket.ts';
 import { Secret } from '../../domain/secret.ts';
 import { type Resolve, destroyAgents, guardedAgents } from '../guarded-agents.ts';
-import { nothingFromOutside } from './connect.ts';
+import { fixedEndpoint } from './connect.ts';
 
 export type RoleSettings = {
   readonly accessKeyId: string;
   readonly secretAccessKey: Secret;
-  /** From our own configuration; null for AWS, where the region alone makes the address. */
+  /** From the configuration, never from a request. Null for AWS, where the region determines the address. */
   readonly endpoint: string | null;
   readonly networks: readonly Network[];
   readonly resolve?: Resolve;
 };
 
-/** A role, and the partner that named it. */
+/** A role and the partner that configured it. */
 export type PartnerRole = BucketRole & { readonly partnerId: number; readonly externalId: string };
 export type SessionKeys = BucketKeys & { readonly sessionToken: Secret; readonly expiresAt: Date };
 
-/** An hour is what every role allows. */
+/** Every role allows one hour. */
 const sessionSeconds = 3_600;
 
-/** Assumes the role with the ExternalId of the partner; refuses one that would also be given with another. */
+/** Assumes the role with the partner's ExternalId. Rejects a role that can also be assumed with another one. */
 export async function assumeRole(settings: RoleSettings, role: PartnerRole): Promise<SessionKeys> {
   const agents = guardedAgents(settings.networks, settings.resolve);
   const client = new STSClient({
-    ...nothingFromOutside(settings.endpoint ?? `https://sts.${role.region}.amazonaws.com`),
+    ...fixedEndpoint(settings.endpoint ?? `https://sts.${role.region}.amazonaws.com`),
     region: role.region,
     credentials: { accessKeyId: settings.accessKeyId, secretAccessKey: settings.secretAccessKey.reveal() },
     maxAttempts: 3,
@@ -40,8 +40,8 @@ export async function assumeRole(settings: RoleSettings, role: PartnerRole): Pro
     },
   });
   try {
-    const keys = await askForPartner(client, role);
-    if (await isGiven(client, role, randomUUID())) {
+    const keys = await assumeForPartner(client, role);
+    if (await canAssume(client, role, randomUUID())) {
       throw new Failure('role_unprotected', 'The role can be assumed with any ExternalId.');
     }
     return keys;
@@ -51,18 +51,18 @@ export async function assumeRole(settings: RoleSettings, role: PartnerRole): Pro
   }
 }
 
-async function askForPartner(client: STSClient, role: PartnerRole): Promise<SessionKeys> {
+async function assumeForPartner(client: STSClient, role: PartnerRole): Promise<SessionKeys> {
   try {
-    return await ask(client, role, role.externalId);
+    return await requestKeys(client, role, role.externalId);
   } catch (error) {
-    throw isRefusal(error) ? new Failure('role_refused', 'The role was not given.', { cause: error }) : error;
+    throw isRoleError(error) ? new Failure('role_refused', 'The role could not be assumed.', { cause: error }) : error;
   }
 }
 
-/** Only a denial shows that it is not given. Whatever else comes (that we ask too often, say) is tried again. */
-async function isGiven(client: STSClient, role: PartnerRole, externalId: string): Promise<boolean> {
+/** Only an explicit denial counts as no. Other errors, such as throttling, are retried. */
+async function canAssume(client: STSClient, role: PartnerRole, externalId: string): Promise<boolean> {
   try {
-    await ask(client, role, externalId);
+    await requestKeys(client, role, externalId);
     return true;
   } catch (error) {
     if (isDenial(error)) return false;
@@ -70,17 +70,17 @@ async function isGiven(client: STSClient, role: PartnerRole, externalId: string)
   }
 }
 
-async function ask(client: STSClient, role: PartnerRole, externalId: string): Promise<SessionKeys> {
+async function requestKeys(client: STSClient, role: PartnerRole, externalId: string): Promise<SessionKeys> {
   const command = new AssumeRoleCommand({
     RoleArn: role.roleArn,
-    // The partner sees it in its own audit log.
+    // Visible in the partner's own audit log.
     RoleSessionName: `inlet-partner-${role.partnerId}`,
     ExternalId: externalId,
     DurationSeconds: sessionSeconds,
   });
   const { AccessKeyId, SecretAccessKey, SessionToken, Expiration } = (await client.send(command)).Credentials ?? {};
   if (AccessKeyId === undefined || SecretAccessKey === undefined || SessionToken === undefined || !Expiration) {
-    throw new Error('the answer holds no keys');
+    throw new Error('the AssumeRole response contains no credentials');
   }
   return {
     accessKeyId: AccessKeyId,
@@ -91,8 +91,8 @@ async function ask(client: STSClient, role: PartnerRole, externalId: string): Pr
   };
 }
 
-/** What is wrong with our own identity or our own clock; STS says the rest about the role. */
-const ours = new Set([
+/** Errors about our own identity, clock or request rate. All others are about the role. */
+const ownErrors = new Set([
   'InvalidClientTokenId',
   'SignatureDoesNotMatch',
   'IncompleteSignature',
@@ -105,8 +105,8 @@ const ours = new Set([
   'TooManyRequestsException',
 ]);
 
-function isRefusal(error: unknown): boolean {
-  if (!(error instanceof STSServiceException) || ours.has(error.name)) return false;
+function isRoleError(error: unknown): boolean {
+  if (!(error instanceof STSServiceException) || ownErrors.has(error.name)) return false;
   return [400, 403, 404].includes(error.$metadata.httpStatusCode ?? 0);
 }
 
@@ -115,30 +115,30 @@ function isDenial(error: unknown): boolean {
   return error.name === 'AccessDenied' || error.name === 'AccessDeniedException';
 }
 
-/** A file that is begun with the keys is to be read to its end with them. */
+/** Credentials must stay valid while a file that was opened with them is read. */
 const marginMs = 15 * 60_000;
-const mostKept = 1_000;
+const maxCached = 1_000;
 
-/** Keys of assumed roles, in memory only, until shortly before they end. Of those who ask at once only one assumes. */
+/** Caches role credentials in memory until shortly before they expire. Concurrent calls share one request. */
 export function roleKeys(
   assume: (role: PartnerRole) => Promise<SessionKeys>,
   now: () => number = Date.now,
 ): (role: PartnerRole) => Promise<SessionKeys> {
-  const kept = new Map<string, { readonly keys: Promise<SessionKeys>; goodUntil: number }>();
+  const cache = new Map<string, { readonly keys: Promise<SessionKeys>; validUntil: number }>();
   return async (role) => {
     const name = JSON.stringify([role.partnerId, role.externalId, role.region, role.roleArn]);
-    const known = kept.get(name);
-    if (known && known.goodUntil > now()) return known.keys;
-    const asked = { keys: assume(role), goodUntil: Infinity };
-    kept.delete(name);
-    kept.set(name, asked);
-    if (kept.size > mostKept) kept.delete(kept.keys().next().value ?? '');
+    const cached = cache.get(name);
+    if (cached && cached.validUntil > now()) return cached.keys;
+    const entry = { keys: assume(role), validUntil: Infinity };
+    cache.delete(name);
+    cache.set(name, entry);
+    if (cache.size > maxCached) cache.delete(cache.keys().next().value ?? '');
     try {
-      const keys = await asked.keys;
-      asked.goodUntil = keys.expiresAt.getTime() - marginMs;
+      const keys = await entry.keys;
+      entry.validUntil = keys.expiresAt.getTime() - marginMs;
       return keys;
     } catch (error) {
-      if (kept.get(name) === asked) kept.delete(name);
+      if (cache.get(name) === entry) cache.delete(name);
       throw error;
     }
   };

@@ -40,7 +40,7 @@ async function listObjects(client: S3Client, bucket: string, prefix: string, lim
   for await (const page of paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix })) {
     for (const { Key: key, ETag: etag, Size: size } of page.Contents ?? []) {
       if (key === undefined || etag === undefined || size === undefined) continue;
-      if (!key.startsWith(prefix)) throw new Error('the storage listed an object outside of the prefix');
+      if (!key.startsWith(prefix)) throw new Error('the storage listed an object outside the prefix');
       if (key.endsWith('/') && size === 0) continue;
       found.push({ key, etag, size });
       if (found.length === limit) return found;
@@ -55,7 +55,7 @@ async function openObject(
   object: StoredObject,
   signal: AbortSignal,
 ): Promise<OpenedObject> {
-  const { head, whole, bytesRead } = await lookAhead(await getBody(client, bucket, object, signal));
+  const { head, whole, bytesRead } = await peek(await getBody(client, bucket, object, signal));
   const isGzip = startsLikeGzip(head);
   return { isGzip, head: isGzip ? await unpackHead(head) : head, body: whole, bytesRead };
 }
@@ -74,19 +74,19 @@ async function readObject(
   return content && { isGzip, content };
 }
 
-/** If-Match: what is read is what was listed, or nothing. */
+/** If-Match makes the request fail if the object changed after it was listed. */
 async function getBody(client: S3Client, bucket: string, object: StoredObject, signal: AbortSignal): Promise<Readable> {
   try {
     const command = new GetObjectCommand({ Bucket: bucket, Key: object.key, IfMatch: object.etag });
     const { Body: body } = await client.send(command, { abortSignal: signal });
-    if (!(body instanceof Readable)) throw new Error(`the storage gave no stream for ${object.key}`);
+    if (!(body instanceof Readable)) throw new Error(`the storage returned no stream for ${object.key}`);
     return body;
   } catch (error) {
-    // A bucket that is missing is no change of a file.
+    // A missing bucket is not a changed file.
     if (!(error instanceof S3ServiceException) || error.name === 'NoSuchBucket') throw error;
     const status = error.$metadata.httpStatusCode;
     if (status === 404 || status === 412) {
-      throw new Failure('file_changed', 'The file was overwritten or deleted after the job had listed it.', {
+      throw new Failure('file_changed', 'The file was overwritten or deleted after the job listed it.', {
         cause: error,
       });
     }
@@ -94,7 +94,7 @@ async function getBody(client: S3Client, bucket: string, object: StoredObject, s
   }
 }
 
-/** Unpacks gzip to its end; null when that would be more than so many bytes. */
+/** Decompresses a whole gzip file. Returns null if the content exceeds `maxBytes`. */
 export async function unpackWhole(packed: Uint8Array, maxBytes: number): Promise<Uint8Array | null> {
   const gunzip = createGunzip({ chunkSize: 65_536 });
   gunzip.end(packed);
@@ -109,15 +109,15 @@ export async function unpackWhole(packed: Uint8Array, maxBytes: number): Promise
   } catch (error) {
     throw failureOf(brokenGzip, error);
   }
-  // zlib stops at a zero byte behind a member, whatever follows it; the engine, which reads larger files, refuses that.
+  // zlib ignores everything after a zero byte behind a member. ClickHouse, which reads larger files, rejects it.
   if (gunzip.bytesWritten < packed.length) throw failureOf(trailingBytes);
   return Buffer.concat(chunks, size);
 }
 
-type LookedAt = { readonly head: Buffer; readonly whole: Readable; readonly bytesRead: () => number };
+type Peeked = { readonly head: Buffer; readonly whole: Readable; readonly bytesRead: () => number };
 
-/** Takes a look at the first bytes; `whole` still gives all of them. */
-export async function lookAhead(body: Readable): Promise<LookedAt> {
+/** Reads the first bytes. `whole` still returns the complete body. */
+export async function peek(body: Readable): Promise<Peeked> {
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
   const taken: Buffer[] = [];
   let size = 0;
@@ -138,7 +138,7 @@ export async function lookAhead(body: Readable): Promise<LookedAt> {
     }
   })();
   const whole = Readable.from(all, { objectMode: false });
-  // A generator that was never asked cannot clean up: without this an unread object would keep its connection.
+  // A generator that never started runs no cleanup, so an unread object would keep its connection open.
   whole.once('close', () => body.destroy());
   return { head: Buffer.concat(taken).subarray(0, sniffedBytes), whole, bytesRead: () => bytesRead };
 }

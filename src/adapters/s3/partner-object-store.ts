@@ -12,14 +12,14 @@ import { s3ObjectStore } from './object-store.ts';
 export type PartnerBucket = {
   readonly bucket: string;
   readonly credentials: BucketKeys & { readonly sessionToken?: Secret };
-  /** From our own configuration, never from a request. */
+  /** From the configuration, never from a request. */
   readonly endpoint: string | null;
-  /** Those that are not public and may be reached all the same; from our own configuration too. */
+  /** Private networks that may be reached, also from the configuration. */
   readonly networks: readonly Network[];
   readonly resolve?: Resolve;
 };
 
-/** A partner's own bucket: what the storage refuses is the partner's to mend, so each refusal has a code of its own. */
+/** A partner-owned bucket. Only the partner can fix a storage error here, so each kind has its own failure code. */
 export function partnerObjectStore({
   bucket,
   credentials,
@@ -30,20 +30,20 @@ export function partnerObjectStore({
   const agents = guardedAgents(networks, resolve);
   const client = connectS3({ endpoint, ...credentials }, agents);
   const store = s3ObjectStore(client, bucket, agents);
-  const asked: Asked = { bucket, isSession: credentials.sessionToken !== undefined };
+  const context: Context = { bucket, isSession: credentials.sessionToken !== undefined };
   return {
     find: async (key) => {
       try {
         return await store.find(key);
       } catch (error) {
-        // The answer to a HEAD has no body, so it does not say why; that to a listing does.
-        await explained(asked, () => store.list(key, 1));
-        throw explain(asked, error);
+        // A HEAD response has no body and so no error code. A listing returns the reason.
+        await explained(context, () => store.list(key, 1));
+        throw explain(context, error);
       }
     },
-    list: (prefix, limit) => explained(asked, () => store.list(prefix, limit)),
-    open: (object, signal) => explained(asked, () => store.open(object, signal)),
-    read: (object, maxBytes, signal) => explained(asked, () => store.read(object, maxBytes, signal)),
+    list: (prefix, limit) => explained(context, () => store.list(prefix, limit)),
+    open: (object, signal) => explained(context, () => store.open(object, signal)),
+    read: (object, maxBytes, signal) => explained(context, () => store.read(object, maxBytes, signal)),
     close: () => {
       client.destroy();
       destroyAgents(agents);
@@ -66,39 +66,40 @@ const codeByName: Readonly<Record<string, FailureCode>> = {
   IllegalLocationConstraintException: 'bucket_in_other_region',
 };
 
-type Asked = {
+type Context = {
   readonly bucket: string;
-  /** With keys of a role, which end by themselves. */ readonly isSession: boolean;
+  /** The credentials are temporary, so expiry is not an error of the partner. */
+  readonly isSession: boolean;
 };
 
-async function explained<T>(asked: Asked, run: () => Promise<T>): Promise<T> {
+async function explained<T>(context: Context, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    throw explain(asked, error);
+    throw explain(context, error);
   }
 }
 
-/** Our own to mend, or only a matter of time: tried again. */
-const passing = new Set(['RequestTimeTooSkewed', 'SlowDown', 'TooManyRequests', 'RequestTimeout']);
-const passingStatus = new Set([408, 429]);
+/** Transient errors, or errors of our own clock: retried. */
+const transient = new Set(['RequestTimeTooSkewed', 'SlowDown', 'TooManyRequests', 'RequestTimeout']);
+const transientStatuses = new Set([408, 429]);
 
 function codeOf(name: string, status: number): FailureCode | undefined {
-  if (passing.has(name) || passingStatus.has(status)) return undefined;
+  if (transient.has(name) || transientStatuses.has(status)) return undefined;
   return codeByName[name] ?? codeOfStatus(status);
 }
 
-/** Where no name is given the status has to do. */
+/** Fallback for responses without a known error code. */
 function codeOfStatus(status: number): FailureCode | undefined {
   if (status >= 300 && status < 400) return 'bucket_in_other_region';
   if (status === 403) return 'storage_access_denied';
   return status >= 400 && status < 500 ? 'storage_refused' : undefined;
 }
 
-function explain({ bucket, isSession }: Asked, error: unknown): unknown {
+function explain({ bucket, isSession }: Context, error: unknown): unknown {
   if (!(error instanceof S3ServiceException)) return error;
   if (isSession && error.name === 'ExpiredToken') return error;
   const code = codeOf(error.name, error.$metadata.httpStatusCode ?? 0);
   if (code === undefined) return error;
-  return new Failure(code, `The storage answered "${error.name}" for the bucket "${bucket}".`, { cause: error });
+  return new Failure(code, `The storage returned "${error.name}" for the bucket "${bucket}".`, { cause: error });
 }

@@ -6,20 +6,20 @@ const [one, two] = [new Secret(`one:${'ab'.repeat(32)}`), new Secret(`two:${'cd'
 const text = '{"secretAccessKey":"hunter2-größe"}';
 const context = 'partner 1 job 2';
 
-describe('what is sealed', () => {
+describe('a sealed value', () => {
   const sealer = aesGcmSealer([one]);
 
-  it('is opened in its own context, and does not show what it is', () => {
+  it('opens in its own context and hides the plaintext', () => {
     const sealed = sealer.seal(text, context);
     expect(sealer.open(sealed, context)).toBe(text);
     expect(Buffer.from(sealed.bytes).toString('latin1')).not.toContain('hunter2');
   });
 
-  it.each(['partner 1 job 3', 'partner 2 job 2', ''])('is not opened where it was moved to: %j', (elsewhere) => {
-    expect(() => sealer.open(sealer.seal(text, context), elsewhere)).toThrow('unable to authenticate data');
+  it.each(['partner 1 job 3', 'partner 2 job 2', ''])('does not open in another context: %j', (other) => {
+    expect(() => sealer.open(sealer.seal(text, context), other)).toThrow('unable to authenticate data');
   });
 
-  it('is not opened when one bit of it was changed, wherever that is', () => {
+  it('does not open when any bit was changed', () => {
     const { keyId, bytes } = sealer.seal(text, context);
     for (let index = 0; index < bytes.length; index += 1) {
       const changed = Buffer.from(bytes);
@@ -30,7 +30,7 @@ describe('what is sealed', () => {
     }
   });
 
-  it('is not opened when its end is missing', () => {
+  it('does not open when it was truncated', () => {
     const { keyId, bytes } = sealer.seal(text, context);
     const [withoutText, whole] = [12 + 16, bytes.length];
     for (let length = withoutText; length < whole; length += 1) {
@@ -40,7 +40,7 @@ describe('what is sealed', () => {
     }
   });
 
-  it('is not opened with a seal that was cut short: fewer bytes would be easier to guess', () => {
+  it('does not open with a shortened authentication tag, which would be easier to guess', () => {
     const { keyId, bytes } = sealer.seal('', context);
     for (let length = 12; length < 12 + 16; length += 1) {
       expect(() => sealer.open({ keyId, bytes: bytes.subarray(0, length) }, context), `${length} bytes`).toThrow(
@@ -49,27 +49,27 @@ describe('what is sealed', () => {
     }
   });
 
-  it('is never the same twice', () => {
+  it('never repeats a nonce', () => {
     const sealed = Array.from({ length: 1_000 }, () => Buffer.from(sealer.seal(text, context).bytes));
     expect(new Set(sealed.map((bytes) => bytes.subarray(0, 12).toString('hex'))).size).toBe(1_000);
   });
 });
 
-describe('the keys of a sealer', () => {
-  it('are changed by putting a new one first: it seals, and the old one still opens', () => {
+describe('sealing keys', () => {
+  it('rotate by putting a new key first: it seals, and the old key still opens', () => {
     const sealedBefore = aesGcmSealer([one]).seal(text, context);
     const changed = aesGcmSealer([two, one]);
     expect(changed.open(sealedBefore, context)).toBe(text);
     expect([sealedBefore.keyId, changed.seal(text, context).keyId]).toEqual(['one', 'two']);
   });
 
-  it('open nothing that another key sealed, and a missing one is named', () => {
+  it('open only what they sealed, and the error names a missing key', () => {
     const sealed = aesGcmSealer([one]).seal(text, context);
     expect(() => aesGcmSealer([two]).open(sealed, context)).toThrow('The sealing key "one" is not configured');
     expect(() => aesGcmSealer([two]).open({ ...sealed, keyId: 'two' }, context)).toThrow('unable to authenticate data');
   });
 
-  it('cannot be none', () => {
+  it('require at least one key', () => {
     expect(() => aesGcmSealer([])).toThrow('at least one key');
   });
 });

@@ -5,17 +5,17 @@ import type { Sealer } from '../../ports/crypto.ts';
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-// Without it a shorter seal is taken too.
+// By default Node also accepts shorter authentication tags.
 const options = { authTagLength: tagBytes };
 
-/** Keys are given as `<id>:<64 hexadecimal digits>`. The first seals; the others still open what they sealed. */
+/** Keys have the form `<id>:<64 hexadecimal digits>`. The first key seals; the others only open. */
 export function aesGcmSealer(keys: readonly Secret[]): Sealer {
   const byId = new Map(keys.map((key) => parseKey(key)));
   const [current] = byId.keys();
   if (current === undefined) throw new Error('The sealer needs at least one key.');
   const keyOf = (id: string): Buffer => {
     const key = byId.get(id);
-    if (!key) throw new Error(`The sealing key "${id}" is not configured any more: add it to INLET_SEALING_KEYS.`);
+    if (!key) throw new Error(`The sealing key "${id}" is not configured. Add it to INLET_SEALING_KEYS.`);
     return key;
   };
   return {

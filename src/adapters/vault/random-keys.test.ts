@@ -5,7 +5,7 @@ import { randomKeys } from './keys.ts';
 describe.each([
   { kind: 'apiKey', beginning: 'inlet_test_key_' },
   { kind: 'userToken', beginning: 'inlet_test_user_' },
-] as const)('a key of the kind $kind', ({ kind, beginning }) => {
+] as const)('an issued $kind', ({ kind, beginning }) => {
   const keys = randomKeys(kind, 'test');
   const randomPart = (): string => {
     const key = keys.issue().key.reveal();
@@ -13,12 +13,12 @@ describe.each([
     return key.slice(beginning.length, -6);
   };
 
-  it('shows what it is and has at least 192 random bits', () => {
+  it('shows its kind and has at least 192 random bits', () => {
     expect(randomPart()).toMatch(/^[0-9A-Za-z]+$/);
     expect(randomPart().length * Math.log2(62)).toBeGreaterThanOrEqual(192);
   });
 
-  it('is seen to be one without asking anybody', () => {
+  it('is recognized by its format alone', () => {
     const key = keys.issue().key.reveal();
     expect(keys.mayHaveIssued(key)).toBe(true);
     expect(randomKeys(kind, 'live').mayHaveIssued(key)).toBe(true);
@@ -26,35 +26,35 @@ describe.each([
     expect(keys.mayHaveIssued(`${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`)).toBe(false);
   });
 
-  it('fits into a header as it is', () => {
+  it('needs no escaping in a header', () => {
     expect(keys.issue().key.reveal()).toMatch(/^[\x21-\x7e]{1,200}$/);
   });
 
-  it('is never the same twice', () => {
+  it('is unique', () => {
     const issued = Array.from({ length: 1_000 }, () => keys.issue());
     expect(new Set(issued.map(({ key }) => key.reveal())).size).toBe(1_000);
     expect(new Set(issued.map(({ hash }) => Buffer.from(hash).toString('hex'))).size).toBe(1_000);
   });
 
-  it('can have every letter in every place of its random part', () => {
+  it('uses every character in every position of its random part', () => {
     const randoms = Array.from({ length: 2_000 }, randomPart);
     const places = Array.from(randoms[0] ?? '', (_, place) => new Set(randoms.map((random) => random[place])));
     expect(places.map(({ size }) => size)).toEqual(places.map(() => 62));
   });
 
-  it('is found again by its hash, also by another process', () => {
+  it('has the same hash in every process', () => {
     const { key, hash } = keys.issue();
     expect(keys.hash(key.reveal())).toEqual(hash);
     expect(randomKeys(kind, 'test').hash(key.reveal())).toEqual(hash);
   });
 
-  it('has a hash that stays the same over releases, because hashes are kept', () => {
+  it('has a hash that is stable across releases, because hashes are stored', () => {
     expect(Buffer.from(keys.hash('inlet_example')).toString('hex')).toBe(
       'bbd5ffbb4f37922d71dde57a56f0911481f5ae3bc755be6fe8a6c6cdcde599ef',
     );
   });
 
-  it('is not printed, and neither is its hash a way back to it', () => {
+  it('is never printed, and its hash does not reveal it', () => {
     const issued = keys.issue();
     const printed =
       inspect(issued, { depth: Infinity, showHidden: true }) + JSON.stringify(issued) + String(issued.key);
@@ -63,8 +63,8 @@ describe.each([
   });
 });
 
-describe('the kinds of keys', () => {
-  it('can be told from each other by their beginnings', () => {
+describe('key kinds', () => {
+  it('are distinguished by their prefix', () => {
     const begins = /^inlet_live_key_/;
     expect(randomKeys('apiKey', 'live').issue().key.reveal()).toMatch(begins);
     expect(randomKeys('userToken', 'live').issue().key.reveal()).not.toMatch(begins);

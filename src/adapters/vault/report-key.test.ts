@@ -4,8 +4,8 @@ import { reportKey } from './keys.ts';
 
 const sealing = [new Secret(`k1:${'ab'.repeat(32)}`), new Secret(`k2:${'cd'.repeat(32)}`)];
 
-describe('the key of reports', () => {
-  it('draws numbers from 0 up to 1, the same for the same message', () => {
+describe('reportKey', () => {
+  it('draws a deterministic number in [0, 1) for each message', () => {
     const { draw } = reportKey(undefined, sealing);
     for (let n = 0; n < 1000; n += 1) {
       expect(draw(String(n))).toBeGreaterThanOrEqual(0);
@@ -14,20 +14,20 @@ describe('the key of reports', () => {
     expect(reportKey(undefined, sealing).draw('one')).toBe(draw('one'));
   });
 
-  it('follows from the first sealing key if it is not given, and is not that key', () => {
+  it('derives a different key from the first sealing key when none is given', () => {
     const derived = reportKey(undefined, sealing).draw('one');
     expect(reportKey(undefined, sealing.slice(0, 1)).draw('one')).toBe(derived);
     expect(reportKey(undefined, sealing.slice(1)).draw('one')).not.toBe(derived);
     expect(reportKey(new Secret('ab'.repeat(32)), sealing).draw('one')).not.toBe(derived);
   });
 
-  it('gives the engine two numbers of 64 bits', () => {
+  it('returns two 64-bit numbers for ClickHouse', () => {
     const { low, high } = reportKey(undefined, sealing).fingerprintKey;
     for (const number of [low, high]) expect(BigInt(number)).toBe(BigInt.asUintN(64, BigInt(number)));
     expect(low).not.toBe(high);
   });
 
-  it('cannot be made of nothing', () => {
+  it('requires a report key or a sealing key', () => {
     expect(() => reportKey(undefined, [])).toThrow('INLET_REPORT_KEY');
   });
 });

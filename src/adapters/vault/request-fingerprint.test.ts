@@ -7,28 +7,28 @@ const one = new Secret(`one:${'ab'.repeat(32)}`);
 const two = new Secret(`two:${'cd'.repeat(32)}`);
 const hex = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString('hex');
 
-describe('the fingerprint of a request', () => {
-  it('is the same for the same request and key, and different for any other', () => {
+describe('requestFingerprint', () => {
+  it('depends on the request and the key only', () => {
     const [mine] = requestFingerprint([one])('request');
     expect(hex(requestFingerprint([one])('request')[0])).toBe(hex(mine));
     expect(hex(requestFingerprint([one])('request ')[0])).not.toBe(hex(mine));
     expect(hex(requestFingerprint([two])('request')[0])).not.toBe(hex(mine));
   });
 
-  it('cannot be made without the key', () => {
+  it('is not a plain hash of the request', () => {
     const [mine] = requestFingerprint([one])('request');
     expect(hex(mine)).not.toBe(createHash('sha256').update('request').digest('hex'));
     expect(hex(mine)).toHaveLength(64);
   });
 
-  it('is known again when the sealing key was changed', () => {
+  it('recognizes a request after the sealing key was rotated', () => {
     const [before] = requestFingerprint([one])('request');
     const [current, older] = requestFingerprint([two, one])('request');
     expect(hex(older)).toBe(hex(before));
     expect(hex(current)).not.toBe(hex(before));
   });
 
-  it('needs a key', () => {
+  it('requires a sealing key', () => {
     expect(() => requestFingerprint([])).toThrow('need a sealing key');
   });
 });

@@ -5,7 +5,7 @@ import type { ReportSession } from './report-session.ts';
 
 export type CellOfShard = {
   readonly attributeId: number;
-  /** Of events, the place in the list of reported events. */
+  /** For events, the position in the list of reported events. */
   readonly value: string;
   readonly devices: number;
   readonly warehouseDevices: number;
@@ -25,9 +25,9 @@ const columnOf: Partial<Readonly<Record<Counting, string>>> = { id_type: ', id_t
 const isFirstRow = `m.rank NOT IN (${memberRank.further}, ${memberRank.unknownFurther})`;
 
 /**
- * One attribute on one shard: its live rows merged with the members, both read in order of device, nothing sorted. A row
- * of a member with several events comes several times; it counts once for the warehouse, by its first. The state also
- * holds how many members with the attribute are not known yet: when they become known, the number changes.
+ * Counts one attribute on one shard by merging its current rows with the members. Both are read in device order, so nothing
+ * is sorted. A member with several events has several rows, of which the first counts for the warehouse. The state includes
+ * the number of members that have the attribute but are not known yet, because the result changes when they become known.
  */
 export async function countAttribute(
   session: ReportSession,

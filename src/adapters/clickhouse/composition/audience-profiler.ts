@@ -6,7 +6,7 @@ import { type CellOfShard, countAttribute } from './attribute-cells.ts';
 import { type FingerprintKey, type MembersOfShard, copyMembers, fingerprintMembers } from './members.ts';
 import { type ReportSession, inReportSession } from './report-session.ts';
 
-/** On every shard for itself, one statement at a time: the memory of a report does not grow with the warehouse. */
+/** Runs one statement at a time per shard, so that a report's memory does not grow with the warehouse. */
 export function clickhouseAudienceProfiler(engine: Engine, key: FingerprintKey): AudienceProfiler {
   return {
     profile: async (members, counting, attributes, signal) => {
@@ -36,7 +36,7 @@ export function clickhouseAudienceProfiler(engine: Engine, key: FingerprintKey):
   };
 }
 
-/** Each once, also where the same device stands in parts that are not merged yet. */
+/** FINAL counts a device once even if it is in several unmerged parts. */
 async function countKnown(session: ReportSession): Promise<number> {
   const [row] = await session.rows<{ devices: string }>(
     'SELECT toString(count()) AS devices FROM known_devices_local FINAL',
@@ -44,7 +44,7 @@ async function countKnown(session: ReportSession): Promise<number> {
   return Number(row?.devices ?? 0);
 }
 
-// A device is on one shard: numbers are sums, and so are fingerprints.
+// A device is on exactly one shard, so counts and fingerprints are sums.
 
 const width = 64;
 
@@ -66,7 +66,7 @@ function addCells(cells: readonly CellOfShard[], counting: Counting, events: rea
   );
 }
 
-/** The warehouse has no events: each event is held against the whole attribute, and has a cell even if it is empty. */
+/** The warehouse has no events, so each event is compared with the whole attribute. Empty events have a cell too. */
 function cellsOfEvents(attributeId: number, cells: readonly CellOfShard[], events: readonly string[]): CellCount[] {
   const whole = sumOf(attributeId, cells);
   return events.map((event, index) => {
@@ -88,22 +88,22 @@ function sumOf(attributeId: number, cells: readonly CellOfShard[]): Omit<CellCou
   };
 }
 
-/** More events than anyone compares, and few enough for a report of thousands of attributes. */
-const mostEvents = 100;
-/** In bytes. The list goes with every statement; a text of this length is no name of an event. */
-const longestEvent = 256;
+/** Enough to compare, and few enough for a report of thousands of attributes. */
+const maxEvents = 100;
+/** In bytes. The list is sent with every statement. */
+const maxEventBytes = 256;
 
 /**
- * The events that most members have, matched or not, in byte order: what the uploader knows anyway decides, and nothing
- * of the warehouse. The rest of the events is not reported.
+ * The most frequent events of the audience in byte order. All members count, matched or not, so the selection depends only
+ * on data that the uploader knows. Other events are not reported.
  */
 async function listEvents(engine: Engine, members: Generation, signal: AbortSignal): Promise<string[]> {
   const result = await engine.shards[0].query({
     query: `
       SELECT event FROM (SELECT event, count() AS devices FROM audience_devices FINAL
       WHERE ${isOfGeneration}
-        AND length(event) <= ${longestEvent}
-      GROUP BY event ORDER BY devices DESC, event LIMIT ${mostEvents}) ORDER BY event`,
+        AND length(event) <= ${maxEventBytes}
+      GROUP BY event ORDER BY devices DESC, event LIMIT ${maxEvents}) ORDER BY event`,
     query_params: generationParameters(members),
     format: 'JSONEachRow',
     abort_signal: signal,

@@ -3,20 +3,20 @@ import type { Generation } from '../../../ports/warehouse.ts';
 import { generationParameters, isOfGeneration } from '../audience-warehouse.ts';
 import type { ReportSession } from './report-session.ts';
 
-/** Two numbers of 64 bits as text, because JSON has none of that size. */
+/** Two 64-bit numbers as text, because JSON numbers lose precision. */
 export type FingerprintKey = { readonly low: string; readonly high: string };
 
-// All members of the audience on this shard as they are at one moment, in order of device: everything that is said of
-// members in a report is read from this copy. `place` is the place of the event in the list of reported events, from 1,
-// or 0; a device that counts in several events has a row for each.
+// A snapshot of the audience's members on this shard, in device order. Every statement of a report reads members from this
+// copy. `place` is the position of the event in the list of reported events, from 1, or 0 for none. A device that counts
+// for several events has a row for each.
 
-/** What a row stands for. Not 0: that is what the merge gives to a device that is no member. */
+/** The role of a row. 0 is reserved: the join yields it for a device that is not a member. */
 export const memberRank = { first: 1, further: 2, noEvent: 3, unknown: 4, unknownFurther: 5 } as const;
 
-/** The place of a row's event. The list is in byte order, so the smallest place is the smallest event. */
+/** The position of a row's event. The list is in byte order, so the smallest position is the smallest event. */
 const placeOfEvent = 'toUInt8(indexOf({events: Array(String)}, event))';
 
-/** Devices with the places at which they count. Grouping follows the order of the table. */
+/** Devices with the positions for which they count. Grouping follows the sort order of the table. */
 const devicesWithPlaces: Readonly<Record<Counting, string>> = {
   none: devicesWith('[toUInt8(0)]'),
   id_type: devicesWith('[toUInt8(0)]'),
@@ -29,14 +29,14 @@ function devicesWith(places: string): string {
   return `SELECT device, ${places} AS places FROM audience_devices_local WHERE ${isOfGeneration} GROUP BY device`;
 }
 
-/** A known device without a listed event is matched, but stands in no cell. */
+/** A known device without a reported event is matched but is in no cell. */
 function rankOf(counting: Counting): string {
   const { unknown, first, further, noEvent, unknownFurther } = memberRank;
   const firstRank = counting === 'event' || counting === 'first_event' ? `if(place = 0, ${noEvent}, ${first})` : first;
   return `multiIf(is_known AND number = 1, ${firstRank}, is_known, ${further}, number = 1, ${unknown}, ${unknownFurther})`;
 }
 
-/** Known or not is found by merging with the table of known devices, which is read in its own order. */
+/** Marks known devices by a merge join with the known devices, read in sort order. */
 export async function copyMembers(
   session: ReportSession,
   members: Generation,
@@ -59,8 +59,8 @@ export async function copyMembers(
 export type MembersOfShard = { readonly sum: bigint; readonly xor: bigint; readonly matched: number };
 
 /**
- * Keyed, because a plain sum or exclusive-or is linear: who knows the hash can choose devices that cancel out. The key
- * comes from a table of the session; a parameter would stand in the log of queries.
+ * The hash is keyed because sum and XOR are linear: with a known hash, an attacker could choose devices that cancel out.
+ * The key comes from a temporary table, because a query parameter would appear in the query log.
  */
 export async function fingerprintMembers(
   session: ReportSession,

@@ -3,17 +3,17 @@ import { randomUUID } from 'node:crypto';
 import type { Shard } from '../connect.ts';
 
 /**
- * Statements of one report on one shard. They share tables that only this session sees and that end with it, also when
- * our process does: an idle session is closed after a minute.
+ * The statements of one report on one shard. They share temporary tables, which are dropped with the session. ClickHouse
+ * closes an idle session after a minute, so nothing remains after a crash.
  */
 export type ReportSession = {
   readonly run: (query: string, parameters?: Readonly<Record<string, unknown>>) => Promise<void>;
   readonly rows: <T>(query: string, parameters?: Readonly<Record<string, unknown>>) => Promise<T[]>;
-  /** In the body of the request: parameters would be written into the log of queries. */
+  /** Sends the row in the request body, because parameters would appear in the query log. */
   readonly insert: (table: string, row: Readonly<Record<string, unknown>>) => Promise<void>;
 };
 
-/** Sorted streams that are merged; what has to be sorted or grouped goes to disk before it takes much memory. */
+/** Joins merge sorted streams. Sorting and grouping spill to disk before they take much memory. */
 const settings: ClickHouseSettings = {
   join_algorithm: 'full_sorting_merge',
   optimize_read_in_order: 1,
@@ -55,16 +55,16 @@ export async function inReportSession<T>(
   } catch (error) {
     throw withoutConstants(error);
   } finally {
-    // Soon is better than after a minute, but nothing hangs on it.
+    // Frees the memory early; a failure is harmless.
     for (const table of temporaryTables) {
       await shard.command({ query: `DROP TEMPORARY TABLE IF EXISTS ${table}`, ...common }).catch(() => null);
     }
   }
 }
 
-/** The engine may quote the expression that failed, and the key is a constant of it. The code says enough. */
+/** ClickHouse may quote the failed expression, which contains the key as a constant. */
 function withoutConstants(error: unknown): unknown {
   if (!(error instanceof ClickHouseError)) return error;
   const { code, type } = error;
-  return Object.assign(new Error(`a statement of a report failed: ${type ?? 'error'} ${code}`), { code });
+  return Object.assign(new Error(`report statement failed: ${type ?? 'error'} ${code}`), { code });
 }

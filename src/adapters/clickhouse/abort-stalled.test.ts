@@ -5,13 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { endStalled } from './connect.ts';
+import { abortStalled } from './connect.ts';
 
 const portSchema = z.int();
 const addressSchema = z.object({ port: portSchema });
-const times = { askEveryMs: 50, answerWithinMs: 200 };
+const times = { pingEveryMs: 50, pingTimeoutMs: 200 };
 
-/** A server beside this thread, so that it answers while this one does nothing: pings at once, statements never. */
+/** Runs in its own thread, so that it responds while the test thread is blocked. It answers pings but no statements. */
 const answering = `
   const { createServer } = require('node:http');
   const { parentPort } = require('node:worker_threads');
@@ -19,7 +19,7 @@ const answering = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
 
-describe('a statement that goes on and on', () => {
+describe('a long-running statement', () => {
   let server: Worker;
   let port: number;
   const clients: { close(): Promise<void> }[] = [];
@@ -32,9 +32,9 @@ describe('a statement that goes on and on', () => {
   });
   afterAll(() => server.terminate());
 
-  const shardAt = (at: number, given: typeof times): ReturnType<typeof endStalled> => {
+  const shardAt = (at: number, given: typeof times): ReturnType<typeof abortStalled> => {
     const client = () => createClient({ url: `http://127.0.0.1:${at}`, log: { level: ClickHouseLogLevel.OFF } });
-    const shard = endStalled(client(), client(), given);
+    const shard = abortStalled(client(), client(), given);
     clients.push(shard);
     return shard;
   };
@@ -46,27 +46,27 @@ describe('a statement that goes on and on', () => {
         (error: unknown) => String(error),
       );
 
-  it('is waited for while the server answers', async () => {
-    const patient = { ...times, answerWithinMs: 10_000 };
+  it('continues while the server answers pings', async () => {
+    const patient = { ...times, pingTimeoutMs: 10_000 };
     expect(await untilEnded(port, AbortSignal.timeout(1_000), patient)).toContain('aborted');
   });
 
-  it('is waited for when this process hardly gets to run', async () => {
+  it('continues while this process is starved of CPU time', async () => {
     const ended = untilEnded(port, AbortSignal.timeout(3_500));
     const until = Date.now() + 3_000;
     while (Date.now() < until) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
       await pause(0);
     }
-    expect(await ended).not.toContain('does not answer');
+    expect(await ended).not.toContain('does not respond');
   });
 
-  it('is ended when the server does not answer', async () => {
+  it('is aborted when the server stops answering pings', async () => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const ended = await untilEnded(addressSchema.parse(silent.address()).port, AbortSignal.timeout(5_000));
     silent.closeAllConnections();
     silent.close();
-    expect(ended).toBe('Error: the engine does not answer');
+    expect(ended).toBe('Error: ClickHouse does not respond');
   });
 });

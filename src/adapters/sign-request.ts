@@ -1,0 +1,66 @@
+import { SignatureV4 } from '@smithy/signature-v4';
+import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+
+export type SigningKeys = {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+};
+
+export type UnsignedRequest = {
+  readonly method: 'GET' | 'PUT' | 'POST';
+  readonly url: { readonly protocol: string; readonly hostname: string; readonly port?: number };
+  /** Escaped with `encodeRfc3986`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+};
+
+/** Returns the headers of an S3 request without a body, signed with AWS Signature Version 4. */
+export async function signRequest(
+  keys: SigningKeys,
+  region: string,
+  { method, url, path, query = {} }: UnsignedRequest,
+): Promise<Record<string, string>> {
+  const signer = new SignatureV4({ service: 's3', region, credentials: keys, sha256: Sha256, uriEscapePath: false });
+  const host = url.port === undefined ? url.hostname : `${url.hostname}:${url.port}`;
+  const signed = await signer.sign({
+    method,
+    protocol: url.protocol,
+    hostname: url.hostname,
+    path,
+    query: { ...query },
+    headers: { host, 'x-amz-content-sha256': emptyBodyHash },
+  });
+  return signed.headers;
+}
+
+const emptyBodyHash = createHash('sha256').digest('hex');
+
+/** Signature Version 4 covers RFC 3986 escapes, which encodeURIComponent does not fully apply. */
+export function encodeRfc3986(text: string): string {
+  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+type Bytes = string | ArrayBuffer | ArrayBufferView;
+
+/** The hash interface of the signer, implemented with node:crypto. */
+class Sha256 {
+  readonly #hash: Hash | Hmac;
+
+  constructor(secret?: Bytes) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', toBuffer(secret));
+  }
+
+  update(data: Bytes): void {
+    this.#hash.update(toBuffer(data));
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest();
+  }
+}
+
+function toBuffer(data: Bytes): Buffer {
+  if (typeof data === 'string') return Buffer.from(data);
+  return ArrayBuffer.isView(data) ? Buffer.from(data.buffer, data.byteOffset, data.byteLength) : Buffer.from(data);
+}
