@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { complaintsAbout, isFlat } from '../fuzz/complaints.ts';
+import { violationsOf, isFlat } from '../fuzz/find-violations.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
 import { startFuzzedService, type FuzzedService } from '../fuzz/fuzzed-service.ts';
-import { judgeBy } from '../fuzz/judge.ts';
+import { responseChecker } from '../fuzz/check-response.ts';
 import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
 
@@ -25,7 +25,7 @@ describe('random requests made from the OpenAPI document', () => {
     async () => {
       const figures = await fuzz(service, wanted);
       process.stdout.write(`${JSON.stringify(figures)}\n`);
-      expect(complaintsAbout(figures, wanted, service.isRunning())).toEqual([]);
+      expect(violationsOf(figures, wanted, service.isRunning())).toEqual([]);
       const never = Object.entries(figures.operations).filter(([, { done }]) => done === 0);
       expect(never).toEqual([]);
     },
@@ -54,7 +54,7 @@ describe('a run', () => {
     { what: 'found something', figures: { ...good, failures: ['x'] }, isRunning: true, complaints: ['x'] },
     { what: 'ended the api', figures: good, isRunning: false, complaints: ['the api does not run any more'] },
   ])('that $what is known', ({ figures, isRunning, complaints }) => {
-    expect(complaintsAbout(figures, asked, isRunning)).toEqual(complaints);
+    expect(violationsOf(figures, asked, isRunning)).toEqual(complaints);
   });
 
   it.each([
@@ -71,7 +71,7 @@ describe('a run', () => {
 });
 
 describe('the judge of the answers', () => {
-  const { judge } = judgeBy(parseOpenApi(readOpenApiText()));
+  const { judge } = responseChecker(parseOpenApi(readOpenApiText()));
   const json = new Headers({
     'content-type': 'application/json',
     'x-request-id': 'x',

@@ -49,7 +49,7 @@ describe('the packed SDK', () => {
 
   it('has types against which its examples are right, and a wrong code is not', () => {
     const wrong = `${problems?.code}\nif (!found.ok && found.problem.code === 'no_such_code') throw new Error();\n`;
-    const complaints = complaintsAbout(installed.folder, [...examples.map(({ code }) => code), wrong]);
+    const complaints = violationsOf(installed.folder, [...examples.map(({ code }) => code), wrong]);
     expect(complaints).toEqual([expect.stringMatching(new RegExp(`^checked-${examples.length}.mts.*TS2367`))]);
   });
 
@@ -89,7 +89,7 @@ describe('the packed SDK', () => {
 });
 
 /** What the compiler says of programs that stand in a partner's folder. */
-function complaintsAbout(folder: string, codes: readonly string[]): string[] {
+function violationsOf(folder: string, codes: readonly string[]): string[] {
   const files = codes.map((code, index) => {
     const file = `checked-${index}.mts`;
     writeFileSync(join(folder, file), code);

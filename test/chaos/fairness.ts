@@ -1,14 +1,14 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { parseArgs } from 'node:util';
 import { apiClient } from '../acceptance/api-client.ts';
-import { startHouse } from '../fault/house.ts';
+import { startTestCluster } from '../fault/test-cluster.ts';
 import { device } from '../support/device-id.ts';
 import { setup } from '../support/global-setup.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { newBarePartner, type BarePartner } from '../support/wired.ts';
-import { atOnce } from './at-once.ts';
-import { say } from './say.ts';
+import { type BarePartner, newBarePartner } from '../support/wired.ts';
+import { say } from './print-line.ts';
+import { runConcurrently } from './run-concurrently.ts';
 
 // One partner with many queued jobs, and then many partners with a few each: how much of the first is done when the last job
 // of the others ends. Everything is queued before the workers start.
@@ -28,12 +28,12 @@ const mostShare = 0.05;
 const requestsAtOnce = 16;
 
 await setup();
-const house = await startHouse('fairness', {
+const cluster = await startTestCluster('fairness', {
   topology: 'one',
   workers: 0,
   settings: { INLET_MAX_OPEN_JOBS: '100000' },
 });
-const { deps, stores } = house;
+const { deps, stores } = cluster;
 
 const newPartner = async (): Promise<BarePartner> => {
   const partner = await newBarePartner(deps);
@@ -44,19 +44,19 @@ const newPartner = async (): Promise<BarePartner> => {
   return partner;
 };
 const queue = (partner: BarePartner, count: number): Promise<void> =>
-  atOnce(
+  runConcurrently(
     Array.from({ length: count }, (_, n) => n),
     count > requestsAtOnce ? requestsAtOnce : 1,
-    () => apiClient(house.url, partner.apiKey).queue({ file_path: '1.csv', key_type: 0 }),
+    () => apiClient(cluster.url, partner.apiKey).queue({ file_path: '1.csv', key_type: 0 }),
   );
 
 const large = await newPartner();
 await queue(large, jobs);
 say(`${jobs} jobs of one partner are queued`);
 const others = Array.from({ length: partners }, (_, n) => n);
-await atOnce(others, requestsAtOnce, async () => queue(await newPartner(), each));
+await runConcurrently(others, requestsAtOnce, async () => queue(await newPartner(), each));
 say(`${each} jobs of each of ${partners} partners are queued`);
-for (let n = 0; n < workers; n++) await house.addWorker();
+for (let n = 0; n < workers; n++) await cluster.addWorker();
 const start = Date.now();
 
 type Row = { small: number; large: number; failed: number; unordered: number };
@@ -93,6 +93,6 @@ await waitUntil(
 const seconds = (Date.now() - start) / 1000;
 const share = at.large / jobs;
 say(JSON.stringify({ seconds, jobsPerSecond: Math.round((at.small + at.large) / seconds), ...at, share }));
-for (const { child } of house.workers) child.kill('SIGKILL');
-await house.stop();
+for (const { child } of cluster.workers) child.kill('SIGKILL');
+await cluster.stop();
 process.exit(share <= mostShare && at.failed === 0 && at.unordered === 0 ? 0 : 1);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { House } from '../fault/house.ts';
-import { slowDown, type Proxy, type Trouble } from '../support/proxy.ts';
-import { signalServer, startServers, type ServerName } from '../fault/real-servers.ts';
+import { type ServerName, signalServer, startServers } from '../fault/real-servers.ts';
+import type { TestCluster } from '../fault/test-cluster.ts';
+import { type Proxy, type Trouble, slowDown } from '../support/proxy.ts';
 import type { ServiceProcess } from '../support/running-service.ts';
 
 /** One thing that goes wrong, and is over when it resolves. */
@@ -24,8 +24,8 @@ export type Faults = {
 /** So often whoever looks after the processes starts one that ends at its start, because a server is away. */
 const mostStarts = 60;
 
-export function faultsOf(house: House, pick: (most: number) => number): Faults {
-  const { proxies } = house;
+export function faultsOf(cluster: TestCluster, pick: (most: number) => number): Faults {
+  const { proxies } = cluster;
   const unexpected: string[] = [];
   /** Those that were told to end, and those that were seen to. */
   const told = new Set<ServiceProcess>();
@@ -34,7 +34,7 @@ export function faultsOf(house: House, pick: (most: number) => number): Faults {
       if (!told.has(one)) unexpected.push(`${one.logFile}: ended by itself, ${signal ?? code}`);
     });
   };
-  for (const one of [...house.apis, ...house.workers]) watch(one);
+  for (const one of [...cluster.apis, ...cluster.workers]) watch(one);
 
   const one = <T extends ServiceProcess>(set: ReadonlySet<T>): T | undefined => [...set][pick(set.size)];
   const seconds = (least: number, most: number): Promise<void> =>
@@ -58,25 +58,25 @@ export function faultsOf(house: House, pick: (most: number) => number): Faults {
     void starting.then(() => onTheirWay.delete(starting));
   };
   const endWorker = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
-    while (house.workers.size < 2) await pause(100);
-    const victim = one(house.workers);
+    while (cluster.workers.size < 2) await pause(100);
+    const victim = one(cluster.workers);
     if (!victim) return;
     told.add(victim);
-    house.workers.delete(victim);
+    cluster.workers.delete(victim);
     victim.child.kill(signal);
-    startAnother(house.addWorker);
+    startAnother(cluster.addWorker);
   };
   const killApi = async (): Promise<void> => {
-    while (house.apis.size < 2) await pause(100);
-    const victim = one(house.apis);
+    while (cluster.apis.size < 2) await pause(100);
+    const victim = one(cluster.apis);
     if (!victim) return;
     told.add(victim);
-    house.apis.delete(victim);
+    cluster.apis.delete(victim);
     victim.child.kill('SIGKILL');
-    startAnother(house.addApi);
+    startAnother(cluster.addApi);
   };
   const stopAndContinue = async (): Promise<void> => {
-    const victim = one(house.workers);
+    const victim = one(cluster.workers);
     victim?.child.kill('SIGSTOP');
     await seconds(5, 14);
     victim?.child.kill('SIGCONT');

@@ -4,7 +4,7 @@ import {
   ListMultipartUploadsCommand,
   ListPartsCommand,
 } from '@aws-sdk/client-s3';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -21,7 +21,7 @@ import { setup } from '../support/global-setup.ts';
 import { createPartner } from '../support/partners.ts';
 import { createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { say } from './say.ts';
+import { say } from './print-line.ts';
 
 // `inlet upload` of a large file is killed with SIGKILL some times, each time when more of it has arrived. Then the same
 // command is left to its end, and the SHA-256 of the object is compared with that of the file.

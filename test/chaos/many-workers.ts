@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
-import { startHouse } from '../fault/house.ts';
-import { askForAFew } from '../fault/one-of-each.ts';
 import type { FaultPartner } from '../fault/fault-partner.ts';
+import { submitAFew } from '../fault/submit-one-of-each.ts';
+import { startTestCluster } from '../fault/test-cluster.ts';
 import { setup } from '../support/global-setup.ts';
 import { withDatabase, withServer } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { atOnce } from './at-once.ts';
-import { say } from './say.ts';
+import { say } from './print-line.ts';
+import { runConcurrently } from './run-concurrently.ts';
 
 // Many worker processes and many lanes of tiny files: nothing is lost or done twice, and what PostgreSQL has to bear.
 
@@ -26,21 +26,21 @@ const settings = {
   INLET_WORKER_LANES: String(Math.ceil(lanes / workers)),
   INLET_WORKER_FILES: '2',
 };
-const house = await startHouse('many-workers', { topology: 'one', workers: 0 });
+const cluster = await startTestCluster('many-workers', { topology: 'one', workers: 0 });
 const partners: FaultPartner[] = [];
-for (let n = 0; n < lanes; n++) partners.push(await house.newPartner());
-await atOnce(
+for (let n = 0; n < lanes; n++) partners.push(await cluster.newPartner());
+await runConcurrently(
   Array.from({ length: workers }, (_, n) => n),
   4,
   // Past the proxies, which are in this process: 50 workers would wait for it, not for the servers.
-  () => house.addWorker({ ...house.stores.environment, ...settings }),
+  () => cluster.addWorker({ ...cluster.stores.environment, ...settings }),
 );
 say(`${workers} workers have started`);
 // All begin at the same moment, with all lanes open: they would be through before the last one has started.
-const toAll = (signal: NodeJS.Signals): void => house.workers.forEach(({ child }) => child.kill(signal));
+const toAll = (signal: NodeJS.Signals): void => cluster.workers.forEach(({ child }) => child.kill(signal));
 toAll('SIGSTOP');
-await atOnce(partners, 16, async (partner) => {
-  for (let round = 0; round < rounds; round++) await askForAFew(partner, round);
+await runConcurrently(partners, 16, async (partner) => {
+  for (let round = 0; round < rounds; round++) await submitAFew(partner, round);
 });
 const jobs = partners.flatMap(({ asked }) => asked).length;
 say(`${jobs} jobs of ${lanes} partners are queued`);
@@ -51,7 +51,7 @@ const transactions = (): Promise<number> =>
   withServer(async (client) => {
     const { rows } = await client.query<{ done: string }>(
       'SELECT xact_commit + xact_rollback AS done FROM pg_stat_database WHERE datname = $1',
-      [house.stores.database],
+      [cluster.stores.database],
     );
     return Number(rows[0]?.done);
   });
@@ -60,7 +60,7 @@ toAll('SIGCONT');
 await waitUntil(
   'nothing is open',
   () =>
-    withDatabase(house.stores, async (client) => {
+    withDatabase(cluster.stores, async (client) => {
       const { rows } = await client.query<{ connections: number; lanes: number; running: number; open: number }>(
         `SELECT (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections,
            (SELECT count(*)::int FROM pgboss.job WHERE name = 'lane' AND state = 'active') AS lanes,
@@ -77,7 +77,7 @@ await waitUntil(
 );
 const seconds = (Date.now() - start) / 1000;
 const transactionsPerSecond = Math.round(((await transactions()) - before) / seconds);
-const wrong = await house.auditAtEnd(partners, 300);
+const wrong = await cluster.auditAtEnd(partners, 300);
 for (const line of wrong.slice(0, 20)) say(`WRONG: ${line}`);
 say(
   JSON.stringify({
@@ -93,5 +93,5 @@ say(
     wrong: wrong.length,
   }),
 );
-await house.stop();
+await cluster.stop();
 process.exit(wrong.length === 0 ? 0 : 1);

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { apiClient } from '../acceptance/api-client.ts';
-import { startHouse } from '../fault/house.ts';
-import { signalServer, startServers, type ServerName } from '../fault/real-servers.ts';
+import { type ServerName, signalServer, startServers } from '../fault/real-servers.ts';
+import { startTestCluster } from '../fault/test-cluster.ts';
 import { setup } from '../support/global-setup.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { newBarePartner } from '../support/wired.ts';
-import { askOnAndOn, count, newChaosPartners } from './asking.ts';
-import { lookWhenQuiet } from './looking.ts';
-import { say } from './say.ts';
+import { auditWhenIdle } from './audit-when-idle.ts';
+import { say } from './print-line.ts';
+import { sendRequestsWhile, count, newChaosPartners } from './send-requests.ts';
 
 // Each server is away for a minute, one after the other, while partners ask for more and more. Somebody reads a record and asks
 // for an import all the while, and counts the answers.
@@ -35,9 +35,9 @@ const outages: readonly Outage[] = [
 ];
 
 await setup();
-const house = await startHouse('outages', { topology: 'two', workers });
-const partners = await newChaosPartners(house, seed, partnerCount);
-const watching = apiClient(house.url, (await newBarePartner(house.deps)).apiKey);
+const cluster = await startTestCluster('outages', { topology: 'two', workers });
+const partners = await newChaosPartners(cluster, seed, partnerCount);
+const watching = apiClient(cluster.url, (await newBarePartner(cluster.deps)).apiKey);
 // Nothing is there: it ends with status 3, and each of them is ordinary work for the lane.
 const wish = { file_path: 'nothing/', key_type: 0, compressed: false };
 const watched = await watching.queue(wish);
@@ -69,7 +69,7 @@ async function watch(shall: () => boolean, canRead: boolean): Promise<Record<str
 }
 
 let isOver = false;
-const asking = askOnAndOn(house, partners, seed, () => !isOver);
+const asking = sendRequestsWhile(cluster, partners, seed, () => !isOver);
 const ended = 'SELECT count(*) FROM job WHERE status >= 2';
 await pause(10_000); // under load
 for (const { of, servers, canRead } of outages) {
@@ -79,8 +79,8 @@ for (const { of, servers, canRead } of outages) {
   const answers = await watch(() => Date.now() < back, canRead);
   await startServers();
   const start = Date.now();
-  const before = await count(house, ended);
-  await waitUntil('jobs end again', async () => (await count(house, ended)) > before, 120, 100);
+  const before = await count(cluster, ended);
+  await waitUntil('jobs end again', async () => (await count(cluster, ended)) > before, 120, 100);
   say(
     `${of} is back; the next job ended ${((Date.now() - start) / 1000).toFixed(1)} s later. ${JSON.stringify(answers)}`,
   );
@@ -88,9 +88,9 @@ for (const { of, servers, canRead } of outages) {
 }
 isOver = true;
 await asking;
-wrong.push(...(await lookWhenQuiet(house, partners)));
+wrong.push(...(await auditWhenIdle(cluster, partners)));
 for (const line of wrong.slice(0, 30)) say(`WRONG: ${line}`);
-const jobs = await count(house, 'SELECT count(*) FROM job');
+const jobs = await count(cluster, 'SELECT count(*) FROM job');
 say(JSON.stringify({ seconds, partners: partnerCount, workers, jobs, wrong: wrong.length }));
-if (wrong.length === 0) await house.stop();
+if (wrong.length === 0) await cluster.stop();
 process.exit(wrong.length === 0 ? 0 : 1);

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startHouse } from '../fault/house.ts';
+import { startTestCluster } from '../fault/test-cluster.ts';
 import { setup } from '../support/global-setup.ts';
-import { askOnAndOn, count, newChaosPartners } from './asking.ts';
+import { auditWhenIdle } from './audit-when-idle.ts';
 import { pickerOf } from './chaos-partner.ts';
-import { faultsOf, type Fault, type Faults } from './faults.ts';
-import { lookWhenQuiet } from './looking.ts';
+import { type Fault, type Faults, faultsOf } from './faults.ts';
+import { say } from './print-line.ts';
 import { filesOf } from './record.ts';
-import { say } from './say.ts';
+import { sendRequestsWhile, count, newChaosPartners } from './send-requests.ts';
 
 // Random requests of many partners, and random faults, for as long as it is told; then all is left in peace, and the auditor
 // looks. The same seed chooses the same things; what happens between them is up to the machine.
@@ -50,26 +50,29 @@ const settings = {
   INLET_ROOM_BYTES: '600',
   INLET_PURGE_SECONDS: '5',
 };
-const house = await startHouse('chaos', { topology: 'two', workers: workerCount, settings });
-await house.addApi();
-const partners = await newChaosPartners(house, seed, partnerCount);
+const cluster = await startTestCluster('chaos', { topology: 'two', workers: workerCount, settings });
+await cluster.addApi();
+const partners = await newChaosPartners(cluster, seed, partnerCount);
 say(
-  `seed ${seed}, ${minutes} minutes, ${partnerCount} partners, ${workerCount} workers, logs of ${house.stores.database}`,
+  `seed ${seed}, ${minutes} minutes, ${partnerCount} partners, ${workerCount} workers, logs of ${cluster.stores.database}`,
 );
-const faults = faultsOf(house, pickerOf(seed));
+const faults = faultsOf(cluster, pickerOf(seed));
 const end = Date.now() + minutes * 60_000;
 const progress = setInterval(() => {
   const requests = partners.flatMap(({ record }) => record.requests);
   say(`${requests.length} requests, ${requests.filter(({ answer }) => answer === null).length} without an answer`);
 }, 60_000);
-const [happened] = await Promise.all([spoil(faults, end), askOnAndOn(house, partners, seed, () => Date.now() < end)]);
+const [happened] = await Promise.all([
+  spoil(faults, end),
+  sendRequestsWhile(cluster, partners, seed, () => Date.now() < end),
+]);
 clearInterval(progress);
 await faults.allAreBack();
 say('left in peace');
 const quiet = Date.now();
-const wrong = [...(await lookWhenQuiet(house, partners)), ...faults.unexpected];
+const wrong = [...(await auditWhenIdle(cluster, partners)), ...faults.unexpected];
 const requests = partners.flatMap(({ record }) => record.requests);
-const jobs = await count(house, 'SELECT count(*) FROM job');
+const jobs = await count(cluster, 'SELECT count(*) FROM job');
 const kills = [...happened].reduce((sum, [{ kills: each }, times]) => sum + each * times, 0);
 for (const [{ name }, times] of [...happened].toSorted((a, b) => b[1] - a[1]))
   say(`${String(times).padStart(5)}  ${name}`);
@@ -89,5 +92,5 @@ say(
     wrong: wrong.length,
   }),
 );
-if (wrong.length === 0) await house.stop();
+if (wrong.length === 0) await cluster.stop();
 process.exit(wrong.length === 0 ? 0 : 1);

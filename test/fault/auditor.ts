@@ -37,7 +37,7 @@ export async function audit(stores: TestStores, partners: readonly Expected[]): 
 }
 
 /** Looks again and again until nothing is wrong, or the time is over: what is wrong then. */
-export async function untilNothingIsWrong(look: () => Promise<string[]>, seconds: number): Promise<string[]> {
+export async function waitForCleanAudit(look: () => Promise<string[]>, seconds: number): Promise<string[]> {
   let wrong: string[] = [];
   const isWell = async (): Promise<boolean> => {
     wrong = await look();

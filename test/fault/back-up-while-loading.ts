@@ -2,9 +2,9 @@ import { advisoryLocks } from '../../src/adapters/postgres/db/advisory-locks.ts'
 import { inletOutput } from '../support/run-inlet.ts';
 import { type TestStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { type RememberingPartner, askUntilSilent, withHistory } from './history.ts';
-import { type House, startHouse } from './house.ts';
-import { rows } from './one-of-each.ts';
+import { type RecordingPartner, submitUntilSilenced, withHistory } from './partner-history.ts';
+import { rows } from './submit-one-of-each.ts';
+import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
 /**
  * Partners that ask for everything, over and over, and two of which we know what is staged for them at the moment of the
@@ -13,34 +13,34 @@ import { rows } from './one-of-each.ts';
 export async function backUpWhileLoading(
   folder: string,
   settings: Readonly<Record<string, string>>,
-): Promise<readonly RememberingPartner[]> {
-  const house = await startHouse('backup', { topology: 'two', workers: 2, settings });
+): Promise<readonly RecordingPartner[]> {
+  const cluster = await startTestCluster('backup', { topology: 'two', workers: 2, settings });
   try {
-    const newPartner = async (): Promise<RememberingPartner> => withHistory(await house.newPartner());
+    const newPartner = async (): Promise<RecordingPartner> => withHistory(await cluster.newPartner());
     const busy = [await newPartner(), await newPartner()];
     const waiting = [await newPartner(), await newPartner()] as const;
-    const asking = Promise.all(busy.map(askUntilSilent));
+    const asking = Promise.all(busy.map(submitUntilSilenced));
     asking.catch(() => undefined); // it is waited for below
     // More than once everything: so much is published, replaced, deleted and cleared already.
     await haveAsked(busy, [21, 21]);
-    await whileTheyAreStaged(house, waiting, async (letGo) => {
-      const said = inletOutput(house.stores.environment, ['backup', folder]);
-      await waitUntil('the backup waits for its pause', () => isAwaited(house.stores));
+    await whileTheyAreStaged(cluster, waiting, async (letGo) => {
+      const said = inletOutput(cluster.stores.environment, ['backup', folder]);
+      await waitUntil('the backup waits for its pause', () => isAwaited(cluster.stores));
       await letGo();
       process.stdout.write(`backup: ${await said}`);
     });
     for (const partner of waiting) await partner.importNothing();
     const asked = busy.map((partner) => partner.asked.length);
     await haveAsked(busy, asked);
-    for (const partner of busy) partner.fallSilent();
+    for (const partner of busy) partner.silence();
     await asking;
     return [...busy, ...waiting];
   } finally {
-    await house.stop();
+    await cluster.stop();
   }
 }
 
-async function haveAsked(partners: readonly RememberingPartner[], more: readonly number[]): Promise<void> {
+async function haveAsked(partners: readonly RecordingPartner[], more: readonly number[]): Promise<void> {
   await waitUntil('every partner has asked for more', async () =>
     Promise.resolve(partners.every(({ asked }, n) => asked.length > (more[n] ?? 0))),
   );
@@ -48,8 +48,8 @@ async function haveAsked(partners: readonly RememberingPartner[], more: readonly
 
 /** The test pauses the lanes as a backup does: a file that is being loaded now gets staged, and no further. */
 async function whileTheyAreStaged(
-  { stores, proxies }: House,
-  [one, other]: readonly [RememberingPartner, RememberingPartner],
+  { stores, proxies }: TestCluster,
+  [one, other]: readonly [RecordingPartner, RecordingPartner],
   act: (letGo: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const bothAre = (what: 'status = 1' | 'staged'): Promise<void> =>

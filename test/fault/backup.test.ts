@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inletOutput } from '../support/run-inlet.ts';
-import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
-import { withDatabase } from '../support/stores.ts';
+import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
 import { stagedLoads } from '../support/stage-places.ts';
-import { audit, untilNothingIsWrong } from './auditor.ts';
+import { withDatabase } from '../support/stores.ts';
+import { audit, waitForCleanAudit } from './auditor.ts';
 import { backUpWhileLoading } from './back-up-while-loading.ts';
-import { startFreshServers, type FreshServers } from './fresh-servers.ts';
-import type { RememberingPartner } from './history.ts';
-import { askForOneOfEach, roomBytes } from './one-of-each.ts';
+import { type FreshServers, startFreshServers } from './fresh-servers.ts';
+import type { RecordingPartner } from './partner-history.ts';
+import { submitOneOfEach, roomBytes } from './submit-one-of-each.ts';
 
 // The commands of docs/backup.md, word for word: a backup while partners ask for more and workers load it, and a restore
 // into servers that have never seen anything.
@@ -21,7 +21,7 @@ describe('a backup that is taken under load', () => {
   const folder = join(mkdtempSync(join(tmpdir(), 'inlet-backup-')), `test-${process.pid}`);
   const lost: number[] = [];
   const processes: ServiceProcess[] = [];
-  let partners: readonly RememberingPartner[];
+  let partners: readonly RecordingPartner[];
   let fresh: FreshServers;
   let url = '';
 
@@ -72,7 +72,7 @@ describe('a backup that is taken under load', () => {
     if (!partner) throw new Error('there is no partner');
     for (const importId of lost) expect(await partner.through(url).isThere(importId)).toBe(false);
     const before = partner.asked.length;
-    await askForOneOfEach(partner.through(url));
+    await submitOneOfEach(partner.through(url));
     const ids = partner.asked.slice(before).map(({ id }) => id);
     expect(ids.length).toBeGreaterThan(20);
     expect(Math.min(...ids)).toBeGreaterThan(Math.max(...lost));
@@ -83,5 +83,5 @@ describe('a backup that is taken under load', () => {
     await expect(inletOutput(fresh.stores.environment, ['restore', folder])).rejects.toThrow('not empty');
   });
 
-  const whatIsWrong = (): Promise<string[]> => untilNothingIsWrong(() => audit(fresh.stores, partners), 120);
+  const whatIsWrong = (): Promise<string[]> => waitForCleanAudit(() => audit(fresh.stores, partners), 120);
 });

@@ -6,8 +6,8 @@ import { attributesOf } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { newBarePartner, type BarePartner } from '../support/wired.ts';
-import { startHouse, type House } from './house.ts';
+import { type BarePartner, newBarePartner } from '../support/wired.ts';
+import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
 // What comes of a file whose bytes do not come as they were stored: it is read again, or refused; never half of it, and
 // never some of the old and some of the new.
@@ -15,28 +15,28 @@ import { startHouse, type House } from './house.ts';
 const rowCount = 40_000;
 
 describe('a file', () => {
-  let house: House;
+  let cluster: TestCluster;
   let partner: BarePartner;
   let attribute: number;
   beforeAll(async () => {
-    house = await startHouse('broken-bodies', { topology: 'one', workers: 1 });
-    partner = await newBarePartner(house.deps);
-    attribute = (await house.deps.attributes.create(partner.id, { name: 'a', foreignKeys: [] })).id;
+    cluster = await startTestCluster('broken-bodies', { topology: 'one', workers: 1 });
+    partner = await newBarePartner(cluster.deps);
+    attribute = (await cluster.deps.attributes.create(partner.id, { name: 'a', foreignKeys: [] })).id;
   });
-  afterAll(() => house.stop());
+  afterAll(() => cluster.stop());
 
   const textOf = (first: number): string =>
     Array.from({ length: rowCount }, (_, n) => `${device(first + n)},1,,0,${attribute}\n`).join('');
   const upload = async (path: string, body: string | Uint8Array): Promise<void> => {
-    const object = { Bucket: house.stores.config.INLET_S3_BUCKET, Key: partner.prefix + path, Body: body };
-    await house.deps.s3.send(new PutObjectCommand(object));
+    const object = { Bucket: cluster.stores.config.INLET_S3_BUCKET, Key: partner.prefix + path, Body: body };
+    await cluster.deps.s3.send(new PutObjectCommand(object));
   };
   const queue = (path: string): Promise<number> =>
-    apiClient(house.url, partner.apiKey).queue({ file_path: path, key_type: 0 });
+    apiClient(cluster.url, partner.apiKey).queue({ file_path: path, key_type: 0 });
   const endOf = (id: number): ReturnType<ReturnType<typeof apiClient>['waitForEnd']> =>
-    apiClient(house.url, partner.apiKey).waitForEnd(id, 60);
+    apiClient(cluster.url, partner.apiKey).waitForEnd(id, 60);
   const attempts = async (jobId: number): Promise<number> =>
-    withDatabase(house.stores, async (client) => {
+    withDatabase(cluster.stores, async (client) => {
       const { rows } = await client.query<{ attempt: number }>('SELECT attempt FROM job_file WHERE job_id = $1', [
         jobId,
       ]);
@@ -49,10 +49,10 @@ describe('a file', () => {
   ])('whose %s body breaks off is read again, and is whole in the end', async (_kind, path, pack) => {
     const body = pack(textOf(0));
     await upload(path, body);
-    house.proxies.storage.make({ is: 'truncated', afterBytes: body.length / 2 });
+    cluster.proxies.storage.make({ is: 'truncated', afterBytes: body.length / 2 });
     const id = await queue(path);
     await waitUntil('it was tried more than once', async () => (await attempts(id)) > 1, 60);
-    house.proxies.storage.make({ is: 'none' });
+    cluster.proxies.storage.make({ is: 'none' });
     expect(await endOf(id)).toMatchObject({
       status: 2,
       total_rows: String(rowCount),
@@ -62,14 +62,14 @@ describe('a file', () => {
 
   it('that is overwritten while it is read is refused, or loaded as it was', async () => {
     await upload('changed.csv', textOf(100_000));
-    const before = await attributesOf(house.stores, partner.id);
-    house.proxies.storage.make({ is: 'slow', bytesPerSecond: 500_000 });
+    const before = await attributesOf(cluster.stores, partner.id);
+    cluster.proxies.storage.make({ is: 'slow', bytesPerSecond: 500_000 });
     const id = await queue('changed.csv');
     await waitUntil('it is being read', async () => (await attempts(id)) > 0, 30);
     await upload('changed.csv', textOf(200_000));
-    house.proxies.storage.make({ is: 'none' });
+    cluster.proxies.storage.make({ is: 'none' });
     const { status, errors } = await endOf(id);
-    const added = new Set(await attributesOf(house.stores, partner.id)).difference(new Set(before));
+    const added = new Set(await attributesOf(cluster.stores, partner.id)).difference(new Set(before));
     const old = new Set(Array.from({ length: rowCount }, (_, n) => `${attribute} ${device(100_000 + n)}`));
     const refused = { status: 3, codes: ['file_changed'], added: new Set() };
     const codes = errors?.map(({ code }) => code) ?? [];

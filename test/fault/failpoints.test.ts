@@ -10,10 +10,10 @@ import { type ServiceProcess, startApi, startProcess, startWorker, stopProcess }
 import { silentLog } from '../support/silent-log.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
-import { audit, untilNothingIsWrong } from './auditor.ts';
+import { audit, waitForCleanAudit } from './auditor.ts';
 import { type FaultPartner, newFaultPartner } from './fault-partner.ts';
 import { insertKnownMembers } from './known-devices.ts';
-import { askForOneOfEach, roomBytes } from './one-of-each.ts';
+import { submitOneOfEach, roomBytes } from './submit-one-of-each.ts';
 
 // At every point between two effects the worker is killed, another takes over, and the auditor looks. The points come from
 // a worker that only records them.
@@ -117,7 +117,7 @@ describe('a worker that is killed', () => {
   };
 
   const untilQuiet = (partner: FaultPartner): Promise<string[]> =>
-    untilNothingIsWrong(async () => {
+    waitForCleanAudit(async () => {
       // As if minutes had passed: the next purge and the sweep that looks for what nobody owns are due.
       await withDatabase(stores, async (client) => {
         await client.query('UPDATE partner SET purge_after = now()');
@@ -134,7 +134,7 @@ describe('a worker that is killed', () => {
     let other: ServiceProcess | undefined;
     try {
       const partner = await newPartner();
-      const asking = askForOneOfEach(partner);
+      const asking = submitOneOfEach(partner);
       asking.catch(() => undefined); // it is waited for below
       // A purge comes some time after the last load.
       const tooLate = new AbortController();
@@ -156,7 +156,7 @@ describe('a worker that is killed', () => {
   it('passes a point for every method of every port that changes something', async () => {
     const recorder = await startWorker({ ...environment, INLET_FAILPOINT: recordPoints }, 'failpoints-recorder');
     const partner = await newPartner();
-    await askForOneOfEach(partner);
+    await submitOneOfEach(partner);
     expect(await untilQuiet(partner)).toEqual([]);
     await stopProcess(recorder.child);
     const recorded = pointsOf(recorder);

@@ -7,8 +7,8 @@ import { device } from '../support/device-id.ts';
 import { inletOutput } from '../support/run-inlet.ts';
 import { withDatabase } from '../support/stores.ts';
 import type { FaultPartner } from './fault-partner.ts';
-import { startFreshServers, type FreshServers } from './fresh-servers.ts';
-import { startHouse, type House } from './house.ts';
+import { type FreshServers, startFreshServers } from './fresh-servers.ts';
+import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
 // PostgreSQL and both shards on one small disk in memory, that is then filled to its last byte. PostgreSQL may end of it.
 
@@ -22,7 +22,7 @@ const canMount = process.getuid?.() === 0;
 
 describe.runIf(canMount)('a disk that is full', () => {
   let fresh: FreshServers;
-  let house: House;
+  let cluster: TestCluster;
   let partner: FaultPartner;
 
   beforeAll(async () => {
@@ -30,11 +30,11 @@ describe.runIf(canMount)('a disk that is full', () => {
     execFileSync('/usr/bin/mount', ['-t', 'tmpfs', '-o', 'size=500m,mode=755', 'tmpfs', place]);
     fresh = await startFreshServers(join(place, 'stack'));
     await inletOutput(fresh.stores.environment, ['migrate']);
-    house = await startHouse('full-disks', { topology: 'two', workers: 2, stores: fresh.stores });
-    partner = await house.newPartner();
+    cluster = await startTestCluster('full-disks', { topology: 'two', workers: 2, stores: fresh.stores });
+    partner = await cluster.newPartner();
   });
   afterAll(async () => {
-    await house.stop();
+    await cluster.stop();
     execFileSync('/usr/bin/umount', ['--lazy', place]);
     rmSync(place, { recursive: true, force: true });
   });
@@ -71,18 +71,18 @@ describe.runIf(canMount)('a disk that is full', () => {
 
   it('makes jobs wait, and none fail; when there is room again, all goes on', async () => {
     await ask();
-    expect(await house.auditAtEnd([partner])).toEqual([]);
+    expect(await cluster.auditAtEnd([partner])).toEqual([]);
     // Under way, and kept so until the disk is full.
-    house.proxies.storage.make({ is: 'stalled' });
+    cluster.proxies.storage.make({ is: 'stalled' });
     for (let n = 0; n < 4; n++) await ask();
     const full = keepFull();
-    house.proxies.storage.make({ is: 'none' });
+    cluster.proxies.storage.make({ is: 'none' });
     await pause(fullMs);
     full.end();
     const hasRoomAgain = new Date();
     await fresh.startAgain();
     await ask();
-    expect(await house.auditAtEnd([partner], 120)).toEqual([]);
+    expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
     expect(await endedBefore(hasRoomAgain), 'jobs that ended without having met the full disk').toBe(1);
   });
 });

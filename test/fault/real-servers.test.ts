@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { device } from '../support/device-id.ts';
 import type { FaultPartner } from './fault-partner.ts';
-import { startHouse, type House } from './house.ts';
 import { firstMember } from './known-devices.ts';
-import { signalServer, startServers, type ServerName } from './real-servers.ts';
+import { type ServerName, signalServer, startServers } from './real-servers.ts';
+import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
 // The servers themselves, not the way to them. They belong to this test alone while it runs.
 
@@ -14,15 +14,15 @@ const goneMs = 3_000;
 const stillMs = 15_000;
 
 describe('a server', () => {
-  let house: House;
+  let cluster: TestCluster;
   let partner: FaultPartner;
   beforeAll(async () => {
-    house = await startHouse('real-servers', { topology: 'two', workers: 2 });
-    partner = await house.newPartner();
+    cluster = await startTestCluster('real-servers', { topology: 'two', workers: 2 });
+    partner = await cluster.newPartner();
   });
   afterAll(async () => {
     await startServers();
-    await house.stop();
+    await cluster.stop();
   });
 
   const askForSome = async (): Promise<void> => {
@@ -50,7 +50,7 @@ describe('a server', () => {
     await pause(goneMs);
     await startServers();
     await askForSome();
-    expect(await house.auditAtEnd([partner], 120)).toEqual([]);
+    expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
   it.each<ServerName>(['shard 1', 'S3 gateway'])(
@@ -60,7 +60,7 @@ describe('a server', () => {
       expect(signalServer(name, 'SIGSTOP')).toBe(true);
       await pause(stillMs);
       signalServer(name, 'SIGCONT');
-      expect(await house.auditAtEnd([partner], 120)).toEqual([]);
+      expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
     },
   );
 });

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { filesOfTree, pathInTree } from '../gates/copy-of-tree.ts';
+import { listTrackedFiles, pathInRepository } from '../gates/tree-copy.ts';
 
 // Trees of other releases, to run processes of. Their packages are those that are installed here.
 
@@ -30,7 +30,7 @@ export function releaseOfCommit(commit: string): Release {
 /** This tree as it is now, and something more. */
 export function nextRelease(files: ReadonlyMap<string, string>): Release {
   const release = newRelease();
-  for (const path of filesOfTree()) cpSync(pathInTree(path), join(release.folder, path));
+  for (const path of listTrackedFiles()) cpSync(pathInRepository(path), join(release.folder, path));
   for (const [path, text] of files) writeFileSync(join(release.folder, path), text);
   addPackages(release.folder);
   return release;

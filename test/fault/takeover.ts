@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { device } from '../support/device-id.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { attemptAt, holderOf } from './file-holder.ts';
-import { startHouse } from './house.ts';
+import { startTestCluster } from './test-cluster.ts';
 
 // How long it takes until what a worker was at runs elsewhere, when it is killed or stands still. Each time a new file, which
 // comes so slowly that it is under way for as long as it takes.
@@ -19,13 +19,13 @@ export type Takeovers = {
 };
 
 export async function startTakeovers(): Promise<Takeovers> {
-  const house = await startHouse('takeover', {
+  const cluster = await startTestCluster('takeover', {
     topology: 'one',
     workers: workerCount,
     settings: { INLET_WORKER_FILES: '1', INLET_WORKER_LANES: '1' },
   });
-  const { stores, workers } = house;
-  const partner = await house.newPartner();
+  const { stores, workers } = cluster;
+  const partner = await cluster.newPartner();
   const rows = Array.from({ length: 30_000 }, (_, n) => ({
     device: device(n),
     isDelete: false,
@@ -34,7 +34,7 @@ export async function startTakeovers(): Promise<Takeovers> {
 
   return {
     takeOver: async (how) => {
-      house.proxies.storage.make({ is: 'slow', bytesPerSecond: 2_000 });
+      cluster.proxies.storage.make({ is: 'slow', bytesPerSecond: 2_000 });
       const importId = await partner.importFiles('merge', [rows]);
       const victim = await holderOf(stores, importId, workers);
       const before = await attemptAt(stores, importId);
@@ -48,12 +48,12 @@ export async function startTakeovers(): Promise<Takeovers> {
         victim.child.kill('SIGKILL');
         await gone;
       }
-      house.proxies.storage.make({ is: 'none' });
+      cluster.proxies.storage.make({ is: 'none' });
       await partner.waitForImport(importId);
-      await house.addWorker();
+      await cluster.addWorker();
       return seconds;
     },
-    audit: () => house.auditAtEnd([partner]),
-    stop: house.stop,
+    audit: () => cluster.auditAtEnd([partner]),
+    stop: cluster.stop,
   };
 }

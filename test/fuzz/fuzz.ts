@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { memoryOfProcess } from '../support/memory.ts';
 import type { Answer } from '../support/openapi/check-answer.ts';
 import { operationsOf, parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
-import { mayWait, type Secrets } from './arbitrary-headers.ts';
+import { type Secrets, mayWait } from './arbitrary-headers.ts';
 import { arbitraryRequest, madeBefore } from './arbitrary-request.ts';
-import { fuzzClient, type FuzzedRequest } from './fuzzed-request.ts';
-import { judgeBy, parse } from './judge.ts';
+import { responseChecker, parse } from './check-response.ts';
+import { type FuzzedRequest, fuzzClient } from './fuzzed-request.ts';
 
 export type Figures = {
   readonly seed: number;
@@ -41,7 +41,7 @@ const madeSchema = z.union([
 /** Random requests made from the OpenAPI document; every answer must be as the document says. */
 export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promise<Figures> {
   const document = parseOpenApi(readOpenApiText());
-  const { judge, operationOf } = judgeBy(document);
+  const { judge, operationOf } = responseChecker(document);
   const operations = operationsOf(document);
   const counted: Record<string, { asked: number; done: number }> = {};
   for (const { operationId } of operations) counted[operationId] = { asked: 0, done: 0 };

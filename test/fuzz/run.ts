@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { setup } from '../support/global-setup.ts';
-import { complaintsAbout } from './complaints.ts';
+import { violationsOf } from './find-violations.ts';
 import { fuzz } from './fuzz.ts';
 import { startFuzzedService } from './fuzzed-service.ts';
 
@@ -21,7 +21,7 @@ if (!(wanted.requests > 0 && wanted.seconds > 0 && Number.isSafeInteger(wanted.s
 await setup();
 const service = await startFuzzedService();
 const figures = await fuzz(service, wanted);
-const complaints = complaintsAbout(figures, wanted, service.isRunning());
+const complaints = violationsOf(figures, wanted, service.isRunning());
 process.stdout.write(`${JSON.stringify({ ...figures, complaints }, null, 2)}\n`);
 await service.stop();
 process.exitCode = complaints.length === 0 ? 0 : 1;

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { pathInTree } from './copy-of-tree.ts';
+import { pathInRepository } from './tree-copy.ts';
 
-const folder = pathInTree('deploy/observability');
+const folder = pathInRepository('deploy/observability');
 const rules = readFileSync(join(folder, 'alerts.yml'), 'utf8');
 const alerts = [...rules.matchAll(/- alert: (\w+)/g)].flatMap(([, name]) => name ?? []);
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
+import { type ServerResponse, createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isOurs, parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
-import { pathInTree } from './copy-of-tree.ts';
+import { pathInRepository } from './tree-copy.ts';
 
 // The real npm asks a registry that is made for the test.
 
@@ -68,7 +68,7 @@ function audit(registry: string, ...more: string[]): Promise<Ran> {
     ...more,
   ];
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, parameters, { cwd: pathInTree('.') }, (_error, out, errors) =>
+    const child = execFile(process.execPath, parameters, { cwd: pathInRepository('.') }, (_error, out, errors) =>
       resolve({ code: child.exitCode, said: out + errors }),
     );
   });
@@ -88,7 +88,7 @@ describe('the audit of the packages', () => {
   it('asks about every package of a deployed service, and passes when nothing is known', async () => {
     const { url, asked } = await startRegistry(answerFlaw(null));
     expect(await audit(url)).toEqual({ code: 0, said: 'audit: 0 packages with known flaws\n' });
-    const packages = parseLockFile(readFileSync(pathInTree('package-lock.json'), 'utf8'));
+    const packages = parseLockFile(readFileSync(pathInRepository('package-lock.json'), 'utf8'));
     const others = productionPackages(packages).filter((one) => !isOurs(one));
     expect(others.map(({ name }) => name).filter((name) => !asked.has(name))).toEqual([]);
     expect(asked).not.toContain('vitest');

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Secret } from '../../src/domain/secret.ts';
 import { configSchema } from '../../src/entry/config.ts';
-import { isPromql, renderChart, runHelm, typeErrors, type Resource } from './chart.ts';
-import { pathInTree } from './copy-of-tree.ts';
+import { type Resource, isPromql, renderChart, runHelm, typeErrors } from './chart.ts';
+import { pathInRepository } from './tree-copy.ts';
 
 /** Everything that can be switched on. */
 const everything = {
@@ -183,7 +183,7 @@ describe('the chart', () => {
     const [scaled] = ofKind(resources, 'ScaledObject').map(({ spec }) => scaledSchema.parse(spec));
     const query = scaled?.triggers[0].metadata.query ?? '';
     const metrics = [...query.matchAll(/\binlet_\w+/g)].map(([name]) => name);
-    const documented = readFileSync(pathInTree('docs/metrics.md'), 'utf8');
+    const documented = readFileSync(pathInRepository('docs/metrics.md'), 'utf8');
     expect(metrics.length).toBeGreaterThan(0);
     expect(metrics.filter((name) => !documented.includes(`\`${name}\``))).toEqual([]);
     expect([isPromql(query), isPromql('max(inlet_tokens_ready{)')]).toEqual([true, false]);
@@ -241,7 +241,7 @@ describe('the chart', () => {
   const isTaken = (values: object): boolean => runHelm(['template', 'inlet'], values).passed;
 
   it('knows every setting that there is but secrets and those that are not for operators', () => {
-    const schema: unknown = JSON.parse(readFileSync(pathInTree('deploy/helm/inlet/values.schema.json'), 'utf8'));
+    const schema: unknown = JSON.parse(readFileSync(pathInRepository('deploy/helm/inlet/values.schema.json'), 'utf8'));
     const listed = settingsSchema.parse(schema).properties.settings.propertyNames.enum;
     expect(secrets).toContain('INLET_SEALING_KEYS');
     expect(secrets.length).toBeGreaterThanOrEqual(8);

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { pathInTree } from './copy-of-tree.ts';
+import { pathInRepository } from './tree-copy.ts';
 
-const helm = pathInTree('node_modules/.bin/helm-v3.5.4-linux-amd64');
-const chart = pathInTree('deploy/helm/inlet');
+const helm = pathInRepository('node_modules/.bin/helm-v3.5.4-linux-amd64');
+const chart = pathInRepository('deploy/helm/inlet');
 
 const resourceSchema = z.looseObject({
   apiVersion: z.string(),
@@ -65,10 +65,10 @@ export function typeErrors(resources: readonly Resource[]): string[] {
     return `export const resource${index}: ${type} = ${JSON.stringify(resource)};`;
   });
   return inFolder((folder) => {
-    symlinkSync(pathInTree('node_modules'), join(folder, 'node_modules'));
+    symlinkSync(pathInRepository('node_modules'), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'resources.cts'), lines.join('\n'));
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--types', '', 'resources.cts'];
-    const { stdout } = spawnSync(pathInTree('node_modules/.bin/tsc'), options, { cwd: folder, encoding: 'utf8' });
+    const { stdout } = spawnSync(pathInRepository('node_modules/.bin/tsc'), options, { cwd: folder, encoding: 'utf8' });
     return stdout.split('\n').filter((line) => line.includes('error'));
   });
 }

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pathInTree } from './copy-of-tree.ts';
+import { pathInRepository } from './tree-copy.ts';
 
 // What deploy/ says to a shell, run here with programs that stand for those that are not here.
 
@@ -54,7 +54,7 @@ exit 0
     addProgram('weed', weed);
     addProgram('sleep', '');
     rmSync(join(folder, 'tries'), { force: true });
-    return run(['sh', pathInTree('deploy/compose/make-bucket.sh')], {
+    return run(['sh', pathInRepository('deploy/compose/make-bucket.sh')], {
       STORAGE_SECRET: secret,
       FAILING: String(failing),
     });
@@ -87,7 +87,7 @@ exit 0
 
 describe('the command that makes a partner on Ceph', () => {
   const scriptIn = (path: string): string | undefined =>
-    / -- sh -ac '([^'\n]+)' <storage-admin\.env$/m.exec(readFileSync(pathInTree(path), 'utf8'))?.[1];
+    / -- sh -ac '([^'\n]+)' <storage-admin\.env$/m.exec(readFileSync(pathInRepository(path), 'utf8'))?.[1];
   const script = scriptIn('deploy/README.md') ?? '';
 
   it('is the same on the page and in the notes of the chart', () => {

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Ajv2019 } from 'ajv/dist/2019.js';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -8,9 +8,9 @@ import { configSchema } from '../../src/entry/config.ts';
 import { processArguments } from '../../stack/process-arguments.ts';
 import { blocksOf } from '../pages/page-blocks.ts';
 import { runHelm } from './chart.ts';
-import { filesOfTree, pathInTree } from './copy-of-tree.ts';
+import { listTrackedFiles, pathInRepository } from './tree-copy.ts';
 
-const textOf = (path: string): string => readFileSync(pathInTree(path), 'utf8');
+const textOf = (path: string): string => readFileSync(pathInRepository(path), 'utf8');
 const settings = Object.keys(configSchema.shape);
 
 /** What a partner has in its shell. On a page, where a trial goes on as a partner. */
@@ -30,7 +30,7 @@ function unknownSettings(text: string, alsoKnown: readonly string[] = []): strin
 }
 
 describe('what is in deploy/', () => {
-  const files = filesOfTree().filter((path) => path.startsWith('deploy/') && !path.startsWith('deploy/image/'));
+  const files = listTrackedFiles().filter((path) => path.startsWith('deploy/') && !path.startsWith('deploy/image/'));
 
   it('names no setting that does not exist', () => {
     expect(files).toContain('deploy/Dockerfile');

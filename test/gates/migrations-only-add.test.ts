@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { pathInTree } from './copy-of-tree.ts';
-import { contractSteps } from './contract-steps.ts';
+import { contractSteps } from './migration-rules.ts';
+import { pathInRepository } from './tree-copy.ts';
 
 const stores = ['postgres', 'clickhouse'] as const;
 
@@ -9,7 +9,7 @@ const stores = ['postgres', 'clickhouse'] as const;
 const lastWithoutRule = { postgres: 3, clickhouse: 3 } as const;
 
 function migrationsOf(store: (typeof stores)[number]): string[] {
-  return readdirSync(pathInTree(`migrations/${store}`)).filter((name) => /^\d{4}-/.test(name));
+  return readdirSync(pathInRepository(`migrations/${store}`)).filter((name) => /^\d{4}-/.test(name));
 }
 
 describe('a migration', () => {
@@ -18,7 +18,7 @@ describe('a migration', () => {
     expect(names.length).toBeGreaterThanOrEqual(lastWithoutRule[store]);
     const bound = names.filter((name) => Number(name.slice(0, 4)) > lastWithoutRule[store]);
     const found = bound.flatMap((name) =>
-      contractSteps(store, readFileSync(pathInTree(`migrations/${store}/${name}`), 'utf8')).map(
+      contractSteps(store, readFileSync(pathInRepository(`migrations/${store}/${name}`), 'utf8')).map(
         (step) => `${name} ${step}`,
       ),
     );

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isOurs, parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
 import { reasonsIn } from '../../scripts/packages/reasons.ts';
-import { pathInTree } from './copy-of-tree.ts';
-import { isAllowed, packageFaults } from './package-faults.ts';
+import { isAllowed, lockFileViolations } from './lock-file-violations.ts';
+import { pathInRepository } from './tree-copy.ts';
 
-const textOf = (path: string): string => readFileSync(pathInTree(path), 'utf8');
+const textOf = (path: string): string => readFileSync(pathInRepository(path), 'utf8');
 const lockText = textOf('package-lock.json');
 const packages = parseLockFile(lockText);
 
@@ -23,19 +23,19 @@ describe('the locked packages', () => {
   });
 
   it('have licences that we may use, no scripts at installation, a checksum each, and no address', () => {
-    expect(packageFaults(packages)).toEqual([]);
+    expect(lockFileViolations(packages)).toEqual([]);
   });
 
   it('say of themselves what the lock file says of them', () => {
     const installed = packages.filter(
-      (locked) => !isOurs(locked) && !locked.link && existsSync(pathInTree(locked.path)),
+      (locked) => !isOurs(locked) && !locked.link && existsSync(pathInRepository(locked.path)),
     );
     expect(installed.length).toBeGreaterThan(productionPackages(packages).length);
     const differing = installed.filter(({ path, version, license, hasInstallScript = false }) => {
       const manifest = manifestSchema.parse(JSON.parse(textOf(`${path}/package.json`)));
       const runsScript =
         ['preinstall', 'install', 'postinstall'].some((name) => name in manifest.scripts) ||
-        existsSync(pathInTree(`${path}/binding.gyp`));
+        existsSync(pathInRepository(`${path}/binding.gyp`));
       return manifest.version !== version || manifest.license !== license || runsScript !== hasInstallScript;
     });
     expect(differing.map(({ path }) => path)).toEqual([]);
@@ -59,7 +59,7 @@ describe('the packages of the documentation site', () => {
   it('have a checksum each and no address; one wants to run a script, and may not', () => {
     expect(tools.length).toBeGreaterThan(100);
     // It would check whether its own binary starts.
-    expect(packageFaults(tools)).toEqual(['node_modules/esbuild: runs a script while it is installed']);
+    expect(lockFileViolations(tools)).toEqual(['node_modules/esbuild: runs a script while it is installed']);
     expect(textOf('site/.npmrc')).toBe(textOf('.npmrc'));
   });
 
@@ -90,7 +90,7 @@ const tool = 'node_modules/tool';
 
 describe('a lock file', () => {
   it('without a fault passes', () => {
-    expect(packageFaults(parseLockFile(lockWith(runs, {})))).toEqual([]);
+    expect(lockFileViolations(parseLockFile(lockWith(runs, {})))).toEqual([]);
   });
 
   const planted: [string, string, object, string][] = [
@@ -119,7 +119,7 @@ describe('a lock file', () => {
     ['a need of a repository', '', { devDependencies: { a: 'someone/a' } }, 'takes a from an address'],
   ];
   it.each(planted)('with %s is refused', (_what, path, change, fault) => {
-    expect(packageFaults(parseLockFile(lockWith(path, change)))).toEqual([`${path || 'the root'}: ${fault}`]);
+    expect(lockFileViolations(parseLockFile(lockWith(path, change)))).toEqual([`${path || 'the root'}: ${fault}`]);
   });
 });
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { followedPages } from '../pages/follow-page.ts';
 import { blockFaults } from '../pages/page-blocks.ts';
-import { filesOfTree, pathInTree } from './copy-of-tree.ts';
+import { listTrackedFiles, pathInRepository } from './tree-copy.ts';
 
 // Every command on a page is run, or says that it is not. What the marks look like: docs/decisions/development-stack.md.
 
@@ -12,10 +12,10 @@ const followed: ReadonlySet<string> = new Set([
 ]);
 const tree = {
   isFollowed: (path: string): boolean => followed.has(path),
-  exists: (path: string): boolean => existsSync(pathInTree(path)),
-  read: (path: string): string => readFileSync(pathInTree(path), 'utf8'),
+  exists: (path: string): boolean => existsSync(pathInRepository(path)),
+  read: (path: string): string => readFileSync(pathInRepository(path), 'utf8'),
 };
-const pages = filesOfTree().filter((path) => path.endsWith('.md'));
+const pages = listTrackedFiles().filter((path) => path.endsWith('.md'));
 
 describe('the commands of a page', () => {
   it('are looked at where there are pages', () => {

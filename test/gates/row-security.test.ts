@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { apiFunctions, apiTables, closedToApi } from '../../src/adapters/postgres/db/api-role.ts';
-import { pathInTree } from './copy-of-tree.ts';
+import { pathInRepository } from './tree-copy.ts';
 
 // migrations/postgres/schema.sql is what the migrations make: `test/integration/migrations.test.ts` holds it to that.
 // A new table must be thought about: what the api may do with it, and which rows of it.
 
-const schema = readFileSync(pathInTree('migrations/postgres/schema.sql'), 'utf8');
+const schema = readFileSync(pathInRepository('migrations/postgres/schema.sql'), 'utf8');
 const tables = new Map(
   Array.from(
     schema.matchAll(/^CREATE (?:UNLOGGED )?TABLE public\.(\w+) \(\n([\s\S]*?)\n\)[^;]*;/gm),

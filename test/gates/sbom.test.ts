@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
-import { pathInTree } from './copy-of-tree.ts';
+import { pathInRepository } from './tree-copy.ts';
 
 // What CycloneDX demands of the parts that are used here.
 const license = z.union([
@@ -36,7 +36,7 @@ const bomSchema = z.object({
   dependencies: z.array(z.strictObject({ ref: z.string(), dependsOn: z.array(z.string()) })),
 });
 
-const packages = parseLockFile(readFileSync(pathInTree('package-lock.json'), 'utf8'));
+const packages = parseLockFile(readFileSync(pathInRepository('package-lock.json'), 'utf8'));
 const refOf = ({ name, version }: { name: string; version?: string | undefined }): string => `${name}@${version}`;
 const unique = (list: readonly string[]): string[] => [...new Set(list)].toSorted();
 
@@ -46,7 +46,7 @@ describe('the bill of materials', () => {
 
   beforeAll(() => {
     const path = join(folder, 'sbom.json');
-    execFileSync('npm', ['run', '--silent', 'sbom', '--', path], { cwd: pathInTree('.') });
+    execFileSync('npm', ['run', '--silent', 'sbom', '--', path], { cwd: pathInRepository('.') });
     bom = bomSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   });
   afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { randomKeys } from '../../src/adapters/vault/keys.ts';
-import { filesOfTree, pathInTree } from './copy-of-tree.ts';
+import { listTrackedFiles, pathInRepository } from './tree-copy.ts';
 
-const page = readFileSync(pathInTree('docs/threat-model.md'), 'utf8');
-const files = new Set(filesOfTree());
+const page = readFileSync(pathInRepository('docs/threat-model.md'), 'utf8');
+const files = new Set(listTrackedFiles());
 
 function threatsIn(text: string): { threat: string; measure: string; tests: string }[] {
   const table = text.split('## Threats')[1] ?? '';
@@ -49,7 +49,7 @@ describe('the threat model', () => {
 });
 
 describe('SECURITY.md', () => {
-  const text = readFileSync(pathInTree('SECURITY.md'), 'utf8');
+  const text = readFileSync(pathInRepository('SECURITY.md'), 'utf8');
   const patternAfter = (secret: string): RegExp =>
     new RegExp(`^${new RegExp(`\\| ${secret} +\\| \`([^\`]+)\``).exec(text)?.[1] ?? 'no pattern'}$`);
 

@@ -22,7 +22,7 @@ describe('clearing an audience', () => {
       "SELECT query_id FROM system.processes WHERE current_database = currentDatabase() AND startsWith(initial_query_id, 'inlet-load-')",
     );
   /** The engine's codes for how statements ended: 0 is well, 394 is cancelled. */
-  const endsOf = async (ids: readonly string[]): Promise<string[]> => {
+  const exceptionCodesOf = async (ids: readonly string[]): Promise<string[]> => {
     await commandOnShards(market.stores, 'SYSTEM FLUSH LOGS query_log');
     const names = ids.map((id) => `'${id}'`).join(', ');
     const log = `SELECT exception_code FROM system.query_log WHERE type != 'QueryStart' AND query_id IN (${names})`;
@@ -57,7 +57,7 @@ describe('clearing an audience', () => {
     process.stdout.write(`clear: a load of 2 files of 4 million rows was gone after ${seconds.toFixed(2)} s\n`);
     expect(seconds).toBeLessThan(2);
     // What was under way was stopped, it did not come to its end.
-    expect(await endsOf(loads)).toContain('394');
+    expect(await exceptionCodesOf(loads)).toContain('394');
     await market.audiences.append(audienceId, 'small.csv');
     expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 10, file: [{}] });
     // Whoever waited behind it in the same lane goes on.

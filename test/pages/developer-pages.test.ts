@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { followedPages, followPage } from './follow-page.ts';
-import { makeRepository, npmSettings } from './given-repository.ts';
-import { openTerminal, type Terminal } from './terminal.ts';
+import { followPage, followedPages } from './follow-page.ts';
+import { type Terminal, openTerminal } from './terminal.ts';
+import { makeRepository, npmSettings } from './test-repository.ts';
 
 describe('a developer who follows the pages word for word', () => {
   let repository: ReturnType<typeof makeRepository>;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmptyStores, type TestStores } from '../support/stores.ts';
-import { followedPages, followPage } from './follow-page.ts';
-import { makeRepository, npmSettings } from './given-repository.ts';
-import { openTerminal, type Terminal } from './terminal.ts';
+import { type TestStores, createEmptyStores } from '../support/stores.ts';
+import { followPage, followedPages } from './follow-page.ts';
+import { type Terminal, openTerminal } from './terminal.ts';
+import { makeRepository, npmSettings } from './test-repository.ts';
 
 describe('an operator who follows the pages word for word', () => {
   let repository: ReturnType<typeof makeRepository>;

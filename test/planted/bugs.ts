@@ -1,16 +1,19 @@
-/** A mistake that somebody could make, and what the auditor must say of it. */
+/** A plausible bug, and what the auditor must report about it. */
 export type Bug = {
   readonly name: string;
-  readonly file: string;
-  /** Each is there once. */
+  /** The folder or file that holds the code. Exactly one file in it contains every text to replace. */
+  readonly within: string;
+  /** Each text occurs exactly once. Whitespace is not significant. */
   readonly changes: readonly (readonly [from: string, to: string])[];
-  /** A worker stands still at this point until another has done its work. Without it all goes its usual way. */
+  /** A worker is suspended at this point until another worker has done its work. By default no worker is suspended. */
   readonly stopAt?: string;
-  /** What is asked for first: whatever stops does so with it. */
+  /** The first request, at which the worker is suspended. */
   readonly first?: 'import';
-  /** What is asked for while it stands still: by default nothing. */
+  /** The request sent while the worker is suspended. By default there is none. */
   readonly meanwhile?: 'clear';
-  readonly says: RegExp;
+  /** The gate plants it too; the others are planted by the long run only. */
+  readonly inGate?: true;
+  readonly reports: RegExp;
 };
 
 const postgres = 'src/adapters/postgres';
@@ -18,16 +21,17 @@ const clickhouse = 'src/adapters/clickhouse';
 
 export const bugs: readonly Bug[] = [
   {
-    name: 'no attempt fence: a worker that wakes up late commits as well',
-    file: `${postgres}/files/commit-batch.ts`,
+    name: 'the attempt fence is missing: a worker that resumes late also commits',
+    within: postgres,
     changes: [['if (!job || !(await isStillOurs(tx, claim))) return false;', 'void [job, isStillOurs];']],
     stopAt: 'before files.commit',
     first: 'import',
-    says: /rows, not/,
+    inGate: true,
+    reports: /rows, not/,
   },
   {
-    name: 'loads are settled twice',
-    file: `${postgres}/lanes/settle.ts`,
+    name: 'loads are published twice',
+    within: postgres,
     changes: [
       [
         `    if (loaded.length === 0) return false;
@@ -36,11 +40,11 @@ export const bugs: readonly Bug[] = [
       ],
     ],
     stopAt: 'before lanes.commitAudienceLoads',
-    says: /uploaded/,
+    reports: /uploaded/,
   },
   {
-    name: 'a load is settled although the audience was cleared meanwhile',
-    file: `${postgres}/lanes/settle.ts`,
+    name: 'a load is published into an audience cleared in the meantime',
+    within: postgres,
     changes: [
       [
         `      .where('generation', '=', job.generation)
@@ -56,20 +60,20 @@ export const bugs: readonly Bug[] = [
     ],
     stopAt: 'before lanes.commitAudienceLoads',
     meanwhile: 'clear',
-    says: /audience/,
+    reports: /audience/,
   },
   {
-    name: 'a job ends a second time',
-    file: `${postgres}/lanes/end-job.ts`,
+    name: 'a job finishes twice',
+    within: postgres,
     changes: [
       [".where('status', 'in', statusesBefore(status))", ".where('status', 'in', [...statusesBefore(status), status])"],
     ],
     stopAt: 'before lanes.finishImport',
-    says: /ended before one that was asked for earlier/,
+    reports: /ended before one that was asked for earlier/,
   },
   {
-    name: 'a clear without a new generation',
-    file: `${postgres}/audiences/clear.ts`,
+    name: 'a clear does not start a new generation',
+    within: postgres,
     changes: [
       ['generation: generation + 1,', 'generation,'],
       [
@@ -77,19 +81,19 @@ export const bugs: readonly Bug[] = [
         '.values({ audience_id: audienceId, generation: generation + 1,',
       ],
     ],
-    says: /member .* nobody asked for it|rows of generations|uploaded/,
+    reports: /member .* nobody asked for it|rows of generations|uploaded/,
   },
   {
-    name: 'a clear that leaves what waits',
-    file: `${postgres}/audiences/clear.ts`,
+    name: 'a clear does not cancel waiting jobs',
+    within: postgres,
     changes: [['    await cancelJobs(tx, scope.partnerId, audienceId);\n', '    void cancelJobs;\n']],
     stopAt: 'before files.commit',
     meanwhile: 'clear',
-    says: /not ended|file .* is open|a token is left|status/,
+    reports: /not ended|file .* is open|a token is left|status/,
   },
   {
-    name: 'a clear that ends the jobs of other audiences',
-    file: `${postgres}/audiences/clear.ts`,
+    name: 'a clear cancels the jobs of other audiences',
+    within: postgres,
     changes: [
       [
         "eb.selectFrom('audience_load').select('job_id').where('audience_id', '=', audienceId)",
@@ -98,152 +102,154 @@ export const bugs: readonly Bug[] = [
     ],
     stopAt: 'before files.commit',
     meanwhile: 'clear',
-    says: /member .* missing|uploaded/,
+    reports: /member .* missing|uploaded/,
   },
   {
-    name: 'a lane that takes the newest job first',
-    file: `${postgres}/lanes/lock-oldest-open-job.ts`,
+    name: 'a lane runs the newest job first',
+    within: postgres,
     changes: [[".orderBy('job.seq')", ".orderBy('job.seq', 'desc')"]],
-    says: /ended before one that was asked for earlier/,
+    reports: /ended before one that was asked for earlier/,
   },
   {
-    name: "a tenant filter left out: a lane takes anybody's job",
-    file: `${postgres}/lanes/lock-oldest-open-job.ts`,
-    changes: [["    .where('job.partner_id', '=', partnerId)\n", '']],
-    says: /./,
+    name: 'a tenant filter is missing: a lane runs jobs of any partner',
+    within: postgres,
+    changes: [["    .where('job.partner_id', '=', partner.id)\n", '']],
+    reports: /./,
   },
   {
-    name: 'a lane that keeps its token',
-    file: `${postgres}/lanes/next-step.ts`,
-    changes: [['\n    await completeLaneToken(boss, tx, token);\n', '\n    await new Promise(() => undefined);\n']],
-    says: /a token is left|not ended/,
+    name: 'a lane keeps its token',
+    within: `${postgres}/lane/`,
+    changes: [
+      [
+        "await completeLaneToken(boss, tx, token); return { do: 'rest' };",
+        "await new Promise(() => undefined); return { do: 'rest' };",
+      ],
+    ],
+    reports: /a token is left|not ended/,
   },
   {
-    name: 'a bad file is taken for a good one',
-    file: 'packages/row-rule/src/file-rule.ts',
+    name: 'a file without an accepted row succeeds',
+    within: 'packages/row-rule/src',
     changes: [
       ["  if (accepted === 0) return { code: 'no_good_row', detail: `All ${rejected} rows were rejected.` };\n", ''],
     ],
-    says: /status 2, not 3/,
+    reports: /status 2, not 3/,
   },
   {
-    name: 'refused rows are not counted',
-    file: `${postgres}/files/commit-batch.ts`,
+    name: 'rejected rows are not counted',
+    within: postgres,
     changes: [['return counts.accepted + rejectedRows(counts);', 'void rejectedRows; return counts.accepted;']],
-    says: /0 rows, not 1/,
+    inGate: true,
+    reports: /0 rows, not 1/,
   },
   {
-    name: 'a file of a batch is forgotten',
-    file: 'src/domain/batches.ts',
+    name: 'a batch drops one of its files',
+    within: 'src/domain',
     changes: [['  return batches;', '  return batches.map((batch) => (batch.length > 1 ? batch.slice(1) : batch));']],
-    says: /missing/,
+    reports: /missing/,
   },
   {
-    name: 'stages are left behind',
-    file: 'src/usecases/settle-loads.ts',
-    changes: [
-      [
-        '  const takenOver = loads.filter(isTakenOver);\n',
-        '  if (loads.length > 0) return;\n  const takenOver = loads.filter(isTakenOver);\n',
-      ],
-    ],
-    says: /is staged/,
+    name: 'staging tables are left behind',
+    within: 'src/usecases',
+    changes: [['if (drop.length > 0) await stage.dropStages(drop);', 'if (drop.length > 0) return;']],
+    reports: /is staged/,
   },
   {
-    name: 'stages are dropped before they are published',
-    file: 'src/usecases/settle-loads.ts',
+    name: 'staging tables are dropped before publishing',
+    within: 'src/usecases',
     changes: [
       [
-        '    for (const { load } of loads) await deps.warehouse.publish(load);\n',
-        '    await dropStages(deps.stage, loads);\n    for (const { load } of loads) await deps.warehouse.publish(load);\n',
+        'for (const { load } of plan.publish) await deps.warehouse.publish(load);',
+        'await dropStages(deps.stage, plan);\n  for (const { load } of plan.publish) await deps.warehouse.publish(load);',
       ],
     ],
-    says: /attribute and device .* missing/,
+    reports: /attribute and device .* missing/,
   },
   {
     name: 'loads are published on one shard only',
-    file: `${clickhouse}/connect.ts`,
+    within: clickhouse,
     changes: [['return Promise.all(engine.shards.map(', 'return Promise.all(engine.shards.slice(0, 1).map(']],
-    says: /missing|staged|left/,
+    reports: /missing|staged|left/,
   },
   {
-    name: "members come under another partner's name",
-    file: `${clickhouse}/audiences/publish-members.ts`,
+    name: 'members are published under another partner',
+    within: clickhouse,
     changes: [['query_params: { partner: load.partnerId,', 'query_params: { partner: load.partnerId + 1,']],
-    says: /member .* missing/,
+    reports: /member .* missing/,
   },
   {
     name: 'events are lost',
-    file: `${clickhouse}/audiences/publish-members.ts`,
+    within: clickhouse,
     changes: [['{generation: UInt32}, device, event, file_id', "{generation: UInt32}, device, '' AS event, file_id"]],
-    says: /member .* missing/,
+    reports: /member .* missing/,
   },
   {
-    name: 'a replacing job leaves what was there',
-    file: `${clickhouse}/publish.ts`,
+    name: 'a replace import keeps earlier rows',
+    within: clickhouse,
     changes: [[' AND version < {version: UInt64}`,', ' AND version < {version: UInt64} AND false`,']],
-    says: /attribute and device .* nobody asked for it/,
+    reports: /attribute and device .* nobody asked for it/,
   },
   {
-    name: 'a delete leaves rows',
-    file: `${clickhouse}/attribute-rows.ts`,
+    name: 'a delete keeps rows',
+    within: clickhouse,
     changes: [
       [
         "DELETE IN PARTITION ID '${rows.partnerId}' WHERE ${condition}`",
         "DELETE IN PARTITION ID '${rows.partnerId}' WHERE ${condition} AND false`",
       ],
     ],
-    says: /attribute and device .* nobody asked for it/,
+    reports: /attribute and device .* nobody asked for it/,
   },
   {
-    name: 'an older job wins over a later one',
-    file: 'src/domain/device-version.ts',
+    name: 'an earlier job overwrites a later one',
+    within: 'src/domain',
     changes: [
       [
         'return { ofDeletes: seq * 2, ofAdds: seq * 2 + 1 };',
         'return { ofDeletes: 2_000_000 - seq * 2, ofAdds: 2_000_001 - seq * 2 };',
       ],
     ],
-    says: /attribute and device/,
+    inGate: true,
+    reports: /attribute and device/,
   },
   {
     name: 'cleared generations are never purged',
-    file: 'src/usecases/purge-generations.ts',
+    within: 'src/usecases',
     changes: [['if (toPurge.length > 0) await deps.audienceWarehouse.purge(toPurge, signal);', 'void signal;']],
-    says: /rows of generations that were cleared/,
+    reports: /rows of generations that were cleared/,
   },
   {
     name: 'every unique device counts as matched',
-    file: 'src/usecases/settle-loads.ts',
+    within: 'src/usecases',
     changes: [
       [
         '{ ...counts, knownVersion: before.knownVersion }',
         '{ ...counts, matched: counts.unique, knownVersion: before.knownVersion }',
       ],
     ],
-    says: /matched/,
+    reports: /matched/,
   },
   {
-    name: "a partner's credentials are kept after its job has ended",
-    file: `${postgres}/lanes/end-job.ts`,
+    name: 'partner credentials are kept after the job finishes',
+    within: postgres,
     changes: [["  await tx.deleteFrom('job_credential').where('job_id', '=', jobId).execute();\n", '']],
-    says: /credentials of job/,
+    reports: /credentials of job/,
   },
   {
-    name: 'devices are counted once for each file',
-    file: 'src/usecases/finish-import.ts',
+    name: 'devices are counted once per file',
+    within: 'src/usecases',
     changes: [
       [
         'finishImport(job.id, { uniqueDevices, failure',
         'finishImport(job.id, { uniqueDevices: uniqueDevices * 2, failure',
       ],
     ],
-    says: /devices, not/,
+    reports: /devices, not/,
   },
   {
-    name: 'a lane that goes on while the job before still runs',
-    file: `${postgres}/lanes/lock-oldest-open-job.ts`,
+    name: 'a lane starts a job while the previous one runs',
+    within: `${postgres}/lane/`,
     changes: [[".where('job.status', 'in', openStatuses)", ".where('job.status', '=', 0)"]],
-    says: /not ended|ended before/,
+    reports: /not ended|ended before/,
   },
 ];

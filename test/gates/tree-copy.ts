@@ -1,4 +1,4 @@
-import { spawn, execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,20 +7,20 @@ import { dirname, join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 
 /** Every file that git has or would take, as a path relative to the root. */
-export function filesOfTree(): string[] {
+export function listTrackedFiles(): string[] {
   const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' });
   return listed
     .split('\0')
     .filter((path) => path !== '' && statSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true);
 }
 
-export function pathInTree(path: string): string {
+export function pathInRepository(path: string): string {
   return join(root, path);
 }
 
 type Outcome = { readonly passed: boolean; readonly output: string };
 
-export type CopyOfTree = {
+export type TreeCopy = {
   readonly folder: string;
   readonly write: (path: string, text: string) => void;
   readonly remove: (path: string) => void;
@@ -30,9 +30,9 @@ export type CopyOfTree = {
 };
 
 /** Copies the tree into a new folder of its own, with the installed packages of the original. */
-export function copyTree(): CopyOfTree {
+export function copyTree(): TreeCopy {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-gates-'));
-  for (const path of filesOfTree()) cpSync(join(root, path), join(folder, path));
+  for (const path of listTrackedFiles()) cpSync(join(root, path), join(folder, path));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return {
     folder,

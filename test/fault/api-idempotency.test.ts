@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient, readProblem } from '../acceptance/api-client.ts';
 import { partnerState } from '../support/partner-state.ts';
-import { repeatableOperations, repeatableRequest, type RepeatableRequest } from '../support/repeatable-requests.ts';
-import { startApi, stopProcess, type ServiceProcess } from '../support/running-service.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type RepeatableRequest, repeatableOperations, repeatableRequest } from '../support/repeatable-requests.ts';
+import { type ServiceProcess, startApi, stopProcess } from '../support/running-service.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';
+import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 // An api that is killed while it carries out a request with an Idempotency-Key. The caller has no answer and sends the
 // request again, to another one: whenever it was, the request is carried out once.

@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type Proxy, startProxy } from '../support/proxy.ts';
 import { inletOutput } from '../support/run-inlet.ts';
-import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
-import { createEmptyStores, type TestStores } from '../support/stores.ts';
+import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
+import { type TestStores, createEmptyStores } from '../support/stores.ts';
 import { newFaultPartnerOf } from './fault-partner.ts';
-import { withHistory, type RememberingPartner } from './history.ts';
 import { insertKnownMembers } from './known-devices.ts';
-import { roomBytes } from './one-of-each.ts';
-import { startProxy, type Proxy } from '../support/proxy.ts';
+import { type RecordingPartner, withHistory } from './partner-history.ts';
+import { roomBytes } from './submit-one-of-each.ts';
 
 /** With it a worker finishes what it can within two seconds, and hands the rest on. */
 export const graceSeconds = 12;
 
 /** Processes of several releases on the same stores. */
-export type RollingHouse = {
+export type RollingCluster = {
   readonly stores: TestStores;
   readonly storage: Proxy;
   readonly workers: Set<ServiceProcess>;
@@ -22,11 +22,11 @@ export type RollingHouse = {
   readonly addWorker: (release: string) => Promise<ServiceProcess>;
   /** As a deployment does it. Gives the seconds until its process was gone, and how it ended. */
   readonly terminate: (worker: ServiceProcess) => Promise<{ seconds: number; code: number | null }>;
-  readonly newPartner: (release: string, url: string) => Promise<RememberingPartner>;
+  readonly newPartner: (release: string, url: string) => Promise<RecordingPartner>;
   readonly stop: () => Promise<void>;
 };
 
-export async function startRollingHouse(firstRelease: string): Promise<RollingHouse> {
+export async function startRollingCluster(firstRelease: string): Promise<RollingCluster> {
   const stores = await createEmptyStores('two');
   const storage = await startProxy(stores.environment['INLET_S3_ENDPOINT'] ?? '');
   const environment = {

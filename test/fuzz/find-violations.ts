@@ -10,7 +10,7 @@ export function isFlat([early, ...later]: readonly number[]): boolean {
 }
 
 /** What is wrong with a run; empty when nothing is. */
-export function complaintsAbout(
+export function violationsOf(
   { failures, requests, seconds, megabytes }: Figures,
   wanted: Wanted,
   isRunning: boolean,

@@ -1,14 +1,14 @@
-import { withDatabase, type TestStores } from '../support/stores.ts';
+import { type TestStores, withDatabase } from '../support/stores.ts';
 import type { FaultPartner, Expected } from './fault-partner.ts';
-import { askForOneOfEach } from './one-of-each.ts';
+import { submitOneOfEach } from './submit-one-of-each.ts';
 
 // A partner that remembers its record after each of its requests, so that it can be compared with a store of the past.
 
 type Moment = Pick<Expected, 'asked' | 'pairs' | 'audiences'> & { readonly clears: number };
 
-export type RememberingPartner = FaultPartner & {
+export type RecordingPartner = FaultPartner & {
   /** Nothing is asked for or waited for any more: `Silent` is thrown instead of doing it. */
-  readonly fallSilent: () => void;
+  readonly silence: () => void;
   /** Goes back to the record of the moment that the stores hold. Gives what was asked for after it. */
   readonly rewind: (stores: TestStores) => Promise<Expected['asked']>;
 };
@@ -16,15 +16,15 @@ export type RememberingPartner = FaultPartner & {
 class Silent extends Error {}
 
 /** Everything that a partner can ask for, over and over. */
-export async function askUntilSilent(partner: RememberingPartner): Promise<void> {
+export async function submitUntilSilenced(partner: RecordingPartner): Promise<void> {
   try {
-    for (;;) await askForOneOfEach(partner);
+    for (;;) await submitOneOfEach(partner);
   } catch (error) {
     if (!(error instanceof Silent)) throw error;
   }
 }
 
-export function withHistory(partner: FaultPartner): RememberingPartner {
+export function withHistory(partner: FaultPartner): RecordingPartner {
   const { asked, pairs, audiences } = partner;
   let clears = 0;
   const silence = Promise.withResolvers<never>();
@@ -56,7 +56,7 @@ export function withHistory(partner: FaultPartner): RememberingPartner {
       }),
     waitForImport: (id) => unlessSilent(partner.waitForImport(id)),
     waitForAudience: (id) => unlessSilent(partner.waitForAudience(id)),
-    fallSilent: () => silence.reject(new Silent()),
+    silence: () => silence.reject(new Silent()),
     rewind: async (stores) => {
       const { jobs, generations } = await countsIn(stores, partner.id);
       // One request after the other: what the store holds is the record after one of them.

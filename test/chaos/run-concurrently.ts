@@ -1,5 +1,9 @@
 /** Does something for each, so many at a time. */
-export async function atOnce<T>(items: readonly T[], most: number, run: (item: T) => Promise<unknown>): Promise<void> {
+export async function runConcurrently<T>(
+  items: readonly T[],
+  most: number,
+  run: (item: T) => Promise<unknown>,
+): Promise<void> {
   let next = 0;
   const runSome = async (): Promise<void> => {
     for (let item = items[next++]; item !== undefined; item = items[next++]) await run(item);

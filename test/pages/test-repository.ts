@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { filesOfTree, pathInTree } from '../gates/copy-of-tree.ts';
+import { listTrackedFiles, pathInRepository } from '../gates/tree-copy.ts';
 
 /** A repository with the tree as it stands, whether it is committed or not: what a reader of the pages would clone. */
 export function makeRepository(): { readonly folder: string; readonly remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-repository-'));
-  for (const path of filesOfTree()) cpSync(pathInTree(path), join(folder, path));
+  for (const path of listTrackedFiles()) cpSync(pathInRepository(path), join(folder, path));
   const git = (...parameters: string[]): void => {
     execFileSync('git', ['-C', folder, '-c', 'user.name=Inlet', '-c', 'user.email=inlet@localhost', ...parameters]);
   };

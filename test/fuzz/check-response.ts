@@ -1,11 +1,11 @@
 import { problemSchema } from '@inlet/contract/problem';
 import { z } from 'zod';
-import { answerChecker, type Answer } from '../support/openapi/check-answer.ts';
-import { operationsOf, type DescribedOperation, type OpenApi } from '../support/openapi/document.ts';
+import { type Answer, answerChecker } from '../support/openapi/check-answer.ts';
+import { type DescribedOperation, type OpenApi, operationsOf } from '../support/openapi/document.ts';
 import { validatorsOf } from '../support/openapi/validators.ts';
 import type { FuzzedRequest } from './fuzzed-request.ts';
 
-export type Judge = {
+export type ResponseChecker = {
   readonly operationOf: (request: FuzzedRequest) => DescribedOperation | undefined;
   /** What is wrong with an answer; empty when nothing is. */
   readonly judge: (request: FuzzedRequest, answer: Answer) => string[];
@@ -15,7 +15,7 @@ export type Judge = {
 const withoutOperation: ReadonlySet<number> = new Set([400, 404, 405, 413, 415]);
 const notReadySchema = z.looseObject({ code: z.literal('report_not_ready') });
 
-export function judgeBy(document: OpenApi): Judge {
+export function responseChecker(document: OpenApi): ResponseChecker {
   const check = answerChecker(document);
   const { complaintsOf } = validatorsOf(document);
   const operations = operationsOf(document).map((operation) => ({

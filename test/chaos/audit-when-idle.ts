@@ -1,25 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { audit } from '../fault/auditor.ts';
-import type { House } from '../fault/house.ts';
+import type { TestCluster } from '../fault/test-cluster.ts';
 import { withDatabase } from '../support/stores.ts';
-import { count } from './asking.ts';
 import type { ChaosPartner } from './chaos-partner.ts';
 import { expectedOf } from './expected.ts';
-import { say } from './say.ts';
+import { say } from './print-line.ts';
+import { count } from './send-requests.ts';
 
 /** How long it may take until all is done when nothing is wrong any more. */
 const quietSeconds = 900;
 
 /** What is not as the partners' records have it: when all is done, or after as long as that may take. */
-export async function lookWhenQuiet(house: House, partners: readonly ChaosPartner[]): Promise<string[]> {
+export async function auditWhenIdle(cluster: TestCluster, partners: readonly ChaosPartner[]): Promise<string[]> {
   const end = Date.now() + quietSeconds * 1000;
   for (;;) {
-    const open = await count(house, `SELECT count(*) FROM pgboss.job WHERE state < 'completed'`);
-    const wrong = open > 0 ? [`${open} tokens are left`] : await look(house, partners);
+    const open = await count(cluster, `SELECT count(*) FROM pgboss.job WHERE state < 'completed'`);
+    const wrong = open > 0 ? [`${open} tokens are left`] : await look(cluster, partners);
     if (wrong.length === 0 || Date.now() > end) return [...wrong, ...partners.flatMap((partner) => partner.wrong)];
     say(`not quiet yet: ${wrong.length} things, first: ${wrong[0]}`);
     // As if minutes had passed: what waits for a time of its own is due.
-    await withDatabase(house.stores, async (client) => {
+    await withDatabase(cluster.stores, async (client) => {
       await client.query('UPDATE partner SET purge_after = now()');
       await client.query(`UPDATE sweep SET ran_at = now() - interval '1 hour' WHERE name = 'drop orphaned stages'`);
     });
@@ -27,12 +27,12 @@ export async function lookWhenQuiet(house: House, partners: readonly ChaosPartne
   }
 }
 
-async function look(house: House, partners: readonly ChaosPartner[]): Promise<string[]> {
-  const resolved = await Promise.all(partners.map(({ record }) => expectedOf(house.stores, record)));
+async function look(cluster: TestCluster, partners: readonly ChaosPartner[]): Promise<string[]> {
+  const resolved = await Promise.all(partners.map(({ record }) => expectedOf(cluster.stores, record)));
   const expected = resolved.map((one) => one.expected);
   return [
     ...resolved.flatMap(({ wrong }) => wrong),
-    ...(await audit(house.stores, expected)),
-    ...house.diedByThemselves(),
+    ...(await audit(cluster.stores, expected)),
+    ...cluster.unexpectedExits(),
   ];
 }

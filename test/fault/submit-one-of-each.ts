@@ -1,5 +1,5 @@
-import { device } from '../support/device-id.ts';
 import type { ModelFile } from '../support/audience-model.ts';
+import { device } from '../support/device-id.ts';
 import type { ModelRow } from '../support/warehouse-model.ts';
 import type { FaultPartner } from './fault-partner.ts';
 import { firstMember } from './known-devices.ts';
@@ -16,7 +16,7 @@ export const members = (from: number, to: number, event = ''): ModelFile => ({
 });
 
 /** Everything that a partner can ask for, once, so that a worker passes every point that there is. */
-export async function askForOneOfEach(partner: FaultPartner): Promise<void> {
+export async function submitOneOfEach(partner: FaultPartner): Promise<void> {
   const [a, b, c] = partner.attributes;
   const cleared = await partner.createAudience([members(0, 3), members(2, 5, 'click')]);
   await partner.importFiles('merge', [rows(0, 3, [a, b]), rows(2, 5, [b])]);
@@ -38,7 +38,7 @@ export async function askForOneOfEach(partner: FaultPartner): Promise<void> {
 }
 
 /** Two small jobs. */
-export async function askForAFew(partner: FaultPartner, round: number): Promise<void> {
+export async function submitAFew(partner: FaultPartner, round: number): Promise<void> {
   const [a] = partner.attributes;
   await partner.importFiles('merge', [rows(round, round + 3, [a]), rows(round + 1, round + 5, [a])]);
   await partner.createAudience([members(round, round + 3)]);

@@ -1,34 +1,34 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { House } from '../fault/house.ts';
+import type { TestCluster } from '../fault/test-cluster.ts';
 import { sharedOwnBucket } from '../support/own-bucket.ts';
 import { withDatabase } from '../support/stores.ts';
-import { newChaosPartner, pickerOf, type ChaosPartner } from './chaos-partner.ts';
+import { type ChaosPartner, newChaosPartner, pickerOf } from './chaos-partner.ts';
 
 /** So many open jobs are enough to have something of everything under way. */
 const mostOpen = 120;
 const askersAtOnce = 12;
 
-export async function count(house: House, query: string): Promise<number> {
-  return withDatabase(house.stores, async (client) =>
+export async function count(cluster: TestCluster, query: string): Promise<number> {
+  return withDatabase(cluster.stores, async (client) =>
     Number((await client.query<{ count: string }>(query)).rows[0]?.count),
   );
 }
 
 /** Each picks its own things, and any of the apis that are there at the moment. */
-export async function newChaosPartners(house: House, seed: number, most: number): Promise<ChaosPartner[]> {
+export async function newChaosPartners(cluster: TestCluster, seed: number, most: number): Promise<ChaosPartner[]> {
   const pickApi = pickerOf(seed + 3);
-  const anApi = (): string => [...house.apis][pickApi(house.apis.size)]?.url ?? '';
-  const bucket = house.stores.config.INLET_S3_BUCKET;
+  const anApi = (): string => [...cluster.apis][pickApi(cluster.apis.size)]?.url ?? '';
+  const bucket = cluster.stores.config.INLET_S3_BUCKET;
   const own = await sharedOwnBucket();
   const partners: ChaosPartner[] = [];
   for (let n = 0; n < most; n++)
-    partners.push(await newChaosPartner(house.deps, { bucket, own, anApi, pick: pickerOf(seed * 1_000 + n) }));
+    partners.push(await newChaosPartner(cluster.deps, { bucket, own, anApi, pick: pickerOf(seed * 1_000 + n) }));
   return partners;
 }
 
 /** Partners ask for one thing after the other, each for one at a time, as long as they shall. */
-export async function askOnAndOn(
-  house: House,
+export async function sendRequestsWhile(
+  cluster: TestCluster,
   partners: readonly ChaosPartner[],
   seed: number,
   shall: () => boolean,
@@ -38,7 +38,7 @@ export async function askOnAndOn(
   let open = 0;
   const watch = async (): Promise<void> => {
     while (shall()) {
-      open = await count(house, 'SELECT count(*) FROM job WHERE status < 2 AND NOT cancelled').catch(() => mostOpen);
+      open = await count(cluster, 'SELECT count(*) FROM job WHERE status < 2 AND NOT cancelled').catch(() => mostOpen);
       await pause(500);
     }
   };

@@ -1,22 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { device } from '../support/device-id.ts';
+import { type Proxy, type Trouble, slowDown } from '../support/proxy.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { FaultPartner } from './fault-partner.ts';
-import { startHouse, type House } from './house.ts';
-import { slowDown, type Proxy, type Trouble } from '../support/proxy.ts';
+import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
 /** Long enough for several attempts; and longer than it takes until a server that stands still is believed to be away. */
 const secondsOf = (trouble: Trouble): number => (trouble.is === 'stalled' ? 30 : 10);
 
 describe('while a server is away', () => {
-  let house: House;
+  let cluster: TestCluster;
   let partner: FaultPartner;
   beforeAll(async () => {
-    house = await startHouse('away', { topology: 'two', workers: 2 });
-    partner = await house.newPartner();
+    cluster = await startTestCluster('away', { topology: 'two', workers: 2 });
+    partner = await cluster.newPartner();
   });
-  afterAll(() => house.stop());
+  afterAll(() => cluster.stop());
 
   const ask = async (): Promise<void> => {
     const [a] = partner.attributes;
@@ -33,7 +33,7 @@ describe('while a server is away', () => {
   };
 
   const readiness = async (): Promise<unknown> => {
-    const answer = await fetch(`${house.url}/health/ready`);
+    const answer = await fetch(`${cluster.url}/health/ready`);
     return [answer.status, await answer.json()];
   };
 
@@ -42,39 +42,39 @@ describe('while a server is away', () => {
     ['stands still', { is: 'stalled' }],
   ];
   it.each(troubles)('a storage that %s makes jobs wait, and none fail', async (_how, trouble) => {
-    await whileItIs([house.proxies.storage], trouble, async () => {
+    await whileItIs([cluster.proxies.storage], trouble, async () => {
       for (let n = 0; n < 3; n++) await ask();
       const dependencies = { postgres: 'ok', clickhouse: 'ok', bucket: 'unavailable' };
       expect(await readiness(), 'requests are answered').toEqual([200, { status: 'ok', dependencies }]);
     });
-    expect(await house.auditAtEnd([partner], 120)).toEqual([]);
+    expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
   it('a storage that wants us to slow down makes jobs wait, and none fail', async () => {
-    await whileItIs([house.proxies.storage], slowDown, ask);
-    expect(await house.auditAtEnd([partner], 120)).toEqual([]);
+    await whileItIs([cluster.proxies.storage], slowDown, ask);
+    expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
   it.each(troubles)('an engine that %s makes jobs wait, and none fail', async (_how, trouble) => {
-    await whileItIs(house.proxies.engine, trouble, async () => {
+    await whileItIs(cluster.proxies.engine, trouble, async () => {
       for (let n = 0; n < 3; n++) await ask();
       const dependencies = { postgres: 'ok', clickhouse: 'unavailable', bucket: 'ok' };
       expect(await readiness(), 'requests are answered').toEqual([200, { status: 'ok', dependencies }]);
     });
-    expect(await house.auditAtEnd([partner], 120)).toEqual([]);
+    expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
   it('one shard that is cut off makes jobs wait, and none fail', async () => {
-    await whileItIs(house.proxies.engine.slice(1), { is: 'cut' }, ask);
-    expect(await house.auditAtEnd([partner], 120)).toEqual([]);
+    await whileItIs(cluster.proxies.engine.slice(1), { is: 'cut' }, ask);
+    expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
   it.each(troubles)(
     'a PostgreSQL that %s is answered with 503 and Retry-After, and all goes on afterwards',
     async (_how, trouble) => {
       await ask();
-      await whileItIs([house.proxies.postgres], trouble, async () => {
-        const answer = await fetch(`${house.url}/v1/marketplace/import`, {
+      await whileItIs([cluster.proxies.postgres], trouble, async () => {
+        const answer = await fetch(`${cluster.url}/v1/marketplace/import`, {
           headers: { authorization: `Bearer inlet_${'x'.repeat(32)}` },
         });
         expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
@@ -82,7 +82,7 @@ describe('while a server is away', () => {
         expect(await readiness()).toEqual([503, { status: 'unavailable', dependencies }]);
       });
       await ask();
-      expect(await house.auditAtEnd([partner], 120)).toEqual([]);
+      expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
     },
   );
 
@@ -90,11 +90,11 @@ describe('while a server is away', () => {
     for (let n = 0; n < 15; n++) {
       await ask();
       await pause(Math.random() * 300); // the moment
-      house.proxies.postgres.make({ is: 'cut' });
+      cluster.proxies.postgres.make({ is: 'cut' });
       await pause(200); // how long it is away
-      house.proxies.postgres.make({ is: 'none' });
-      await waitUntil('the api reads again', async () => (await fetch(`${house.url}/health/ready`)).ok);
+      cluster.proxies.postgres.make({ is: 'none' });
+      await waitUntil('the api reads again', async () => (await fetch(`${cluster.url}/health/ready`)).ok);
     }
-    expect(await house.auditAtEnd([partner], 120)).toEqual([]);
+    expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 });

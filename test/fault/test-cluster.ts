@@ -1,16 +1,16 @@
-import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
-import { wireUp, type Wired } from '../support/wired.ts';
 import type { Topology } from '../../stack/service-environment.ts';
-import { audit, untilNothingIsWrong } from './auditor.ts';
-import { newFaultPartner, type FaultPartner } from './fault-partner.ts';
+import { type Proxy, startProxy } from '../support/proxy.ts';
+import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
+import { type Wired, wireUp } from '../support/wired.ts';
+import { audit, waitForCleanAudit } from './auditor.ts';
+import { type FaultPartner, newFaultPartner } from './fault-partner.ts';
 import { insertKnownMembers } from './known-devices.ts';
-import { startProxy, type Proxy } from '../support/proxy.ts';
 
 type ApiProcess = ServiceProcess & { readonly url: string };
 
 /** Api and workers as real processes, with a proxy between them and every server. */
-export type House = {
+export type TestCluster = {
   readonly stores: TestStores;
   readonly url: string;
   readonly apis: Set<ApiProcess>;
@@ -22,11 +22,11 @@ export type House = {
   readonly newPartner: () => Promise<FaultPartner>;
   /** What the auditor says when all is quiet; empty when all is well. */
   readonly auditAtEnd: (partners: readonly FaultPartner[], seconds?: number) => Promise<string[]>;
-  readonly diedByThemselves: () => string[];
+  readonly unexpectedExits: () => string[];
   readonly stop: () => Promise<void>;
 };
 
-export async function startHouse(
+export async function startTestCluster(
   label: string,
   options: {
     topology: Topology;
@@ -37,7 +37,7 @@ export async function startHouse(
     /** On which servers it stands, if not on those of the stack. */
     stores?: TestStores;
   },
-): Promise<House> {
+): Promise<TestCluster> {
   const stores = options.stores ?? (await createStores(options.topology));
   await insertKnownMembers(stores);
   const {
@@ -72,7 +72,7 @@ export async function startHouse(
     return worker;
   };
   for (let n = 0; n < options.workers; n++) await addWorker();
-  const diedByThemselves = (): string[] => [...apis, ...workers].flatMap(diedByItself);
+  const unexpectedExits = (): string[] => [...apis, ...workers].flatMap(unexpectedExit);
   const proxies = { postgres, engine, storage };
   return {
     stores,
@@ -84,9 +84,9 @@ export async function startHouse(
     addWorker,
     addApi,
     newPartner: () => newFaultPartner(deps, stores, url),
-    diedByThemselves,
+    unexpectedExits,
     auditAtEnd: (partners, seconds = 60) =>
-      untilNothingIsWrong(async () => [...(await audit(stores, partners)), ...diedByThemselves()], seconds),
+      waitForCleanAudit(async () => [...(await audit(stores, partners)), ...unexpectedExits()], seconds),
     stop: async () => {
       for (const proxy of [proxies.postgres, ...proxies.engine, proxies.storage]) proxy.make({ is: 'none' });
       await Promise.all([...apis, ...workers].map(({ child }) => stopProcess(child)));
@@ -98,7 +98,7 @@ export async function startHouse(
 }
 
 /** One that is killed has no exit code; one that is stopped ends with 0. */
-function diedByItself({ child, logFile }: ServiceProcess): string[] {
+function unexpectedExit({ child, logFile }: ServiceProcess): string[] {
   return (child.exitCode ?? 0) === 0
     ? []
     : [`a process has died by itself with code ${child.exitCode}: see ${logFile}`];

@@ -10,7 +10,7 @@ const allowedLicences = new Set(['MIT', 'Apache-2.0', 'BSD-3-Clause', 'ISC', '0B
 const allowedInstallScripts = new Set(['@scarf/scarf']);
 
 /** What is wrong with the packages of a lock file, one line each. */
-export function packageFaults(packages: readonly LockedPackage[]): string[] {
+export function lockFileViolations(packages: readonly LockedPackage[]): string[] {
   return packages.flatMap((locked) =>
     [licenceFault(locked), installScriptFault(locked), integrityFault(locked), ...addressFaults(locked)].flatMap(
       (fault) => (fault === null ? [] : [`${locked.path || 'the root'}: ${fault}`]),
