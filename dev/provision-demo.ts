@@ -3,8 +3,9 @@ import { connectS3 } from '../src/adapters/s3/connect.ts';
 import { Secret } from '../src/domain/secret.ts';
 import type { Config } from '../src/entry/config.ts';
 import { createLogger } from '../src/entry/logging.ts';
-import { storageProvisioner } from '../src/entry/storage.ts';
-import { wire } from '../src/entry/wiring.ts';
+import { storageProvisioner } from '../src/entry/storage-provisioner.ts';
+import { wireCli } from '../src/entry/wire-cli.ts';
+import { accessRecorder } from '../src/usecases/access/record-access.ts';
 import { authenticateCaller } from '../src/usecases/access/authenticate-caller.ts';
 import { createAttribute, provisionPartner } from '../src/usecases/admin/manage-partners.ts';
 import { type DemoSession, readDemoSession } from './demo-session.ts';
@@ -14,14 +15,17 @@ type DemoPartner = Omit<DemoSession, 'url'>;
 
 /** The demo partner with attributes and sample files: the one of the last session while its key still works. */
 export async function provisionDemo(config: Config): Promise<DemoPartner> {
-  const deps = await wire(
-    config,
-    { name: 'inlet-dev', boss: 'send' },
-    createLogger({ name: 'inlet-dev', level: 'warn' }),
-  );
+  const log = createLogger({ name: 'inlet-dev', level: 'warn' });
+  const deps = await wireCli(config, log, 'inlet-dev');
   try {
     const before = await readDemoSession();
-    if (before && (await authenticateCaller(deps, `Bearer ${before.apiKey}`).catch(() => null))) return before;
+    if (
+      before &&
+      (await authenticateCaller({ ...deps, access: accessRecorder({ ...deps, log }) }, `Bearer ${before.apiKey}`).catch(
+        () => null,
+      ))
+    )
+      return before;
     const name = `demo-${Date.now().toString(36)}`;
     const made = await provisionPartner({ ...deps, storage: storageProvisioner(config, deps.s3) }, name);
     for (const attribute of demoAttributes) {

@@ -1,6 +1,6 @@
 import type { Registry } from '@prometheus-io/client';
-import { createMeters } from '../../src/entry/observation/meters.ts';
-import { createStateGauges } from '../../src/entry/observation/state-gauges.ts';
+import { createMeters } from '../../src/entry/observability/metrics.ts';
+import { createStateGauges } from '../../src/entry/observability/state-gauges.ts';
 import { generatedNotice } from './generated-notice.ts';
 
 /** docs/metrics.md, from the metrics themselves. */
@@ -8,7 +8,7 @@ export function metricsPage(): string {
   return [
     '# Metrics',
     '',
-    generatedNotice('src/entry/observation/meters.ts and state-gauges.ts'),
+    generatedNotice('src/entry/observability/metrics.ts and state-gauges.ts'),
     '',
     'What `/metrics` shows; how to turn it on is in [observability.md](observability.md). A histogram `x_seconds` has the',
     'series `x_seconds_bucket`, `x_seconds_sum` and `x_seconds_count`.',

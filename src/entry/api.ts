@@ -1,17 +1,17 @@
 import { buildApi } from '../adapters/http/server.ts';
 import { readConfig } from './config.ts';
-import { tlsPathsOf } from './front-door-settings.ts';
+import { tlsPathsOf } from './http-settings.ts';
 import { createLogger } from './logging.ts';
 import { repeat } from './repeat.ts';
 import { stopInOrder } from './shutdown.ts';
-import { followTlsFiles } from './tls-files.ts';
-import { wire } from './wiring.ts';
+import { watchTlsFiles } from './tls-files.ts';
+import { wireApi } from './wire-api.ts';
 
 const config = readConfig();
 const log = createLogger({ name: 'inlet-api', level: config.INLET_LOG_LEVEL });
 const tlsPaths = tlsPathsOf(config);
-const tls = tlsPaths && followTlsFiles(tlsPaths, log);
-const deps = await wire(config, { name: 'inlet-api', boss: 'send', rows: 'of the caller' }, log);
+const tls = tlsPaths && watchTlsFiles(tlsPaths, log);
+const deps = await wireApi(config, log);
 const api = buildApi(deps, log, tls);
 const recording = repeat(1_000, () => deps.access.flush(), log);
 stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
@@ -27,7 +27,7 @@ stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
   ],
   [{ name: 'close connections', run: () => deps.close() }],
 ]);
-await deps.observation.serve();
+await deps.observability.serve();
 await api.listen({
   host: config.INLET_API_HOST,
   port: config.INLET_API_PORT,

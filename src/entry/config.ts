@@ -4,7 +4,7 @@ import { environmentPattern } from '../domain/key-format.ts';
 import { type Limits, defaultLimits } from '../domain/limits.ts';
 import { type Network, parseNetwork } from '../domain/network-address.ts';
 import { Secret } from '../domain/secret.ts';
-import { frontDoorSettings } from './front-door-settings.ts';
+import { httpSettings } from './http-settings.ts';
 import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
 import { count, networks } from './setting-types.ts';
 
@@ -109,7 +109,7 @@ const settings = z.object({
     .max(65_535)
     .default(8080)
     .describe('Port of the api; 0 takes a free one.'),
-  ...frontDoorSettings,
+  ...httpSettings,
   INLET_METRICS_PORT: z.coerce
     .number()
     .int()

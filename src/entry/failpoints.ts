@@ -10,9 +10,9 @@ import { queryOf, wrapMethods } from './wrap-methods.ts';
  */
 export type Failpoints = {
   /** The same port, with a point before and after each of its methods. */
-  readonly ofPort: <Port extends object>(name: string, port: Port) => Port;
+  readonly wrapPort: <Port extends object>(name: string, port: Port) => Port;
   /** The same client of a shard, with a point after each statement that may change something. */
-  readonly ofShard: <Shard extends object>(shard: Shard) => Shard;
+  readonly wrapShard: <Shard extends object>(shard: Shard) => Shard;
 };
 
 /** Writes the points to the log as they are passed. */
@@ -24,28 +24,28 @@ const changing: ReadonlySet<string> = new Set(['command', 'exec', 'insert']);
 export const stopAt = 'stop ';
 
 /** To the log, before anything else happens: the logger itself writes a moment later, and the process may have none. */
-function sayNow(fields: Readonly<Record<string, string>>): void {
+function logNow(fields: Readonly<Record<string, string>>): void {
   writeSync(process.stdout.fd, `${JSON.stringify({ level: 40, ...fields })}\n`);
 }
 
 /** What happens at the point with the name that is given: the process is gone, as if the power had failed. */
 export function failpoints(target: string | undefined, log: Log): Failpoints {
-  if (target === undefined) return { ofPort: (_name, port) => port, ofShard: (shard) => shard };
+  if (target === undefined) return { wrapPort: (_name, port) => port, wrapShard: (shard) => shard };
   const method = new AsyncLocalStorage<string>();
   let hasStopped = false;
   const pass = (point: string): void => {
     if (target === recordPoints) log.info({ point }, 'point');
     if (target === stopAt + point && !hasStopped) {
       hasStopped = true;
-      sayNow({ point, msg: 'stopped at this point' });
+      logNow({ point, msg: 'stopped at this point' });
       process.kill(process.pid, 'SIGSTOP');
     }
     if (target !== point) return;
-    sayNow({ point, msg: 'killed at this point' });
+    logNow({ point, msg: 'killed at this point' });
     process.kill(process.pid, 'SIGKILL');
   };
   return {
-    ofPort: (name, port) =>
+    wrapPort: (name, port) =>
       wrapMethods(port, (property, call) => {
         const point = `${name}.${property}`;
         return method.run(point, async () => {
@@ -55,7 +55,7 @@ export function failpoints(target: string | undefined, log: Log): Failpoints {
           return result;
         });
       }),
-    ofShard: (shard) =>
+    wrapShard: (shard) =>
       wrapMethods(shard, async (property, call, [options]) => {
         const result = await call();
         const inMethod = method.getStore();

@@ -1,7 +1,7 @@
 import { type Logger, pino } from 'pino';
 import { pathOf } from '../adapters/http/problems.ts';
 import { hideKeys } from '../domain/key-format.ts';
-import { fieldsOfScope } from './observation/scope.ts';
+import { fieldsOfScope } from './observability/scope.ts';
 
 /**
  * One JSON object per line. Headers and bodies of requests are never logged; secrets cannot be (domain/secret.ts), and a

@@ -1,5 +1,6 @@
 import { openCredentials } from '../adapters/postgres/credentials.ts';
 import type { Database } from '../adapters/postgres/db/tables.ts';
+import { assumeRole, roleKeys } from '../adapters/s3/assume-role.ts';
 import { partnerObjectStore } from '../adapters/s3/partner-object-store.ts';
 import { Failure } from '../domain/failure.ts';
 import { pathType } from '../domain/import-log.ts';
@@ -8,6 +9,8 @@ import { type BucketKeys, type BucketRole, isRole, parsePartnerPath } from '../d
 import type { PartnerId } from '../domain/partner.ts';
 import type { Sealer } from '../ports/crypto.ts';
 import type { ObjectStore, SourceStorage } from '../ports/object-store.ts';
+import type { PartnerStore } from '../ports/partner-store.ts';
+import { type Config, partnerNetworksOf } from './config.ts';
 
 /** The shared bucket, or the partner's own with the credentials of the job, which live only as long as they are used. */
 export function sourceStorage(deps: {
@@ -17,9 +20,9 @@ export function sourceStorage(deps: {
   readonly partnerEndpoint: string | null;
   readonly partnerNetworks: readonly Network[];
   readonly keysOfRole: (role: BucketRole, partnerId: PartnerId) => Promise<BucketKeys>;
-  readonly observed: (name: 'sharedBucket' | 'partnerBucket', objects: ObjectStore) => ObjectStore;
+  readonly instrument: (name: 'sharedBucket' | 'partnerBucket', objects: ObjectStore) => ObjectStore;
 }): SourceStorage {
-  const shared = deps.observed('sharedBucket', deps.shared);
+  const shared = deps.instrument('sharedBucket', deps.shared);
   return {
     withObjects: async (source, run) => {
       if (source.pathType === pathType.sharedBucket) return run(shared);
@@ -34,10 +37,32 @@ export function sourceStorage(deps: {
         networks: deps.partnerNetworks,
       });
       try {
-        return await run(deps.observed('partnerBucket', objects));
+        return await run(deps.instrument('partnerBucket', objects));
       } finally {
         close();
       }
     },
   };
+}
+
+/** Whether Inlet has an identity of its own with which it can assume partners' roles. */
+export function hasRoleIdentity(config: Config): boolean {
+  return config.INLET_ROLE_ACCESS_KEY_ID !== undefined && config.INLET_ROLE_SECRET_ACCESS_KEY !== undefined;
+}
+
+type KeysOfRole = (role: BucketRole, partnerId: PartnerId) => Promise<BucketKeys>;
+
+/** Exchanges a partner's role for temporary keys. */
+export function partnerRoleKeys(config: Config, partners: PartnerStore): KeysOfRole {
+  const accessKeyId = config.INLET_ROLE_ACCESS_KEY_ID;
+  const secretAccessKey = config.INLET_ROLE_SECRET_ACCESS_KEY;
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    return () =>
+      Promise.reject(new Failure('roles_not_available', 'Inlet no longer has an identity that can assume roles.'));
+  }
+  const endpoint = config.INLET_PARTNER_S3_ENDPOINT ?? null;
+  const settings = { accessKeyId, secretAccessKey, endpoint, networks: partnerNetworksOf(config) };
+  const keysOf = roleKeys((role) => assumeRole(settings, role));
+  return async (role, partnerId) =>
+    keysOf({ ...role, partnerId, externalId: await partners.readExternalId(partnerId) });
 }

@@ -4,7 +4,7 @@ import type { TlsFiles, TlsSource } from '../adapters/http/http-limits.ts';
 import type { Log } from '../ports/observability.ts';
 
 /** Looked at by their times, not by events: these are lost when a link is turned, as Kubernetes does it. */
-const lookEveryMs = 2_000;
+const pollEveryMs = 2_000;
 
 type Paths = { readonly cert: string; readonly key: string };
 
@@ -12,7 +12,7 @@ type Paths = { readonly cert: string; readonly key: string };
  * Certificate and key from files, read again when one changes and when the process gets SIGHUP. Files that do not belong
  * together, as in the moment between two writes, are not used; the ones before stay.
  */
-export function followTlsFiles(paths: Paths, log: Log): TlsSource & { readonly close: () => void } {
+export function watchTlsFiles(paths: Paths, log: Log): TlsSource & { readonly close: () => void } {
   let files = readTlsFiles(paths);
   const users: ((files: TlsFiles) => void)[] = [];
   const reload = (): void => {
@@ -25,7 +25,7 @@ export function followTlsFiles(paths: Paths, log: Log): TlsSource & { readonly c
     }
   };
   const all = [paths.cert, paths.key];
-  for (const path of all) watchFile(path, { interval: lookEveryMs, persistent: false }, reload);
+  for (const path of all) watchFile(path, { interval: pollEveryMs, persistent: false }, reload);
   process.on('SIGHUP', reload);
   return {
     current: () => files,

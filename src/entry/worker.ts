@@ -18,11 +18,11 @@ import { readConfig } from './config.ts';
 import { createLogger } from './logging.ts';
 import { repeat } from './repeat.ts';
 import { stopInOrder } from './shutdown.ts';
-import { wire } from './wiring.ts';
+import { wireWorker } from './wire-worker.ts';
 
 const config = readConfig();
 const log = createLogger({ name: 'inlet-worker', level: config.INLET_LOG_LEVEL });
-const wired = await wire(config, { name: 'inlet-worker', boss: 'work' }, log);
+const wired = await wireWorker(config, log);
 const deps = { ...wired, log, filesOutPerLane: config.INLET_FILES_OUT_PER_LANE, stepsPerTurn: 10 };
 const presence = startWorkerLiveness({ url: config.INLET_POSTGRES_URL, log });
 const handBack = new AbortController();
@@ -37,9 +37,9 @@ const sweepers = [
 ];
 await startWork(
   { ...deps, presence, handBack: handBack.signal },
-  deps.ofPort(
+  deps.failpoints.wrapPort(
     'work',
-    deps.observation.ofWork({
+    deps.observability.instrumentWork({
       runLane: (token, signal) => runLane(deps, token, signal),
       loadBatch: (batchId, signal) => loadBatch(deps, batchId, signal),
       abandonBatch: (batchId) => abandonBatch(deps, batchId),
@@ -48,7 +48,7 @@ await startWork(
   { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES },
 );
 // Not before: that `/live` answers means that it works.
-await deps.observation.serve();
+await deps.observability.serve();
 // What takes longer than most of the grace is handed to another worker, with time left to say so.
 const finishMilliseconds = Math.max(1, config.INLET_SHUTDOWN_GRACE_SECONDS - 10) * 1000;
 const handBackMilliseconds = 5_000;

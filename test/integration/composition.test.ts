@@ -4,7 +4,7 @@ import type { Api } from '../../src/adapters/http/api.ts';
 import { buildApi } from '../../src/adapters/http/server.ts';
 import { reportKey } from '../../src/adapters/vault/keys.ts';
 import { createLogger } from '../../src/entry/logging.ts';
-import { wire } from '../../src/entry/wiring.ts';
+import { wireAll } from '../support/wired.ts';
 import { deviceOfNumber, insertAudience, insertByNumbers } from '../support/audience-tables.ts';
 import { commandOnShards, selectOnShards } from '../support/below-the-api.ts';
 import { type BruteCounts, type BruteSplit, countByBruteForce } from '../support/brute-force-composition.ts';
@@ -34,9 +34,9 @@ describe('the composition of an audience', () => {
 
   async function startApi(
     settings: Record<string, string>,
-  ): Promise<{ api: Api; deps: Awaited<ReturnType<typeof wire>> }> {
+  ): Promise<{ api: Api; deps: Awaited<ReturnType<typeof wireAll>> }> {
     const log = createLogger({ name: 'test', level: 'silent' });
-    const deps = await wire(configFor({ ...stores.environment, ...settings }), { name: 'test', boss: 'send' }, log);
+    const deps = await wireAll(configFor({ ...stores.environment, ...settings }));
     const api = buildApi(deps, log);
     closing.push(async () => {
       await api.close();
@@ -203,7 +203,7 @@ describe('the composition of an audience', () => {
   it('answers 503 while it is computed, and has it when the caller comes again', async () => {
     const { deps } = await startApi({});
     const log = createLogger({ name: 'test', level: 'silent' });
-    const api = buildApi({ ...deps, composition: { ...deps.composition, patienceMs: 1 } }, log);
+    const api = buildApi({ ...deps, composition: { ...deps.composition, timeoutMs: 1 } }, log);
     await touch('last_load_id = 104');
     const answer = await ask(api, '&split=id_type');
     expect(answer.statusCode).toBe(503);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import { keyType, pathType } from '../../src/domain/import-log.ts';
 import { createLogger } from '../../src/entry/logging.ts';
-import { wire } from '../../src/entry/wiring.ts';
+import { wireAll } from '../support/wired.ts';
 import { type LaneStep, isTakenOver } from '../../src/ports/lane-store.ts';
 import type { FileOutcome } from '../../src/ports/load-stage.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
@@ -26,7 +26,7 @@ const signal = new AbortController().signal;
 describe.each(places)('an attempt to load a file, staged in $place', ({ roomBytes }) => {
   let stores: TestStores;
   let partner: TestPartner;
-  let deps: Awaited<ReturnType<typeof wire>> & { log: Log };
+  let deps: Awaited<ReturnType<typeof wireAll>> & { log: Log };
   let fileId: number;
   let jobId: number;
   let serial = 0;
@@ -35,7 +35,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     stores = await createStores('two');
     const log = createLogger({ name: 'test', level: 'silent' });
     deps = {
-      ...(await wire({ ...stores.config, INLET_ROOM_BYTES: roomBytes }, { name: 'test', boss: 'send' }, log)),
+      ...(await wireAll({ ...stores.config, INLET_ROOM_BYTES: roomBytes })),
       log,
     };
   });

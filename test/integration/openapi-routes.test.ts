@@ -23,7 +23,7 @@ describe('the OpenAPI document', () => {
     const api = buildApi(
       {
         ...deps,
-        ofRequests: (built) => {
+        instrumentRequests: (built) => {
           built.addHook('onRoute', ({ method, url }) => {
             for (const one of [method].flat()) routes.push(`${one} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
           });

@@ -60,7 +60,7 @@ describe('what an operator asks', () => {
   it('doctor names the worker that is missing, and nothing else', async () => {
     expect(await wrongOnes()).toEqual(['Workers']);
     const { text } = await inlet(['doctor']);
-    expect(text).toContain('WRONG  Workers: no worker is connected');
+    expect(text).toContain('FAIL   Workers: no worker is connected');
     expect(text).toContain('Start at least one worker.');
     expect(text).toContain('ok     ClickHouse, shard 2: ');
   });
@@ -80,13 +80,13 @@ describe('what an operator asks', () => {
     ]);
     // One thing is to be mended, and one is named: the remedies of the others would lead elsewhere.
     const { text: told } = await inlet(['doctor'], away);
-    expect(told).toContain('WRONG  ClickHouse, shard 2: connect ECONNREFUSED 127.0.0.1:9 (');
-    expect(told).toContain('?      Schema of shard 2: not known before "ClickHouse, shard 2" is mended\n');
+    expect(told).toContain('FAIL   ClickHouse, shard 2: connect ECONNREFUSED 127.0.0.1:9 (');
+    expect(told).toContain('?      Schema of shard 2: skipped: fix "ClickHouse, shard 2" first\n');
     expect(told).not.toContain('inlet migrate');
     const postgres = new URL(stores.environment['INLET_POSTGRES_URL'] ?? '');
     Object.assign(postgres, { port: '9', password: 'not-to-be-printed' });
     const { text } = await inlet(['doctor'], { INLET_POSTGRES_URL: postgres.href });
-    expect(text).toContain('WRONG  PostgreSQL: connect ECONNREFUSED 127.0.0.1:9');
+    expect(text).toContain('FAIL   PostgreSQL: connect ECONNREFUSED 127.0.0.1:9');
     expect(text).toContain('ok     Shared bucket');
     expect(text).not.toContain('not-to-be-printed');
   });

@@ -2,7 +2,7 @@ import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
-import { storageProvisioner } from '../../src/entry/storage.ts';
+import { storageProvisioner } from '../../src/entry/storage-provisioner.ts';
 import { provisionPartner } from '../../src/usecases/admin/manage-partners.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 import { device } from '../support/device-id.ts';

@@ -57,7 +57,7 @@ describe('the scope that a route needs', () => {
     const api = buildApi(
       {
         ...deps,
-        ofRequests: (built) => {
+        instrumentRequests: (built) => {
           built.addHook('onRequest', async (request) => {
             stated.push(`${request.method} ${request.routeOptions.url} ${request.routeOptions.config.scope}`);
           });

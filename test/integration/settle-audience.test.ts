@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/entry/logging.ts';
-import { wire } from '../../src/entry/wiring.ts';
+import { wireAll } from '../support/wired.ts';
 import type { LaneStep, LaneToken } from '../../src/ports/lane-store.ts';
 import type { Log } from '../../src/ports/observability.ts';
 import { prepareAudienceLoad } from '../../src/usecases/lane/audience-job.ts';
@@ -23,13 +23,13 @@ const { signal } = new AbortController();
 describe.each(places)('settling the loads of an audience, staged in $place', ({ roomBytes }) => {
   let stores: TestStores;
   let partner: TestPartner;
-  let deps: Awaited<ReturnType<typeof wire>> & { log: Log; filesOutPerLane: number; stepsPerTurn: number };
+  let deps: Awaited<ReturnType<typeof wireAll>> & { log: Log; filesOutPerLane: number; stepsPerTurn: number };
   let audienceId: number;
 
   beforeAll(async () => {
     stores = await createStores('two');
     const log = createLogger({ name: 'test', level: 'silent' });
-    const wired = await wire({ ...stores.config, INLET_ROOM_BYTES: roomBytes }, { name: 'test', boss: 'send' }, log);
+    const wired = await wireAll({ ...stores.config, INLET_ROOM_BYTES: roomBytes });
     deps = { ...wired, log, filesOutPerLane: 16, stepsPerTurn: 10 };
   });
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import { buildApi } from '../../src/adapters/http/server.ts';
 import type { Config } from '../../src/entry/config.ts';
 import { createLogger } from '../../src/entry/logging.ts';
-import { wire } from '../../src/entry/wiring.ts';
+import { wireAll } from './wired.ts';
 
 /** The api in the process of the test; under its role as in production, or with the rights of the owner. */
 export async function startBoundApi(
@@ -9,8 +9,7 @@ export async function startBoundApi(
   rows: 'of the caller' | 'of all',
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const log = createLogger({ name: 'test', level: 'silent' });
-  const role = { name: 'test', boss: 'send' } as const;
-  const deps = await wire(config, rows === 'of all' ? role : { ...role, rows }, log);
+  const deps = await wireAll(config, rows === 'of all' ? {} : { rows });
   const api = buildApi(deps, log);
   return {
     url: await api.listen({ host: '127.0.0.1', port: 0 }),

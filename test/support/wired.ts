@@ -1,14 +1,37 @@
 import { createLogger } from '../../src/entry/logging.ts';
-import { wire } from '../../src/entry/wiring.ts';
+import type { Config } from '../../src/entry/config.ts';
+import { connectShards } from '../../src/entry/connect-engine.ts';
+import { apiDeps } from '../../src/entry/wire-api.ts';
+import { cliDeps } from '../../src/entry/wire-cli.ts';
+import { connectServers } from '../../src/entry/wire-shared.ts';
+import { workerDeps } from '../../src/entry/wire-worker.ts';
 import { prefixOfPartner } from '../../src/domain/partner.ts';
 import { rememberSecrets } from './known-secrets.ts';
 import type { TestStores } from './stores.ts';
 
-export type Wired = Awaited<ReturnType<typeof wire>>;
+export type Wired = Awaited<ReturnType<typeof wireAll>>;
 
-/** Inlet's own parts, in the process of the test; to be closed. */
+/** Builds what api, worker and operator commands use, over one set of connections. */
+export async function wireAll(config: Config, role: { rows?: 'of the caller' } = {}) {
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const connections = await connectServers(config, { name: 'test', boss: 'send', ...role }, log);
+  const connected = connectShards(connections);
+  const api = apiDeps(connections, connected);
+  return {
+    ...cliDeps(connections),
+    ...workerDeps(connections, connected),
+    ...api,
+    close: async (): Promise<void> => {
+      await api.closeRecords();
+      await connections.close();
+      await connected.closeEngine();
+    },
+  };
+}
+
+/** The caller closes the result. */
 export function wireUp(stores: TestStores): Promise<Wired> {
-  return wire(stores.config, { name: 'test', boss: 'send' }, createLogger({ name: 'test', level: 'silent' }));
+  return wireAll(stores.config);
 }
 
 export type BarePartner = {

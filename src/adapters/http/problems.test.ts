@@ -2,8 +2,8 @@ import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from '@fa
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Failure } from '../../domain/failure.ts';
-import { addProblemAnswers } from './problems.ts';
 import type { Api } from './api.ts';
+import { addProblemAnswers } from './problems.ts';
 
 const hidden = 'hunter2';
 const inside = new Error(`connect to postgres://inlet:${hidden}@10.0.0.7/inlet failed`, { cause: new Error(hidden) });

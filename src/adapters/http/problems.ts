@@ -14,9 +14,9 @@ import type { Socket } from 'node:net';
 import type { FailureCode } from '../../domain/failure-catalogue.ts';
 import { Failure, type FieldError } from '../../domain/failure.ts';
 import { transientErrorKind } from '../transient-errors.ts';
+import type { Api } from './api.ts';
 import { logAnswer } from './request-log.ts';
 import { securityHeaders, setSecurityHeaders } from './security-headers.ts';
-import type { Api } from './api.ts';
 
 const problemType = 'application/problem+json';
 

@@ -1,8 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
 import { type RequestLimits, requestWindowSeconds } from '../../domain/limits.ts';
 import type { Quota, RequestLimiter } from '../../usecases/access/limit-requests.ts';
-import { callerOf } from './authentication.ts';
 import type { Api } from './api.ts';
+import { callerOf } from './authentication.ts';
 
 /** Goes into the authenticated scope, after `addAuthentication`. Every answer tells what is left of the limits. */
 export function addRequestLimit(

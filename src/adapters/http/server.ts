@@ -62,7 +62,7 @@ export type ApiDeps = {
   readonly dependencies: readonly Dependency[];
   readonly asCaller: AsCaller;
   /** Adds hooks that come before all others. */
-  readonly ofRequests: (api: Api) => void;
+  readonly instrumentRequests: (api: Api) => void;
 };
 
 export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSource | null = null): Api {
@@ -85,7 +85,7 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
   api.removeContentTypeParser('text/plain');
   api.setValidatorCompiler(validatorCompiler);
   api.setSerializerCompiler(serializerCompiler);
-  deps.ofRequests(api);
+  deps.instrumentRequests(api);
   api.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });

@@ -5,7 +5,7 @@ import {
   S3ServiceException,
   paginateListObjectsV2,
 } from '@aws-sdk/client-s3';
-import { startsLikeGzip, brokenGzip, trailingBytes } from '@inlet/row-rule/file-rule';
+import { brokenGzip, startsLikeGzip, trailingBytes } from '@inlet/row-rule/file-rule';
 import { sniffedBytes } from '@inlet/row-rule/sniff-layout';
 import { unpackHead } from '@inlet/row-rule/unpack-head';
 import { Readable } from 'node:stream';

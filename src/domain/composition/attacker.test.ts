@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cosSquaredNoise, type Noise } from './noise.ts';
-import { defaultProtection, protectReport, type Protection } from './protection.ts';
+import { type Noise, cosSquaredNoise } from './noise.ts';
+import { type Protection, defaultProtection, protectReport } from './protection.ts';
 
 // Somebody wants to know whether one device has an attribute. He uploads lists in which he knows every other device, so
 // that the number is either `base` or `base + 1`; he chooses `base`, knows all settings and the shape of the noise, and

@@ -1,4 +1,4 @@
-import { compareValues, type CellCount, type CompositionCounts, type Split } from './counts.ts';
+import { type CellCount, type CompositionCounts, type Split, compareValues } from './counts.ts';
 import type { Noise } from './noise.ts';
 
 /** Protection of small groups. 0 disables a measure. See docs/composition.md. */
@@ -110,4 +110,14 @@ function hiddenCells(cells: readonly PublishedCell[], isSplit: boolean, hideUnde
     if (smallest) hidden.add(smallest.cell);
   }
   return hidden;
+}
+
+export type Order = 'devices' | 'index';
+
+/** Sorts by published numbers, so that the order reveals nothing more. Hidden entries come last. */
+export function topEntries(entries: readonly ReportEntry[], order: Order, limit: number): readonly ReportEntry[] {
+  const rank = (entry: ReportEntry): number => entry[order] ?? -1;
+  return entries
+    .toSorted((a, b) => rank(b) - rank(a) || a.attributeId - b.attributeId || compareValues(a.value, b.value))
+    .slice(0, limit);
 }

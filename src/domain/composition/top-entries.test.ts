@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ReportEntry } from './protection.ts';
-import { topEntries } from './top-entries.ts';
+import { type ReportEntry, topEntries } from './protection.ts';
 
 function entry(attributeId: number, devices: number | null, index: number | null, value = 'DE'): ReportEntry {
   return { attributeId, value, devices, share: 0, warehouseDevices: 0, warehouseShare: 0, index, small: false };

@@ -7,8 +7,7 @@ import {
   retireAttribute,
   tieForeignKeys,
 } from '../../usecases/admin/manage-partners.ts';
-import { say, sayJson } from './output.ts';
-import { toId } from './to-id.ts';
+import { print, printJson, parseId } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
 type OfPartner = { readonly partner: string };
@@ -23,12 +22,12 @@ export function addAttributeCommands(program: Command): void {
     .option('--foreign-key <key...>', 'what the partner calls it in files with key_type 1')
     .action(({ partner, name, foreignKey = [] }: OfPartner & { name: string; foreignKey?: string[] }) =>
       withWiring(async (deps) =>
-        sayJson(record(await createAttribute(deps, partner, { name, foreignKeys: foreignKey }))),
+        printJson(record(await createAttribute(deps, partner, { name, foreignKeys: foreignKey }))),
       ),
     );
 
   command('list', 'show the attributes of a partner').action(({ partner }: OfPartner) =>
-    withWiring(async (deps) => sayJson((await listAttributes(deps, partner)).map(record))),
+    withWiring(async (deps) => printJson((await listAttributes(deps, partner)).map(record))),
   );
 
   command('rename', 'give an attribute another name')
@@ -36,8 +35,8 @@ export function addAttributeCommands(program: Command): void {
     .requiredOption('--name <name>', 'the new name')
     .action((id: string, { partner, name }: OfPartner & { name: string }) =>
       withWiring(async (deps) => {
-        await renameAttribute(deps, partner, toId('attribute', id), name);
-        say(`attribute ${id} is now called "${name}"`);
+        await renameAttribute(deps, partner, parseId('attribute', id), name);
+        print(`attribute ${id} is now called "${name}"`);
       }),
     );
 
@@ -45,8 +44,8 @@ export function addAttributeCommands(program: Command): void {
     .argument('<attribute-id>')
     .action((id: string, { partner }: OfPartner) =>
       withWiring(async (deps) => {
-        await retireAttribute(deps, partner, toId('attribute', id));
-        say(`attribute ${id} is retired`);
+        await retireAttribute(deps, partner, parseId('attribute', id));
+        print(`attribute ${id} is retired`);
       }),
     );
 
@@ -55,8 +54,8 @@ export function addAttributeCommands(program: Command): void {
     .argument('<foreign-key...>')
     .action((id: string, keys: string[], { partner }: OfPartner) =>
       withWiring(async (deps) => {
-        await tieForeignKeys(deps, partner, toId('attribute', id), keys);
-        say(`${keys.join(', ')} ${keys.length === 1 ? 'means' : 'mean'} attribute ${id}`);
+        await tieForeignKeys(deps, partner, parseId('attribute', id), keys);
+        print(`${keys.join(', ')} ${keys.length === 1 ? 'means' : 'mean'} attribute ${id}`);
       }),
     );
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { sayJson } from './output.ts';
+import { printJson } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
 /** The newest are the ones that are asked for. */
@@ -15,7 +15,7 @@ export function addAudienceCommands(program: Command): void {
     .action(() =>
       withWiring(async ({ audiences }) => {
         const dead = await audiences.listDead(shown);
-        sayJson(
+        printJson(
           dead.map(({ partnerId, audienceId, generation, deadAt, purgedRows, purgedAt }) => ({
             partner_id: partnerId,
             audience_id: audienceId,

@@ -2,8 +2,7 @@ import { wholeNumber } from '@inlet/cli';
 import type { Command } from 'commander';
 import type { AuditEntry } from '../../domain/audit.ts';
 import { partnerNamed } from '../../usecases/admin/manage-partners.ts';
-import { sayJson } from './output.ts';
-import { toId } from './to-id.ts';
+import { printJson, parseId } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
 type Options = { readonly partner?: string; readonly before?: string; readonly limit: number };
@@ -18,8 +17,8 @@ export function addAuditCommand(program: Command): void {
     .action(({ partner, before, limit }: Options) =>
       withWiring(async (deps) => {
         const partnerId = partner === undefined ? null : (await partnerNamed(deps, partner)).id;
-        const beforeId = before === undefined ? Number.MAX_SAFE_INTEGER : toId('audit entry', before);
-        sayJson((await deps.audit.list({ partnerId, beforeId, limit })).map(record));
+        const beforeId = before === undefined ? Number.MAX_SAFE_INTEGER : parseId('audit entry', before);
+        printJson((await deps.audit.list({ partnerId, beforeId, limit })).map(record));
       }),
     );
 }

@@ -16,7 +16,7 @@ function helpOf(command: Command): string {
 }
 
 /** As a shell would: quoted words stay together, and what goes to or comes from a file is not the command's. */
-function wordsOf(example: string): string[] {
+function messageOf(example: string): string[] {
   const [own = ''] = example.replaceAll(/\\\n\s*/g, '').split(/\s[<>]\s/);
   const words = [...own.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   return words.filter((word) => !/^[A-Z_]+=/.test(word));
@@ -34,7 +34,7 @@ describe('every command', () => {
   it.each(leaves)('has a description and examples that can be carried out: $words', async ({ words, command }) => {
     expect(command.description()).not.toBe('');
     const [, text = ''] = helpOf(command).split(/^Examples?:$/m);
-    const examples = [...text.matchAll(/^ {2}\$ ((?:.*\\\n)*.*)$/gm)].map(([, example = '']) => wordsOf(example));
+    const examples = [...text.matchAll(/^ {2}\$ ((?:.*\\\n)*.*)$/gm)].map(([, example = '']) => messageOf(example));
     expect(examples.length).toBeGreaterThan(0);
     for (const [name, ...parameters] of examples) {
       expect(name).toBe('inlet');
@@ -73,12 +73,13 @@ describe('the program', () => {
     [['imports', '--josn'], 'Did you mean --json?'],
     [['jobs', 'shwo', '1'], 'Did you mean show?'],
   ])('asks what was meant by %s', async (parameters, question) => {
-    let said = '';
+    let message = '';
     const fresh = createProgram();
-    for (const { command } of leavesOf(fresh)) command.configureOutput({ writeErr: (text) => (said += text) });
-    for (const command of [fresh, ...fresh.commands]) command.configureOutput({ writeErr: (text) => (said += text) });
+    for (const { command } of leavesOf(fresh)) command.configureOutput({ writeErr: (text) => (message += text) });
+    for (const command of [fresh, ...fresh.commands])
+      command.configureOutput({ writeErr: (text) => (message += text) });
     await expect(fresh.parseAsync(parameters, { from: 'user' })).rejects.toThrow(CommanderError);
-    expect(said).toContain('error: wrong_use: unknown');
-    expect(said).toContain(question);
+    expect(message).toContain('error: wrong_use: unknown');
+    expect(message).toContain(question);
   });
 });

@@ -3,15 +3,13 @@ import type { Command } from 'commander';
 import { addAttributeCommands } from './attribute-commands.ts';
 import { addAudienceCommands } from './audience-commands.ts';
 import { addAuditCommand } from './audit-command.ts';
-import { addBackupCommands } from './backup-commands.ts';
-import { addCustomerCommands } from './customer-commands.ts';
+import { addCustomerCommands, addUserTokenCommands } from './customer-commands.ts';
+import { addBackupCommands, addMigrateCommand } from './database-commands.ts';
 import { addDoctorCommand } from './doctor-command.ts';
 import { addExamples } from './examples.ts';
 import { addJobCommands } from './job-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
-import { addMigrateCommand } from './migrate-command.ts';
 import { addPartnerCommands } from './partner-commands.ts';
-import { addUserTokenCommands } from './user-token-commands.ts';
 
 /** The commands of partners, and below a heading of their own those of operators. */
 export function createProgram(): Command {

@@ -1,26 +1,30 @@
 import type { Command } from 'commander';
-import type { Finding } from '../doctor/examine.ts';
-import { inLines } from './in-lines.ts';
-import { say, sayJson } from './output.ts';
+import type { CheckResult } from '../doctor/run-checks.ts';
+import { print, printJson, wrapText } from './output.ts';
 
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('ask every server and say what is wrong and what to do; ends with 1 if something is')
-    .option('--json', 'as JSON, for scripts')
+    .description('check every server and print problems with their remedies; exits 1 on any failure')
+    .option('--json', 'print JSON for scripts')
     .action(async ({ json }: { json?: true }) => {
-      const { examineAll } = await import('../doctor/examine-all.ts');
-      const findings = await examineAll();
-      if (json) sayJson(findings);
-      else say(findings.map(linesOf).join('\n'));
-      if (findings.some(({ isWell }) => !isWell)) process.exitCode = 1;
+      const { runDoctor } = await import('../doctor/doctor.ts');
+      const results = await runDoctor();
+      if (json) printJson(results.map(record));
+      else print(results.map(linesOf).join('\n'));
+      if (results.some(({ isOk }) => !isOk)) process.exitCode = 1;
     });
 }
 
 const indent = ' '.repeat(7);
 
-function linesOf({ name, isWell, said, remedy, sameAs, milliseconds }: Finding): string {
-  if (sameAs !== null) return `?      ${name}: not known before "${sameAs}" is mended`;
-  const line = `${isWell ? 'ok   ' : 'WRONG'}  ${name}: ${said} (${milliseconds} ms)`;
-  return isWell ? line : `${line}\n${inLines(remedy, process.stdout.columns, indent)}`;
+function linesOf({ name, isOk, message, remedy, causedBy, milliseconds }: CheckResult): string {
+  if (causedBy !== null) return `?      ${name}: skipped: fix "${causedBy}" first`;
+  const line = `${isOk ? 'ok   ' : 'FAIL '}  ${name}: ${message} (${milliseconds} ms)`;
+  return isOk ? line : `${line}\n${wrapText(remedy, process.stdout.columns, indent)}`;
+}
+
+/** Scripts depend on these field names. */
+function record({ name, isOk, message, remedy, causedBy, milliseconds }: CheckResult): object {
+  return { name, isWell: isOk, said: message, remedy, sameAs: causedBy, milliseconds };
 }

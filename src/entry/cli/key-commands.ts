@@ -10,16 +10,14 @@ import {
   revokeApiKey,
   rotateApiKey,
 } from '../../usecases/admin/manage-keys.ts';
-import { complain, say, sayJson } from './output.ts';
-import { pageAfter, sayIfFull } from './page.ts';
-import { toId } from './to-id.ts';
+import { printNote, pageAfter, print, noteIfMore, printJson, parseId } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
 type OfPartner = { readonly partner: string };
 type NewKey = OfPartner & { readonly name: string; readonly scope?: readonly Scope[]; readonly expiresIn?: string };
 type Rotation = OfPartner & { readonly overlap: string; readonly expiresIn?: string };
 
-const memoizeShown = 'The key is shown only now; Inlet keeps a hash of it.';
+const shownOnce = 'The key is shown only now; Inlet keeps a hash of it.';
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys: with what a partner calls');
@@ -34,8 +32,8 @@ export function addKeyCommands(program: Command): void {
       withWiring(async (deps) => {
         const wish = { name: toKeyName(name), scopes: scope ?? null, livesSeconds: secondsOf(expiresIn) };
         const { key: secret, made } = await createApiKey(deps, partner, wish);
-        sayJson({ ...record(made), api_key: secret.reveal() });
-        complain(memoizeShown);
+        printJson({ ...record(made), api_key: secret.reveal() });
+        printNote(shownOnce);
       }),
     );
 
@@ -44,8 +42,8 @@ export function addKeyCommands(program: Command): void {
     .action(({ partner, after }: OfPartner & { after?: string }) =>
       withWiring(async (deps) => {
         const keys = await listApiKeys(deps, partner, pageAfter('key', after));
-        sayJson(keys.map(record));
-        sayIfFull(keys);
+        printJson(keys.map(record));
+        noteIfMore(keys);
       }),
     );
 
@@ -56,9 +54,9 @@ export function addKeyCommands(program: Command): void {
     .action((id: string, { partner, overlap, expiresIn }: Rotation) =>
       withWiring(async (deps) => {
         const times = { overlapSeconds: toSeconds(overlap), livesSeconds: secondsOf(expiresIn) };
-        const { key: secret, made, old } = await rotateApiKey(deps, partner, toId('key', id), times);
-        sayJson({ ...record(made), api_key: secret.reveal(), replaces: record(old) });
-        complain(memoizeShown);
+        const { key: secret, made, old } = await rotateApiKey(deps, partner, parseId('key', id), times);
+        printJson({ ...record(made), api_key: secret.reveal(), replaces: record(old) });
+        printNote(shownOnce);
       }),
     );
 
@@ -66,8 +64,8 @@ export function addKeyCommands(program: Command): void {
     .argument('<key-id>')
     .action((id: string, { partner }: OfPartner) =>
       withWiring(async (deps) => {
-        await revokeApiKey(deps, partner, toId('key', id));
-        say(`key ${id} is revoked`);
+        await revokeApiKey(deps, partner, parseId('key', id));
+        print(`key ${id} is revoked`);
       }),
     );
 
@@ -77,7 +75,7 @@ export function addKeyCommands(program: Command): void {
     .action(() =>
       withWiring(async (deps) => {
         const { format, holder } = await identifyApiKey(deps, (await text(process.stdin)).trim());
-        sayJson({
+        printJson({
           kind: format?.kind ?? null,
           environment: format?.environment ?? null,
           partner: holder?.partner.name ?? null,

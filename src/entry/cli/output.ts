@@ -1,13 +1,46 @@
+import { Failure } from '../../domain/failure.ts';
+import type { Page } from '../../ports/partner-store.ts';
+
 // Results go to standard output, everything else to standard error, so that scripts can read the first.
 
-export function say(text: string): void {
+export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-export function sayJson(value: unknown): void {
-  say(JSON.stringify(value, null, 2));
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value, null, 2));
 }
 
-export function complain(text: string): void {
+export function printNote(text: string): void {
   process.stderr.write(`${text}\n`);
+}
+
+/** A text in lines that begin alike and end between words. Where there is no terminal (`columns` undefined), in one. */
+export function wrapText(text: string, columns: number | undefined, indent: string): string {
+  const most = columns ?? Infinity;
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= most) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(`${indent}${word}`);
+  }
+  return lines.join('\n');
+}
+
+/** What is no number cannot be anything's id: `1e1` is none, though JavaScript reads 10. */
+export function parseId(thing: string, text: string): number {
+  const id = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(id)) throw new Failure('not_found', `"${text}" is no ${thing} id.`);
+  return id;
+}
+
+/** What an operator sees at once. */
+const limit = 1_000;
+
+export function pageAfter(thing: string, id: string | undefined): Page {
+  return { afterId: id === undefined ? 0 : parseId(thing, id), limit };
+}
+
+export function noteIfMore(listed: readonly { readonly id: number }[]): void {
+  if (listed.length === limit) printNote(`There may be more: --after ${listed.at(-1)?.id}`);
 }

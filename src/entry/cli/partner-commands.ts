@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { toBadRowShare } from '../../domain/partner.ts';
 import type { StorageGrant } from '../../ports/object-store.ts';
 import { type ShownPartner, provisionPartner, setPartner, showPartner } from '../../usecases/admin/manage-partners.ts';
-import { complain, sayJson } from './output.ts';
+import { printNote, printJson } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
 export function addPartnerCommands(program: Command): void {
@@ -14,10 +14,10 @@ export function addPartnerCommands(program: Command): void {
     .description('make a partner with an API key (shown once), a prefix and storage credentials for that prefix')
     .action((name: string, { withoutStorage = false }: { withoutStorage?: boolean }) =>
       withWiring(async ({ config, ...deps }) => {
-        const { noStorageProvisioner, storageProvisioner } = await import('../storage.ts');
+        const { noStorageProvisioner, storageProvisioner } = await import('../storage-provisioner.ts');
         const storage = withoutStorage ? noStorageProvisioner : storageProvisioner(config, deps.s3);
         const made = await provisionPartner<StorageGrant | null>({ ...deps, storage }, name);
-        sayJson({
+        printJson({
           partner_id: made.partner.id,
           name: made.partner.name,
           external_id: await deps.partners.readExternalId(made.partner.id),
@@ -31,8 +31,8 @@ export function addPartnerCommands(program: Command): void {
             secret_access_key: made.storage?.secretAccessKey.reveal() ?? null,
           },
         });
-        complain('The API key is shown only now; Inlet keeps a hash of it.');
-        if (withoutStorage) complain('Give the partner storage credentials that reach this prefix and nothing else.');
+        printNote('The API key is shown only now; Inlet keeps a hash of it.');
+        if (withoutStorage) printNote('Give the partner storage credentials that reach this prefix and nothing else.');
       }),
     );
 
@@ -40,7 +40,7 @@ export function addPartnerCommands(program: Command): void {
     .command('show')
     .argument('<name>')
     .description('show a partner and what is set for it')
-    .action((name: string) => withWiring(async (deps) => sayJson(record(await showPartner(deps, name)))));
+    .action((name: string) => withWiring(async (deps) => printJson(record(await showPartner(deps, name)))));
 
   partner
     .command('set')
@@ -53,7 +53,7 @@ export function addPartnerCommands(program: Command): void {
     .action((name: string, { audienceBadRows }: { audienceBadRows: string }) =>
       withWiring(async (deps) => {
         const settings = { audienceBadRowShare: toBadRowShare(audienceBadRows) };
-        sayJson(record(await setPartner(deps, name, settings)));
+        printJson(record(await setPartner(deps, name, settings)));
       }),
     );
 }

@@ -1,6 +1,6 @@
-import { ClickHouseLogLevel, createClient, type ClickHouseClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Config } from '../config.ts';
-import type { Check } from './examine.ts';
+import type { Check } from './run-checks.ts';
 import { schemaCheck } from './schema-check.ts';
 
 const leastFreeShare = 0.1;
@@ -37,7 +37,7 @@ export function engineChecks(config: Config): Check[][] {
       {
         name: shard,
         remedy: 'Start this server, or mend its address in INLET_CLICKHOUSE_URLS. Loads need every shard; they wait.',
-        look: async () => {
+        run: async () => {
           const [row] = await select<{ version: string; shards: string }>(
             `SELECT version() AS version,
                (SELECT toString(uniq(shard_num)) FROM system.clusters WHERE cluster = {cluster: String}) AS shards`,
@@ -57,7 +57,7 @@ export function engineChecks(config: Config): Check[][] {
       {
         name: `Disk of shard ${index + 1}`,
         remedy: 'Make room or add a disk: a merge needs as much room as it reads. Loads wait while there is none.',
-        look: async () => {
+        run: async () => {
           const disks = await select<{ name: string; free: string; total: string }>(
             'SELECT name, toString(free_space) AS free, toString(total_space) AS total FROM system.disks',
           );
@@ -72,7 +72,7 @@ export function engineChecks(config: Config): Check[][] {
       {
         name: `Mutations of shard ${index + 1}`,
         remedy: 'Look into system.mutations for the reason; KILL MUTATION and let the delete or purge begin again.',
-        look: async () => {
+        run: async () => {
           const [row] = await select<{ open: string; stuck: string; reason: string }>(
             `SELECT toString(count()) AS open, toString(countIf(create_time < now() - INTERVAL ${stuckMinutes} MINUTE)) AS stuck,
                any(latest_fail_reason) AS reason

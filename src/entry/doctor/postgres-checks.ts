@@ -3,7 +3,7 @@ import { noRole } from '../../adapters/postgres/db/api-role.ts';
 import { requireRowSecurity } from '../../adapters/postgres/db/row-security.ts';
 import { findWhatWaits } from '../../adapters/postgres/queue/queue-stats.ts';
 import type { Config } from '../config.ts';
-import type { Check } from './examine.ts';
+import type { Check } from './run-checks.ts';
 import { type Done, schemaCheck } from './schema-check.ts';
 
 /** Of PostgreSQL itself, and of the work whose state it holds. */
@@ -27,7 +27,7 @@ export function postgresChecks(config: Config): Check[] {
     {
       name: 'PostgreSQL',
       remedy: 'Start PostgreSQL, or mend INLET_POSTGRES_URL. Until then the api answers 503 and workers wait.',
-      look: () =>
+      run: () =>
         ask(async (client) => {
           const { rows } = await client.query<{ version: string; used: string; most: string }>(
             `SELECT current_setting('server_version') AS version, count(*) AS used, current_setting('max_connections') AS most
@@ -47,7 +47,7 @@ export function postgresChecks(config: Config): Check[] {
     {
       name: 'Role of the api',
       remedy: 'Until then the api does not start. See deploy.md, "The role of the api".',
-      look: async () => {
+      run: async () => {
         if (config.INLET_API_ROLE === noRole) return 'none: the api may read the rows of all partners';
         await requireRowSecurity(config.INLET_POSTGRES_URL, config.INLET_API_ROLE);
         return `${config.INLET_API_ROLE} sees the rows of the partner who calls`;
@@ -56,7 +56,7 @@ export function postgresChecks(config: Config): Check[] {
     {
       name: 'Workers',
       remedy: 'Start at least one worker. Accepted jobs wait until there is one; none is lost.',
-      look: () =>
+      run: () =>
         ask(async (client) => {
           const { workers } = await findWhatWaits(client);
           if (workers === 0) throw new Error('no worker is connected');
@@ -66,13 +66,14 @@ export function postgresChecks(config: Config): Check[] {
     {
       name: 'Lanes',
       remedy: 'See `inlet lanes` for which, and the log of the workers for why ("a server is away", "attempt failed").',
-      look: () =>
+      run: () =>
         ask(async (client) => {
           const { openJobs, oldestSeconds, lanesWithoutToken, waitingTokens } = await findWhatWaits(client);
-          const said = `${openJobs} open jobs, the oldest for ${oldestSeconds} s`;
-          if (lanesWithoutToken > 0) throw new Error(`${lanesWithoutToken} lanes have open jobs and no token; ${said}`);
-          if (waitingTokens > 0) throw new Error(`${waitingTokens} tokens wait until they are tried again; ${said}`);
-          return said;
+          const message = `${openJobs} open jobs, the oldest for ${oldestSeconds} s`;
+          if (lanesWithoutToken > 0)
+            throw new Error(`${lanesWithoutToken} lanes have open jobs and no token; ${message}`);
+          if (waitingTokens > 0) throw new Error(`${waitingTokens} tokens wait until they are tried again; ${message}`);
+          return message;
         }),
     },
   ];

@@ -1,6 +1,6 @@
 import { pendingMigrations, readMigrationFiles } from '../../adapters/migration-files.ts';
 import { migrationFolder } from '../migrate.ts';
-import type { Check } from './examine.ts';
+import type { Check } from './run-checks.ts';
 
 /** A migration that a server says it has run. */
 export type Done = { readonly name: string; readonly checksum: string };
@@ -13,7 +13,7 @@ export function schemaCheck(
   return {
     name: `Schema of ${server}`,
     remedy: 'Run `inlet migrate`.',
-    look: async () => {
+    run: async () => {
       const done = new Map((await listDone()).map(({ name, checksum }) => [name, checksum]));
       const files = await readMigrationFiles(migrationFolder(kind));
       const pending = pendingMigrations(files, done);

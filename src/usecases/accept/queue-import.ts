@@ -1,7 +1,6 @@
 import { attributesOfKeys, resolveKeys } from '../../domain/attribute.ts';
-import { Failure } from '../../domain/failure.ts';
+import { Failure, requireAll } from '../../domain/failure.ts';
 import { requireCompressedForPrefix } from '../../domain/file-failure.ts';
-import { requireAll } from '../../domain/gather-failures.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import { type KeyType, pathType } from '../../domain/import-log.ts';
 import type { Limits } from '../../domain/limits.ts';

@@ -1,8 +1,14 @@
 import type { AudienceScope } from '../../domain/audience.ts';
 import { type Split, countingOf } from '../../domain/composition/counts.ts';
 import type { Noise } from '../../domain/composition/noise.ts';
-import { type Protection, type ReportEntry, isProtecting, protectReport } from '../../domain/composition/protection.ts';
-import { type Order, topEntries } from '../../domain/composition/top-entries.ts';
+import {
+  type Order,
+  type Protection,
+  type ReportEntry,
+  isProtecting,
+  protectReport,
+  topEntries,
+} from '../../domain/composition/protection.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { CompositionStore, StoredCounts } from '../../ports/audience-store.ts';
 import type { Log } from '../../ports/observability.ts';
@@ -13,7 +19,7 @@ export type CompositionDeps = {
   readonly computer: CompositionComputer;
   readonly protection: Protection;
   readonly noise: Noise;
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly log: Log;
 };
 
@@ -66,7 +72,7 @@ async function waitFor(
   });
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), deps.patienceMs);
+    timer = setTimeout(() => resolve(null), deps.timeoutMs);
   });
   try {
     const stored = await Promise.race([computing, overdue]);

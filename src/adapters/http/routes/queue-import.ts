@@ -4,11 +4,11 @@ import { Failure } from '../../../domain/failure.ts';
 import type { BucketCredentials } from '../../../domain/partner-bucket.ts';
 import { Secret } from '../../../domain/secret.ts';
 import { type QueueImportDeps, queueImport } from '../../../usecases/accept/queue-import.ts';
+import type { Api } from '../api.ts';
 import { partnerOf } from '../authentication.ts';
 import { invalidFilePath, tooManyOpenJobs } from '../common-documentation.ts';
 import { type OnceDeps, idempotentRequestOf } from '../idempotency.ts';
 import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
 import { answerQueued } from './import-log-record.ts';
 
 export const queueImportDocumentation: OperationDocumentation = {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { WaitsReader } from '../../adapters/postgres/queue/queue-stats.ts';
 import type { Log } from '../../ports/observability.ts';
-import type { Meters } from './meters.ts';
-import { sharedLook } from './shared-look.ts';
+import { coalesceReads } from '../timeouts.ts';
+import type { Meters } from './metrics.ts';
 import { createStateGauges } from './state-gauges.ts';
 
 /** Prometheus gives a scrape ten seconds. Whatever PostgreSQL does, it has its answer long before. */
@@ -31,9 +31,9 @@ export async function serveMetrics({
   log,
 }: Options): Promise<{ port: number; close: () => Promise<void> }> {
   const gauges = createStateGauges();
-  const look = sharedLook(waits.read, withinMs, log);
+  const run = coalesceReads(waits.read, withinMs, log);
   const scrape = async (): Promise<string> => {
-    const now = await look();
+    const now = await run();
     meters.scrapeFailed.set(now ? 0 : 1);
     const own = await meters.registry.metrics();
     if (!now) return own;

@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { FileStore } from '../../ports/load-stage.ts';
 import { queryOf, wrapMethods } from '../wrap-methods.ts';
-import type { Meters } from './meters.ts';
+import type { Meters } from './metrics.ts';
 
 export type Server = 'postgres' | 'clickhouse' | 'storage' | 'issuer';
 

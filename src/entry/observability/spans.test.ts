@@ -3,8 +3,8 @@ import { Failure } from '../../domain/failure.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { Log } from '../../ports/observability.ts';
 import { currentScope, fieldsOfScope } from './scope.ts';
-import { type Tracing, tracePort, traceWork } from './traced.ts';
-import { failSpan, startSpans } from './tracing.ts';
+import { failSpan, startSpans } from './spans.ts';
+import { type Tracing, tracePort, traceWork } from './trace.ts';
 
 describe('spans', () => {
   it('that nobody takes are told of, and do not keep a process from stopping', { timeout: 30_000 }, async () => {

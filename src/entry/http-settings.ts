@@ -4,7 +4,7 @@ import { type RequestLimits, defaultRequestLimits } from '../domain/limits.ts';
 import { count, networks } from './setting-types.ts';
 
 /** The part of the configuration that says who may send how much, how fast and how. */
-export const frontDoorSettings = {
+export const httpSettings = {
   INLET_REQUESTS_PER_KEY: count(defaultRequestLimits.perKey).describe(
     'Requests that one API key may make in a minute, over all api processes; then 429.',
   ),
@@ -36,7 +36,7 @@ export const frontDoorSettings = {
     ),
 };
 
-type Settings = z.infer<z.ZodObject<typeof frontDoorSettings>>;
+type Settings = z.infer<z.ZodObject<typeof httpSettings>>;
 
 export function requestLimitsOf(config: Settings): RequestLimits {
   return {
@@ -48,7 +48,7 @@ export function requestLimitsOf(config: Settings): RequestLimits {
   };
 }
 
-export function frontDoorOf(config: Settings): HttpLimits {
+export function httpLimitsOf(config: Settings): HttpLimits {
   return {
     headersSeconds: config.INLET_HEADERS_SECONDS,
     requestSeconds: config.INLET_REQUEST_SECONDS,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../domain/failure.ts';
 import type { BatchClaim, FileStore } from '../../ports/load-stage.ts';
-import { meterFiles, meterPort, meterShard, meterWork } from './metered.ts';
-import { type Meters, createMeters } from './meters.ts';
+import { meterFiles, meterPort, meterShard, meterWork } from './instrument.ts';
+import { type Meters, createMeters } from './metrics.ts';
 
 /** The value of one series as Prometheus would read it. */
 async function read({ registry }: Meters, series: string): Promise<number | undefined> {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { WhatWaits } from '../../adapters/postgres/queue/queue-stats.ts';
 import type { Log } from '../../ports/observability.ts';
-import { createMeters } from './meters.ts';
+import { coalesceReads } from '../timeouts.ts';
 import { serveMetrics } from './metrics-server.ts';
-import { sharedLook } from './shared-look.ts';
+import { createMeters } from './metrics.ts';
 
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const state: WhatWaits = {
@@ -79,8 +79,8 @@ describe('the metrics server', () => {
 
   it('looks once for all that ask at the same time, and again later', async () => {
     let looks = 0;
-    const look = sharedLook(() => Promise.resolve((looks += 1)), 100, silent);
-    expect(await Promise.all([look(), look(), look()])).toEqual([1, 1, 1]);
-    expect(await look()).toBe(2);
+    const run = coalesceReads(() => Promise.resolve((looks += 1)), 100, silent);
+    expect(await Promise.all([run(), run(), run()])).toEqual([1, 1, 1]);
+    expect(await run()).toBe(2);
   });
 });

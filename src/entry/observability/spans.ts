@@ -27,7 +27,7 @@ export type Spans = {
 };
 
 export function startSpans(options: { url: Secret; service: string; log: Log }): Spans {
-  sayWhatFails(options.log);
+  logExportErrors(options.log);
   const exporter = new OTLPTraceExporter({
     url: `${options.url.reveal().replace(/\/$/, '')}/v1/traces`,
     timeoutMillis: sendWithinMs,
@@ -56,16 +56,16 @@ export function startSpans(options: { url: Secret; service: string; log: Log }):
 const sayEveryMs = 60_000;
 
 /** Else nobody would know that no spans arrive. A collector that is away fails once a second; once a minute will do. */
-function sayWhatFails(log: Log): void {
+function logExportErrors(log: Log): void {
   let saidAt = -sayEveryMs;
-  const say = (message: string): void => {
+  const print = (message: string): void => {
     if (performance.now() - saidAt < sayEveryMs) return;
     saidAt = performance.now();
-    log.warn({ said: message.slice(0, 200) }, 'spans could not be sent');
+    log.warn({ message: message.slice(0, 200) }, 'spans could not be sent');
   };
   const nothing = (): void => undefined;
   diag.setLogger(
-    { error: say, warn: say, info: nothing, debug: nothing, verbose: nothing },
+    { error: print, warn: print, info: nothing, debug: nothing, verbose: nothing },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
 }

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defaultRequestLimits } from '../domain/limits.ts';
-import { frontDoorOf, frontDoorSettings, requestLimitsOf, tlsPathsOf } from './front-door-settings.ts';
+import { httpLimitsOf, httpSettings, requestLimitsOf, tlsPathsOf } from './http-settings.ts';
 
-const schema = z.object(frontDoorSettings);
+const schema = z.object(httpSettings);
 
 describe('the settings of the front door', () => {
   it('have the limits of decision 32, trust no proxy and end no TLS unless they are told to', () => {
     const settings = schema.parse({});
     expect(requestLimitsOf(settings)).toEqual(defaultRequestLimits);
-    expect(frontDoorOf(settings)).toMatchObject({ headersSeconds: 10, requestSeconds: 30, trustedProxies: [] });
+    expect(httpLimitsOf(settings)).toMatchObject({ headersSeconds: 10, requestSeconds: 30, trustedProxies: [] });
     expect(tlsPathsOf(settings)).toBeNull();
   });
 
   it('take proxies as addresses or networks, and nothing wider by accident', () => {
-    const { trustedProxies } = frontDoorOf(schema.parse({ INLET_TRUSTED_PROXIES: '127.0.0.1, 10.1.2.0/24,fd00::/8' }));
+    const { trustedProxies } = httpLimitsOf(schema.parse({ INLET_TRUSTED_PROXIES: '127.0.0.1, 10.1.2.0/24,fd00::/8' }));
     expect(trustedProxies).toEqual(['127.0.0.1', '10.1.2.0/24', 'fd00::/8']);
     for (const wrong of ['true', '*', 'loopback', '1', '10.1.2.1/24', 'proxy.example', '10.1.2.0/24,']) {
       expect(schema.safeParse({ INLET_TRUSTED_PROXIES: wrong }).success, wrong).toBe(false);
@@ -30,7 +30,7 @@ describe('the settings of the front door', () => {
   });
 
   it('take no limit of nothing', () => {
-    for (const name of Object.keys(frontDoorSettings).filter((setting) => /REQUESTS|SECONDS|MAX/.test(setting))) {
+    for (const name of Object.keys(httpSettings).filter((setting) => /REQUESTS|SECONDS|MAX/.test(setting))) {
       for (const wrong of ['0', '-1', '1.5', 'many']) {
         expect(schema.safeParse({ [name]: wrong }).success, `${name}=${wrong}`).toBe(false);
       }

@@ -22,10 +22,10 @@ const script = (module: string): string => `
 const load = async (module: string): Promise<string> =>
   (await run(process.execPath, ['--input-type=module', '--eval', script(module)])).stdout;
 
-it('loads nothing for metrics or traces until they are asked for', { timeout: 60_000 }, async () => {
-  const packages = await load('wiring.ts');
+it('loads no package for metrics or traces unless they are enabled', { timeout: 60_000 }, async () => {
+  const packages = await load('wire-worker.ts');
   expect(packages).toContain('@clickhouse/client');
   expect(packages).not.toContain('opentelemetry');
   expect(packages).not.toContain('prometheus');
-  expect(await load('observation/tracing.ts')).toContain('@opentelemetry/sdk-trace');
+  expect(await load('observability/spans.ts')).toContain('@opentelemetry/sdk-trace');
 });

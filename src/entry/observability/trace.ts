@@ -2,7 +2,7 @@ import type { Attributes, Span } from '@opentelemetry/api';
 import type { Trace, WorkIds } from '../../ports/observability.ts';
 import { wrapMethods } from '../wrap-methods.ts';
 import { currentScope, runInScope } from './scope.ts';
-import type { Spans } from './tracing.ts';
+import type { Spans } from './spans.ts';
 
 /** Spans, and how one ends badly; handed in so that nothing of OpenTelemetry is loaded where no traces are kept. */
 export type Tracing = Spans & { readonly fail: (span: Span, error: unknown) => void };

@@ -5,41 +5,41 @@ import type { LaneStore } from '../../ports/lane-store.ts';
 import type { FileStore } from '../../ports/load-stage.ts';
 import type { Log, Trace } from '../../ports/observability.ts';
 import type { Config } from '../config.ts';
-import { type Server, meterFiles, meterLanes, meterPort, meterRetries, meterShard, meterWork } from './metered.ts';
-import type { Meters } from './meters.ts';
+import { type Server, meterFiles, meterLanes, meterPort, meterRetries, meterShard, meterWork } from './instrument.ts';
+import type { Meters } from './metrics.ts';
 import { observeRequests } from './requests.ts';
-import { type Tracing, tracePort, traceWork } from './traced.ts';
+import { type Tracing, tracePort, traceWork } from './trace.ts';
 
 /** What operators see of a process, put around its ports when it is wired. Where nothing is set, nothing is wrapped. */
-export type Observation = {
+export type Observability = {
   readonly trace: Trace;
-  readonly ofPort: <Port extends object>(server: Server, name: string, port: Port) => Port;
-  readonly ofShard: <Shard extends object>(shard: Shard, index: number) => Shard;
-  readonly ofFiles: (files: FileStore) => FileStore;
-  readonly ofLanes: (lanes: LaneStore) => LaneStore;
-  readonly ofWork: <Handlers extends object>(handlers: Handlers) => Handlers;
-  readonly ofRequests: (api: Api) => void;
+  readonly instrumentPort: <Port extends object>(server: Server, name: string, port: Port) => Port;
+  readonly instrumentShard: <Shard extends object>(shard: Shard, index: number) => Shard;
+  readonly instrumentFiles: (files: FileStore) => FileStore;
+  readonly instrumentLanes: (lanes: LaneStore) => LaneStore;
+  readonly instrumentWork: <Handlers extends object>(handlers: Handlers) => Handlers;
+  readonly instrumentRequests: (api: Api) => void;
   readonly noteRetry: NoteRetry;
   /** Serves the metrics, where a port is set. */
   readonly serve: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-export async function observe(config: Config, name: string, log: Log): Promise<Observation> {
+export async function startObservability(config: Config, name: string, log: Log): Promise<Observability> {
   const meters = await startMeters(config);
   const tracing = await startTracing(config, name, log);
   const closing: (() => Promise<void>)[] = tracing ? [tracing.close] : [];
   return {
     trace: traceWork(tracing),
-    ofPort: (server, port, target) => {
+    instrumentPort: (server, port, target) => {
       const traced = tracing ? tracePort(tracing, port, target) : target;
       return meters ? meterPort(meters, server, port, traced) : traced;
     },
-    ofShard: (shard, index) => (meters ? meterShard(meters, index, shard) : shard),
-    ofFiles: (files) => (meters ? meterFiles(meters, files) : files),
-    ofLanes: (lanes) => (meters ? meterLanes(meters, lanes) : lanes),
-    ofWork: (handlers) => (meters ? meterWork(meters, handlers) : handlers),
-    ofRequests: (api) => observeRequests(api, meters, tracing),
+    instrumentShard: (shard, index) => (meters ? meterShard(meters, index, shard) : shard),
+    instrumentFiles: (files) => (meters ? meterFiles(meters, files) : files),
+    instrumentLanes: (lanes) => (meters ? meterLanes(meters, lanes) : lanes),
+    instrumentWork: (handlers) => (meters ? meterWork(meters, handlers) : handlers),
+    instrumentRequests: (api) => observeRequests(api, meters, tracing),
     noteRetry: meters ? meterRetries(meters) : () => undefined,
     serve: async () => {
       if (!meters || config.INLET_METRICS_PORT === undefined) return;
@@ -57,7 +57,7 @@ export async function observe(config: Config, name: string, log: Log): Promise<O
 
 async function startMeters(config: Config): Promise<Meters | null> {
   if (config.INLET_METRICS_PORT === undefined) return null;
-  const { addProcessMetrics, createMeters } = await import('./meters.ts');
+  const { addProcessMetrics, createMeters } = await import('./metrics.ts');
   const meters = createMeters();
   addProcessMetrics(meters);
   return meters;
@@ -65,6 +65,6 @@ async function startMeters(config: Config): Promise<Meters | null> {
 
 async function startTracing(config: Config, service: string, log: Log): Promise<Tracing | null> {
   if (config.INLET_OTLP_URL === undefined) return null;
-  const { failSpan, startSpans } = await import('./tracing.ts');
+  const { failSpan, startSpans } = await import('./spans.ts');
   return { ...startSpans({ url: config.INLET_OTLP_URL, service, log }), fail: failSpan };
 }

@@ -1,12 +1,12 @@
 import type { Span } from '@opentelemetry/api';
 import type { FastifyRequest } from 'fastify';
 import { waitedMs } from '../../adapters/http/answer-record.ts';
+import type { Api } from '../../adapters/http/api.ts';
 import { findPartnerOf } from '../../adapters/http/authentication.ts';
 import { operationOf } from '../../adapters/http/request-log.ts';
-import type { Api } from '../../adapters/http/api.ts';
-import type { Meters } from './meters.ts';
+import type { Meters } from './metrics.ts';
 import { runInScope } from './scope.ts';
-import { type Tracing, attributesOf } from './traced.ts';
+import { type Tracing, attributesOf } from './trace.ts';
 
 /** Gives each request its id in the log, is timed by operation and status, and has a span where traces are kept. */
 export function observeRequests(api: Api, meters: Meters | null, tracing: Tracing | null): void {

@@ -1,0 +1,33 @@
+import { type Engine, type Shard, closeEngine, connectEngine } from '../adapters/clickhouse/connect.ts';
+import { clickhouseLoadStage } from '../adapters/clickhouse/load-stage.ts';
+import type { LoadStage } from '../ports/load-stage.ts';
+import type { Connections } from './wire-shared.ts';
+
+export type ConnectedEngine = {
+  readonly engine: Engine;
+  readonly stage: LoadStage;
+  readonly closeEngine: () => Promise<void>;
+};
+
+/** Connects to every ClickHouse shard, with instrumentation and failpoints around each client. */
+export function connectShards({ config, name, observability, failpoints }: Connections): ConnectedEngine {
+  const connected = connectEngine({
+    urls: config.INLET_CLICKHOUSE_URLS,
+    database: config.INLET_CLICKHOUSE_DATABASE,
+    cluster: config.INLET_CLICKHOUSE_CLUSTER,
+    name,
+  });
+  const wrap = (shard: Shard, index: number): Shard =>
+    failpoints.wrapShard(observability.instrumentShard(shard, index));
+  const [firstShard, ...otherShards] = connected.shards;
+  const engine: Engine = {
+    ...connected,
+    shards: [wrap(firstShard, 0), ...otherShards.map((shard, index) => wrap(shard, index + 1))],
+  };
+  const stage = failpoints.wrapPort('stage', clickhouseLoadStage(engine, config.INLET_ROOM_BYTES));
+  return {
+    engine,
+    stage: observability.instrumentPort('clickhouse', 'stage', stage),
+    closeEngine: () => closeEngine(engine),
+  };
+}

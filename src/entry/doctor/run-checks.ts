@@ -1,0 +1,54 @@
+import { withTimeout } from '../timeouts.ts';
+
+/** A condition that must hold for Inlet to work. */
+export type Check = {
+  readonly name: string;
+  /** What to do when the check fails. */
+  readonly remedy: string;
+  /** Returns what it observed, or throws the problem. */
+  readonly run: () => Promise<string>;
+};
+
+export type CheckResult = {
+  readonly name: string;
+  readonly isOk: boolean;
+  readonly message: string;
+  readonly remedy: string;
+  /** The failed check of the same server with the same message: there is one problem to fix, not two. */
+  readonly causedBy: string | null;
+  readonly milliseconds: number;
+};
+
+const checkTimeoutMs = 5_000;
+
+/** Each list concerns one server; its first check tests whether the server is reachable. */
+export async function runChecks(servers: readonly (readonly Check[])[]): Promise<CheckResult[]> {
+  return (await Promise.all(servers.map(checkServer))).flat();
+}
+
+/** Checks run concurrently, so that an unresponsive server does not hide the results of the others. */
+async function checkServer(checks: readonly Check[]): Promise<CheckResult[]> {
+  const results = await Promise.all(
+    checks.map(async ({ name, remedy, run }) => {
+      const start = performance.now();
+      const outcome = await withTimeout(run(), checkTimeoutMs).then(
+        (message) => ({ isOk: true, message }),
+        (error: unknown) => ({ isOk: false, message: messageOf(error) }),
+      );
+      return { name, remedy, ...outcome, milliseconds: Math.round(performance.now() - start) };
+    }),
+  );
+  const [first] = results;
+  return results.map((result) => {
+    const isSame = result !== first && first?.isOk === false && !result.isOk && result.message === first.message;
+    return { ...result, causedBy: isSame ? first.name : null };
+  });
+}
+
+/** Socket errors carry their message in a code, or in the errors of the addresses that were tried. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return error.message === '' ? code : error.message;
+}

@@ -1,0 +1,123 @@
+import { HeadBucketCommand } from '@aws-sdk/client-s3';
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import { clickhouseAudienceProfiler } from '../adapters/clickhouse/composition/audience-profiler.ts';
+import { type Engine, onEveryShard } from '../adapters/clickhouse/connect.ts';
+import type { Dependency } from '../adapters/http/routes/health.ts';
+import { postgresApiKeyStore } from '../adapters/postgres/api-key-store.ts';
+import { postgresAuditLog } from '../adapters/postgres/audit-log.ts';
+import { postgresChangeFeed } from '../adapters/postgres/change-feed.ts';
+import { postgresCompositionStore } from '../adapters/postgres/composition-store.ts';
+import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
+import { asCaller } from '../adapters/postgres/db/row-security.ts';
+import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
+import { randomKeys, reportKey, requestFingerprint } from '../adapters/vault/keys.ts';
+import { cosSquaredNoise } from '../domain/composition/noise.ts';
+import { accessRecorder } from '../usecases/access/record-access.ts';
+import { followedRecords } from '../usecases/follow/followed-records.ts';
+import { compositionComputer } from '../usecases/report/compute-composition.ts';
+import type { CompositionDeps } from '../usecases/report/get-composition.ts';
+import { type Config, limitsOf, protectionOf } from './config.ts';
+import { type ConnectedEngine, connectShards } from './connect-engine.ts';
+import { httpLimitsOf, requestLimitsOf } from './http-settings.ts';
+import { issuedTokensOf } from './issuer.ts';
+import { hasRoleIdentity } from './source-storage.ts';
+import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
+
+/** A request can take 30 s; the caller gets a response well before. */
+const reportTimeoutMs = 20_000;
+
+/** Builds what the api process uses. */
+export async function wireApi(config: Config, log: Logger) {
+  const connections = await connectServers(config, { name: 'inlet-api', boss: 'send', rows: 'of the caller' }, log);
+  const connected = connectShards(connections);
+  const deps = apiDeps(connections, connected);
+  return {
+    ...deps,
+    observability: connections.observability,
+    close: async (): Promise<void> => {
+      await deps.closeRecords();
+      await connections.close();
+      await connected.closeEngine();
+    },
+  };
+}
+
+export function apiDeps(connections: Connections, { engine, stage }: ConnectedEngine) {
+  const { config, name, log, postgresUrl, db, observability } = connections;
+  const { instrumentPort } = observability;
+  const stores = sharedStores(connections);
+  const { audiences, importLogs } = stores;
+  const keys = instrumentPort('postgres', 'keys', postgresApiKeyStore(db));
+  const audit = instrumentPort('postgres', 'audit', postgresAuditLog(db));
+  const feed = postgresChangeFeed({ url: postgresUrl, name: `${name}-changes`, log });
+  const most = { ofProcess: config.INLET_MAX_FOLLOWERS, ofPartner: config.INLET_MAX_FOLLOWERS_PER_PARTNER };
+  const composition = compositionDeps(connections, engine);
+  return {
+    ...stores,
+    db,
+    asCaller,
+    stage,
+    keys,
+    audit,
+    access: accessRecorder({ keys, audit, log }),
+    instrumentRequests: observability.instrumentRequests,
+    dependencies: dependenciesOf(connections, engine),
+    limits: limitsOf(config),
+    requestLimits: requestLimitsOf(config),
+    httpLimits: httpLimitsOf(config),
+    requestWindows: instrumentPort('postgres', 'requestWindows', postgresRequestWindows(db)),
+    issuedTokens: issuedTokensOf(config, log, (port) => instrumentPort('issuer', 'issuer', port)),
+    apiKeys: randomKeys('apiKey', config.INLET_ENVIRONMENT),
+    userTokens: randomKeys('userToken', config.INLET_ENVIRONMENT),
+    canAssumeRoles: hasRoleIdentity(config),
+    customers: instrumentPort('postgres', 'customers', postgresCustomerStore(db)),
+    fingerprint: requestFingerprint(config.INLET_SEALING_KEYS),
+    following: followedRecords({ importLogs, audiences, feed, asCaller, most, log }),
+    streamSeconds: config.INLET_STREAM_SECONDS,
+    composition,
+    /** Stops computing reports and following records. Call it before the connections close. */
+    closeRecords: async (): Promise<void> => {
+      composition.computer.stop();
+      await feed.close();
+    },
+  };
+}
+
+function compositionDeps({ config, db, log, observability }: Connections, engine: Engine): CompositionDeps {
+  const key = reportKey(config.INLET_REPORT_KEY, config.INLET_SEALING_KEYS);
+  const compositions = observability.instrumentPort('postgres', 'compositions', postgresCompositionStore(db));
+  const counter = clickhouseAudienceProfiler(engine, key.fingerprintKey);
+  const profiler = observability.instrumentPort('clickhouse', 'profiler', counter);
+  const protection = protectionOf(config);
+  return {
+    compositions,
+    computer: compositionComputer({ compositions, profiler }),
+    protection,
+    noise: cosSquaredNoise(key.draw, protection.noise),
+    timeoutMs: reportTimeoutMs,
+    log,
+  };
+}
+
+function dependenciesOf({ config, db, s3 }: Connections, engine: Engine): Dependency[] {
+  return [
+    {
+      name: 'postgres',
+      isNeededByRequests: true,
+      check: async () => void (await sql`SELECT 1`.execute(db)),
+    },
+    {
+      name: 'clickhouse',
+      isNeededByRequests: false,
+      check: async (abort_signal) =>
+        void (await onEveryShard(engine, (shard) => shard.command({ query: 'SELECT 1', abort_signal }))),
+    },
+    {
+      name: 'bucket',
+      isNeededByRequests: false,
+      check: async (abortSignal) =>
+        void (await s3.send(new HeadBucketCommand({ Bucket: config.INLET_S3_BUCKET }), { abortSignal })),
+    },
+  ];
+}

@@ -1,0 +1,56 @@
+import { hostname, userInfo } from 'node:os';
+import type { Logger } from 'pino';
+import { postgresApiKeyStore } from '../adapters/postgres/api-key-store.ts';
+import { postgresAuditLog } from '../adapters/postgres/audit-log.ts';
+import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
+import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
+import { postgresOperations } from '../adapters/postgres/operations/operations.ts';
+import { randomKeys } from '../adapters/vault/keys.ts';
+import { type Config, limitsOf } from './config.ts';
+import { hasRoleIdentity } from './source-storage.ts';
+import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
+
+/** Builds what operator commands use. They need no connection to ClickHouse. */
+export async function wireCli(config: Config, log: Logger, name = 'inlet-cli') {
+  // A command ends before its metrics could be scraped.
+  const settings = { ...config, INLET_METRICS_PORT: undefined, INLET_OTLP_URL: undefined };
+  const connections = await connectServers(settings, { name, boss: 'send', actor: operatorName() }, log);
+  return { ...cliDeps(connections), config, close: connections.close };
+}
+
+export function cliDeps(connections: Connections) {
+  const { config, db, boss, s3, observability, failpoints } = connections;
+  const { instrumentPort } = observability;
+  const { wrapPort } = failpoints;
+  return {
+    ...sharedStores(connections),
+    s3,
+    limits: limitsOf(config),
+    canAssumeRoles: hasRoleIdentity(config),
+    apiKeys: randomKeys('apiKey', config.INLET_ENVIRONMENT),
+    userTokens: randomKeys('userToken', config.INLET_ENVIRONMENT),
+    keys: instrumentPort('postgres', 'keys', postgresApiKeyStore(db)),
+    audit: instrumentPort('postgres', 'audit', postgresAuditLog(db)),
+    customers: instrumentPort('postgres', 'customers', postgresCustomerStore(db)),
+    lanes: instrumentPort(
+      'postgres',
+      'lanes',
+      observability.instrumentLanes(wrapPort('lanes', postgresLaneStore(db, boss))),
+    ),
+    operations: wrapPort('operations', postgresOperations(db, boss)),
+  };
+}
+
+/** The operator as this machine knows them, for the audit log. */
+function operatorName(): string {
+  return `${userName()}@${hostname()}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container can run under a user ID that has no name.
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
+}

@@ -1,0 +1,66 @@
+import type { Logger } from 'pino';
+import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-warehouse.ts';
+import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
+import { postgresFileStore } from '../adapters/postgres/file-store.ts';
+import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
+import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
+import { s3ObjectStore } from '../adapters/s3/object-store.ts';
+import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
+import { type Config, limitsOf, partnerNetworksOf } from './config.ts';
+import { type ConnectedEngine, connectShards } from './connect-engine.ts';
+import { partnerRoleKeys, sourceStorage } from './source-storage.ts';
+import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
+
+/** Builds what the worker process uses. */
+export async function wireWorker(config: Config, log: Logger) {
+  const connections = await connectServers(config, { name: 'inlet-worker', boss: 'work' }, log);
+  const connected = connectShards(connections);
+  return {
+    ...workerDeps(connections, connected),
+    observability: connections.observability,
+    failpoints: connections.failpoints,
+    close: async (): Promise<void> => {
+      await connections.close();
+      await connected.closeEngine();
+    },
+  };
+}
+
+export function workerDeps(connections: Connections, { engine, stage }: ConnectedEngine) {
+  const { config, db, boss, s3, observability, failpoints } = connections;
+  const { instrumentPort } = observability;
+  const { wrapPort } = failpoints;
+  const stores = sharedStores(connections);
+  const files = postgresFileStore(db, boss, config.INLET_FILES_OUT_PER_LANE);
+  return {
+    ...stores,
+    db,
+    boss,
+    stage,
+    trace: observability.trace,
+    noteRetry: observability.noteRetry,
+    limits: limitsOf(config),
+    requestWindows: instrumentPort('postgres', 'requestWindows', postgresRequestWindows(db)),
+    lanes: instrumentPort(
+      'postgres',
+      'lanes',
+      observability.instrumentLanes(wrapPort('lanes', postgresLaneStore(db, boss))),
+    ),
+    files: instrumentPort('postgres', 'files', observability.instrumentFiles(wrapPort('files', files))),
+    sources: sourceStorage({
+      db,
+      sealer: aesGcmSealer(config.INLET_SEALING_KEYS),
+      shared: s3ObjectStore(s3, config.INLET_S3_BUCKET),
+      partnerEndpoint: config.INLET_PARTNER_S3_ENDPOINT ?? null,
+      partnerNetworks: partnerNetworksOf(config),
+      keysOfRole: partnerRoleKeys(config, stores.partners),
+      instrument: (name, objects) => instrumentPort('storage', name, objects),
+    }),
+    warehouse: instrumentPort('clickhouse', 'warehouse', wrapPort('warehouse', clickhouseWarehouse(engine))),
+    audienceWarehouse: instrumentPort(
+      'clickhouse',
+      'audienceWarehouse',
+      wrapPort('audienceWarehouse', clickhouseAudienceWarehouse(engine)),
+    ),
+  };
+}
