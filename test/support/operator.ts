@@ -6,7 +6,7 @@ import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
 import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { randomKeys } from '../../src/adapters/vault/keys.ts';
-import { storageProvisioner } from '../../src/entry/storage.ts';
+import { storageProvisioner } from '../../src/entry/storage-provisioner.ts';
 import { configFor } from './environment.ts';
 import { silentLog } from './silent-log.ts';
 
