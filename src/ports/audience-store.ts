@@ -35,17 +35,17 @@ export interface AudienceStore {
   create(
     scope: AudienceScope,
     audience: NewAudienceLoad & { readonly name: string },
-    once?: IdempotentRequest | null,
+    idempotency?: IdempotentRequest | null,
   ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }>;
   /** Gives the id of the job; null when there is no such audience in the scope. */
   append(
     scope: AudienceScope,
     audienceId: number,
     load: NewAudienceLoad,
-    once?: IdempotentRequest | null,
+    idempotency?: IdempotentRequest | null,
   ): Promise<number | null>;
   /** A new generation: counts and files begin empty, open jobs of the audience are cancelled. False as null above. */
-  clear(scope: AudienceScope, audienceId: number, once?: IdempotentRequest | null): Promise<boolean>;
+  clear(scope: AudienceScope, audienceId: number, idempotency?: IdempotentRequest | null): Promise<boolean>;
   find(scope: AudienceScope, audienceId: number): Promise<Audience | null>;
   /** Of audiences of whatever partners, with their files; those that do not exist are left out. */
   marksOf(audienceIds: readonly number[]): Promise<readonly RecordMark[]>;

@@ -34,13 +34,13 @@ export interface ImportLogStore {
     partnerId: PartnerId,
     request: NewImport,
     maxOpenJobs: number,
-    once?: IdempotentRequest | null,
+    idempotency?: IdempotentRequest | null,
   ): Promise<number>;
   submitDelete(
     partnerId: PartnerId,
     request: NewDelete,
     maxOpenJobs: number,
-    once?: IdempotentRequest | null,
+    idempotency?: IdempotentRequest | null,
   ): Promise<number>;
   find(partnerId: PartnerId, importLogId: number): Promise<ImportLog | null>;
   /** Of import logs of whatever partners; those that do not exist are left out. */

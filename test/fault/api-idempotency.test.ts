@@ -46,7 +46,7 @@ describe('a request with an Idempotency-Key', () => {
 
   it.each(repeatableOperations)('is carried out once, wherever the api is killed on the way: %s', async (operation) => {
     const { port } = repeatableRequest(operation, { audienceId: 1, attributeId: 1 });
-    const uncommitted = [`before ${port}`, 'after requests.take', 'before requests.keep', 'after requests.keep'];
+    const uncommitted = [`before ${port}`, 'after requests.claim', 'before requests.save', 'after requests.save'];
     const committed = `after ${port}`;
     for (const point of [...uncommitted, committed]) {
       const victim = await startVictim(point);
@@ -80,7 +80,7 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   it('is refused with 409 while an api that stands still is at it, and has its answer afterwards', async () => {
-    const victim = await startVictim('stop after requests.keep');
+    const victim = await startVictim('stop after requests.save');
     const { id, send } = await newCaller('queueImport');
     const stranger = await newCaller('queueImport');
     const before = await partnerState(stores, id);

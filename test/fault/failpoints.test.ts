@@ -59,8 +59,8 @@ const elsewhere = [
   'audiences.append',
   'audiences.clear',
   'audiences.renewPurgeLease',
-  'requests.take',
-  'requests.keep',
+  'requests.claim',
+  'requests.save',
   'lanes.markCleaned',
   'operations.cancelJob',
 ];

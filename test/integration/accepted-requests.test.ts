@@ -77,17 +77,17 @@ describe('requests that were accepted', () => {
   const holdKey = async (key: string) => {
     const [held, found, end] = [Promise.withResolvers(), Promise.withResolvers(), Promise.withResolvers()];
     const holder = deps.db.transaction().execute(async (tx) => {
-      await deps.requests.take(tx, { partnerId, keyHash: createHash('sha256').update(key).digest() });
+      await deps.requests.claim(tx, { partnerId, keyHash: createHash('sha256').update(key).digest() });
       held.resolve(null);
       await end.promise;
     });
     await held.promise;
     const requests: RequestRecords = {
       deleteExpired: (limit) => deps.requests.deleteExpired(limit),
-      keep: (...given) => deps.requests.keep(...given),
+      save: (...given) => deps.requests.save(...given),
       find: (...given) => deps.requests.find(...given),
-      take: async (...given) => {
-        const isTaken = await deps.requests.take(...given);
+      claim: async (...given) => {
+        const isTaken = await deps.requests.claim(...given);
         if (!isTaken) found.resolve(null);
         return isTaken;
       },

@@ -35,12 +35,12 @@ export const idempotencyKey = {
 } as const;
 
 export const failuresOfRepeating: DocumentedFailures = {
-  idempotency_key_in_use: { detail: 'A request with this Idempotency-Key is still being carried out.' },
-  idempotency_key_reused: { detail: 'This Idempotency-Key belongs to another request.' },
+  idempotency_key_in_use: { detail: 'Another request with this Idempotency-Key is still running.' },
+  idempotency_key_reused: { detail: 'This Idempotency-Key was used for a different request.' },
 };
 
 export const tooManyOpenJobs: DocumentedFailures = {
-  too_many_open_jobs: { detail: 'The partner has 200 open jobs, which is the most it may have.' },
+  too_many_open_jobs: { detail: 'The partner has 200 open jobs, which is the limit.' },
 };
 
 export const invalidFilePath: DocumentedFailures = {

@@ -24,9 +24,10 @@ export function postgresAudienceStore(
 ): AudienceStore {
   const deps = { db, boss, requests };
   return {
-    create: (scope, audience, once = null) => createAudience(deps, scope, audience, once),
-    append: (scope, audienceId, load, once = null) => appendToAudience(deps, scope, audienceId, load, once),
-    clear: (scope, audienceId, once = null) => clearAudience(deps, scope, audienceId, once),
+    create: (scope, audience, idempotency = null) => createAudience(deps, scope, audience, idempotency),
+    append: (scope, audienceId, load, idempotency = null) =>
+      appendToAudience(deps, scope, audienceId, load, idempotency),
+    clear: (scope, audienceId, idempotency = null) => clearAudience(deps, scope, audienceId, idempotency),
     find: async (scope, audienceId) => (await selectAudiences(db, scope, { audienceId }))[0] ?? null,
     list: (scope, page) => selectAudiences(db, scope, page),
     // One snapshot: files and counts belong together.
@@ -89,9 +90,9 @@ async function createAudience(
   deps: Deps,
   { partnerId, customerId }: AudienceScope,
   { name, filePath, maxOpenJobs }: NewAudienceLoad & { readonly name: string },
-  once: IdempotentRequest | null,
+  idempotency: IdempotentRequest | null,
 ): Promise<{ audienceId: number; warehouseSegmentId: number }> {
-  return runIdempotently(deps, { partnerId, once, result: madeSchema }, (tx) =>
+  return runIdempotently(deps, { partnerId, idempotency, result: madeSchema }, (tx) =>
     submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
       const made = await tx
         .insertInto('audience')
@@ -110,11 +111,11 @@ async function appendToAudience(
   scope: AudienceScope,
   audienceId: number,
   { filePath, maxOpenJobs }: NewAudienceLoad,
-  once: IdempotentRequest | null,
+  idempotency: IdempotentRequest | null,
 ): Promise<number | null> {
   const { partnerId } = scope;
   if (!(await findAudience(deps.db, scope, audienceId))) return null;
-  return runIdempotently(deps, { partnerId, once, result: z.int() }, (tx) =>
+  return runIdempotently(deps, { partnerId, idempotency, result: z.int() }, (tx) =>
     // The lane before the audience: whoever locks both does it in this order.
     submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
       const { generation } = await lockAudience(tx, scope, audienceId);
@@ -157,13 +158,13 @@ async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
  * wants to commit.
  */
 async function clearAudience(
-  deps: { readonly db: Database; readonly boss: PgBoss; readonly requests: RequestRecords },
+  deps: Deps,
   scope: AudienceScope,
   audienceId: number,
-  once: IdempotentRequest | null,
+  idempotency: IdempotentRequest | null,
 ): Promise<boolean> {
   if (!(await findAudience(deps.db, scope, audienceId))) return false;
-  return runIdempotently(deps, { partnerId: scope.partnerId, once, result: z.literal(true) }, async (tx) => {
+  return runIdempotently(deps, { partnerId: scope.partnerId, idempotency, result: z.literal(true) }, async (tx) => {
     // The lane before the audience, as an append does it; and the lane sees either the cancelled jobs or the new token.
     await lockLane(tx, scope.partnerId);
     const { generation } = await lockAudience(tx, scope, audienceId);

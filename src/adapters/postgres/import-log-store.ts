@@ -1,10 +1,8 @@
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { z } from 'zod';
-import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import { type ImportLog, type Progress, estimateSecondsLeft, logType, pathType } from '../../domain/import-log.ts';
 import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
-import type { BucketCredentials } from '../../domain/partner-bucket.ts';
 import type { Sealer } from '../../ports/crypto.ts';
 import type { ImportLogStore, NewDelete, NewImport } from '../../ports/import-log-store.ts';
 import { selectAttributes } from './attribute-store.ts';
@@ -12,7 +10,7 @@ import { selectImportLogMarks } from './change-feed.ts';
 import { sealCredentials } from './credentials.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { toJobStatus, toKeyType, toLogType, toPathType } from './db/tables.ts';
-import { type RequestRecords, runIdempotently, postgresAcceptedRequests } from './idempotency-store.ts';
+import { runIdempotently, postgresAcceptedRequests } from './idempotency-store.ts';
 import { submitJob } from './lane/submit-job.ts';
 import { selectLoadedFiles } from './loaded-files.ts';
 
@@ -22,12 +20,21 @@ export function postgresImportLogStore(
   sealer: Sealer,
   requests = postgresAcceptedRequests(db),
 ): ImportLogStore {
-  const deps = { db, boss, sealer, requests };
+  const deps = { db, requests };
   return {
-    submitImport: (partnerId, request, maxOpenJobs, once = null) =>
-      submitImport(deps, partnerId, request, maxOpenJobs, once),
-    submitDelete: (partnerId, request, maxOpenJobs, once = null) =>
-      submitDelete(deps, partnerId, request, maxOpenJobs, once),
+    submitImport: (partnerId, request, maxOpenJobs, idempotency = null) =>
+      runIdempotently(deps, { partnerId, idempotency, result }, (tx) =>
+        submitJob(boss, tx, partnerId, { kind: jobKind.import, maxOpenJobs }, (jobId) =>
+          insertImport(tx, sealer, { jobId, partnerId }, request),
+        ),
+      ),
+    submitDelete: (partnerId, request, maxOpenJobs, idempotency = null) =>
+      runIdempotently(deps, { partnerId, idempotency, result }, async (tx) => {
+        const attributeIds = request.attributeIdsIn(await selectAttributes(tx, partnerId, { retired: true }));
+        return submitJob(boss, tx, partnerId, { kind: jobKind.delete, maxOpenJobs }, (jobId) =>
+          insertDelete(tx, { jobId, partnerId }, request, attributeIds),
+        );
+      }),
     find: async (partnerId, importLogId) => (await selectImportLogs(db, partnerId, { importLogId }))[0] ?? null,
     marksOf: (importLogIds) => selectImportLogMarks(db, importLogIds),
     listNewest: (partnerId, limit, beforeId = Number.MAX_SAFE_INTEGER) =>
@@ -36,95 +43,68 @@ export function postgresImportLogStore(
   };
 }
 
-type Deps = {
-  readonly db: Database;
-  readonly boss: PgBoss;
-  readonly sealer: Sealer;
-  readonly requests: RequestRecords;
-};
-
+/** The stored result of an idempotent request: the job's ID. */
 const result = z.int();
 
-async function submitImport(
-  deps: Deps,
-  partnerId: number,
-  request: NewImport,
-  maxOpenJobs: number,
-  once: IdempotentRequest | null,
-): Promise<number> {
-  return runIdempotently(deps, { partnerId, once, result }, (tx) =>
-    submitJob(deps.boss, tx, partnerId, { kind: jobKind.import, maxOpenJobs }, async (jobId) => {
-      await tx
-        .insertInto('import_log')
-        .values({
-          job_id: jobId,
-          partner_id: partnerId,
-          log_type: logType.import,
-          file_path: request.filePath,
-          path_type: request.pathType,
-          key_type: request.keyType,
-          compressed: request.compressed,
-          mode: request.mode,
-          keys: null,
-          errors: null,
-        })
-        .execute();
-      if (request.credentials) await insertCredentials(tx, deps.sealer, { jobId, partnerId }, request.credentials);
-      return jobId;
-    }),
-  );
-}
+type Owner = { readonly jobId: number; readonly partnerId: number };
 
-async function submitDelete(
-  deps: Deps,
-  partnerId: number,
-  request: NewDelete,
-  maxOpenJobs: number,
-  once: IdempotentRequest | null,
-): Promise<number> {
-  return runIdempotently(deps, { partnerId, once, result }, async (tx) => {
-    const attributeIds = request.attributeIdsIn(await selectAttributes(tx, partnerId, { retired: true }));
-    return submitJob(deps.boss, tx, partnerId, { kind: jobKind.delete, maxOpenJobs }, async (jobId) => {
-      await tx
-        .insertInto('import_log')
-        .values({
-          job_id: jobId,
-          partner_id: partnerId,
-          log_type: logType.delete,
-          file_path: '',
-          path_type: pathType.sharedBucket,
-          key_type: request.keyType,
-          keys: JSON.stringify(request.keys),
-          attribute_ids: JSON.stringify(attributeIds),
-          errors: null,
-        })
-        .execute();
-      return jobId;
-    });
-  });
-}
-
-async function insertCredentials(
-  tx: Tx,
-  sealer: Sealer,
-  owner: { jobId: number; partnerId: number },
-  credentials: BucketCredentials,
-): Promise<void> {
-  const { keyId, bytes } = sealCredentials(sealer, owner, credentials);
+async function insertImport(tx: Tx, sealer: Sealer, owner: Owner, request: NewImport): Promise<number> {
   await tx
-    .insertInto('job_credential')
-    .values({ job_id: owner.jobId, key_id: keyId, sealed: Buffer.from(bytes) })
+    .insertInto('import_log')
+    .values({
+      job_id: owner.jobId,
+      partner_id: owner.partnerId,
+      log_type: logType.import,
+      file_path: request.filePath,
+      path_type: request.pathType,
+      key_type: request.keyType,
+      compressed: request.compressed,
+      mode: request.mode,
+      keys: null,
+      errors: null,
+    })
     .execute();
+  if (request.credentials) {
+    const { keyId, bytes } = sealCredentials(sealer, owner, request.credentials);
+    await tx
+      .insertInto('job_credential')
+      .values({ job_id: owner.jobId, key_id: keyId, sealed: Buffer.from(bytes) })
+      .execute();
+  }
+  return owner.jobId;
 }
 
-/** How far the files of a running job are. Of a job that has ended it is known without looking at its files. */
+async function insertDelete(
+  tx: Tx,
+  { jobId, partnerId }: Owner,
+  request: NewDelete,
+  attributeIds: readonly number[],
+): Promise<number> {
+  await tx
+    .insertInto('import_log')
+    .values({
+      job_id: jobId,
+      partner_id: partnerId,
+      log_type: logType.delete,
+      file_path: '',
+      path_type: pathType.sharedBucket,
+      key_type: request.keyType,
+      keys: JSON.stringify(request.keys),
+      attribute_ids: JSON.stringify(attributeIds),
+      errors: null,
+    })
+    .execute();
+  return jobId;
+}
+
+/** Progress of a running job's files. For an ended job it follows from the record alone. */
 const filesRead = sql<{ bytes: number; rows: number } | null>`
   CASE WHEN job.status = ${jobStatus.running} THEN (
     SELECT json_build_object('bytes', coalesce(sum(f.bytes_read), 0),
                              'rows', coalesce(sum(greatest(f.rows_read, f.total_rows)), 0))
     FROM job_file f WHERE f.job_id = job.id) END`;
 
-/** Open jobs of the partner before this one, while it is open itself. */
+/** The number of the partner's open jobs ahead of this one; 0 for an ended job. */
 const jobsAhead = sql<number>`
   (SELECT count(*) FROM job ahead WHERE ahead.partner_id = job.partner_id AND ahead.seq < job.seq
      AND ahead.status IN (0, 1) AND job.status IN (0, 1))`;

@@ -26,14 +26,14 @@ export async function queueImport(
   deps: QueueImportDeps,
   partner: Partner,
   request: NewImport,
-  once: IdempotentRequest | null = null,
+  idempotency: IdempotentRequest | null = null,
 ): Promise<number> {
   requireAll([
     () => requirePath(partner, request),
     () => requireCredentials(deps, request),
     () => requireCompressedForPrefix(request.filePath, request.compressed),
   ]);
-  return deps.importLogs.submitImport(partner.id, request, deps.limits.maxOpenJobs, once);
+  return deps.importLogs.submitImport(partner.id, request, deps.limits.maxOpenJobs, idempotency);
 }
 
 function requirePath({ prefix }: Partner, request: NewImport): void {
@@ -74,9 +74,9 @@ export async function queueDelete(
   deps: QueueDeleteDeps,
   partner: Partner,
   request: { readonly keyType: KeyType; readonly keys: readonly string[] },
-  once: IdempotentRequest | null = null,
+  idempotency: IdempotentRequest | null = null,
 ): Promise<number> {
   const attributeIdsIn: NewDelete['attributeIdsIn'] = (attributes) =>
     attributesOfKeys(request.keys, resolveKeys(attributes, request.keyType));
-  return deps.importLogs.submitDelete(partner.id, { ...request, attributeIdsIn }, deps.limits.maxOpenJobs, once);
+  return deps.importLogs.submitDelete(partner.id, { ...request, attributeIdsIn }, deps.limits.maxOpenJobs, idempotency);
 }

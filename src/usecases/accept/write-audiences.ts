@@ -15,11 +15,11 @@ export async function createAudience(
   deps: WriteAudienceDeps,
   { partner, scope }: Caller,
   request: { readonly name: string; readonly filePath: string },
-  once: IdempotentRequest | null = null,
+  idempotency: IdempotentRequest | null = null,
 ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }> {
   const filePath = relativePath(partner, request.filePath);
   const { maxOpenJobs } = deps.limits;
-  return deps.audiences.create(scope, { name: request.name, filePath, maxOpenJobs }, once);
+  return deps.audiences.create(scope, { name: request.name, filePath, maxOpenJobs }, idempotency);
 }
 
 /** Gives the id of the job that loads them. */
@@ -28,10 +28,10 @@ export async function appendAudienceFiles(
   { partner, scope }: Caller,
   audienceId: number,
   filePath: string,
-  once: IdempotentRequest | null = null,
+  idempotency: IdempotentRequest | null = null,
 ): Promise<number> {
   const load = { filePath: relativePath(partner, filePath), maxOpenJobs: deps.limits.maxOpenJobs };
-  const jobId = await deps.audiences.append(scope, audienceId, load, once);
+  const jobId = await deps.audiences.append(scope, audienceId, load, idempotency);
   if (jobId === null) throw noSuchAudience(audienceId);
   return jobId;
 }
@@ -40,9 +40,9 @@ export async function clearAudience(
   deps: WriteAudienceDeps,
   scope: AudienceScope,
   audienceId: number,
-  once: IdempotentRequest | null = null,
+  idempotency: IdempotentRequest | null = null,
 ): Promise<void> {
-  if (!(await deps.audiences.clear(scope, audienceId, once))) throw noSuchAudience(audienceId);
+  if (!(await deps.audiences.clear(scope, audienceId, idempotency))) throw noSuchAudience(audienceId);
 }
 
 /** Decision 25. What is kept is relative to the prefix, however it was given. */

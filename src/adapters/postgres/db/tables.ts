@@ -201,7 +201,7 @@ export type Tables = {
   audience_load: AudienceLoadTable;
   dead_generation: DeadGenerationTable;
   composition: CompositionTable;
-  sweep: { name: string; ran_at: Timestamp };
+  sweep: { name: string; ran_at: Date };
   job_file_reject: JobFileRejectTable;
   request_window: RequestWindowTable;
   accepted_request: AcceptedRequestTable;
