@@ -1,7 +1,7 @@
 import type { InsertType, SelectType } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Tables } from '../../src/adapters/postgres/db/tables.ts';
-import { type TestStores, createEmptyStores, templateDatabase, withDatabase } from '../support/stores.ts';
+import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 
 // The compiler checks this list against the statement types, and the test checks it against the migrated schema. A column
 // that is added, removed or changed on one side only fails one of the two.
@@ -226,7 +226,7 @@ function allowedSpecs({ type, is_nullable, has_default }: ColumnRow): string[] {
 describe('the statement type', () => {
   let stores: TestStores;
   beforeAll(async () => {
-    stores = await createEmptyStores('one', templateDatabase);
+    stores = await createPostgresStores();
   });
   afterAll(() => stores.drop());
 
