@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { basename, relative } from 'node:path';
 import { z } from 'zod';
 
-// The closing lines of CI: what failed, by name and with its first lines, so that the end of the output says it; then gates
-// and tests together. A suite without a report counts as failed.
+// The end of the gate's output: the seconds of each step and of the slowest files of each suite, then every failure by name,
+// then the totals. Arguments: the table of steps (name, seconds and exit code), then the reports of the suites without `.json`.
+// A suite without a report counts as failed.
 
 const testSchema = z.object({
   status: z.string(),
@@ -13,6 +15,8 @@ const fileSchema = z.object({
   name: z.string(),
   status: z.string(),
   message: z.string().nullish(),
+  startTime: z.number(),
+  endTime: z.number(),
   assertionResults: z.array(testSchema),
 });
 const reportSchema = z.object({
@@ -21,36 +25,72 @@ const reportSchema = z.object({
   numFailedTests: z.int(),
   testResults: z.array(fileSchema),
 });
+type Report = z.infer<typeof reportSchema>;
 
-const linesOfAMessage = 12;
+const maxMessageLines = 12;
+const slowestFiles = 5;
+const suitePrefix = 'suite: ';
 
-function say(where: string, message: string): void {
-  const lines = message.trim().split('\n').slice(0, linesOfAMessage);
-  process.stdout.write(`FAILED: ${where}\n${lines.map((line) => `    ${line}\n`).join('')}`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const printRow = (seconds: number, name: string): void => print(`${seconds.toFixed(0).padStart(6)}  ${name}`);
+
+function printFailure(where: string, message: string): void {
+  print(`FAILED: ${where}`);
+  for (const line of message.trim().split('\n').slice(0, maxMessageLines)) print(`    ${line}`);
 }
 
-const [gatesPassed = '0', gatesFailed = '0', ...reports] = process.argv.slice(2);
-let passed = Number(gatesPassed);
-let failed = Number(gatesFailed);
-for (const report of reports) {
-  const text = await readFile(report, 'utf8').catch(() => '{}');
-  const parsed = reportSchema.safeParse(JSON.parse(text));
-  if (!parsed.success) {
-    failed += 1;
-    say(report, 'The suite ended without a report.');
-    continue;
-  }
-  const { success, numPassedTests, numFailedTests, testResults } = parsed.data;
-  passed += numPassedTests;
-  // A suite can fail without a failed test: a hook, an import, an unhandled error.
-  failed += success ? 0 : Math.max(1, numFailedTests);
+function printSlowestFiles({ testResults }: Report): void {
+  const files = testResults.map(({ name, startTime, endTime }) => ({ name, seconds: (endTime - startTime) / 1000 }));
+  for (const { name, seconds } of files.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestFiles))
+    printRow(seconds, `    ${relative('.', name)}`);
+}
+
+function printFailuresOf(suite: string, { success, numFailedTests, testResults }: Report): void {
   if (!success && numFailedTests === 0)
-    say(report, 'No test failed, but a hook, an import, or an error outside of tests.');
+    printFailure(suite, 'No test failed, but a hook, an import, or code outside of tests did.');
   for (const { name, status, message, assertionResults } of testResults) {
     const failedTests = assertionResults.filter((test) => test.status === 'failed');
-    for (const test of failedTests) say(`${name}: ${test.fullName}`, (test.failureMessages ?? []).join('\n'));
-    if (status === 'failed' && failedTests.length === 0) say(name, message ?? '');
+    for (const test of failedTests) printFailure(`${name}: ${test.fullName}`, (test.failureMessages ?? []).join('\n'));
+    if (status === 'failed' && failedTests.length === 0) printFailure(name, message ?? '');
   }
 }
-process.stdout.write(`${passed} passed, ${failed} failed\n`);
+
+async function readReport(path: string): Promise<Report | null> {
+  const text = await readFile(`${path}.json`, 'utf8').catch(() => '{}');
+  return reportSchema.safeParse(JSON.parse(text)).data ?? null;
+}
+
+const [stepsFile = '', ...paths] = process.argv.slice(2);
+const steps = (await readFile(stepsFile, 'utf8'))
+  .trim()
+  .split('\n')
+  .map((line) => line.split('\t'))
+  .map(([name = '', seconds, code]) => ({ name, seconds: Number(seconds), code: Number(code) }));
+const reports = new Map<string, Report | null>();
+for (const path of paths) reports.set(basename(path), await readReport(path));
+
+print('\nSeconds of each step and of the slowest files of each suite. Steps that run side by side overlap:');
+for (const { name, seconds } of steps) {
+  printRow(seconds, name);
+  const report = name.startsWith(suitePrefix) ? reports.get(name.slice(suitePrefix.length)) : null;
+  if (report) printSlowestFiles(report);
+}
+
+// A suite's tests are counted one by one, below.
+const others = steps.filter(({ name }) => !name.startsWith(suitePrefix));
+let passed = others.filter(({ code }) => code === 0).length;
+let failed = others.length - passed;
+for (const { name } of others.filter(({ code }) => code !== 0)) print(`FAILED: ${name}`);
+for (const [suite, report] of reports) {
+  if (report) {
+    passed += report.numPassedTests;
+    // A suite can fail without a failed test: a hook, an import, an unhandled error.
+    failed += report.success ? 0 : Math.max(1, report.numFailedTests);
+    printFailuresOf(suite, report);
+  } else {
+    failed += 1;
+    printFailure(suite, 'The suite ended without a report.');
+  }
+}
+print(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;

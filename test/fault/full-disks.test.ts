@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { device } from '../support/device-id.ts';
 import { inletOutput } from '../support/run-inlet.ts';
 import { withDatabase } from '../support/stores.ts';
@@ -10,17 +10,17 @@ import type { FaultPartner } from './fault-partner.ts';
 import { type FreshServers, startFreshServers } from './fresh-servers.ts';
 import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
-// PostgreSQL and both shards on one small disk in memory, that is then filled to its last byte. PostgreSQL may end of it.
+// PostgreSQL and both shards share a small file system in memory, which is then filled to its last byte. PostgreSQL may exit.
 
 const place = `/var/tmp/inlet-small-${process.pid}`;
 const filler = join(place, 'filler');
-/** Long enough for every attempt to meet the full disk, and to be made again. */
+/** Long enough for every job to fail on the full disk and to be retried. */
 const fullMs = 15_000;
 
-/** Only root may mount; elsewhere this is not tried. */
+/** Only root can mount a file system. */
 const canMount = process.getuid?.() === 0;
 
-describe.runIf(canMount)('a disk that is full', () => {
+describe.runIf(canMount && inject('campaign') === 'long')('a full disk', () => {
   let fresh: FreshServers;
   let cluster: TestCluster;
   let partner: FaultPartner;
@@ -39,7 +39,7 @@ describe.runIf(canMount)('a disk that is full', () => {
     rmSync(place, { recursive: true, force: true });
   });
 
-  const ask = async (): Promise<void> => {
+  const submit = async (): Promise<void> => {
     const [a] = partner.attributes;
     const first = 100 * partner.asked.length;
     const rows = Array.from({ length: 100 }, (_, n) => ({
@@ -49,7 +49,7 @@ describe.runIf(canMount)('a disk that is full', () => {
     }));
     await partner.importFiles('merge', [rows, rows]);
   };
-  /** Also what the servers give up meanwhile. */
+  /** Also fills the space that the servers free meanwhile. */
   const keepFull = (): { end: () => void } => {
     const file = openSync(filler, 'a');
     fill(file);
@@ -69,21 +69,21 @@ describe.runIf(canMount)('a disk that is full', () => {
       return (await client.query<{ ended: number }>(query, [moment])).rows[0]?.ended ?? 0;
     });
 
-  it('makes jobs wait, and none fail; when there is room again, all goes on', async () => {
-    await ask();
+  it('delays jobs and fails none; they continue once there is space', async () => {
+    await submit();
     expect(await cluster.auditAtEnd([partner])).toEqual([]);
-    // Under way, and kept so until the disk is full.
+    // Jobs stay in progress until the disk is full.
     cluster.proxies.storage.make({ is: 'stalled' });
-    for (let n = 0; n < 4; n++) await ask();
+    for (let n = 0; n < 4; n++) await submit();
     const full = keepFull();
     cluster.proxies.storage.make({ is: 'none' });
     await pause(fullMs);
     full.end();
-    const hasRoomAgain = new Date();
+    const hasSpaceAgain = new Date();
     await fresh.startAgain();
-    await ask();
+    await submit();
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
-    expect(await endedBefore(hasRoomAgain), 'jobs that ended without having met the full disk').toBe(1);
+    expect(await endedBefore(hasSpaceAgain), 'jobs that finished before the disk had space again').toBe(1);
   });
 });
 

@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { device } from '../support/device-id.ts';
 import type { FaultPartner } from './fault-partner.ts';
 import { firstMember } from './known-devices.ts';
 import { type ServerName, signalServer, startServers } from './real-servers.ts';
 import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
-// The servers themselves, not the way to them. They belong to this test alone while it runs.
+// Kills and suspends the servers themselves, not the connections to them. No other test uses them meanwhile.
 
-/** Long enough to be asked while they are gone. */
+/** Long enough for a request to fail. */
 const goneMs = 3_000;
-/** Longer than it takes until a server that stands still is believed to be away. */
-const stillMs = 15_000;
+/** Longer than it takes to detect a suspended server. */
+const suspendedMs = 15_000;
 
-describe('a server', () => {
+describe('a real server', () => {
   let cluster: TestCluster;
   let partner: FaultPartner;
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('a server', () => {
     await cluster.stop();
   });
 
-  const askForSome = async (): Promise<void> => {
+  const submitSome = async (): Promise<void> => {
     const [a] = partner.attributes;
     const first = 10 * partner.asked.length;
     const rows = Array.from({ length: 10 }, (_, n) => ({
@@ -38,29 +38,32 @@ describe('a server', () => {
     await partner.createAudience([{ rows: [member], flaw: null }]);
   };
 
-  const killed: [what: string, names: ServerName[]][] = [
-    ['PostgreSQL', ['PostgreSQL']],
+  const inLongRun = inject('campaign') === 'long';
+  type Killed = [what: string, names: ServerName[]];
+  const onlyInLongRun: Killed[] = [
     ['a shard', ['shard 2']],
-    ['every shard', ['shard 1', 'shard 2']],
     ['the S3 gateway', ['S3 gateway']],
   ];
-  it.each(killed)('that is killed with work under way loses nothing: %s', async (_what, names) => {
-    await askForSome();
+  const killed: Killed[] = [
+    ['PostgreSQL', ['PostgreSQL']],
+    ['every shard', ['shard 1', 'shard 2']],
+    ...(inLongRun ? onlyInLongRun : []),
+  ];
+  const suspended: readonly ServerName[] = inLongRun ? ['shard 1', 'S3 gateway'] : ['shard 1'];
+  it.each(killed)('that is killed during work loses nothing: %s', async (_what, names) => {
+    await submitSome();
     for (const name of names) expect(signalServer(name, 'SIGKILL')).toBe(true);
     await pause(goneMs);
     await startServers();
-    await askForSome();
+    await submitSome();
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
-  it.each<ServerName>(['shard 1', 'S3 gateway'])(
-    'that stands still makes jobs wait, and none fail: %s',
-    async (name) => {
-      await askForSome();
-      expect(signalServer(name, 'SIGSTOP')).toBe(true);
-      await pause(stillMs);
-      signalServer(name, 'SIGCONT');
-      expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
-    },
-  );
+  it.each(suspended)('that is suspended delays jobs and fails none: %s', async (name) => {
+    await submitSome();
+    expect(signalServer(name, 'SIGSTOP')).toBe(true);
+    await pause(suspendedMs);
+    signalServer(name, 'SIGCONT');
+    expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startTakeovers, type Takeovers } from './takeover.ts';
 
-describe('what a worker was at', () => {
+describe('a file that a worker was loading', () => {
   let takeovers: Takeovers;
   beforeAll(async () => {
     takeovers = await startTakeovers();
@@ -16,18 +16,20 @@ describe('what a worker was at', () => {
     return seconds;
   };
 
-  it('runs elsewhere within two seconds after it is killed', async () => {
-    const seconds = await secondsOf('SIGKILL', inject('kills'));
-    expect(seconds[Math.ceil(seconds.length * 0.95) - 1]).toBeLessThan(2);
+  it('is claimed by another worker within two seconds after a kill', async () => {
+    const seconds = await secondsOf('SIGKILL', inject('campaign') === 'long' ? 50 : 5);
+    // The slowest 5 % may take longer, but at least one.
+    const outliers = Math.max(1, Math.floor(seconds.length * 0.05));
+    expect(seconds.at(-1 - outliers)).toBeLessThan(2);
     expect(seconds.at(-1)).toBeLessThan(15);
   });
 
-  it('runs elsewhere within fifteen seconds after it stands still', async () => {
+  it('is claimed by another worker within fifteen seconds after a suspension', async () => {
     const seconds = await secondsOf('SIGSTOP', 1);
     expect(seconds.at(-1)).toBeLessThan(15);
   });
 
-  it('is done in the end, once', async () => {
+  it('is loaded exactly once', async () => {
     expect(await takeovers.audit()).toEqual([]);
   });
 });

@@ -1,24 +1,30 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { device } from '../support/device-id.ts';
 import { type Proxy, type Trouble, slowDown } from '../support/proxy.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { FaultPartner } from './fault-partner.ts';
 import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
-/** Long enough for several attempts; and longer than it takes until a server that stands still is believed to be away. */
-const secondsOf = (trouble: Trouble): number => (trouble.is === 'stalled' ? 30 : 10);
+const inLongRun = inject('campaign') === 'long';
+const cutSeconds = inLongRun ? 10 : 4;
 
-describe('while a server is away', () => {
+/** Long enough for several attempts; a stalled server also takes a while to be detected. */
+const secondsOf = (trouble: Trouble): number => (trouble.is === 'stalled' ? 30 : cutSeconds);
+
+/** How often PostgreSQL is cut off, each time at another point of a job. */
+const cuts = inLongRun ? 15 : 5;
+
+describe('while a dependency is unavailable', () => {
   let cluster: TestCluster;
   let partner: FaultPartner;
   beforeAll(async () => {
-    cluster = await startTestCluster('away', { topology: 'two', workers: 2 });
+    cluster = await startTestCluster('unavailable-dependencies', { topology: 'two', workers: 2 });
     partner = await cluster.newPartner();
   });
   afterAll(() => cluster.stop());
 
-  const ask = async (): Promise<void> => {
+  const submit = async (): Promise<void> => {
     const [a] = partner.attributes;
     await partner.importFiles('merge', [[{ device: device(partner.asked.length), isDelete: false, attributes: [a] }]]);
   };
@@ -37,42 +43,41 @@ describe('while a server is away', () => {
     return [answer.status, await answer.json()];
   };
 
-  const troubles: [string, Trouble][] = [
-    ['is cut off', { is: 'cut' }],
-    ['stands still', { is: 'stalled' }],
-  ];
-  it.each(troubles)('a storage that %s makes jobs wait, and none fail', async (_how, trouble) => {
+  /** The gate suspends a real server instead: real-servers.test.ts. */
+  const stalls: [string, Trouble][] = inLongRun ? [['stalls', { is: 'stalled' }]] : [];
+  const troubles: [string, Trouble][] = [['is cut off', { is: 'cut' }], ...stalls];
+  it.each(troubles)('an object storage that %s delays jobs and fails none', async (_how, trouble) => {
     await whileItIs([cluster.proxies.storage], trouble, async () => {
-      for (let n = 0; n < 3; n++) await ask();
+      for (let n = 0; n < 3; n++) await submit();
       const dependencies = { postgres: 'ok', clickhouse: 'ok', bucket: 'unavailable' };
-      expect(await readiness(), 'requests are answered').toEqual([200, { status: 'ok', dependencies }]);
+      expect(await readiness(), 'the API accepts requests').toEqual([200, { status: 'ok', dependencies }]);
     });
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
-  it('a storage that wants us to slow down makes jobs wait, and none fail', async () => {
-    await whileItIs([cluster.proxies.storage], slowDown, ask);
+  it('an object storage that throttles requests delays jobs and fails none', async () => {
+    await whileItIs([cluster.proxies.storage], slowDown, submit);
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
-  it.each(troubles)('an engine that %s makes jobs wait, and none fail', async (_how, trouble) => {
+  it.each(troubles)('a ClickHouse cluster that %s delays jobs and fails none', async (_how, trouble) => {
     await whileItIs(cluster.proxies.engine, trouble, async () => {
-      for (let n = 0; n < 3; n++) await ask();
+      for (let n = 0; n < 3; n++) await submit();
       const dependencies = { postgres: 'ok', clickhouse: 'unavailable', bucket: 'ok' };
-      expect(await readiness(), 'requests are answered').toEqual([200, { status: 'ok', dependencies }]);
+      expect(await readiness(), 'the API accepts requests').toEqual([200, { status: 'ok', dependencies }]);
     });
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
-  it('one shard that is cut off makes jobs wait, and none fail', async () => {
-    await whileItIs(cluster.proxies.engine.slice(1), { is: 'cut' }, ask);
+  it('a ClickHouse shard that is cut off delays jobs and fails none', async () => {
+    await whileItIs(cluster.proxies.engine.slice(1), { is: 'cut' }, submit);
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
   it.each(troubles)(
-    'a PostgreSQL that %s is answered with 503 and Retry-After, and all goes on afterwards',
+    'a PostgreSQL server that %s causes 503 with Retry-After until it is back',
     async (_how, trouble) => {
-      await ask();
+      await submit();
       await whileItIs([cluster.proxies.postgres], trouble, async () => {
         const answer = await fetch(`${cluster.url}/v1/marketplace/import`, {
           headers: { authorization: `Bearer inlet_${'x'.repeat(32)}` },
@@ -81,19 +86,19 @@ describe('while a server is away', () => {
         const dependencies = { postgres: 'unavailable', clickhouse: 'ok', bucket: 'ok' };
         expect(await readiness()).toEqual([503, { status: 'unavailable', dependencies }]);
       });
-      await ask();
+      await submit();
       expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
     },
   );
 
-  it('a PostgreSQL that is cut off at any moment of a job ends no process', async () => {
-    for (let n = 0; n < 15; n++) {
-      await ask();
-      await pause(Math.random() * 300); // the moment
+  it('a PostgreSQL server that is cut off at any point of a job ends no process', async () => {
+    for (let n = 0; n < cuts; n++) {
+      await submit();
+      await pause((n * 300) / cuts); // another point of the job each time
       cluster.proxies.postgres.make({ is: 'cut' });
-      await pause(200); // how long it is away
+      await pause(200); // the length of the outage
       cluster.proxies.postgres.make({ is: 'none' });
-      await waitUntil('the api reads again', async () => (await fetch(`${cluster.url}/health/ready`)).ok);
+      await waitUntil('the API is ready again', async () => (await fetch(`${cluster.url}/health/ready`)).ok);
     }
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { blocksOf, type Block } from './page-blocks.ts';
 import { differenceFrom } from './shown-result.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Pages that a test follows word for word: every command, and every result that is shown. */
+/** Pages that a test follows word for word: every command, and every result shown. */
 export const followedPages = {
   partner: [
     'docs/partners/get-started.md',
@@ -17,11 +17,12 @@ export const followedPages = {
   developer: ['docs/developers/get-started.md'],
 } as const;
 
-/** Does what a page says, in its order. Gives how many blocks were run and how many results were compared. */
+/** Follows a page from top to bottom. Returns how many blocks ran and how many results were compared. */
 export async function followPage(
   path: string,
   terminal: Terminal,
   given: Readonly<Record<string, string>> = {},
+  rewrite: (commands: string) => string = (commands) => commands,
 ): Promise<{ ran: number; compared: number }> {
   let [ran, compared, printed] = [0, 0, ''];
   for (const block of blocksOf(readFileSync(path, 'utf8'))) {
@@ -31,7 +32,7 @@ export async function followPage(
         if (difference !== null) throw new Error(difference);
         compared += 1;
       } else if (block.language === 'sh') {
-        printed = (await runBlock(block, terminal, given)) ?? printed;
+        printed = (await runBlock({ ...block, text: rewrite(block.text) }, terminal, given)) ?? printed;
         ran += 1;
       }
     } catch (error) {
@@ -60,11 +61,11 @@ async function runBlock(
   }
 }
 
-/** The same settings with values that work here. A name without a value is a mistake of the test, not of the page. */
+/** Replaces the example values with values that work here. A name without a value is an error of the test, not of the page. */
 function withGiven(text: string, given: Readonly<Record<string, string>>): string {
   return text.replaceAll(/^((?:export )?([A-Z0-9_]+))=.*$/gm, (line, before: string, name: string) => {
     const value = given[name];
-    if (value === undefined) throw new Error(`nothing is given for "${line}"`);
+    if (value === undefined) throw new Error(`no value for "${line}"`);
     return `${before}='${value}'`;
   });
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listTrackedFiles, pathInRepository } from '../gates/tree-copy.ts';
 
-/** A repository with the tree as it stands, whether it is committed or not: what a reader of the pages would clone. */
+/** A repository with the working tree, committed or not: what a reader of the pages clones. */
 export function makeRepository(): { readonly folder: string; readonly remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-repository-'));
   for (const path of listTrackedFiles()) cpSync(pathInRepository(path), join(folder, path));
@@ -13,13 +13,24 @@ export function makeRepository(): { readonly folder: string; readonly remove: ()
   };
   git('init', '--quiet', '--initial-branch=main');
   git('add', '--all');
-  git('commit', '--quiet', '--message', 'The tree as it stands');
+  git('commit', '--quiet', '--message', 'The working tree');
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** What npm needs of whoever runs the tests: a terminal has an empty home, and would ask another registry and have no cache. */
+/** The npm settings of the user who runs the tests. A terminal has an empty home: without them npm uses another registry and no cache. */
 export function npmSettings(): Record<string, string> {
   const setting = (name: string): string =>
     execFileSync('npm', ['config', 'get', name, '--loglevel=silent'], { encoding: 'utf8' }).trim();
   return { npm_config_userconfig: setting('userconfig'), npm_config_cache: setting('cache') };
+}
+
+/** The gate links the packages that are installed here; the long run installs them as the pages say. */
+export function linkPackages(commands: string): string {
+  const installed = pathInRepository('node_modules');
+  const link = [
+    'mkdir -p node_modules/@inlet',
+    `find ${installed} -mindepth 1 -maxdepth 1 -not -name @inlet -exec ln -s {} node_modules/ ';'`,
+    'for package in packages/*; do ln -s "$PWD/$package" node_modules/@inlet/; done',
+  ].join('\n');
+  return commands.replace(/^npm ci .*$/m, () => link).replace(/^npm run --silent stack:install.*$/m, 'true');
 }
