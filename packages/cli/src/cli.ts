@@ -16,20 +16,20 @@ import { version } from './generated/version.ts';
 
 export { wholeNumber } from './commands/arguments.ts';
 
-/** All commands of a partner, in the order in which they are needed; `addMore` adds those that an operator has. */
+/** All partner commands, in the order a partner needs them. `addMore` adds the operator commands. */
 export function createProgram(addMore?: (program: Command) => void): Command {
   const program = new Command('inlet')
-    .description('Inlet takes files of advertising ids from object storage into a warehouse.')
-    .version(version, '-V, --version', 'the version of this command')
+    .description('Load files of advertising IDs from object storage into the Inlet warehouse.')
+    .version(version, '-V, --version', 'print the version')
     .showSuggestionAfterError()
-    .showHelpAfterError('Add --help to see how it is used.')
+    .showHelpAfterError('Run with --help for usage.')
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'error: wrong_use: ')) })
     .configureHelp({
       subcommandTerm: (command) => `${command.name()} ${command.usage().replace(/^\[options\] ?/, '')}`,
     })
     .exitOverride();
   program.addHelpCommand(
-    new Command('help').argument('[command]').description('help for a command').helpGroup('More help:'),
+    new Command('help').argument('[command]').description('show help for a command').helpGroup('More help:'),
   );
   program.commandsGroup('For partners:');
   addLoginCommand(program);
@@ -50,12 +50,9 @@ export function createProgram(addMore?: (program: Command) => void): Command {
   return program;
 }
 
-/**
- * Carries out what the command line says, and leaves the exit code. `explain` says what the errors of commands mean that
- * were added from outside.
- */
+/** Runs the command line and sets the exit code. `explain` describes errors of the commands that `addMore` added. */
 export async function run(program: Command, explain?: (error: unknown) => string): Promise<void> {
-  process.stdout.on('error', endQuietly);
+  process.stdout.on('error', exitOnClosedPipe);
   try {
     if (process.argv.length <= 2) program.outputHelp();
     else await program.parseAsync();
@@ -64,8 +61,8 @@ export async function run(program: Command, explain?: (error: unknown) => string
   }
 }
 
-/** `inlet imports | head`: whoever reads has had enough, and that is no mistake. */
-function endQuietly(error: NodeJS.ErrnoException): void {
+/** `inlet imports | head` closes the pipe early, which is not an error. */
+function exitOnClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
 }

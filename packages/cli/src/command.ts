@@ -7,17 +7,17 @@ export type CommonOptions = OutputOptions & LoginOptions;
 
 type About = {
   readonly description: string;
-  /** Each as it would be typed, and what it does. */
+  /** Each example as typed, with what it does. */
   readonly examples: readonly (readonly [command: string, what: string])[];
 };
 
-/** A command that needs no login: with `--json`, `--quiet` and its examples. */
+/** A command that needs no login. Adds `--json`, `--quiet` and the examples. */
 export function localCommand(parent: Command, name: string, { description, examples }: About): Command {
   return parent
     .command(name)
     .description(description)
-    .option('--json', 'the result as JSON, for scripts')
-    .option('-q, --quiet', 'no progress and no hints: the result and errors only')
+    .option('--json', 'print the result as JSON')
+    .option('-q, --quiet', 'print only the result and errors')
     .addHelpText('after', () => exampleText(examples));
 }
 
@@ -25,7 +25,7 @@ export function localCommand(parent: Command, name: string, { description, examp
 export function partnerCommand(parent: Command, name: string, about: About): Command {
   return localCommand(parent, name, about).option(
     '--profile <name>',
-    'the login to use, whatever the environment says; else INLET_URL and INLET_API_KEY, else INLET_PROFILE, else the one of the last `inlet login`',
+    'use this login and not the environment (default: INLET_URL and INLET_API_KEY, else INLET_PROFILE, else the last `inlet login`)',
   );
 }
 

@@ -6,13 +6,13 @@ import { wrongUse } from './failures/cli-failure.ts';
 import { chooseProfile } from './profile/choose-profile.ts';
 import { type Profile, readProfiles, settingsPath } from './profile/profiles-file.ts';
 
-/** What was chosen by `--profile`, the environment and the settings file. */
+/** The login selected by `--profile`, the environment and the profiles file. */
 export async function readProfile({ profile }: LoginOptions): Promise<Profile> {
   const environment = readEnvironment();
   return chooseProfile(() => readProfiles(settingsPath(environment)), profile, environment);
 }
 
-/** The client of a command. The SDK is loaded here and not before: `--help` does not need it. */
+/** The client for a command. Loads the SDK on demand, because `--help` does not need it. */
 export async function connect(options: LoginOptions): Promise<Inlet> {
   return clientOf(await readProfile(options));
 }
@@ -23,19 +23,19 @@ export async function clientOf(profile: Profile): Promise<Inlet> {
     return new sdk.Inlet(profile);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    const remedy = 'Give an https address; `inlet login --allow-http` takes this one as it is, and keeps it so.';
+    const remedy = 'Use an https URL. To allow http for this login, run `inlet login --allow-http`.';
     if (error.message.startsWith('url must be https,')) {
-      throw wrongUse('The address is not https: the key could be read on the way.', remedy);
+      throw wrongUse('The URL is not https: the API key would be sent unencrypted.', remedy);
     }
     if (error.message.startsWith('storage.endpoint must be https,')) {
-      throw wrongUse('The address of the storage is not https: files could be read on the way.', remedy);
+      throw wrongUse('The storage endpoint is not https: files would be sent unencrypted.', remedy);
     }
     // The SDK names the setting, never its value.
-    throw wrongUse(`The login cannot be used: ${error.message}.`, 'Run `inlet login` again, or mend the environment.');
+    throw wrongUse(`The login is not valid: ${error.message}.`, 'Run `inlet login` again, or correct the environment.');
   }
 }
 
-/** Page after page: a partner may have more than one of them has. */
+/** Reads all pages of the attribute list. */
 export async function allAttributes(inlet: Inlet): Promise<Attribute[]> {
   const { each } = await import('@inlet/sdk');
   const attributes: Attribute[] = [];

@@ -10,12 +10,12 @@ import { type CheckRules, type CheckedFile, checkFile } from './check-file.ts';
 import { keysByForm, keysInFile } from './known-keys.ts';
 import { checkedJson, checkedText } from './report.ts';
 
-// The verdicts themselves are compared with those of the service: test/acceptance/corpus.test.ts.
+// test/acceptance/corpus.test.ts compares the results with those of the service.
 
 const id = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
 const audience: CheckRules = { ...rules, shapes: audienceShapes, badRowShare: 0, expectGzip: () => null };
 
-describe('a file on this machine', () => {
+describe('checkFile', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'inlet-check-'));
@@ -32,7 +32,7 @@ describe('a file on this machine', () => {
   const codeOf = async (...given: Parameters<typeof check>): Promise<string | undefined> =>
     (await check(...given)).fault?.code;
 
-  it('is counted by reason, with its first bad rows', async () => {
+  it('counts rejected rows by reason and keeps the first ones', async () => {
     const checked = await check(`id,keys\n${id(1)},a\nx,a\n${id(0)},a|\ny\x1b[31m,a\nz,a\n`);
     expect(checked).toMatchObject({
       fault: null,
@@ -53,41 +53,41 @@ describe('a file on this machine', () => {
     expect(checkedJson(checked)).toMatchObject({ ok: false, total_rows: 5, good_rows: 1, bad_rows: 4, failure: null });
   });
 
-  it('is shown without anything that a terminal would obey, and no longer than it needs to be', async () => {
+  it('escapes control characters and truncates long rows', async () => {
     const checked = await check(`${id(1)},a\ny\x1b[31m\u202e,a\n${'x'.repeat(150_000)}\r\n`);
     const shown = checkedText(checked, paperTerminal(false).stream);
     expect(shown).toContain(String.raw`y\x1b[31m\u202e,a`);
-    for (const obeyed of ['\x1b', '\u202e']) expect(shown).not.toContain(obeyed);
+    for (const unsafe of ['\x1b', '\u202e']) expect(shown).not.toContain(unsafe);
     expect(shown.length).toBeLessThan(1_200);
   });
 
   it.each([
-    ['nothing', '', 'a.csv', 'empty_file'],
-    ['plain text called .gz', `${id(1)},a\n`, 'a.csv.gz', 'compression_mismatch'],
-    ['gzip called .csv', gzipSync(`${id(1)},a\n`), 'a.csv', 'compression_mismatch'],
-    ['gzip that is cut', gzipSync(`${id(1)},a\n`).subarray(0, -3), 'a.csv.gz', 'corrupt_gzip'],
+    ['no content', '', 'a.csv', 'empty_file'],
+    ['plain text and the name .gz', `${id(1)},a\n`, 'a.csv.gz', 'compression_mismatch'],
+    ['gzip and the name .csv', gzipSync(`${id(1)},a\n`), 'a.csv', 'compression_mismatch'],
+    ['truncated gzip', gzipSync(`${id(1)},a\n`).subarray(0, -3), 'a.csv.gz', 'corrupt_gzip'],
     [
-      'gzip with bytes behind it',
+      'bytes after the gzip data',
       Buffer.concat([gzipSync(`${id(1)},a\n`), Buffer.alloc(3_000_000)]),
       'a.csv.gz',
       'corrupt_gzip',
     ],
     ['other columns', 'a;b;c\n', 'a.csv', 'wrong_shape'],
-    ['bad rows alone', 'x,a\n', 'a.csv', 'no_good_row'],
-  ])('of %s would fail', async (_what, content, name, code) => {
+    ['only rejected rows', 'x,a\n', 'a.csv', 'no_good_row'],
+  ])('fails a file with %s', async (_what, content, name, code) => {
     expect(await codeOf(content, name)).toBe(code);
   });
 
-  it('that cannot be read is a verdict like others, with words for this command line', async () => {
+  it('reports an unreadable file as a result, with a command-line remedy', async () => {
     const missing = await checkFile(join(folder, 'gone.csv'), rules, () => {});
-    expect(missing.fault).toEqual({ code: 'unreadable_file', detail: 'It cannot be read: it is not there (ENOENT).' });
-    expect((await checkFile(folder, rules, () => {})).fault?.detail).toContain('it is a folder (EISDIR)');
-    expect(checkedText(missing, paperTerminal(false).stream)).toMatch(/gone\.csv: not judged\n {2}unreadable_file: /);
+    expect(missing.fault).toEqual({ code: 'unreadable_file', detail: 'Cannot read the file: not found (ENOENT).' });
+    expect((await checkFile(folder, rules, () => {})).fault?.detail).toContain('is a folder (EISDIR)');
+    expect(checkedText(missing, paperTerminal(false).stream)).toMatch(/gone\.csv: not checked\n {2}unreadable_file: /);
     const mismatched = await check(`${id(1)},a\n`, 'a.csv.gz');
-    expect(checkedText(mismatched, paperTerminal(false).stream)).toContain('Say --compressed or --no-compressed');
+    expect(checkedText(mismatched, paperTerminal(false).stream)).toContain('Pass --compressed or --no-compressed');
   });
 
-  it('is held to the limits', async () => {
+  it('applies the limits', async () => {
     const row = `${id(1)},a\n`;
     const limits = { maxLineBytes: 38, maxGzipFileBytes: 60, maxPlainFileBytes: 1_000 };
     expect(await codeOf(row.repeat(26), 'a.csv', { ...rules, limits })).toBe('file_too_large');
@@ -97,7 +97,7 @@ describe('a file on this machine', () => {
     });
   });
 
-  it('of an audience may be gzipped whatever its name says, and may have no bad row', async () => {
+  it('accepts gzip under any audience file name, but no rejected rows', async () => {
     expect(await check(gzipSync(`${id(1)},click\n${id(2)},\n`), 'a.csv', audience)).toMatchObject({
       fault: null,
       rows: { good: 2, bad: 0 },
@@ -108,11 +108,11 @@ describe('a file on this machine', () => {
     });
   });
 
-  it('is not compared with a list that is not there', async () => {
-    await expect(keysInFile(join(folder, 'none.txt'))).rejects.toMatchObject({ told: { exitCode: 2 } });
+  it('rejects a missing key list', async () => {
+    await expect(keysInFile(join(folder, 'none.txt'))).rejects.toMatchObject({ details: { exitCode: 2 } });
   });
 
-  it('is compared with a list of keys', async () => {
+  it('compares keys with a list', async () => {
     const keys = await keysInFile(write('keys.txt', '\uFEFFsports\r\nköln\n\n'));
     const checked = await check(`${id(1)},sports|köln\n${id(2)},golf\n`, 'a.csv', { ...rules, keys });
     expect(checked.rows).toMatchObject({ good: 1, reasons: [{ code: 'unknown_key', first_row: 2 }] });
@@ -125,11 +125,11 @@ describe('a file on this machine', () => {
     [1, 'sports', true],
     [1, '', false],
     [1, 'a\tb', false],
-  ] as const)('has, with key type %s, the key "%s" by its form: %s', (type, key, isOne) => {
+  ] as const)('accepts for key type %s the key "%s" by its form: %s', (type, key, isOne) => {
     expect(keysByForm(type).has(key)).toBe(isOne);
   });
 
-  it('tells how far it is', async () => {
+  it('reports progress', async () => {
     const path = write('a.csv', `${id(1)},a\n`.repeat(50_000));
     let seen = 0;
     const { bytes } = await checkFile(path, rules, (more) => (seen += more));

@@ -26,12 +26,12 @@ import { type CountedRows, RowCounts } from './row-counts.ts';
 export type CheckRules = {
   readonly shapes: Shapes;
   readonly limits: FileLimits;
-  /** The share of bad rows that a file may have. */
+  /** The share of rejected rows that a file may have. */
   readonly badRowShare: number;
   readonly keys: LineContext['attributeIdByKey'];
-  /** Whether the file should be gzipped; null when nothing says so. */
+  /** Whether the file should be gzip; null if not declared. */
   readonly expectGzip: (name: string) => boolean | null;
-  /** How many bad rows are kept to be shown. */
+  /** Number of rejected rows to show. */
   readonly shownRows: number;
 };
 
@@ -39,34 +39,34 @@ export type CheckedFile = {
   readonly path: string;
   readonly bytes: number;
   readonly layout: RowLayout | null;
-  /** Why the file would fail as a whole, or cannot be judged. */
+  /** Why the file would fail, or could not be read. */
   readonly fault: FileFault | Unreadable | null;
   readonly rows: CountedRows;
 };
 
 type Unreadable = { readonly code: 'unreadable_file'; readonly detail: string };
 
-/** A line of which the engine, which has a gigabyte for a load, cannot make anything. */
-const longestLine = 1024 ** 3;
+/** The engine has one gigabyte for a load and cannot process a longer line. */
+const maxLineBytes = 1024 ** 3;
 
-/** Says of a local file what the service would say. One that cannot be read keeps nobody from the verdict on the others. */
+/** Validates a local file as the service would. An unreadable file is reported and does not stop the check. */
 export async function checkFile(
   path: string,
   rules: CheckRules,
   onBytes: (bytes: number) => void,
 ): Promise<CheckedFile> {
   try {
-    return await judgeFile(path, rules, onBytes);
+    return await validateFile(path, rules, onBytes);
   } catch (error) {
     const reason = reasonOf(error);
     if (reason === null) throw error;
-    const fault = { code: 'unreadable_file', detail: `It cannot be read: ${reason}.` } as const;
+    const fault = { code: 'unreadable_file', detail: `Cannot read the file: ${reason}.` } as const;
     return { path, bytes: 0, layout: null, rows: new RowCounts(0).counted(0), fault };
   }
 }
 
-/** In the order of judgement that the service has; the file is read as a stream. */
-async function judgeFile(path: string, rules: CheckRules, onBytes: (bytes: number) => void): Promise<CheckedFile> {
+/** Applies the checks in the same order as the service. Streams the file. */
+async function validateFile(path: string, rules: CheckRules, onBytes: (bytes: number) => void): Promise<CheckedFile> {
   const handle = await open(path);
   try {
     const { size } = await handle.stat();
@@ -79,17 +79,17 @@ async function judgeFile(path: string, rules: CheckRules, onBytes: (bytes: numbe
     const { layout, fault: unknownLayout } = sniffLayout(isGzip ? await unpackHead(head) : head, rules.shapes);
     if (unknownLayout) return { ...found, fault: unknownLayout };
     const counts = new RowCounts(rules.shownRows);
-    const judge = validatorFor(layout, rules, counts);
+    const validator = validatorFor(layout, rules, counts);
     const broken = await readAll(handle, {
       size,
       isGzip,
-      judge,
+      validator,
       limits: rules.limits,
       onBytes,
     });
-    // What cannot be read to its end has no rows that count.
+    // A file that cannot be read completely has no row counts.
     if (broken) return { ...found, layout, fault: broken };
-    const rows = counts.counted(judge.accepted);
+    const rows = counts.counted(validator.accepted);
     return {
       ...found,
       layout,
@@ -120,7 +120,7 @@ async function readHead(handle: FileHandle): Promise<Buffer> {
 type Reading = {
   readonly size: number;
   readonly isGzip: boolean;
-  readonly judge: RowValidator;
+  readonly validator: RowValidator;
   readonly limits: FileLimits;
   readonly onBytes: (bytes: number) => void;
 };
@@ -136,19 +136,19 @@ class Stop extends Error {
 
 async function readAll(
   handle: FileHandle,
-  { size, isGzip, judge, limits, onBytes }: Reading,
+  { size, isGzip, validator, limits, onBytes }: Reading,
 ): Promise<FileFault | null> {
   const packed = handle.createReadStream({ start: 0, highWaterMark: 1024 * 1024, autoClose: false });
   packed.on('data', (chunk) => onBytes(chunk.length));
   const validateAll = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
     let unpacked = 0;
     for await (const chunk of chunks) {
-      judge.push(chunk);
+      validator.push(chunk);
       unpacked += chunk.length;
       if (unpacked > limits.maxPlainFileBytes) throw new Stop(unpackedTooLarge(limits));
-      if (judge.openLineBytes > longestLine) throw new Stop(lineOutOfBounds);
+      if (validator.openLineBytes > maxLineBytes) throw new Stop(lineOutOfBounds);
     }
-    judge.end();
+    validator.end();
   };
   try {
     if (!isGzip) {
@@ -157,7 +157,7 @@ async function readAll(
     }
     const gunzip = createGunzip({ chunkSize: 262_144 });
     await pipeline(packed, gunzip, validateAll);
-    // zlib stops at a zero byte behind a member, whatever follows it; the service does not take that.
+    // zlib stops at a zero byte after a member and ignores the rest. The service rejects such a file.
     return gunzip.bytesWritten < size ? trailingBytes : null;
   } catch (error) {
     if (error instanceof Stop) return error.fault;

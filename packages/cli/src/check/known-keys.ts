@@ -5,18 +5,18 @@ import { readFile } from 'node:fs/promises';
 import { allAttributes } from '../connect.ts';
 import { pathFailure } from '../failures/path-errors.ts';
 
-/** What the keys of a file are compared with. */
+/** The keys that a file may contain. */
 type KnownKeys = LineContext['attributeIdByKey'];
 
 type KeyType = 0 | 1;
 
-/** Nobody knows the keys: only what can be none is refused. */
+/** Accepts every key of a valid form, if the partner's keys are not known. */
 export function keysByForm(type: KeyType): KnownKeys {
   const has = type === 0 ? canBeAttributeId : canBeForeignKey;
   return { has, get: () => 0 };
 }
 
-/** One key in each line of a file. */
+/** Reads one key per line. */
 export async function keysInFile(path: string): Promise<KnownKeys> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw pathFailure(path, 'read', error);
@@ -25,7 +25,7 @@ export async function keysInFile(path: string): Promise<KnownKeys> {
   return keysOf(lines.filter((line) => line !== ''));
 }
 
-/** As an import would have them: attributes that take no imports are unknown. */
+/** The keys that an import accepts. Retired attributes are unknown. */
 export async function keysOfPartner(inlet: Inlet, type: KeyType): Promise<KnownKeys> {
   const taken = (await allAttributes(inlet)).filter(({ retired }) => !retired);
   return keysOf(taken.flatMap((attribute) => (type === 0 ? [String(attribute.attribute_id)] : attribute.foreign_keys)));

@@ -6,25 +6,26 @@ import { escapeTerminal } from '../terminal/text.ts';
 import type { CheckedFile } from './check-file.ts';
 import type { BadRow, CountedRows } from './row-counts.ts';
 
-/** Where the catalogue speaks of a record or of a request: here the reasons are on the screen, and there are flags. */
-const remediesHere: Partial<Record<FileFaultCode, string>> = {
-  empty_file: 'See how the file was made: it has no row.',
-  no_good_row: 'The reasons are told below: correct the file.',
-  bad_rows: 'The reasons are told below: correct the file. An audience takes a file whole or not at all.',
-  compression_mismatch: 'Say --compressed or --no-compressed as the file is, or let .gz at the end of its name tell.',
+/** Overrides for catalogue remedies that refer to a record or a request. */
+const checkRemedies: Partial<Record<FileFaultCode, string>> = {
+  empty_file: 'Check how the file is created: it has no rows.',
+  no_good_row: 'Correct the rows listed below.',
+  bad_rows: 'Correct the rows listed below. An audience file is loaded completely or not at all.',
+  compression_mismatch:
+    'Pass --compressed or --no-compressed to match the file, or use the .gz extension for gzip files.',
 };
 
-/** What a person at this command line does about a file that would fail. */
+/** The remedy for a file that would fail. */
 function remedyOfFault(code: FileFaultCode | 'unreadable_file'): string {
-  if (code === 'unreadable_file') return 'See that it is there and who may read it with: ls -l';
-  return remediesHere[code] ?? fileFaults[code].remedy;
+  if (code === 'unreadable_file') return 'Check that the file exists and that you may read it: ls -l';
+  return checkRemedies[code] ?? fileFaults[code].remedy;
 }
 
 export function isGood({ fault, rows }: CheckedFile): boolean {
   return fault === null && rows.bad === 0;
 }
 
-/** For scripts; the names are those of the api where it has the same. */
+/** The JSON output. Uses the field names of the API where it has the same values. */
 export function checkedJson(file: CheckedFile): Record<string, unknown> {
   const { path, bytes, layout, fault, rows } = file;
   return {
@@ -60,20 +61,20 @@ export function checkedText(file: CheckedFile, stream: NodeJS.WriteStream): stri
   const { path, bytes, layout, fault, rows } = file;
   const total = rows.good + rows.bad;
   const isUnread = fault?.code === 'unreadable_file';
-  const verdict = isUnread ? 'not judged' : fault ? 'would fail' : rows.bad > 0 ? 'has bad rows' : 'good';
-  const colour = fault ? 'red' : rows.bad > 0 ? 'yellow' : 'green';
-  const counts = `${several(total, 'row')}, ${countOf(rows.good)} good, ${countOf(rows.bad)} bad, ${bytesOf(bytes)}`;
+  const result = isUnread ? 'not checked' : fault ? 'would fail' : rows.bad > 0 ? 'has rejected rows' : 'valid';
+  const color = fault ? 'red' : rows.bad > 0 ? 'yellow' : 'green';
+  const counts = `${several(total, 'row')}, ${countOf(rows.good)} valid, ${countOf(rows.bad)} rejected, ${bytesOf(bytes)}`;
   return [
-    `${paint(stream, 'bold', escapeTerminal(path))}: ${paint(stream, colour, verdict)}`,
+    `${paint(stream, 'bold', escapeTerminal(path))}: ${paint(stream, color, result)}`,
     ...(fault ? [`  ${fault.code}: ${fault.detail}`, `  remedy:  ${remedyOfFault(fault.code)}`] : []),
     ...(total > 0 ? [`  rows:    ${counts}`] : []),
     ...(layout ? [`  columns: ${describeLayout(layout)}`] : []),
     ...(rows.bad > 0 ? ['', table(reasonColumns, rows.reasons, stream)] : []),
-    ...(rows.firstBad.length > 0 ? ['', `The first bad rows:`, table(rowColumns, rows.firstBad, stream)] : []),
+    ...(rows.firstBad.length > 0 ? ['', 'First rejected rows:', table(rowColumns, rows.firstBad, stream)] : []),
   ].join('\n');
 }
 
 function describeLayout({ columns, delimiter, headerRow }: NonNullable<CheckedFile['layout']>): string {
   const separated = delimiter === ',' ? 'commas' : 'tabs';
-  return `${columns.join(', ')}; separated by ${separated}; ${headerRow === null ? 'no header' : `header in line ${headerRow}`}`;
+  return `${columns.join(', ')}; separated by ${separated}; ${headerRow === null ? 'no header' : `header on line ${headerRow}`}`;
 }

@@ -13,19 +13,19 @@ export type BadRow = {
   readonly row: number;
   readonly code: RejectReason;
   readonly column: string | null;
-  /** Its beginning; what is not printable is written as `\xNN`. */
+  /** The start of the row. Unprintable bytes are written as `\xNN`. */
   readonly text: string;
 };
 
 export type CountedRows = {
   readonly good: number;
   readonly bad: number;
-  /** As a record has them: the most frequent first. */
+  /** The most frequent first, as in an import record. */
   readonly reasons: readonly ReasonCount[];
   readonly firstBad: readonly BadRow[];
 };
 
-/** As many bytes of a refused row as the service keeps. */
+/** As many bytes of a rejected row as the service stores. */
 const shownBytes = 200;
 
 export class RowCounts {

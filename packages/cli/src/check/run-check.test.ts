@@ -17,8 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(filesFolder, { recursive: true }));
 
-describe('several files', () => {
-  it('have one bar, which never goes back and ends where all is done', async () => {
+describe('checkAll', () => {
+  it('shows one bar for all files that never goes back and ends at 100 %', async () => {
     const contents = { 'a.csv': row.repeat(50_000), 'b.csv.gz': row.repeat(10), 'c.csv': row.repeat(20_000) };
     const files = Object.keys(contents).map((name) => ({ name, path: join(filesFolder, name) }));
     for (const [name, text] of Object.entries(contents)) await writeFile(join(filesFolder, name), text);
@@ -26,7 +26,7 @@ describe('several files', () => {
     let ends = 0;
     const bar = { show: (bytes: Bytes) => void shown.push(bytes), end: () => void (ends += 1) };
     const checked = await checkAll([...files, { name: 'gone.csv', path: join(filesFolder, 'gone.csv') }], rules, bar);
-    // The second is not gzipped and is not read: its bytes are done and took no time. The last is not there.
+    // The second file is not gzip and is not read, so its bytes count as skipped. The last file does not exist.
     const codes = checked.map(({ fault }) => fault?.code ?? 'good');
     expect(codes).toEqual(['good', 'compression_mismatch', 'good', 'unreadable_file']);
     const total = row.length * 70_010;
@@ -38,7 +38,7 @@ describe('several files', () => {
   });
 });
 
-// With limits that the service has for this partner, answered by the test.
+// The test server returns this partner's limits.
 
 const limits = { line_bytes: 1_000, gzip_file_bytes: 100, plain_file_bytes: 50 };
 let folder = '';
@@ -67,8 +67,8 @@ const check = async (options: Partial<CheckOptions>): Promise<{ value: unknown; 
   return { value: JSON.parse(out.written()), said: said.written() };
 };
 
-describe('files of an audience', () => {
-  it('are held to the limits of the service with --attributes, which asks for nothing else', async () => {
+describe('runCheck for audience files', () => {
+  it('uses the limits of the service with --attributes and requests nothing else', async () => {
     const { value, said } = await check({ audience: true, attributes: true });
     const files = [{ failure: { code: 'file_too_large' } }];
     expect(value).toMatchObject({ ok: false, keys_checked: null, limits_checked: 'service', files });
@@ -76,17 +76,19 @@ describe('files of an audience', () => {
     expect(server.seen.map(({ path }) => path)).toEqual(['/v1/limits']);
   });
 
-  it('are held to the default limits else, and the note says so', async () => {
+  it('uses the default limits otherwise and says so', async () => {
     const { value, said } = await check({ audience: true });
     expect(value).toMatchObject({ ok: true, limits_checked: 'default' });
-    expect(said).toMatch(/^The limits are the default ones: --attributes /);
+    expect(said).toMatch(/^Default limits were used\. Pass --attributes /);
     expect(server.seen).toEqual([]);
   });
 });
 
-describe('keys', () => {
-  it('come from one place, which is told before anybody is asked', async () => {
-    await expect(check({ attributes: true, keys: 'keys.txt' })).rejects.toThrow('Keys come from one place.');
+describe('runCheck keys', () => {
+  it('rejects --keys with --attributes before any request', async () => {
+    await expect(check({ attributes: true, keys: 'keys.txt' })).rejects.toThrow(
+      '--keys and --attributes cannot be combined.',
+    );
     expect(server.seen).toEqual([]);
   });
 });

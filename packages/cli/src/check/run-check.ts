@@ -16,7 +16,7 @@ import { type CheckRules, type CheckedFile, checkFile } from './check-file.ts';
 import { keysByForm, keysInFile, keysOfPartner } from './known-keys.ts';
 import { checkedJson, checkedText, isGood } from './report.ts';
 
-/** One file after the other, with one bar for all of them. */
+/** Validates the files one after the other, with one progress bar for all. */
 export async function checkAll(
   files: readonly LocalFile[],
   rules: CheckRules,
@@ -36,7 +36,7 @@ export async function checkAll(
         read += bytes;
         readInAll += bytes;
         const done = before + read;
-        // Of a file that fails at its beginning the rest is not read: it took no time.
+        // The rest of a file that fails early is not read, so it does not count toward the rate.
         bar.show({ what, done, total, skipped: done - readInAll });
       };
       checked.push(await checkFile(path, rules, onBytes));
@@ -48,7 +48,7 @@ export async function checkAll(
   return checked;
 }
 
-/** A file that cannot be looked at is told when it is its turn. */
+/** An unreadable file is reported when it is checked. */
 async function sizeOf(path: string): Promise<number> {
   return stat(path).then(
     ({ size }) => size,
@@ -65,7 +65,7 @@ export type CheckOptions = CommonOptions &
     readonly badRows: number;
   };
 
-/** Judges the files and says so; whether all would be taken whole. */
+/** Validates the files, prints the results, and returns whether all rows are valid. */
 export async function runCheck(paths: readonly string[], options: CheckOptions, output: Output): Promise<boolean> {
   const rules = await readRules(options);
   const files = await localFiles(paths, (text) => output.note(text));
@@ -77,10 +77,10 @@ export async function runCheck(paths: readonly string[], options: CheckOptions, 
 async function readRules(options: CheckOptions): Promise<CheckRules> {
   const isAudience = options.audience === true;
   if (isAudience && (options.keys !== undefined || options.keyType !== undefined)) {
-    throw wrongUse('The rows of an audience have no keys.', 'Leave out --keys and --key-type.');
+    throw wrongUse('Audience rows have no keys.', 'Omit --keys and --key-type.');
   }
   if (options.keys !== undefined && options.attributes) {
-    throw wrongUse('Keys come from one place.', 'Give --keys or --attributes.');
+    throw wrongUse('--keys and --attributes cannot be combined.', 'Pass one of them.');
   }
   const inlet = options.attributes ? await connect(options) : null;
   const byName = (path: string): boolean | null => (hasGzipName(path) ? true : isAudience ? null : false);
@@ -110,7 +110,7 @@ async function readLimits(inlet: Inlet): Promise<FileLimits> {
 }
 
 type CheckedWith = {
-  /** What keys were compared with; null where there are none. */
+  /** What the keys were compared with; null for audience files. */
   readonly keys: 'form' | 'list' | 'attributes' | null;
   readonly limits: 'default' | 'service';
 };
@@ -123,9 +123,9 @@ function checkedWith({ audience, keys, attributes }: CheckOptions): CheckedWith 
 }
 
 const hints = {
-  form: 'Keys were judged by their form only, and the limits are the default ones: see --attributes, --keys.',
-  list: 'The limits are the default ones: --attributes takes yours from Inlet, with your keys.',
-  none: 'The limits are the default ones: --attributes takes yours from Inlet.',
+  form: 'Only the form of the keys was checked, with default limits. See --attributes and --keys.',
+  list: 'Default limits were used. Pass --attributes to use your limits and keys from the service.',
+  none: 'Default limits were used. Pass --attributes to use your limits from the service.',
 } as const;
 
 function hintOf({ keys, limits }: CheckedWith): string | null {
@@ -137,7 +137,7 @@ function printAll(checked: readonly CheckedFile[], by: CheckedWith, output: Outp
   const value = { ok, keys_checked: by.keys, limits_checked: by.limits, files: checked.map(checkedJson) };
   output.result(value, () => {
     const bad = checked.filter((file) => !isGood(file)).length;
-    const sum = `${several(checked.length, 'file')}, ${bad === 0 ? 'all good' : `${bad} not good`}`;
+    const sum = `${several(checked.length, 'file')}, ${bad === 0 ? 'all valid' : `${bad} with errors`}`;
     return [...checked.map((file) => `${checkedText(file, output.stdout)}\n`), ...(checked.length > 1 ? [sum] : [])]
       .join('\n')
       .trimEnd();

@@ -2,33 +2,30 @@ import { InvalidArgumentError, Option } from 'commander';
 import { wrongUse } from '../failures/cli-failure.ts';
 import { ask } from '../terminal/prompt.ts';
 
-/**
- * What is no number cannot be anything's id: the service is not asked. Only as the service writes it: `1e1` would be
- * another one than whoever typed it meant.
- */
-export function toId(thing: 'import' | 'audience', text: string): number {
+/** Parses an ID without calling the service. Accepts only plain digits: `1e1` is probably a typo, not 10. */
+export function toId(kind: 'import' | 'audience', text: string): number {
   const id = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(id)) return id;
-  const list = thing === 'import' ? 'inlet imports' : 'inlet audience list';
-  throw wrongUse(`"${text}" is no id of an ${thing}.`, `Ids are whole numbers: see \`${list}\`.`);
+  const list = kind === 'import' ? 'inlet imports' : 'inlet audience list';
+  throw wrongUse(`"${text}" is not a valid ${kind} ID.`, `IDs are whole numbers. Run \`${list}\`.`);
 }
 
-/** For an option that is a whole number within bounds. */
+/** Parses an option that is a whole number in a range. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = /^(?:0|[1-9]\d{0,6})$/.test(text) ? Number(text) : Number.NaN;
     if (number >= least && number <= most) return number;
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    throw new InvalidArgumentError(`Must be a whole number from ${least} to ${most}.`);
   };
 }
 
 export type KeyTypeOptions = { readonly keyType?: string };
 
-/** The codes of the api, and the same in words. */
+/** The API codes and their names. */
 const codes: Readonly<Record<string, 0 | 1>> = { attribute: 0, foreign: 1, 0: 0, 1: 1 };
 
 export function keyTypeOption(): Option {
-  return new Option('--key-type <type>', 'what the keys are: attribute ids, or your own (foreign) keys').choices(
+  return new Option('--key-type <type>', 'what the keys are: attribute IDs or your own foreign keys').choices(
     Object.keys(codes).toSorted((a, b) => b.length - a.length),
   );
 }
@@ -37,11 +34,12 @@ export async function readKeyType({ keyType }: KeyTypeOptions): Promise<0 | 1> {
   const given =
     keyType ??
     (await ask({
-      what: 'The type of the keys',
-      question: 'What are the keys, attribute ids or your own (attribute or foreign)',
+      what: 'The key type',
+      question: 'Are the keys attribute IDs or your own foreign keys (attribute or foreign)',
       flag: '--key-type',
     }));
   const code = Object.hasOwn(codes, given) ? codes[given] : undefined;
-  if (code === undefined) throw wrongUse(`"${given}" is neither attribute nor foreign.`, 'Give --key-type.');
+  if (code === undefined)
+    throw wrongUse(`"${given}" is not a key type.`, 'Pass --key-type attribute or --key-type foreign.');
   return code;
 }

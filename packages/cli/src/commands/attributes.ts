@@ -17,20 +17,20 @@ const columns: readonly Column<Attribute>[] = [
   { title: 'ID', align: 'right', of: ({ attribute_id }) => attribute_id },
   { title: 'NAME', of: ({ name }) => name, canShrink: true },
   { title: 'YOUR KEYS', of: ({ foreign_keys }) => foreign_keys.join(', ') || '-', canShrink: true },
-  { title: 'TAKES IMPORTS', of: ({ retired }) => (retired ? 'no: retired' : 'yes') },
+  { title: 'ACCEPTS IMPORTS', of: ({ retired }) => (retired ? 'no: retired' : 'yes') },
 ];
 
 export function addAttributesCommand(program: Command): void {
   partnerCommand(program, 'attributes', {
-    description: 'your attributes, their ids and the keys that you call them by',
-    examples: [['inlet attributes', 'What may stand in the keys column of a file.']],
+    description: 'list your attributes with their IDs and keys',
+    examples: [['inlet attributes', 'List the keys that your files may contain.']],
   }).action(async (options: CommonOptions) => {
     const output = outputFor(options);
     const inlet = await connect(options);
     const attributes = await allAttributes(inlet);
     output.result(attributes, () =>
       attributes.length === 0
-        ? 'You have no attributes yet: ask the operator.'
+        ? 'You have no attributes yet. Ask the operator to create them.'
         : table(columns, attributes, output.stdout),
     );
   });
@@ -40,22 +40,25 @@ type Options = CommonOptions & KeyTypeOptions & { readonly yes?: true; readonly 
 
 export function addDeleteAttributesCommand(program: Command): void {
   partnerCommand(program, 'delete-attributes', {
-    description: 'delete all data of attributes, for good',
+    description: 'permanently delete all data of attributes',
     examples: [
-      ['inlet delete-attributes sports travel --key-type foreign', 'Asks before it does.'],
-      ['inlet delete-attributes 17 --key-type attribute --yes --watch', 'In a script.'],
+      ['inlet delete-attributes sports travel --key-type foreign', 'Delete two attributes after a confirmation.'],
+      [
+        'inlet delete-attributes 17 --key-type attribute --yes --watch',
+        'Delete one attribute without a prompt and wait for completion.',
+      ],
     ],
   })
-    .argument('<keys...>', 'the attributes, as --key-type says')
+    .argument('<keys...>', 'attribute IDs or foreign keys, depending on --key-type')
     .addOption(keyTypeOption())
-    .option('-y, --yes', 'do not ask')
-    .option('--watch', 'follow it to its end; ends with 1 if it failed')
+    .option('-y, --yes', 'skip the confirmation')
+    .option('--watch', 'wait for completion; exits 1 on any failure')
     .action(async (keys: string[], options: Options) => {
       const output = outputFor(options);
       const inlet = await connect(options);
       const key_type = await readKeyType(options);
       const what = `${several(keys.length, 'attribute')} (${keys.map(escapeTerminal).join(', ')})`;
-      const isAgreed = await confirm(`All data of ${what} is deleted for good. Go on?`, options.yes);
+      const isAgreed = await confirm(`This permanently deletes all data of ${what}. Continue?`, options.yes);
       if (!isAgreed) throw declined('Nothing was deleted.');
       const queued = valueOf(await inlet.deleteAttributeData({ key_type, keys }));
       const { import_log_id: id } = queued;
@@ -66,6 +69,6 @@ export function addDeleteAttributesCommand(program: Command): void {
         return;
       }
       output.result(queued, () => text);
-      output.note(`Follow it: inlet imports ${id} --watch`);
+      output.note(`Follow it with: inlet imports ${id} --watch`);
     });
 }

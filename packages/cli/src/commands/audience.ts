@@ -17,60 +17,60 @@ type Watched = CommonOptions & { readonly watch?: true };
 export function addAudienceCommand(program: Command): void {
   const audience = program
     .command('audience')
-    .description('audiences, your own or of the customer in INLET_USER_TOKEN: create, append, clear, show, list');
+    .description('create, append to, clear, show and list audiences (with INLET_USER_TOKEN, those of that customer)');
 
   partnerCommand(audience, 'create', {
-    description: 'make an audience from a file, or from every file under a prefix',
-    examples: [['inlet audience create Summer acme/summer/ --watch', 'Make it and wait until it is loaded.']],
+    description: 'create an audience from a file or from all files under a prefix',
+    examples: [['inlet audience create Summer acme/summer/ --watch', 'Create an audience and wait for completion.']],
   })
-    .argument('<name>', 'of the audience')
-    .argument('<path>', 'below your prefix; a prefix ends with /')
-    .option('--watch', 'wait until it is loaded; ends with 1 if a file failed')
-    .option('--idempotency-key <key>', 'asked again with the same key within a day, it is not done again')
+    .argument('<name>', 'name of the audience')
+    .argument('<path>', 'path relative to your prefix; a prefix ends with /')
+    .option('--watch', 'wait for completion; exits 1 on any failure')
+    .option('--idempotency-key <key>', 'make the request safe to repeat for a day')
     .action(async (name: string, path: string, options: Watched & { readonly idempotencyKey?: string }) => {
       const output = outputFor(options);
       const inlet = await connect(options);
       const { idempotencyKey } = options;
       const made = valueOf(await inlet.createAudience({ name, file_path: path }, { idempotencyKey }));
       const { audience_id: id, default_warehouse_segment_id: segment } = made;
-      const text = escapeTerminal(`audience ${id} is made; its segment is ${segment}`);
+      const text = escapeTerminal(`audience ${id} created with segment ${segment}`);
       if (options.watch) {
         output.note(text);
         return followAudience(inlet, id, output);
       }
       output.result(made, () => text);
-      output.note(`Follow it: inlet audience show ${id} --watch`);
+      output.note(`Follow it with: inlet audience show ${id} --watch`);
     });
 
   partnerCommand(audience, 'append', {
-    description: 'load more files into an audience; what is loaded already is ignored',
-    examples: [['inlet audience append 3 acme/summer/august.csv --watch', 'One more file.']],
+    description: 'load more files into an audience; files already loaded are ignored',
+    examples: [['inlet audience append 3 acme/summer/august.csv --watch', 'Append one file and wait for completion.']],
   })
-    .argument('<id>', 'of the audience')
-    .argument('<path>', 'below your prefix; a prefix ends with /')
-    .option('--watch', 'wait until it is loaded; ends with 1 if a file failed')
+    .argument('<id>', 'audience ID')
+    .argument('<path>', 'path relative to your prefix; a prefix ends with /')
+    .option('--watch', 'wait for completion; exits 1 on any failure')
     .action(async (text: string, path: string, options: Watched) => {
       const output = outputFor(options);
       const id = toId('audience', text);
       const inlet = await connect(options);
       valueOf(await inlet.appendFiles(id, { file_path: path }));
       if (options.watch) return followAudience(inlet, id, output);
-      const queued = escapeTerminal(`the files of ${JSON.stringify(path)} are queued for audience ${id}`);
+      const queued = escapeTerminal(`${JSON.stringify(path)} is queued for audience ${id}`);
       output.result({ audience_id: id }, () => queued);
-      output.note(`Follow it: inlet audience show ${id} --watch`);
+      output.note(`Follow it with: inlet audience show ${id} --watch`);
     });
 
   partnerCommand(audience, 'clear', {
-    description: 'take all devices out of an audience, and cancel what is loading',
-    examples: [['inlet audience clear 3 --yes', 'In a script.']],
+    description: 'remove all devices from an audience and cancel its loads',
+    examples: [['inlet audience clear 3 --yes', 'Clear an audience without a prompt.']],
   })
-    .argument('<id>', 'of the audience')
-    .option('-y, --yes', 'do not ask')
+    .argument('<id>', 'audience ID')
+    .option('-y, --yes', 'skip the confirmation')
     .action(async (text: string, options: CommonOptions & { readonly yes?: true }) => {
       const output = outputFor(options);
       const id = toId('audience', text);
       const inlet = await connect(options);
-      const isAgreed = await confirm(`All devices of audience ${id} are taken out of it. Go on?`, options.yes);
+      const isAgreed = await confirm(`This removes all devices from audience ${id}. Continue?`, options.yes);
       if (!isAgreed) throw declined('Nothing was cleared.');
       valueOf(await inlet.clearAudience(id));
       output.result({ audience_id: id }, () => `audience ${id} is cleared`);
@@ -98,14 +98,13 @@ const fileColumns: readonly Column<AudienceFile>[] = [
   { title: 'UPDATED (UTC)', of: ({ updated_at }) => timeOf(updated_at) },
 ];
 
-/** What changes nothing. */
 function addAudienceReads(audience: Command): void {
   partnerCommand(audience, 'show', {
-    description: 'one audience with its files; --watch waits until none is loading',
-    examples: [['inlet audience show 3', 'Counts and files.']],
+    description: 'show an audience and its files',
+    examples: [['inlet audience show 3', 'Show the counts and files.']],
   })
-    .argument('<id>', 'of the audience')
-    .option('--watch', 'wait until it is loaded; ends with 1 if a file failed')
+    .argument('<id>', 'audience ID')
+    .option('--watch', 'wait for completion; exits 1 on any failure')
     .action(async (text: string, options: CommonOptions & { readonly watch?: true }) => {
       const output = outputFor(options);
       const id = toId('audience', text);
@@ -114,24 +113,24 @@ function addAudienceReads(audience: Command): void {
       const record = valueOf(await inlet.getAudience(id));
       output.result(record, () => pageOf(record, output.stdout));
       const more = record.file.length - shownFiles;
-      if (more > 0) output.note(`${several(more, 'file')} more: --json has all of them`);
-      if (record.status === 3) output.note(`What went wrong: inlet errors ${id} --audience`);
+      if (more > 0) output.note(`${several(more, 'more file')} not shown. Use --json to list all files.`);
+      if (record.status === 3) output.note(`List the errors: inlet errors ${id} --audience`);
     });
 
   partnerCommand(audience, 'list', {
-    description: 'the audiences, newest first',
-    examples: [['inlet audience list', 'The newest fifty.']],
+    description: 'list audiences, newest first',
+    examples: [['inlet audience list', 'List the newest 50 audiences.']],
   })
-    .option('--limit <number>', 'at most so many, up to 1000', wholeNumber(1, 1000), 50)
+    .option('--limit <number>', 'maximum number of audiences, up to 1000', wholeNumber(1, 1000), 50)
     .action(async (options: CommonOptions & { readonly limit: number }) => {
       const output = outputFor(options);
       const inlet = await connect(options);
       const answered = await inlet.listAudiences({ query: { limit: options.limit } });
       const audiences = valueOf(answered);
       output.result(audiences, () =>
-        audiences.length === 0 ? 'There is no audience yet.' : table(columns, audiences, output.stdout),
+        audiences.length === 0 ? 'There are no audiences yet.' : table(columns, audiences, output.stdout),
       );
-      if (answered.ok && answered.answer.next !== null) output.note('There are more: give a greater --limit');
+      if (answered.ok && answered.answer.next !== null) output.note('There are more audiences. Use a higher --limit.');
     });
 }
 

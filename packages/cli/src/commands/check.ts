@@ -7,27 +7,27 @@ import { keyTypeOption, wholeNumber } from './arguments.ts';
 
 export function addCheckCommand(program: Command): void {
   partnerCommand(program, 'check', {
-    description: 'judge files on this machine as an import would, without sending them',
+    description: 'validate local files as an import would, without sending them',
     examples: [
-      ['inlet check monday.csv', 'See whether every row would be taken. Keys are judged by their form only.'],
-      ['inlet check deliveries/ --attributes --key-type foreign', 'The same with the keys that you have at Inlet.'],
-      ['inlet check winter.csv.gz --audience --json', 'A file of an audience (id,event), for a script.'],
+      ['inlet check monday.csv', 'Validate every row. Only the form of the keys is checked.'],
+      ['inlet check deliveries/ --attributes --key-type foreign', 'Also compare the keys with your attributes.'],
+      ['inlet check winter.csv.gz --audience --json', 'Validate an audience file (id,event) in a script.'],
     ],
   })
-    .argument('<path...>', 'files, or folders with files; hidden files in a folder are left out')
-    .option('--audience', 'rows are id,event; else id,keys or id,id_type,country,operation,keys')
+    .argument('<path...>', 'files or folders; hidden files in folders are skipped')
+    .option('--audience', 'expect id,event rows instead of id,keys or id,id_type,country,operation,keys')
     .addOption(keyTypeOption())
-    .option('--keys <file>', 'a file with one key per line; a key that is not in it is unknown')
+    .option('--keys <file>', 'file with one valid key per line')
     .option(
       '--attributes',
-      'compare keys with your attributes at Inlet, and use the limits there; needs a login. With --audience, the limits alone',
+      'use your attributes and limits from the service (requires a login); with --audience, only the limits',
     )
-    .option('--compressed', 'the files will be announced as gzipped; else the ending .gz tells')
-    .option('--no-compressed', 'they will be announced as not gzipped')
-    .option('--bad-rows <number>', 'how many bad rows are shown of each file', wholeNumber(0, 9999), 10)
-    .addHelpText('after', '\nEnds with 1 if a file would fail or a row would be refused.')
+    .option('--compressed', 'expect gzip files (default: by the .gz extension)')
+    .option('--no-compressed', 'expect uncompressed files')
+    .option('--bad-rows <number>', 'number of rejected rows to show per file', wholeNumber(0, 9999), 10)
+    .addHelpText('after', '\nExits 1 if a file would fail or a row would be rejected.')
     .action(async (paths: string[], options: CheckOptions) => {
-      // The rule is loaded here and not before: other commands do not need it.
+      // Loaded on demand, because no other command needs the row rule.
       const { runCheck } = await import('../check/run-check.ts');
       if (!(await runCheck(paths, options, outputFor(options)))) process.exitCode = exitCode.failed;
     });

@@ -4,20 +4,20 @@ import { bashCompletion, fishCompletion, zshCompletion } from '../completion/she
 
 const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 
-/** Added last: it knows the commands that are there when it runs. */
+/** Completes all commands that exist when it runs. */
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')
-    .description('a script that completes commands and options in your shell')
+    .description('print a completion script for your shell')
     .helpGroup('More help:')
-    .addArgument(new Argument('<shell>', 'which').choices(Object.keys(scripts)))
+    .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(scripts)))
     .addHelpText(
       'after',
       `
 Examples:
-  # bash: in ~/.bashrc
+  # bash: add to ~/.bashrc
   $ source <(inlet completion bash)
-  # zsh: in ~/.zshrc, behind compinit
+  # zsh: add to ~/.zshrc after compinit
   $ source <(inlet completion zsh)
   # fish
   $ inlet completion fish > ~/.config/fish/completions/inlet.fish`,

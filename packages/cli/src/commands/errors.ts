@@ -24,17 +24,17 @@ const columns: readonly Column<LoadError>[] = [
 
 export function addErrorsCommand(program: Command): void {
   partnerCommand(program, 'errors', {
-    description: 'failed files and the first refused rows of an import: where, and why',
+    description: 'list failed files and rejected rows of an import',
     examples: [
-      ['inlet errors 12', 'The first hundred, as a table.'],
-      ['inlet errors 12 --csv > refused.csv', 'All that the service kept.'],
-      ['inlet errors 3 --audience --json', 'Of an audience, for a script.'],
+      ['inlet errors 12', 'Show the first 100 errors as a table.'],
+      ['inlet errors 12 --csv > rejected.csv', 'Save all stored errors as CSV.'],
+      ['inlet errors 3 --audience --json', 'List the errors of an audience as JSON.'],
     ],
   })
-    .argument('<id>', 'of the import; with --audience, of the audience')
-    .option('--csv', 'all of them as CSV (RFC 4180)')
-    .option('--audience', 'the id is that of an audience')
-    .option('--limit <number>', 'rows of the table', wholeNumber(1, 999_999), 100)
+    .argument('<id>', 'import ID; with --audience, audience ID')
+    .option('--csv', 'print all errors as CSV (RFC 4180)')
+    .option('--audience', 'treat the ID as an audience ID')
+    .option('--limit <number>', 'maximum number of rows in the table', wholeNumber(1, 999_999), 100)
     .action(async (text: string, options: Options) => {
       const output = outputFor(options);
       const id = toId(options.audience ? 'audience' : 'import', text);
@@ -42,7 +42,7 @@ export function addErrorsCommand(program: Command): void {
       const rejects = inlet.rejects(options.audience ? { audience_id: id } : { import_log_id: id });
       const { stdout } = output;
       if (options.csv) {
-        // A file gets control characters as they are; a terminal would obey some of them.
+        // A file gets control characters unchanged; a terminal would interpret them.
         const shown = (line: string): string => (stdout.isTTY ? escapeTerminal(line) : line);
         await writeText(stdout, `${csvHeading(csvColumns)}\r\n`);
         for await (const reject of rejects)
@@ -63,7 +63,7 @@ export function addErrorsCommand(program: Command): void {
         if (first.push(valueOf(reject)) > options.limit) break;
       }
       const shown = first.slice(0, options.limit);
-      output.result(shown, () => (shown.length === 0 ? 'Nothing was refused.' : table(columns, shown, stdout)));
-      if (first.length > shown.length) output.note(`There are more: inlet errors ${id} --csv, or a greater --limit`);
+      output.result(shown, () => (shown.length === 0 ? 'There are no errors.' : table(columns, shown, stdout)));
+      if (first.length > shown.length) output.note(`There are more errors. Use --csv or a higher --limit.`);
     });
 }

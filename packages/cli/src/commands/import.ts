@@ -17,10 +17,10 @@ type CredentialOptions = {
   readonly roleArn?: string;
 };
 
-/** The only way for a secret besides the question: what is typed behind a flag stays in the history of the shell. */
+/** Secrets come from this variable or a prompt. An option would leave them in the shell history. */
 const secretVariable = 'INLET_SOURCE_SECRET_ACCESS_KEY';
 
-/** Of a bucket of the partner. */
+/** Credentials for the partner's own bucket. */
 async function readCredentials(
   isOwnBucket: boolean,
   { region, accessKeyId, roleArn }: CredentialOptions,
@@ -28,24 +28,24 @@ async function readCredentials(
   if (!isOwnBucket) {
     if (region === undefined && accessKeyId === undefined && roleArn === undefined) return undefined;
     throw wrongUse(
-      '--region, --access-key-id and --role-arn are for a bucket of your own.',
-      'Leave them out, or give the path as s3://<bucket>/<path>.',
+      '--region, --access-key-id and --role-arn only apply to your own bucket.',
+      'Omit them, or pass the path as s3://<bucket>/<path>.',
     );
   }
   if (roleArn !== undefined && accessKeyId !== undefined) {
-    throw wrongUse('There is a role and an access key.', 'Give --role-arn or --access-key-id.');
+    throw wrongUse('--role-arn and --access-key-id cannot be combined.', 'Pass one of them.');
   }
-  const of = { region: region ?? (await ask({ what: 'Region of your bucket', flag: '--region' })) };
+  const of = { region: region ?? (await ask({ what: 'Bucket region', flag: '--region' })) };
   if (roleArn !== undefined) return { ...of, roleArn };
   const id =
-    accessKeyId ?? (await ask({ what: 'Access key id for your bucket', flag: '--access-key-id or --role-arn' }));
+    accessKeyId ?? (await ask({ what: 'Access key ID for your bucket', flag: '--access-key-id or --role-arn' }));
   const secret =
     readEnvironment()[secretVariable] ??
     (await ask({ what: 'Secret access key for your bucket', flag: secretVariable, isSecret: true }));
   return { ...of, accessKeyId: id, secretAccessKey: secret };
 }
 
-/** A path without a slash at its end may be a prefix too; only the storage knows, and the record then says so. */
+/** A path without a trailing slash may also be a prefix. Only the storage knows, and the job then reports it. */
 function isPrefix(path: string): boolean {
   return path.endsWith('/');
 }
@@ -53,13 +53,13 @@ function isPrefix(path: string): boolean {
 async function readCompressed(isOfPrefix: boolean, given: boolean | undefined): Promise<boolean | undefined> {
   if (given !== undefined || !isOfPrefix) return given;
   const answer = await ask({
-    what: 'Whether the files under the prefix are gzipped',
-    question: 'Are the files under this prefix gzipped (yes or no)',
+    what: 'The compression of files under a prefix',
+    question: 'Are the files under this prefix gzip-compressed (yes or no)',
     flag: '--compressed or --no-compressed',
   });
   if (/^y(?:es)?$/i.test(answer)) return true;
   if (/^no?$/i.test(answer)) return false;
-  throw wrongUse(`"${answer}" is neither yes nor no.`, 'Give --compressed or --no-compressed.');
+  throw wrongUse(`"${answer}" is neither yes nor no.`, 'Pass --compressed or --no-compressed.');
 }
 
 type Options = CommonOptions &
@@ -73,32 +73,38 @@ type Options = CommonOptions &
 
 export function addImportCommand(program: Command): void {
   partnerCommand(program, 'import', {
-    description: 'queue the import of a file, or of every file under a prefix',
+    description: 'import a file or all files under a prefix',
     examples: [
-      ['inlet import 2026-11-16.csv.gz --key-type foreign --watch', 'Import one file and follow it.'],
-      ['inlet import deliveries/monday/ --key-type attribute --no-compressed', 'Every file under a prefix.'],
+      ['inlet import 2026-11-16.csv.gz --key-type foreign --watch', 'Import one file and wait for completion.'],
+      ['inlet import deliveries/monday/ --key-type attribute --no-compressed', 'Import all files under a prefix.'],
       [
         'inlet import s3://own-bucket/day/ --compressed --key-type foreign \\\n' +
           '      --region eu-central-1 --access-key-id AKIA…',
-        'From a bucket of your own. Its secret is asked for; in a script, see `inlet help environment`.',
+        'Import from your own bucket. Prompts for the secret; in scripts see `inlet help environment`.',
       ],
     ],
   })
-    .argument('<path>', 'below your prefix; s3://<bucket>/<path> in a bucket of your own. A prefix ends with /')
-    .addOption(keyTypeOption())
-    .option('--compressed', 'the files are gzipped; needed for a prefix, of a file the ending .gz tells')
-    .option('--no-compressed', 'they are not')
-    .addOption(
-      new Option('--mode <mode>', 'replace: the attributes in the files have these rows alone afterwards').choices([
-        'merge',
-        'replace',
-      ]),
+    .argument(
+      '<path>',
+      'path relative to your prefix, or s3://<bucket>/<path> in your own bucket; a prefix ends with /',
     )
-    .option('--watch', 'follow it to its end; ends with 1 if it failed')
-    .option('--region <region>', 'of a bucket of your own')
-    .option('--access-key-id <id>', 'its secret comes from INLET_SOURCE_SECRET_ACCESS_KEY, or is asked for')
-    .option('--role-arn <arn>', 'a role for Inlet to assume, in place of the keys')
-    .option('--idempotency-key <key>', 'asked again with the same key within a day, it is not done again')
+    .addOption(keyTypeOption())
+    .option('--compressed', 'the files are gzip; required for a prefix (default for a file: by the .gz extension)')
+    .option('--no-compressed', 'the files are not compressed')
+    .addOption(
+      new Option(
+        '--mode <mode>',
+        'merge: add the rows; replace: replace the data of all attributes in the files',
+      ).choices(['merge', 'replace']),
+    )
+    .option('--watch', 'wait for completion; exits 1 on any failure')
+    .option('--region <region>', 'region of your own bucket')
+    .option(
+      '--access-key-id <id>',
+      'access key for your own bucket; the secret comes from INLET_SOURCE_SECRET_ACCESS_KEY or a prompt',
+    )
+    .option('--role-arn <arn>', 'role that Inlet assumes, instead of an access key')
+    .option('--idempotency-key <key>', 'make the request safe to repeat for a day')
     .action(async (path: string, options: Options) => {
       const output = outputFor(options);
       const inlet = await connect(options);
@@ -123,6 +129,6 @@ export function addImportCommand(program: Command): void {
         return;
       }
       output.result(queued, () => text);
-      output.note(`Follow it: inlet imports ${id} --watch`);
+      output.note(`Follow it with: inlet imports ${id} --watch`);
     });
 }

@@ -15,16 +15,16 @@ type Options = CommonOptions & { readonly watch?: true; readonly limit: number }
 
 export function addImportsCommand(program: Command): void {
   partnerCommand(program, 'imports', {
-    description: 'the last imports and deletes, or one of them; --watch follows those that are open',
+    description: 'list recent imports and deletes, or show one of them',
     examples: [
-      ['inlet imports', 'The newest twenty.'],
-      ['inlet imports 12 --watch', 'Follow one to its end; ends with 1 if it failed.'],
-      ['inlet imports --limit 100 --json', 'For a script.'],
+      ['inlet imports', 'List the newest 20 jobs.'],
+      ['inlet imports 12 --watch', 'Wait for one job; exits 1 if it failed.'],
+      ['inlet imports --limit 100 --json', 'List 100 jobs as JSON.'],
     ],
   })
-    .argument('[id]', 'of one import or delete')
-    .option('--watch', 'go on until none is open')
-    .option('--limit <number>', 'at most so many, up to 100', wholeNumber(1, 100), 20)
+    .argument('[id]', 'import or delete ID')
+    .option('--watch', 'wait for completion; exits 1 on any failure')
+    .option('--limit <number>', 'maximum number of jobs, up to 100', wholeNumber(1, 100), 20)
     .action(async (id: string | undefined, options: Options) => {
       const output = outputFor(options);
       const importLogId = id === undefined ? null : toId('import', id);
@@ -33,7 +33,7 @@ export function addImportsCommand(program: Command): void {
       if (importLogId !== null) {
         const record = valueOf(await inlet.getImportLog(importLogId));
         output.result(record, () => fieldList(fieldsOf(record), output.stdout));
-        if (record.errors !== null) output.note(`What went wrong: inlet errors ${importLogId}`);
+        if (record.errors !== null) output.note(`List the errors: inlet errors ${importLogId}`);
         return;
       }
       const query = { limit: options.limit };
@@ -47,7 +47,7 @@ export function addImportsCommand(program: Command): void {
       }
       const records = valueOf(await inlet.listImportLogs({ query }));
       output.result(records, () =>
-        records.length === 0 ? 'There is no import yet.' : importTable(records, output.stdout),
+        records.length === 0 ? 'There are no imports yet.' : importTable(records, output.stdout),
       );
     });
 }
@@ -56,10 +56,10 @@ function fieldsOf(record: ImportLog): [string, string][] {
   return [
     ['job', describeImport(record)],
     [record.log_type === 1 ? 'keys' : 'path', subjectOf(record)],
-    ['key type', record.key_type === 0 ? 'attribute ids' : 'your own keys'],
+    ['key type', record.key_type === 0 ? 'attribute IDs' : 'foreign keys'],
     ['bucket', record.path_type === 0 ? 'shared' : 'your own'],
     ['rows', countOf(record.total_rows)],
-    ['refused rows', countOf(rejectedRows(record))],
+    ['rejected rows', countOf(rejectedRows(record))],
     ['devices', countOf(record.unique_devices)],
     ['created', timeOf(record.created_at)],
     ['updated', timeOf(record.updated_at)],

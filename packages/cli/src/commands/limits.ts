@@ -7,8 +7,8 @@ import { table } from '../terminal/table.ts';
 
 export function addLimitsCommand(program: Command): void {
   partnerCommand(program, 'limits', {
-    description: 'the most of each thing that you may send or ask for',
-    examples: [['inlet limits', 'Show the limits of your key.']],
+    description: 'show your rate and size limits',
+    examples: [['inlet limits', 'Show the limits of your account.']],
   }).action(async (options: CommonOptions) => {
     const output = outputFor(options);
     const inlet = await connect(options);
@@ -17,7 +17,7 @@ export function addLimitsCommand(program: Command): void {
       table(
         [
           { title: 'LIMIT', of: ([name]) => name },
-          { title: 'MOST', align: 'right', of: ([, most]) => most.toLocaleString('en') },
+          { title: 'VALUE', align: 'right', of: ([, value]) => value.toLocaleString('en') },
         ],
         Object.entries(limits),
         output.stdout,

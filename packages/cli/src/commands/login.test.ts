@@ -6,12 +6,12 @@ import { type ScriptedServer, sendJson, startScriptedServer } from '../../../../
 import { createProgram } from '../cli.ts';
 import { keepProfile } from '../profile/profiles-file.ts';
 
-// The command itself, with the call that tries the login answered by the test. On a terminal: cli-terminal.test.ts.
+// Runs the command against a test server. cli-terminal.test.ts tests it on a terminal.
 
 let folder = '';
 let path = '';
 let server: ScriptedServer;
-/** What happens while the login is tried. */
+/** Called while the login is verified. */
 let meanwhile: () => Promise<void>;
 
 beforeEach(async () => {
@@ -43,8 +43,8 @@ const issued = async (content: object): Promise<string> => {
 };
 const kept = async (): Promise<unknown> => JSON.parse(await readFile(path, 'utf8'));
 
-describe('a login', () => {
-  it('leaves alone what another one kept meanwhile', async () => {
+describe('inlet login', () => {
+  it('keeps a login that was saved meanwhile', async () => {
     const other = { url: 'https://other.example', apiKey: 'other-key' };
     meanwhile = () => keepProfile(path, 'other', other);
     await run('login', '--url', server.url, '--from', await issued({ api_key: 'new-key' }));
@@ -52,19 +52,19 @@ describe('a login', () => {
     expect(await kept()).toEqual({ current: 'default', profiles });
   });
 
-  it('does not keep a user token that was set for a command, and says so', async () => {
+  it('does not save INLET_USER_TOKEN and says so', async () => {
     vi.stubEnv('INLET_USER_TOKEN', 'anna');
     const from = await issued({ api_key: 'new-key' });
     const { said } = await run('login', '--url', server.url, '--from', from);
-    expect(said).toContain('INLET_USER_TOKEN is not kept');
+    expect(said).toContain('INLET_USER_TOKEN is not saved');
     expect(await kept()).toMatchObject({ profiles: { default: { url: server.url, apiKey: 'new-key' } } });
     expect(JSON.stringify(await kept())).not.toContain('anna');
   });
 
-  it('keeps a user token that was issued with the key, and the list says so', async () => {
+  it('saves an issued user token and lists it', async () => {
     const from = await issued({ api_key: 'new-key', user_token: 'bert' });
     const { out } = await run('login', '--url', server.url, '--from', from);
-    expect(out).toContain('Audiences: those of the customer whose user token was given.');
+    expect(out).toContain('Audiences: those of the customer with the saved user token.');
     expect(await kept()).toMatchObject({ profiles: { default: { userToken: 'bert' } } });
     await keepProfile(path, 'plain', { url: 'https://other.example', apiKey: 'other-key' });
     const listed = await run('profiles');
@@ -73,7 +73,7 @@ describe('a login', () => {
     expect(listed.out).not.toContain('bert');
   });
 
-  it('takes nothing of a storage from the environment when the operator sent one', async () => {
+  it('ignores storage variables if the operator sent storage credentials', async () => {
     vi.stubEnv('INLET_STORAGE_ENDPOINT', 'https://other-storage.example');
     vi.stubEnv('INLET_STORAGE_SECRET_ACCESS_KEY', 'other-secret');
     const sent = { region: 'r', bucket: 'b', prefix: 'p/', access_key_id: 'i', secret_access_key: 's' };
@@ -82,13 +82,13 @@ describe('a login', () => {
     const storage = { region: 'r', bucket: 'b', prefix: 'p/', accessKeyId: 'i', secretAccessKey: 's' };
     expect(await kept()).toMatchObject({ profiles: { default: { storage } } });
     expect(JSON.stringify(await kept())).not.toContain('other');
-    // Half of one storage is none: what is missing is asked for, and not taken from elsewhere.
+    // A missing value is prompted for and not taken from the environment.
     const { secret_access_key: _left, ...half } = sent;
     const login = run('login', '--url', server.url, '--from', await issued({ api_key: 'new-key', storage: half }));
-    await expect(login).rejects.toThrow('missing_answer: Secret access key was not given');
+    await expect(login).rejects.toThrow('missing_answer: Secret access key is required');
   });
 
-  it('has the name that INLET_PROFILE says, unless --profile says another', async () => {
+  it('uses the name in INLET_PROFILE unless --profile is passed', async () => {
     vi.stubEnv('INLET_PROFILE', 'staging');
     const from = await issued({ api_key: 'new-key' });
     await run('login', '--url', server.url, '--from', from);

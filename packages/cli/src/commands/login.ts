@@ -31,41 +31,41 @@ type Options = OutputOptions & {
 
 export function addLoginCommand(program: Command): void {
   localCommand(program, 'login', {
-    description: 'keep the address, the API key and the storage keys that were issued to you',
+    description: 'save your credentials on this machine',
     examples: [
-      ['inlet login', 'Asks for all of it; keys are not shown.'],
-      ['inlet login --url https://inlet.example --from issued.json', 'With what the operator sent.'],
+      ['inlet login', 'Prompt for all values. Keys are not echoed.'],
+      ['inlet login --url https://inlet.example --from issued.json', 'Use the file that the operator sent.'],
       [
         'inlet login --profile staging --url https://staging.example --from - < staging.json',
-        'A second one, in a script.',
+        'Add a second login in a script.',
       ],
     ],
   })
-    .option('--profile <name>', 'under which name; else INLET_PROFILE, else default. It becomes the one that is used')
-    .option('--url <address>', 'of the service; else INLET_URL')
+    .option('--profile <name>', 'name of the login, which becomes current (default: INLET_PROFILE, else "default")')
+    .option('--url <address>', 'service URL (default: INLET_URL)')
     .option(
       '--from <file>',
-      'the JSON that the operator sent (the output of `inlet partner create`); - is standard input',
+      'JSON file that the operator sent (output of `inlet partner create`); - for standard input',
     )
-    .option('--allow-http', 'take addresses without encryption: the key and files can be read on the way')
-    .option('--storage-endpoint <address>', 'of the storage, where it is not AWS')
-    .option('--storage-region <region>', 'of the storage')
-    .option('--storage-bucket <bucket>', 'that was issued to you, for `inlet upload`')
-    .option('--storage-prefix <prefix>', 'that was issued to you')
-    .option('--storage-access-key-id <id>', 'that was issued to you')
+    .option('--allow-http', 'allow unencrypted http URLs; keys and files can be intercepted')
+    .option('--storage-endpoint <address>', 'storage endpoint, if not AWS')
+    .option('--storage-region <region>', 'storage region')
+    .option('--storage-bucket <bucket>', 'your bucket, for `inlet upload`')
+    .option('--storage-prefix <prefix>', 'your prefix in the bucket')
+    .option('--storage-access-key-id <id>', 'your storage access key ID')
     .action(async (options: Options) => {
       const output = outputFor(options);
       const environment = readEnvironment();
       const name = options.profile ?? environment['INLET_PROFILE'] ?? noProfiles.current;
       if (!isProfileName(name)) {
-        throw wrongUse(`"${name}" cannot be the name of a profile.`, 'Use letters, digits, dots, hyphens: --profile');
+        throw wrongUse(`"${name}" is not a valid profile name.`, 'Use letters, digits, dots, hyphens and underscores.');
       }
       const path = settingsPath(environment);
-      // Before anything is asked: a file that cannot be used would lose all answers.
+      // Before any prompt, so that an unusable file does not discard the answers.
       await readProfiles(path);
       const issued: Issued = options.from === undefined ? { storage: {} } : await readIssued(options.from);
       const access = await readAccess(options, issued, environment);
-      // Before the storage is asked for: a wrong key is told at once. Any key may ask for its limits.
+      // Before the storage prompts, so that a wrong key fails early. Every key may read its limits.
       const inlet = await clientOf(access);
       valueOf(await inlet.getLimits());
       const storage = await askForStorage(knownStorage(options, issued, environment));
@@ -77,26 +77,26 @@ export function addLoginCommand(program: Command): void {
       output.result(result, () =>
         [
           `Logged in to ${escapeTerminal(profile.url)} as profile "${name}".`,
-          `Uploads: ${hasStorage ? 'to the storage that was given' : 'no storage was given'}.`,
-          ...(hasToken ? ['Audiences: those of the customer whose user token was given.'] : []),
+          `Uploads: ${hasStorage ? 'enabled' : 'not configured'}.`,
+          ...(hasToken ? ['Audiences: those of the customer with the saved user token.'] : []),
         ].join('\n'),
       );
       if (!hasToken && environment['INLET_USER_TOKEN'] !== undefined) {
-        output.note('INLET_USER_TOKEN is not kept: it counts as long as it is set.');
+        output.note('INLET_USER_TOKEN is not saved. It applies while it is set.');
       }
-      output.note(`Kept in ${path}, readable by you only. Next: inlet attributes`);
+      output.note(`Saved to ${path} (readable only by you). Next: inlet attributes`);
     });
 }
 
-/** A flag goes before the operator's file, that before the environment, and what is left is asked for. */
+/** Options override the operator's file, which overrides the environment. Prompts for missing values. */
 async function readAccess(options: Options, issued: Issued, environment: Environment): Promise<Profile> {
   const url =
-    options.url ?? issued.url ?? environment['INLET_URL'] ?? (await ask({ what: 'Address of Inlet', flag: '--url' }));
+    options.url ?? issued.url ?? environment['INLET_URL'] ?? (await ask({ what: 'Inlet URL', flag: '--url' }));
   const apiKey =
     issued.apiKey ??
     environment['INLET_API_KEY'] ??
-    (await ask({ what: 'API key', flag: 'INLET_API_KEY, or --from', isSecret: true }));
-  // Not from the environment: whoever has set it for one command would act for that customer ever after.
+    (await ask({ what: 'API key', flag: 'INLET_API_KEY or --from', isSecret: true }));
+  // Not from the environment: a token set for one command must not apply to all later ones.
   const { userToken } = issued;
   return {
     url,
@@ -106,7 +106,7 @@ async function readAccess(options: Options, issued: Issued, environment: Environ
   };
 }
 
-/** What the operator sent and what is in the environment are two storages, of which never half is taken. */
+/** Settings come either from the operator's file or from the environment; the two are never mixed. */
 function knownStorage(options: Options, { storage: sent }: Issued, environment: Environment): Issued['storage'] {
   const isSent = Object.values(sent).some((value) => value !== undefined);
   const storage = isSent ? sent : storageIn(environment);

@@ -9,8 +9,8 @@ import { didYouMean, escapeTerminal } from '../terminal/text.ts';
 
 export function addProfilesCommand(program: Command): void {
   localCommand(program, 'profiles', {
-    description: 'the logins of this machine, without their keys',
-    examples: [['inlet profiles', 'Which there are, and which is used.']],
+    description: 'list the logins on this machine, without keys',
+    examples: [['inlet profiles', 'List all logins and the current one.']],
   }).action(async (options: OutputOptions) => {
     const output = outputFor(options);
     const environment = readEnvironment();
@@ -25,12 +25,12 @@ export function addProfilesCommand(program: Command): void {
     }));
     output.result(listed, () =>
       listed.length === 0
-        ? 'There is no login yet: inlet login'
+        ? 'You are not logged in. Run: inlet login'
         : table(
             [
               { title: 'PROFILE', of: ({ profile }) => profile },
-              { title: 'USED', of: ({ used: isUsed }) => (isUsed ? 'yes' : 'no') },
-              { title: 'ADDRESS', of: ({ url }) => url, canShrink: true },
+              { title: 'CURRENT', of: ({ used: isUsed }) => (isUsed ? 'yes' : 'no') },
+              { title: 'URL', of: ({ url }) => url, canShrink: true },
               { title: 'UPLOADS TO', of: ({ uploads }) => uploads, canShrink: true },
               { title: 'USER TOKEN', of: ({ user_token: hasToken }) => (hasToken ? 'yes' : 'no') },
             ],
@@ -40,16 +40,16 @@ export function addProfilesCommand(program: Command): void {
     );
     const over = ['INLET_URL', 'INLET_API_KEY'].filter((name) => environment[name] !== undefined);
     if (over.length > 0)
-      output.note(`The environment goes before them, unless --profile names one: ${over.join(' and ')}`);
+      output.note(`${over.join(' and ')} in the environment override these logins unless you pass --profile.`);
   });
 }
 
 export function addLogoutCommand(program: Command): void {
   localCommand(program, 'logout', {
-    description: 'forget a login; the keys stay valid until the operator revokes them',
-    examples: [['inlet logout --profile staging', 'Forget one of several.']],
+    description: 'remove a login; its keys stay valid until the operator revokes them',
+    examples: [['inlet logout --profile staging', 'Remove one of several logins.']],
   })
-    .option('--profile <name>', 'which; else the one that is used')
+    .option('--profile <name>', 'login to remove (default: the current one)')
     .action(async (options: OutputOptions & { readonly profile?: string }) => {
       const output = outputFor(options);
       const environment = readEnvironment();
@@ -58,12 +58,12 @@ export function addLogoutCommand(program: Command): void {
       const name = options.profile ?? environment['INLET_PROFILE'] ?? current;
       if (!Object.hasOwn(profiles, name)) {
         const names = Object.keys(profiles);
-        throw wrongUse(`There is no profile "${name}".${didYouMean(name, names)}`, 'See them with: inlet profiles');
+        throw wrongUse(`There is no profile "${name}".${didYouMean(name, names)}`, 'List them with: inlet profiles');
       }
-      const { [name]: _forgotten, ...others } = profiles;
+      const { [name]: _removed, ...others } = profiles;
       const next = name === current ? (Object.keys(others)[0] ?? 'default') : current;
       await writeProfiles(path, { current: next, profiles: others });
-      output.result({ profile: name }, () => escapeTerminal(`Profile "${name}" is forgotten.`));
-      if (Object.hasOwn(others, next)) output.note(`Profile "${next}" is used now.`);
+      output.result({ profile: name }, () => escapeTerminal(`Removed profile "${name}".`));
+      if (Object.hasOwn(others, next)) output.note(`Profile "${next}" is now current.`);
     });
 }

@@ -1,42 +1,42 @@
 import type { Command } from 'commander';
 
-const exitCodes = `How a command ends:
+const exitCodes = `Exit codes:
 
-  0    it went well
-  1    the work failed: a job ended with status 3, a file has bad rows, something is not there
-  2    the command was wrong: an option, a missing answer, a value that the service does not take
-  3    not allowed: no login, a key that is wrong, or one that may not do this
-  4    the service or the storage is away or busy: the same command may work later
-  130  interrupted by Ctrl-C, or a question was answered with no; a job that was queued goes on
+  0    success
+  1    failure: a job failed, a file has rejected rows, or a record does not exist
+  2    wrong usage: an invalid option, a missing value, or a value that the service rejects
+  3    not allowed: not logged in, an invalid key, or a key that lacks permission
+  4    the service or the storage is unavailable or busy; retrying later may succeed
+  130  interrupted by Ctrl-C, or a confirmation was declined; queued jobs continue
 
-An import that is done ends with 0 also when some of its rows were refused: the record says how many.
-Commands of operators end with 0, with 1 when something failed, and with 2 when the command was wrong.`;
+A completed import exits 0 even if some of its rows were rejected. The record has the number.
+Operator commands exit 0 on success, 1 on failure and 2 on wrong usage.`;
 
-const environment = `What the environment can say. It goes before what \`inlet login\` kept; --profile goes before all of it but the token:
+const environment = `Environment variables. They override the saved login; --profile overrides all of them except INLET_USER_TOKEN:
 
-  INLET_URL, INLET_API_KEY         where the service is, and the key. INLET_URL needs INLET_API_KEY beside it: a key that
-                                   was kept is never sent to another address
-  INLET_PROFILE                    which login is used where INLET_URL is not set
-  INLET_USER_TOKEN                 of a customer: audiences are then seen and made for it. \`inlet login\` does not keep it;
-                                   one that came with --from is kept, which \`inlet profiles\` shows
+  INLET_URL, INLET_API_KEY         service URL and API key. INLET_URL requires INLET_API_KEY: a saved key is never sent
+                                   to another URL
+  INLET_PROFILE                    login to use if INLET_URL is not set
+  INLET_USER_TOKEN                 user token of a customer: audience commands act for that customer. \`inlet login\` does
+                                   not save it; a token in the --from file is saved, as \`inlet profiles\` shows
   INLET_STORAGE_ENDPOINT, _REGION, _BUCKET, _PREFIX, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY
-                                   where uploads go; all of them, _ENDPOINT only where it is not AWS
-  INLET_SOURCE_SECRET_ACCESS_KEY   of a bucket of your own, for \`inlet import s3://…\`
-  XDG_CONFIG_HOME                  in whose folder \`inlet\` logins are kept; else ~/.config
-  XDG_STATE_HOME                   in whose folder \`inlet\` uploads are noted until they end; else ~/.local/state
-  NO_COLOR                         no colour
+                                   storage for uploads; all are required, except _ENDPOINT for AWS
+  INLET_SOURCE_SECRET_ACCESS_KEY   secret key of your own bucket, for \`inlet import s3://…\`
+  XDG_CONFIG_HOME                  logins are saved in its folder \`inlet\` (default: ~/.config)
+  XDG_STATE_HOME                   unfinished uploads are recorded in its folder \`inlet\` (default: ~/.local/state)
+  NO_COLOR                         disable color
 
-What is typed before a command stays in the history of the shell. Keep keys in a file that only you can read, with lines
-like INLET_API_KEY=…, and let a script read it: set -a; . ./inlet.env; set +a
+Variables typed before a command stay in the shell history. Keep keys in a file that only you can read, with lines like
+INLET_API_KEY=…, and load it in scripts: set -a; . ./inlet.env; set +a
 
-Off a terminal there is no colour, no question and nothing that moves. Commands of operators have
-variables of their own: docs/configuration.md.`;
+Without a terminal there are no colors, prompts or progress bars. Operator commands have their own variables:
+docs/configuration.md.`;
 
-/** Pages of help that are about no command: \`inlet help exit-codes\`. */
+/** Help pages that do not belong to a command, for example `inlet help exit-codes`. */
 export function addTopics(program: Command): void {
   const topics = [
-    ['exit-codes', 'what the exit code of a command says', exitCodes],
-    ['environment', 'the variables that commands read', environment],
+    ['exit-codes', 'show the exit codes', exitCodes],
+    ['environment', 'show the environment variables', environment],
   ] as const;
   for (const [name, description, text] of topics) {
     program

@@ -6,20 +6,20 @@ import { wholeNumber } from './arguments.ts';
 
 export function addUploadCommand(program: Command): void {
   partnerCommand(program, 'upload', {
-    description: 'bring files into your prefix of the shared bucket',
+    description: 'upload files to your prefix in the shared bucket',
     examples: [
-      ['inlet upload monday.csv --prefix deliveries', 'One file, as deliveries/monday.csv.'],
-      ['inlet upload exports/ --prefix deliveries/monday', 'Every file in a folder, with the folders in it.'],
+      ['inlet upload monday.csv --prefix deliveries', 'Upload one file as deliveries/monday.csv.'],
+      ['inlet upload exports/ --prefix deliveries/monday', 'Upload a folder, including its subfolders.'],
     ],
   })
-    .argument('<path...>', 'files, or folders with files; hidden files in a folder are left out')
-    .option('--prefix <prefix>', 'where they go, below your own prefix', '')
-    .option('--parallel <number>', 'how many parts are on their way at once', wholeNumber(1, 64), 4)
-    .option('--part-size <MiB>', 'size of a part; as many as --parallel says are in memory', wholeNumber(5, 1024), 8)
-    .option('--no-resume', 'send everything, and leave nothing of a file that fails')
+    .argument('<path...>', 'files or folders; hidden files in folders are skipped')
+    .option('--prefix <prefix>', 'destination relative to your own prefix', '')
+    .option('--parallel <number>', 'number of parts to send at once', wholeNumber(1, 64), 4)
+    .option('--part-size <MiB>', 'part size; --parallel parts are held in memory', wholeNumber(5, 1024), 8)
+    .option('--no-resume', 'send everything again and remove the parts of failed files')
     .addHelpText(
       'after',
-      '\nIf it is interrupted, by whatever, the same command goes on where it was. A file that is there already with the same\ncontent is not sent again.',
+      '\nIf interrupted, run it again to resume. A file that is already uploaded with the same content is not sent again.',
     )
     .action(async (paths: string[], options: UploadCommandOptions) => {
       const { runUpload } = await import('../upload/run-upload.ts');

@@ -9,7 +9,7 @@ import { bashCompletion, fishCompletion, zshCompletion } from './shells.ts';
 
 const places = completionTree(createProgram());
 
-/** What bash itself offers for the last of these words. */
+/** The completions that bash offers for the last word. */
 function offered(...words: string[]): string[] {
   const quoted = ['inlet', ...words].map((word) => `'${word}'`).join(' ');
   const ask = `COMP_WORDS=(${quoted}); COMP_CWORD=${words.length}; _inlet; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -37,11 +37,11 @@ describe('completion in bash', () => {
     ],
     [['login', '--from', 'b'], []],
     [['import', 'b'], []],
-  ])('offers behind %j: %j', (words, expected) => {
+  ])('offers after %j: %j', (words, expected) => {
     expect(offered(...words)).toEqual(expected);
   });
 
-  it('offers every command at the beginning', () => {
+  it('offers every command after the program name', () => {
     expect(offered('')).toEqual(expect.arrayContaining(['login', 'import', 'imports', 'errors', 'audience', 'help']));
   });
 });
@@ -51,7 +51,7 @@ describe('a completion script', () => {
   const isHere = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
 
   for (const [shell, script] of Object.entries(scripts)) {
-    it.skipIf(!isHere(shell))(`is one that ${shell} can read`, () => {
+    it.skipIf(!isHere(shell))(`has valid ${shell} syntax`, () => {
       const folder = mkdtempSync(join(tmpdir(), 'inlet-completion-'));
       writeFileSync(join(folder, 'script'), script(places));
       const { status, stderr } = spawnSync(shell, ['-n', join(folder, 'script')], { encoding: 'utf8' });
@@ -62,7 +62,7 @@ describe('a completion script', () => {
 });
 
 describe('completion in zsh and fish', () => {
-  it('has every command and option, with what it means', () => {
+  it('describes every command and option', () => {
     const words = places.flatMap(({ commands, options }) => [...commands, ...options]);
     expect(words.length).toBeGreaterThan(80);
     const [zsh, fish] = [zshCompletion(places), fishCompletion(places)];

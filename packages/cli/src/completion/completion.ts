@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 
 type Word = { readonly word: string; readonly about: string };
 
-/** What can stand behind a command. */
+/** What can follow a command. */
 export type Place = {
-  /** The words before, with a space between: `audience create`; empty at the beginning. */
+  /** The words of the command, for example `audience create`; empty for the program itself. */
   readonly path: string;
   readonly commands: readonly Word[];
   readonly options: readonly (Word & { readonly choices: readonly string[]; readonly takesValue: boolean })[];
@@ -12,7 +12,7 @@ export type Place = {
   readonly choices: readonly string[];
 };
 
-/** Every command with what may follow it; what is hidden from help is hidden here. */
+/** All commands that help shows, with what can follow them. */
 export function completionTree(program: Command): Place[] {
   return placesOf(program, '');
 }

@@ -1,6 +1,6 @@
 import type { Place } from './completion.ts';
 
-/** The words that are no options say where one is; then what may follow there, or the choices of the option before. */
+/** Finds the command from the words that are not options, then completes what follows it or the value of an option. */
 export function bashCompletion(places: readonly Place[]): string {
   const cases = places.map((place) => {
     const words = [...place.commands, ...place.options].map(({ word }) => word);
@@ -11,7 +11,7 @@ export function bashCompletion(places: readonly Place[]): string {
       .filter(({ takesValue }) => takesValue)
       .map(({ word, choices }) => `    '${path} ${word}') values='${choices.join(' ')}' ;;`),
   );
-  return `# bash completion of inlet: source <(inlet completion bash)
+  return `# bash completion for inlet: source <(inlet completion bash)
 _inlet() {
   local path='' words='' values='-' word index
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
@@ -34,12 +34,12 @@ ${cases.join('\n')}
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
-# Where nothing fits, it is a file.
+# Falls back to file names.
 complete -o bashdefault -o default -F _inlet inlet
 `;
 }
 
-/** One line for each word: fish itself finds those that fit. */
+/** One line per word; fish filters them itself. */
 export function fishCompletion(places: readonly Place[]): string {
   const lines = places.flatMap(({ path, commands, options, choices }) => {
     const condition = `-n ${quoteForFish(
@@ -61,7 +61,7 @@ export function fishCompletion(places: readonly Place[]): string {
       }),
     ];
   });
-  return `# fish completion of inlet: inlet completion fish > ~/.config/fish/completions/inlet.fish
+  return `# fish completion for inlet: inlet completion fish > ~/.config/fish/completions/inlet.fish
 ${lines.join('\n')}
 `;
 }
@@ -77,7 +77,7 @@ function quoteForFish(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`;
 }
 
-/** As for bash, with what each word means beside it. */
+/** As for bash, with a description of each word. */
 export function zshCompletion(places: readonly Place[]): string {
   const cases = places.map(({ path, commands, options, choices }) => {
     const words = [
@@ -95,7 +95,7 @@ export function zshCompletion(places: readonly Place[]): string {
       ),
   );
   return `#compdef inlet
-# zsh completion of inlet, behind compinit: source <(inlet completion zsh)
+# zsh completion for inlet, after compinit: source <(inlet completion zsh)
 _inlet() {
   local place='' word isValue=0
   local -a words_before values
@@ -130,7 +130,7 @@ function quoteForZsh(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A colon parts the word from what it means. */
+/** A colon separates a word from its description. */
 function escape(word: string): string {
   return word.replaceAll(':', String.raw`\:`);
 }

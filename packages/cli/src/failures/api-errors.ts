@@ -1,9 +1,9 @@
 import type { ApiProblem, Problem, Result } from '@inlet/sdk';
-import { remedies as remediesOfRequests } from '../generated/remedies.ts';
+import { remedies as apiRemedies } from '../generated/remedies.ts';
 import { CliFailure, type ExitCode, exitCode } from './cli-failure.ts';
 import { connectionFailure } from './connection-errors.ts';
 
-/** The value of a call, or the end of the command. */
+/** Returns the value of a call, or ends the command with its problem. */
 export function valueOf<T>(result: Result<T>): T {
   if (result.ok) return result.value;
   throw failureOf(result.problem);
@@ -13,7 +13,7 @@ export function failureOf(problem: Problem): CliFailure {
   if (problem.from === 'sdk') return connectionFailure(problem);
   const { code, title, detail, errors: fields, request_id: requestId } = problem;
   return new CliFailure({
-    // A code that is newer than the SDK stands at the end of the type.
+    // `type` ends with the code, also if the code is newer than the SDK.
     code: code === 'unknown_code' ? (problem.type.split(':').at(-1) ?? code) : code,
     title,
     detail,
@@ -26,32 +26,32 @@ export function failureOf(problem: Problem): CliFailure {
 
 function exitCodeOfAnswer({ status }: ApiProblem): ExitCode {
   if (status === 401 || status === 403) return exitCode.notAllowed;
-  if (status === 429 || status >= 500) return exitCode.away;
+  if (status === 429 || status >= 500) return exitCode.unavailable;
   return status === 400 || status === 413 || status === 422 ? exitCode.wrongUse : exitCode.failed;
 }
 
-/** Where the catalogue speaks of a field of the request, and a person at this command line has a flag. */
-const remediesOfFlags: Readonly<Record<string, string>> = {
-  invalid_request: 'Correct what is named above. `inlet <command> --help` shows how it is given.',
-  unauthenticated: 'Run `inlet login` with a key that is valid, or mend INLET_API_KEY.',
-  invalid_user_token: 'Set INLET_USER_TOKEN to a valid token, or leave it out for audiences of your own.',
-  compressed_required: 'Say --compressed or --no-compressed for a prefix.',
-  credentials_required: 'For s3://… give --region and --access-key-id, or --region and --role-arn.',
-  invalid_region: 'Give the region of the bucket with --region, for example eu-central-1.',
-  invalid_role_arn: 'Give the ARN of the role with --role-arn, for example arn:aws:iam::123456789012:role/inlet.',
-  roles_not_available: 'Give --access-key-id in place of --role-arn, or ask the operator for roles.',
-  unknown_keys: '`inlet attributes` shows your attributes and their keys; --key-type says which of them you mean.',
+/** Overrides for catalogue remedies that name request fields, where the command line has options. */
+const cliRemedies: Readonly<Record<string, string>> = {
+  invalid_request: 'Correct the values listed above. Run `inlet <command> --help` for usage.',
+  unauthenticated: 'Run `inlet login` with a valid key, or correct INLET_API_KEY.',
+  invalid_user_token: 'Set INLET_USER_TOKEN to a valid token, or unset it to use your own audiences.',
+  compressed_required: 'Pass --compressed or --no-compressed for a prefix.',
+  credentials_required: 'For s3://… pass --region with --access-key-id or --role-arn.',
+  invalid_region: 'Pass the bucket region with --region, for example eu-central-1.',
+  invalid_role_arn: 'Pass the role ARN with --role-arn, for example arn:aws:iam::123456789012:role/inlet.',
+  roles_not_available: 'Pass --access-key-id instead of --role-arn, or ask the operator to enable roles.',
+  unknown_keys: 'Run `inlet attributes` to list your attributes and keys. Check --key-type.',
   invalid_file_path:
-    'Give a path below your prefix without `..` and a leading `/`, or s3://<bucket>/<path> for a bucket of your own.',
-  compression_mismatch: 'Import with --compressed or --no-compressed as the file is, or upload the file as announced.',
+    'Pass a path relative to your prefix, without `..` or a leading `/`, or s3://<bucket>/<path> for your own bucket.',
+  compression_mismatch: 'Pass --compressed or --no-compressed to match the file, or upload it in the declared format.',
   no_good_row:
-    'See the rows with `inlet errors`, correct the file, upload it and import it again. `inlet check` judges it before.',
-  bad_rows: 'See the rows with `inlet errors --audience`, correct the file, upload it and append it again.',
-  unknown_code: 'This service is newer than your `inlet`: the detail says what is wrong. Update `inlet` to see more.',
+    'List the rows with `inlet errors`, correct the file, validate it with `inlet check`, and import it again.',
+  bad_rows: 'List the rows with `inlet errors --audience`, correct the file, upload it, and append it again.',
+  unknown_code: 'The service is newer than this `inlet`. Update `inlet` for more information.',
 };
 
-/** What a person does about a code of an answer or of a job. What went wrong on the way: failure-of-the-way.ts. */
+/** The remedy for an API or job error code. For connection errors see connection-errors.ts. */
 export function remedyOf(code: string): string {
-  for (const table of [remediesOfFlags, remediesOfRequests]) if (Object.hasOwn(table, code)) return table[code] ?? '';
+  for (const table of [cliRemedies, apiRemedies]) if (Object.hasOwn(table, code)) return table[code] ?? '';
   return '';
 }

@@ -1,67 +1,66 @@
-/** What a script can tell from how a command ended. `inlet help exit-codes` and docs/decisions/command-line.md say the same. */
+/** Exit codes, as documented in `inlet help exit-codes` and docs/decisions/command-line.md. */
 export const exitCode = {
   good: 0,
-  /** The work was not done, or the file or the job has something wrong in it. */
+  /** The command failed, or the file or job has errors. */
   failed: 1,
-  /** The command cannot be carried out as it was given. */
+  /** The command line is not valid. */
   wrongUse: 2,
-  /** No login, or a key that may not. */
+  /** Not logged in, or the key lacks permission. */
   notAllowed: 3,
-  /** The service or the storage is away or busy: the same command may work later. */
-  away: 4,
-  /** Ctrl-C: 128 and the number of the signal, as shells have it. */
+  /** The service or the storage is unavailable or busy; retrying later may succeed. */
+  unavailable: 4,
+  /** Ctrl-C: 128 plus the signal number, as in shells. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
-type Told = {
+type FailureDetails = {
   readonly code: string;
-  /** What the code means, where `detail` alone would not tell. */
+  /** What the code means, if `detail` alone is not clear. */
   readonly title?: string | undefined;
-  /** What went wrong here, in a sentence. */
+  /** What went wrong, in one sentence. */
   readonly detail: string;
   /** What to do about it. */
   readonly remedy: string;
   readonly exitCode: ExitCode;
-  /** Of the answer, to be quoted when asking for help. */
+  /** Request ID of the response, for support. */
   readonly requestId?: string | undefined;
-  /** Each field that is wrong. */
+  /** The invalid fields. */
   readonly fields?: readonly { readonly pointer: string; readonly detail: string }[] | undefined;
 };
 
-/** The end of a command that did not go well, with all that a person needs. */
+/** Ends a command with an error message, a remedy and an exit code. */
 export class CliFailure extends Error {
-  readonly told: Told;
+  readonly details: FailureDetails;
 
-  constructor(told: Told) {
-    super(`${told.code}: ${told.detail}`);
+  constructor(details: FailureDetails) {
+    super(`${details.code}: ${details.detail}`);
     this.name = 'CliFailure';
-    this.told = told;
+    this.details = details;
   }
 }
 
-/** The command was given in a way that cannot be carried out. */
 export function wrongUse(detail: string, remedy: string): CliFailure {
   return new CliFailure({ code: 'wrong_use', detail, remedy, exitCode: exitCode.wrongUse });
 }
 
-/** Nobody is there to be asked: the flag that has the answer is named. */
+/** A prompt is needed but there is no terminal. Names the option that provides the value. */
 export function missingAnswer(what: string, flag: string): CliFailure {
   return new CliFailure({
     code: 'missing_answer',
-    detail: `${what} was not given, and there is no terminal to ask on.`,
-    remedy: `Give ${flag}.`,
+    detail: `${what} is required, and there is no terminal to prompt on.`,
+    remedy: `Provide ${flag}.`,
     exitCode: exitCode.wrongUse,
   });
 }
 
-/** Ctrl-C. `detail` says what goes on without us. */
+/** Ctrl-C. `detail` says what continues in the background. */
 export function interrupted(detail: string): CliFailure {
   return new CliFailure({ code: 'interrupted', detail, remedy: '', exitCode: exitCode.interrupted });
 }
 
-/** A question was answered with no. */
+/** The user answered a confirmation with no. */
 export function declined(detail: string): CliFailure {
   return new CliFailure({ code: 'declined', detail, remedy: '', exitCode: exitCode.interrupted });
 }

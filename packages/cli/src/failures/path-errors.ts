@@ -1,29 +1,29 @@
 import { CliFailure, exitCode, wrongUse } from './cli-failure.ts';
 
-/** Why the system refuses, in words; others are told by their code alone. */
+/** Readable reasons for system errors. Other errors show only their code. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
-  ENOENT: 'it is not there',
-  EEXIST: 'something else has that name',
-  EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of its path is no folder',
-  ELOOP: 'its links lead round in circles',
-  ENAMETOOLONG: 'its name is too long',
-  EROFS: 'the disk takes no writes',
+  ENOENT: 'not found',
+  EEXIST: 'the name is taken',
+  EISDIR: 'is a folder',
+  ENOTDIR: 'part of the path is not a folder',
+  ELOOP: 'too many symbolic links',
+  ENAMETOOLONG: 'the name is too long',
+  EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
-  EDQUOT: 'your share of the disk is used up',
-  EMFILE: 'too many files are open',
-  EIO: 'the disk failed',
+  EDQUOT: 'the disk quota is exceeded',
+  EMFILE: 'too many open files',
+  EIO: 'input/output error',
 };
 
-/** `EACCES`; null for an error that is not of the system. */
+/** The system error code, for example `EACCES`; null for other errors. */
 export function systemCodeOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return null;
   return typeof error.code === 'string' && /^E[A-Z0-9]+$/.test(error.code) ? error.code : null;
 }
 
-/** `permission denied (EACCES)`; null for an error that is not of the system. */
+/** For example `permission denied (EACCES)`; null for errors that are not system errors. */
 export function reasonOf(error: unknown): string | null {
   const code = systemCodeOf(error);
   if (code === null) return null;
@@ -31,11 +31,11 @@ export function reasonOf(error: unknown): string | null {
 }
 
 const remedies = {
-  read: 'See who may read it with: ls -l',
-  written: 'See who may write there with: ls -ld',
+  read: 'Check its permissions: ls -l',
+  written: 'Check the permissions of the folder: ls -ld',
 } as const;
 
-/** What the system refuses about a file or a folder is nobody's mistake but this machine's. Other errors stay as they are. */
+/** Turns a system error for a path into a CLI failure. Returns other errors unchanged. */
 export function pathFailure(
   path: string,
   what: 'read' | 'written',
@@ -45,7 +45,7 @@ export function pathFailure(
   const reason = reasonOf(error);
   if (reason === null) return error instanceof Error ? error : new Error(String(error));
   if (what === 'read' && systemCodeOf(error) === 'ENOENT') {
-    return wrongUse(`There is no file or folder ${path}.`, 'Check the path: it is one on this machine.');
+    return wrongUse(`There is no file or folder ${path}.`, 'Check the local path.');
   }
   return new CliFailure({
     code: what === 'read' ? 'unreadable_file' : 'unwritable_file',

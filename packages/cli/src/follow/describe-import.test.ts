@@ -25,22 +25,22 @@ const running: ImportLog = {
   },
 };
 
-describe('where an import stands', () => {
-  it('is a line of a log', () => {
+describe('the status of an import', () => {
+  it('is one line', () => {
     expect(describeImport(running)).toBe('import 12: running, 25 %, 1,250,000 rows, 30 s left');
   });
 
-  it('is a bar with the rate for whoever looks', () => {
+  it('is a bar with the rate on a terminal', () => {
     const bar = `${'█'.repeat(10)}${'░'.repeat(30)}`;
     expect(barOfImport(running, 5_000_000, 99)).toBe(`import 12  ${bar}   25 %  1,250,000 rows  5.00 MB/s  30 s left`);
   });
 
-  it('has no bar before there is anything to show', () => {
+  it('has no bar before it runs', () => {
     const pending: ImportLog = { ...running, status: 0, progress: { ...running.progress, queue_position: 3 } };
     expect(barOfImport(pending, null, 99)).toBe('import 12: pending, 3 jobs ahead');
   });
 
-  it('has nothing in it that a terminal obeys, whatever the service sends as an id or a status', () => {
+  it('escapes control characters in IDs and statuses from the service', () => {
     const hostile: ImportLog = Object.assign({ ...running }, { import_log_id: '\x1b[2J', status: '\x9b31m' });
     const shown = [describeImport(hostile), barOfImport(hostile, null, 99), nameOfJob(hostile)].join(' ');
     expect(shown).toContain(String.raw`import \x1b[2J`);

@@ -4,22 +4,22 @@ import { barLine } from '../terminal/progress-bar.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { escapeTerminal } from '../terminal/text.ts';
 
-/** `import 12` or `delete 13`. An id that came over the wire is a text like any other. */
+/** `import 12` or `delete 13`. Escaped, because the ID comes from the server. */
 export function nameOfJob({ import_log_id, log_type }: Pick<ImportLog, 'import_log_id' | 'log_type'>): string {
   return `${log_type === 1 ? 'delete' : 'import'} ${escapeTerminal(String(import_log_id))}`;
 }
 
-/** What a job is about: files, or the keys of a delete. */
+/** The path of an import, or the keys of a delete. */
 export function subjectOf({ file_path, keys, log_type }: ImportLog): string {
   return log_type === 1 ? (keys ?? []).join(', ') : file_path;
 }
 
-/** Rows that were read and refused. Entries without a row are about files or the whole job. */
+/** The number of rejected rows. Entries without a row refer to a file or to the whole job. */
 export function rejectedRows({ errors }: ImportLog): number {
   return (errors ?? []).reduce((sum, { row, count }) => (row === null ? sum : sum + count), 0);
 }
 
-/** One line about where a job stands. */
+/** The status of a job in one line. */
 export function describeImport(record: ImportLog): string {
   const { progress, status } = record;
   const beginning = `${nameOfJob(record)}: ${statusWord(record)}`;
@@ -37,7 +37,7 @@ export function describeImport(record: ImportLog): string {
   ].join(', ');
 }
 
-/** The same with a bar, for whoever looks while it is at work. */
+/** The status of a job with a progress bar. */
 export function barOfImport(record: ImportLog, bytesPerSecond: number | null, columns: number): string {
   if (record.status !== 1) return describeImport(record);
   const { percent, rows_read, estimated_seconds_left: left } = record.progress;
@@ -50,15 +50,15 @@ export function barOfImport(record: ImportLog, bytesPerSecond: number | null, co
 }
 
 function countsOf(record: ImportLog): string {
-  const refused = rejectedRows(record);
+  const rejected = rejectedRows(record);
   return [
     several(Number(record.total_rows), 'row'),
     several(Number(record.unique_devices), 'device'),
-    ...(refused === 0 ? [] : [`${several(refused, 'row')} refused`]),
+    ...(rejected === 0 ? [] : [`${several(rejected, 'row')} rejected`]),
   ].join(', ');
 }
 
-/** Where the first of several mistakes stands. */
+/** The location of an error. */
 export function placeOf({ file, row }: { readonly file: string | null; readonly row: number | null }): string {
   if (file === null) return '-';
   return escapeTerminal(row === null ? file : `${file}:${row}`);
@@ -70,7 +70,7 @@ const columns: readonly Column<ImportLog>[] = [
   { title: 'WHAT', of: ({ log_type }) => (log_type === 1 ? 'delete' : 'import') },
   { title: 'PATH OR KEYS', of: subjectOf, canShrink: true },
   { title: 'ROWS', align: 'right', of: ({ total_rows }) => countOf(total_rows) },
-  { title: 'REFUSED', align: 'right', of: (record) => countOf(rejectedRows(record)) },
+  { title: 'REJECTED', align: 'right', of: (record) => countOf(rejectedRows(record)) },
   { title: 'DEVICES', align: 'right', of: ({ unique_devices }) => countOf(unique_devices) },
   { title: 'CREATED (UTC)', of: ({ created_at }) => timeOf(created_at) },
 ];

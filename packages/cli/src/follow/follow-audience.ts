@@ -6,7 +6,7 @@ import { type Output, untilInterrupted } from '../terminal/output.ts';
 import { escapeTerminal } from '../terminal/text.ts';
 import { progressReport } from './follow-import.ts';
 
-/** Shows how the files of an audience go on until none waits or loads, and says how it ended. */
+/** Shows the progress of an audience until no file is pending or loading, then its outcome. */
 export async function followAudience(inlet: Inlet, audienceId: number, output: Output): Promise<void> {
   const report = progressReport<AudienceDetails>(output);
   const onProgress = (record: AudienceDetails): void => {
@@ -16,7 +16,7 @@ export async function followAudience(inlet: Inlet, audienceId: number, output: O
   report.end();
   if (!ended.ok && ended.problem.code === 'aborted') {
     throw interrupted(
-      `Audience ${audienceId} goes on. Follow it again with: inlet audience show ${audienceId} --watch`,
+      `Audience ${audienceId} continues to load. Follow it with: inlet audience show ${audienceId} --watch`,
     );
   }
   const record = valueOf(ended);
@@ -29,7 +29,7 @@ export function describeAudience(record: AudienceDetails): string {
   const failed = record.file.filter(({ status }) => status === 3).length;
   return [
     `audience ${escapeTerminal(String(record.audience_id))}: ${statusWord(record)}`,
-    `${ended} of ${several(record.file.length, 'file')} ended`,
+    `${ended} of ${several(record.file.length, 'file')} processed`,
     ...(failed === 0 ? [] : [`${failed} failed`]),
     several(record.unique_devices, 'device'),
     `${several(record.matched_devices, 'device')} matched`,
@@ -40,8 +40,8 @@ function failureOfAudience({ audience_id: id }: AudienceDetails): CliFailure {
   return new CliFailure({
     code: 'audience_failed',
     title: `audience ${id} failed`,
-    detail: 'At least one of its files was not loaded.',
-    remedy: `See why with: inlet errors ${id} --audience`,
+    detail: 'At least one file was not loaded.',
+    remedy: `List the errors: inlet errors ${id} --audience`,
     exitCode: exitCode.failed,
   });
 }

@@ -8,12 +8,12 @@ import { type Column, table } from '../terminal/table.ts';
 import { barOfImport, describeImport, nameOfJob, placeOf, rejectedRows } from './describe-import.ts';
 
 export type ProgressReport<T> = {
-  /** What is in the lines must be escapeTerminal. */
+  /** The lines must be escaped. */
   show(record: T, lines: readonly string[]): void;
   end(): void;
 };
 
-/** On a terminal the lines are drawn in place; elsewhere each line that is new is said once; scripts get the record. */
+/** Redraws the lines in place on a terminal, prints each new line once elsewhere, and prints the record with --json. */
 export function progressReport<T>(output: Output): ProgressReport<T> {
   if (output.isLive) {
     const screen = live(output.stderr);
@@ -40,7 +40,7 @@ const columns: readonly Column<ImportLogError>[] = [
   { title: 'WHY', of: ({ message }) => message, canShrink: true },
 ];
 
-/** Says how a job ended. One that failed ends the command with 1. */
+/** Prints the outcome of a job. Throws if the job failed, so that the command exits 1. */
 function printOutcome(record: ImportLog, output: Output): void {
   output.line(record, () => {
     const errors = record.errors ?? [];
@@ -49,7 +49,7 @@ function printOutcome(record: ImportLog, output: Output): void {
     );
   });
   const id = record.import_log_id;
-  if (rejectedRows(record) > 0) output.note(`The refused rows: inlet errors ${id}`);
+  if (rejectedRows(record) > 0) output.note(`List the rejected rows: inlet errors ${id}`);
   if (record.status === 3) throw failureOfJob(record);
 }
 
@@ -60,17 +60,17 @@ export function failureOfJob(record: ImportLog): CliFailure {
   return new CliFailure({
     code,
     title: `${nameOfJob(record)} failed`,
-    detail: first?.message ?? 'The record does not say why.',
-    remedy: remedy === '' ? `See inlet errors ${record.import_log_id}` : remedy,
+    detail: first?.message ?? 'The record has no error message.',
+    remedy: remedy === '' ? `Run: inlet errors ${record.import_log_id}` : remedy,
     exitCode: exitCode.failed,
   });
 }
 
-/** Shows how a job goes on until it has ended, and says how. */
+/** Shows the progress of a job until it completes, then its outcome. */
 export async function followImport(inlet: Inlet, importLogId: number, output: Output): Promise<void> {
   const report = progressReport<ImportLog>(output);
   const rate = new Rate();
-  // A bar and a rate change with every look: as lines of a log they would only be noise.
+  // A bar and a rate change with every update and would only add noise to a log.
   const lineOf = (record: ImportLog): string =>
     output.isLive ? barOfImport(record, rate.perSecond, output.stderr.columns - 1) : describeImport(record);
   let name = `import ${importLogId}`;
@@ -84,7 +84,7 @@ export async function followImport(inlet: Inlet, importLogId: number, output: Ou
   );
   report.end();
   if (!ended.ok && ended.problem.code === 'aborted') {
-    throw interrupted(`${name} goes on. Follow it again with: inlet imports ${importLogId} --watch`);
+    throw interrupted(`${name} continues. Follow it with: inlet imports ${importLogId} --watch`);
   }
   printOutcome(valueOf(ended), output);
 }

@@ -5,28 +5,28 @@ import { type Output, untilInterrupted } from '../terminal/output.ts';
 import { live } from '../terminal/progress-bar.ts';
 import { describeImport, importTable } from './describe-import.ts';
 
-const betweenLooksMs = 2_000;
+const pollIntervalMs = 2_000;
 
 /**
- * Shows the list until nothing in it is open. Gives one that failed meanwhile. Off a terminal it says each change of a
- * job that was open when it began or came later.
+ * Shows the list until no job in it is open, and returns a job that failed meanwhile. Off a terminal it prints each change
+ * of jobs that were open at the start or were added later.
  */
 export async function watchImports(
   list: (signal: AbortSignal) => Promise<readonly ImportLog[]>,
   output: Output,
-  betweenMs: number = betweenLooksMs,
+  intervalMs: number = pollIntervalMs,
 ): Promise<ImportLog | null> {
   const screen = output.isLive ? live(output.stderr) : null;
-  const said = new Map<number, string>();
+  const printed = new Map<number, string>();
   let isFirst = true;
-  const look = async (signal: AbortSignal): Promise<readonly ImportLog[]> => {
+  const poll = async (signal: AbortSignal): Promise<readonly ImportLog[]> => {
     const records = await list(signal);
     for (const record of records) {
       const id = record.import_log_id;
       const line = describeImport(record);
-      const isNews = said.has(id) ? said.get(id) !== line : !isFirst || record.status < 2;
-      if (isNews) {
-        said.set(id, line);
+      const hasChanged = printed.has(id) ? printed.get(id) !== line : !isFirst || record.status < 2;
+      if (hasChanged) {
+        printed.set(id, line);
         if (!screen && (output.isJson || !output.isQuiet)) output.line(record, () => line);
       }
     }
@@ -37,19 +37,19 @@ export async function watchImports(
   try {
     return await untilInterrupted(async (signal) => {
       for (;;) {
-        const records = await look(signal);
+        const records = await poll(signal);
         if (records.every(({ status }) => status > 1)) {
           screen?.clear();
           if (!output.isJson) output.result(records, () => importTable(records, output.stdout));
-          return records.find(({ import_log_id, status }) => status === 3 && said.has(import_log_id)) ?? null;
+          return records.find(({ import_log_id, status }) => status === 3 && printed.has(import_log_id)) ?? null;
         }
-        await pause(betweenMs, undefined, { signal });
+        await pause(intervalMs, undefined, { signal });
       }
     });
   } catch (error) {
     const isStopped = error instanceof Error && error.name === 'AbortError';
-    const isAborted = error instanceof CliFailure && error.told.exitCode === exitCode.interrupted;
-    if (isStopped || isAborted) throw interrupted('The jobs go on. See them with: inlet imports');
+    const isAborted = error instanceof CliFailure && error.details.exitCode === exitCode.interrupted;
+    if (isStopped || isAborted) throw interrupted('The jobs continue. List them with: inlet imports');
     throw error;
   }
 }

@@ -19,23 +19,23 @@ const none = { current: 'default', profiles: {} };
 const choose = (stored: Profiles, named: string | undefined, environment: Environment): Promise<Profile> =>
   chooseProfile(() => Promise.resolve(stored), named, environment);
 
-describe('the login of a command', () => {
-  it('is the last one, the one of the environment, or the one that is named', async () => {
+describe('chooseProfile', () => {
+  it('uses the current login, INLET_PROFILE or --profile', async () => {
     expect(await choose(profiles, undefined, {})).toEqual(live);
     expect(await choose(profiles, undefined, { INLET_PROFILE: 'staging' })).toEqual(staging);
     expect(await choose(profiles, 'live', { INLET_PROFILE: 'staging' })).toEqual(live);
   });
 
-  it('can come from the environment alone, and no file is read then', async () => {
+  it('reads no file if the environment is complete', async () => {
     const environment = { INLET_URL: 'https://ci.example', INLET_API_KEY: 'ci-key' };
     const ci = { url: 'https://ci.example', apiKey: 'ci-key' };
     const unreadable = (): Promise<Profiles> => Promise.reject(new Error('mode 644'));
     expect(await chooseProfile(unreadable, undefined, environment)).toEqual(ci);
-    // A login that is kept is another one, whatever its name is.
+    // INLET_PROFILE does not apply to a login from the environment.
     expect(await choose(profiles, undefined, { ...environment, INLET_PROFILE: 'staging' })).toEqual(ci);
   });
 
-  it('is the one that is named, whatever else the environment says', async () => {
+  it('ignores the environment for a named login', async () => {
     const production = {
       INLET_URL: 'https://production.example',
       INLET_API_KEY: 'production-key',
@@ -44,41 +44,41 @@ describe('the login of a command', () => {
     expect(await choose(profiles, 'staging', production)).toEqual(staging);
     expect(await choose(profiles, 'staging', { INLET_API_KEY: 'production-key' })).toEqual(staging);
     expect(await choose(profiles, 'live', production)).toEqual(live);
-    await expect(choose(none, 'staging', production)).rejects.toThrow('Nobody has logged in');
+    await expect(choose(none, 'staging', production)).rejects.toThrow('You are not logged in');
   });
 
-  it('takes another key to the stored address, and never a stored key to another address', async () => {
+  it('sends another key to the stored URL, but never a stored key to another URL', async () => {
     const environment = { INLET_PROFILE: 'staging', INLET_API_KEY: 'other' };
     expect(await choose(profiles, undefined, environment)).toEqual({ ...staging, apiKey: 'other' });
     const elsewhere = choose(profiles, undefined, { INLET_URL: 'https://evil.example' });
-    await expect(elsewhere).rejects.toThrow('a stored key is not sent to another address');
+    await expect(elsewhere).rejects.toThrow('A stored key is never sent to another URL');
   });
 
-  it('takes a user token from the environment', async () => {
+  it('uses a user token from the environment', async () => {
     const environment = { INLET_USER_TOKEN: 'bert' };
     expect(await choose(profiles, undefined, environment)).toEqual({ ...live, userToken: 'bert' });
     expect(await choose(profiles, 'staging', environment)).toEqual({ ...staging, userToken: 'bert' });
   });
 
-  it('takes a storage from the environment whole or not at all', async () => {
+  it('requires all storage variables or none', async () => {
     const chosen = { region: 'R', bucket: 'B', prefix: 'P/', accessKeyId: 'I', secretAccessKey: 'S' };
     expect(await choose(profiles, undefined, storageVariables)).toEqual({ ...live, storage: chosen });
     const { INLET_STORAGE_SECRET_ACCESS_KEY: _left, ...some } = storageVariables;
-    await expect(choose(profiles, undefined, some)).rejects.toThrow('Only some of the variables of the storage');
+    await expect(choose(profiles, undefined, some)).rejects.toThrow('Only some of the storage variables');
   });
 
   it.each([
-    [none, undefined, 'Nobody has logged in'],
+    [none, undefined, 'You are not logged in'],
     [profiles, 'stagin', 'There is no profile "stagin". Did you mean "staging"?'],
     [profiles, 'constructor', 'There is no profile "constructor".'],
-  ])('that is not there is told: %#', async (given, named, message) => {
+  ])('reports a missing login: %#', async (given, named, message) => {
     const choosing = choose(given, named, {});
     await expect(choosing).rejects.toThrow(message);
     await expect(choosing).rejects.toThrow('no_login: ');
   });
 });
 
-describe('the name of a profile', () => {
+describe('a profile name', () => {
   it.each(['default', 'acme.eu-1', 'A_b'])('can be %s', (name) => expect(isProfileName(name)).toBe(true));
   it.each(['', '-x', 'a b', '../x', '__proto__', 'constructor', 'x'.repeat(65)])('cannot be %j', (name) =>
     expect(isProfileName(name)).toBe(false),

@@ -5,9 +5,9 @@ import { didYouMean } from '../terminal/text.ts';
 import type { Profile, Profiles } from './profiles-file.ts';
 
 /**
- * What a command works with. A profile that is named with `--profile` is used as it is kept: nothing of another login is
- * mixed in. Else the environment goes before the file, and the file is not read where it is not needed. A key that is in
- * the file is only ever sent to the address that is beside it: INLET_URL asks for INLET_API_KEY too.
+ * Selects the login for a command. `--profile` uses the stored profile as it is and mixes in no other login. Otherwise the
+ * environment overrides the file, and the file is read only if needed. A stored key is only sent to the URL it is stored
+ * with, so INLET_URL requires INLET_API_KEY.
  */
 export async function chooseProfile(
   readStored: () => Promise<Profiles>,
@@ -19,8 +19,8 @@ export async function chooseProfile(
   const apiKey = environment['INLET_API_KEY'];
   if (url !== undefined && apiKey === undefined) {
     throw wrongUse(
-      'INLET_URL is set and INLET_API_KEY is not: a stored key is not sent to another address.',
-      'Set both, or neither.',
+      'INLET_URL is set without INLET_API_KEY. A stored key is never sent to another URL.',
+      'Set both or neither.',
     );
   }
   const chosen =
@@ -34,7 +34,7 @@ export async function chooseProfile(
   );
 }
 
-/** It says for whom a command acts, and is no part of a login: it counts with each of them. */
+/** The user token selects the customer and is not part of a login. It applies to every login. */
 function withUserToken(profile: Profile, environment: Environment): Profile {
   const userToken = environment['INLET_USER_TOKEN'];
   return userToken === undefined ? profile : { ...profile, userToken };
@@ -44,12 +44,12 @@ function storedProfile({ current, profiles }: Profiles, wanted: string = current
   const found = Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined;
   if (found) return found;
   const names = Object.keys(profiles);
-  if (names.length === 0) throw noLogin('Nobody has logged in on this machine.');
+  if (names.length === 0) throw noLogin('You are not logged in.');
   throw noLogin(`There is no profile "${wanted}".${didYouMean(wanted, names)}`);
 }
 
 function noLogin(detail: string): CliFailure {
-  const remedy = 'Run `inlet login`; or set INLET_URL and INLET_API_KEY, and leave out --profile.';
+  const remedy = 'Run `inlet login`, or set INLET_URL and INLET_API_KEY and omit --profile.';
   return new CliFailure({ code: 'no_login', detail, remedy, exitCode: exitCode.notAllowed });
 }
 
@@ -61,13 +61,16 @@ const storageVariables = {
   secretAccessKey: 'INLET_STORAGE_SECRET_ACCESS_KEY',
 } as const;
 
-/** All of it or none: half of one storage and half of another is neither. */
+/** All variables or none: settings of two storages are never mixed. */
 function storageFromEnvironment(environment: Environment): StorageSettings | undefined {
   const { region, bucket, prefix, accessKeyId, secretAccessKey } = storageVariables;
   const missing = Object.values(storageVariables).filter((name) => environment[name] === undefined);
   if (missing.length === Object.keys(storageVariables).length) return undefined;
   if (missing.length > 0) {
-    throw wrongUse('Only some of the variables of the storage are set.', `Set ${missing.join(', ')} as well, or none.`);
+    throw wrongUse(
+      'Only some of the storage variables are set.',
+      `Also set ${missing.join(', ')}, or unset all of them.`,
+    );
   }
   const endpoint = environment['INLET_STORAGE_ENDPOINT'];
   return {

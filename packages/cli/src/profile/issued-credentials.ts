@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { wrongUse } from '../failures/cli-failure.ts';
 import { ask, canAsk } from '../terminal/prompt.ts';
 
-/** What a partner has in hand, as far as it was said; the names are those of `inlet partner create`. */
+/** The credentials issued to a partner, as far as they are known. Named as in `inlet partner create`. */
 export type Issued = {
   readonly url?: string | undefined;
   readonly apiKey?: string | undefined;
@@ -19,14 +19,14 @@ export type Issued = {
   };
 };
 
-/** Reads what the operator sent: the output of `inlet partner create`, in a file or (`-`) from standard input. */
+/** Reads the output of `inlet partner create` from a file, or from standard input for `-`. */
 export async function readIssued(path: string): Promise<Issued> {
   const content = path === '-' ? await text(process.stdin) : await readFile(path, 'utf8').catch(() => null);
-  if (content === null) throw wrongUse(`${path} cannot be read.`, 'Give the file that the operator sent with --from.');
+  if (content === null) throw wrongUse(`Cannot read ${path}.`, 'Pass the file that the operator sent with --from.');
   const value = parse(content);
   if (value === null) {
-    // The content is not quoted: there are keys in it.
-    throw wrongUse(`${path} is not JSON with an api_key.`, 'Give the output of `inlet partner create` with --from.');
+    // The content is not quoted, because it contains keys.
+    throw wrongUse(`${path} is not JSON with an api_key.`, 'Pass the output of `inlet partner create` with --from.');
   }
   const storage = objectIn(value, 'storage') ?? {};
   return {
@@ -67,7 +67,7 @@ function objectIn(value: object, name: string): object | undefined {
   return typeof found === 'object' && found !== null ? found : undefined;
 }
 
-/** Where uploads go. Nothing is known and nobody can be asked, or the bucket is left empty: no uploads. */
+/** Reads the storage settings. Returns undefined if none are known and no prompt is possible, or if the bucket is empty. */
 export async function askForStorage(known: Issued['storage']): Promise<StorageSettings | undefined> {
   const isKnown = Object.values(known).some((value) => value !== undefined);
   if (!isKnown && !canAsk()) return undefined;
@@ -75,27 +75,27 @@ export async function askForStorage(known: Issued['storage']): Promise<StorageSe
     known.bucket ??
     (await ask({
       what: 'Bucket',
-      ...(isKnown ? {} : { question: 'Bucket that was issued to you (empty: no uploads with this login)' }),
+      ...(isKnown ? {} : { question: 'Your bucket (leave empty to skip uploads)' }),
       flag: '--storage-bucket',
       ...(isKnown ? {} : { isOptional: true }),
     }));
   if (bucket === '') return undefined;
-  const prefix = known.prefix ?? (await ask({ what: 'Prefix in it', flag: '--storage-prefix' }));
+  const prefix = known.prefix ?? (await ask({ what: 'Prefix', flag: '--storage-prefix' }));
   const region = known.region ?? (await ask({ what: 'Region', flag: '--storage-region' }));
   const endpoint =
     known.endpoint ??
     (isKnown
       ? undefined
       : await ask({
-          what: 'Address of the storage',
-          question: 'Address of the storage (empty: AWS)',
+          what: 'Storage endpoint',
+          question: 'Storage endpoint (leave empty for AWS)',
           flag: '--storage-endpoint',
           isOptional: true,
         }));
-  const accessKeyId = known.accessKeyId ?? (await ask({ what: 'Access key id', flag: '--storage-access-key-id' }));
+  const accessKeyId = known.accessKeyId ?? (await ask({ what: 'Access key ID', flag: '--storage-access-key-id' }));
   const secretAccessKey =
     known.secretAccessKey ??
-    (await ask({ what: 'Secret access key', flag: 'INLET_STORAGE_SECRET_ACCESS_KEY, or --from', isSecret: true }));
+    (await ask({ what: 'Secret access key', flag: 'INLET_STORAGE_SECRET_ACCESS_KEY or --from', isSecret: true }));
   const where = endpoint === undefined || endpoint === '' ? {} : { endpoint };
   return { ...where, region, bucket, prefix, accessKeyId, secretAccessKey };
 }

@@ -14,18 +14,18 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-describe('where logins are kept', () => {
+describe('settingsPath', () => {
   it.each([
     [{ XDG_CONFIG_HOME: '/etc/xdg' }, '/etc/xdg/inlet/profiles.json'],
     [{ XDG_CONFIG_HOME: 'relative' }, join(homedir(), '.config/inlet/profiles.json')],
     [{}, join(homedir(), '.config/inlet/profiles.json')],
-  ])('%j: %s', (environment, expected) => {
+  ])('with %j is %s', (environment, expected) => {
     expect(settingsPath(environment)).toBe(expected);
   });
 });
 
-describe('the file of logins', () => {
-  it('is readable by its owner only, whatever the mask of the process is', async () => {
+describe('the profiles file', () => {
+  it('is readable only by its owner, for any umask', async () => {
     const before = process.umask(0);
     try {
       await writeProfiles(path, profiles);
@@ -43,12 +43,12 @@ describe('the file of logins', () => {
     expect(await readProfiles(path)).toEqual({ current: 'default', profiles: {} });
   });
 
-  it.each([0o640, 0o604, 0o622, 0o660])('is not used with mode %o', async (mode) => {
+  it.each([0o640, 0o604, 0o622, 0o660])('is rejected with mode %o', async (mode) => {
     await writeProfiles(path, profiles);
     await chmod(path, mode);
     const reading = readProfiles(path);
     await expect(reading).rejects.toThrow('settings_not_private');
-    await expect(reading).rejects.toMatchObject({ told: { exitCode: 3 } });
+    await expect(reading).rejects.toMatchObject({ details: { exitCode: 3 } });
     await expect(reading).rejects.not.toThrow('very-secret');
   });
 
@@ -57,7 +57,7 @@ describe('the file of logins', () => {
     '[]',
     '{"current": "a", "profiles": {"a": {"url": "x"}}}',
     '{"current": "a", "profiles": {"a": {"url": "x", "apiKey": "very-secret", "storage": {"bucket": "b"}}}}',
-  ])('is not guessed at when it is %s', async (text) => {
+  ])('is rejected and left unchanged if it contains %s', async (text) => {
     await writeProfiles(path, profiles);
     await writeFile(path, text);
     const reading = readProfiles(path);
@@ -66,14 +66,14 @@ describe('the file of logins', () => {
     expect(await readFile(path, 'utf8')).toBe(text);
   });
 
-  it('in a folder that cannot be used is told with its path, and how to name another', async () => {
+  it('in an unusable folder fails with its path and names XDG_CONFIG_HOME', async () => {
     await writeFile(join(folder, 'inlet'), 'a file where the folder should be');
-    const remedy = 'See who may use the folder with ls -ld, or name another one with XDG_CONFIG_HOME.';
+    const remedy = 'Check the permissions of the folder with ls -ld, or set XDG_CONFIG_HOME to another folder.';
     const reading = readProfiles(path);
     await expect(reading).rejects.toThrow(`unreadable_file: ${path} cannot be read: `);
-    await expect(reading).rejects.toMatchObject({ told: { exitCode: 1, remedy } });
+    await expect(reading).rejects.toMatchObject({ details: { exitCode: 1, remedy } });
     const writing = writeProfiles(path, profiles);
     await expect(writing).rejects.toThrow(`unwritable_file: ${path} cannot be written: `);
-    await expect(writing).rejects.toMatchObject({ told: { exitCode: 1, remedy } });
+    await expect(writing).rejects.toMatchObject({ details: { exitCode: 1, remedy } });
   });
 });

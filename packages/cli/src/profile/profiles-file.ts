@@ -6,10 +6,10 @@ import { type Environment, xdgFolder } from '../environment.ts';
 import { CliFailure, exitCode } from '../failures/cli-failure.ts';
 import { pathFailure, systemCodeOf } from '../failures/path-errors.ts';
 
-/** What was issued to a partner, and where the service is: of the settings of the SDK, those that are kept. */
+/** One login: the SDK settings that are stored. */
 export type Profile = Pick<InletSettings, 'url' | 'apiKey' | 'userToken' | 'storage' | 'allowHttp'>;
 
-/** All logins of a person on this machine. */
+/** All logins of a user on this machine. */
 export type Profiles = { readonly current: string; readonly profiles: Readonly<Record<string, Profile>> };
 
 export const noProfiles: Profiles = { current: 'default', profiles: {} };
@@ -18,13 +18,13 @@ export function isProfileName(name: string): boolean {
   return /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/.test(name) && !Object.hasOwn(Object.prototype, name);
 }
 
-const anotherFolder = 'See who may use the folder with ls -ld, or name another one with XDG_CONFIG_HOME.';
+const anotherFolder = 'Check the permissions of the folder with ls -ld, or set XDG_CONFIG_HOME to another folder.';
 
 export function settingsPath(environment: Environment): string {
   return join(xdgFolder(environment, 'XDG_CONFIG_HOME'), 'profiles.json');
 }
 
-/** Keys are in it: like ssh, it is not used when others could read it. */
+/** Like ssh, refuses a file that others can read, because it contains keys. */
 export async function readProfiles(path: string): Promise<Profiles> {
   let text: string;
   try {
@@ -40,7 +40,7 @@ export async function readProfiles(path: string): Promise<Profiles> {
   return parsed;
 }
 
-/** Whole or not at all, and never readable by others, not even for a moment. */
+/** Replaces the file atomically. It is never readable by others. */
 export async function writeProfiles(path: string, profiles: Profiles): Promise<void> {
   try {
     await replace(path, profiles);
@@ -60,7 +60,7 @@ async function replace(path: string, profiles: Profiles): Promise<void> {
     } finally {
       await file.close();
     }
-    // The mask of the process can only take away; this gives what the owner needs.
+    // The umask can only remove permissions; this restores those of the owner.
     await chmod(beside, 0o600);
     await rename(beside, path);
   } catch (error) {
@@ -69,10 +69,7 @@ async function replace(path: string, profiles: Profiles): Promise<void> {
   }
 }
 
-/**
- * Adds a login to those that are there now, and makes it the one that is used. Between the first look of `inlet login` and
- * its last answer minutes can pass, and another login or logout.
- */
+/** Adds a login and makes it current. Reads the file again, because another login may have finished meanwhile. */
 export async function keepProfile(path: string, name: string, profile: Profile): Promise<void> {
   const { profiles } = await readProfiles(path);
   await writeProfiles(path, { current: name, profiles: { ...profiles, [name]: profile } });
@@ -107,8 +104,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function readableByOthers(path: string): CliFailure {
   return new CliFailure({
     code: 'settings_not_private',
-    detail: `${path} holds keys, and other users of this machine may read or change it.`,
-    remedy: `Run: chmod 600 ${path}. If others could have read it, ask for new keys.`,
+    detail: `${path} contains keys, but other users on this machine can read or change it.`,
+    remedy: `Run: chmod 600 ${path}. If others may have read it, ask the operator for new keys.`,
     exitCode: exitCode.notAllowed,
   });
 }
@@ -116,8 +113,8 @@ function readableByOthers(path: string): CliFailure {
 function unreadable(path: string): CliFailure {
   return new CliFailure({
     code: 'settings_unreadable',
-    detail: `${path} is not what \`inlet login\` writes.`,
-    remedy: `Mend it, or remove it and run \`inlet login\` again.`,
+    detail: `${path} is not a valid profiles file.`,
+    remedy: `Fix or remove it, then run \`inlet login\` again.`,
     exitCode: exitCode.failed,
   });
 }

@@ -2,12 +2,12 @@ import { csvField } from '@inlet/row-rule/text';
 import type { Paint } from './output.ts';
 import { escapeTerminal } from './text.ts';
 
-/** With commas, the same in every country: 1,234,567. */
+/** With commas, independent of the locale: 1,234,567. */
 export function countOf(number: number | string): string {
   return Number(number).toLocaleString('en-US', { maximumFractionDigits: 0 });
 }
 
-/** As disks and networks count: 1 MB is a million bytes. Three digits. */
+/** Decimal units (1 MB is a million bytes), three digits. */
 export function bytesOf(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let value = bytes;
@@ -30,12 +30,12 @@ export function several(number: number, one: string, many = `${one}s`): string {
   return `${countOf(number)} ${number === 1 ? one : many}`;
 }
 
-/** Seconds are enough for a table; the JSON has it to the letter. */
+/** Tables show seconds; JSON has the full precision. */
 export function timeOf(timestamp: string): string {
   return timestamp.replace(/^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.\d+)?Z$/, '$1 $2');
 }
 
-/** RFC 4180, as the api writes it. */
+/** One line of RFC 4180 CSV, in the format of the API. */
 export function csvLine<Name extends string>(
   columns: readonly Name[],
   row: Readonly<Record<Name, string | number | null>>,

@@ -10,25 +10,25 @@ function say(options: OutputOptions, isTTY = false, TERM = 'xterm'): { out: stri
   return { out: out.written(), said: said.written(), output };
 }
 
-describe('what a command says', () => {
-  it('is a text for people, and hints beside it', () => {
+describe('outputFor', () => {
+  it('prints text to standard output and hints to standard error', () => {
     expect(say({})).toMatchObject({ out: 'five rows\n', said: 'a hint\n' });
   });
 
-  it('is JSON for scripts, on standard output only', () => {
+  it('prints JSON to standard output with --json', () => {
     const { out, said } = say({ json: true });
     expect(JSON.parse(out)).toEqual({ rows: 5 });
     expect(said).toBe('a hint\n');
   });
 
-  it('has hints that a terminal does not obey', () => {
+  it('escapes control characters in hints', () => {
     const { output } = say({});
     const paper = paperTerminal(false);
     outputFor({}, { stdout: output.stdout, stderr: paper.stream }, {}).note('import \x1b[2J1\nis queued');
     expect(paper.written()).toBe(`${String.raw`import \x1b[2J1\x0ais queued`}\n`);
   });
 
-  it('is the result only with --quiet', () => {
+  it('prints only the result with --quiet', () => {
     expect(say({ quiet: true })).toMatchObject({ out: 'five rows\n', said: '' });
   });
 
@@ -37,11 +37,11 @@ describe('what a command says', () => {
     [{}, false, false],
     [{ json: true }, true, false],
     [{ quiet: true }, true, false],
-  ] as const)('with %j on a terminal (%j), something moves: %j', (options, isTTY, isLive) => {
+  ] as const)('with %j on a terminal (%j) redraws progress: %j', (options, isTTY, isLive) => {
     expect(say(options, isTTY).output.isLive).toBe(isLive);
   });
 
-  it('does not move on a terminal that would show how', () => {
+  it('does not redraw on a dumb terminal', () => {
     expect(say({}, true, 'dumb').output.isLive).toBe(false);
   });
 });

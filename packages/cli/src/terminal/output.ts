@@ -5,17 +5,17 @@ import { escapeTerminal, escapeTerminalJson } from './text.ts';
 
 export type OutputOptions = { readonly json?: true | undefined; readonly quiet?: true | undefined };
 
-/** What a command says. Results go to standard output, all else to standard error, so that scripts can read the first. */
+/** The output of a command. Results go to standard output for scripts, everything else to standard error. */
 export type Output = {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
-  /** Whether something may move: a person looks at standard error, and wants to see more than the result. */
+  /** Whether progress may be redrawn in place: standard error is a terminal, and neither --quiet nor --json is set. */
   readonly isLive: boolean;
-  /** The result: for scripts as JSON, for people as `text` says it. What is in `text` must be escapeTerminal. */
+  /** Prints the result: JSON with --json, otherwise `text`, which must be escaped. */
   result(value: unknown, text: () => string): void;
-  /** One of many results: for scripts a line of JSON. */
+  /** Prints one of many results; with --json one line of JSON. */
   line(value: unknown, text: () => string): void;
-  /** One line that helps a person and is not the result; `--quiet` leaves it out. What is in it is made escapeTerminal here. */
+  /** Prints a hint that is not part of the result, unless --quiet is set. Escapes the text. */
   note(text: string): void;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -44,25 +44,25 @@ export function outputFor(
   };
 }
 
-/** A `dumb` terminal, as some editors have, would show the commands that move the cursor. */
+/** A `dumb` terminal, as in some editors, would print cursor movements as text. */
 function canRedraw(stream: NodeJS.WriteStream, environment: Environment): boolean {
   return stream.isTTY ? environment['TERM'] !== 'dumb' : false;
 }
 
 export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Colour for a terminal that has some. Node looks at NO_COLOR, TERM and whether the stream is a terminal. */
+/** Adds color if the terminal supports it. Node checks NO_COLOR, TERM and whether the stream is a terminal. */
 export function paint(stream: NodeJS.WriteStream, format: Paint, text: string): string {
-  // A stream that is no terminal stays plain even where FORCE_COLOR is set.
+  // Output that is not a terminal stays plain even if FORCE_COLOR is set.
   return stream.isTTY ? styleText(format, text, { stream }) : text;
 }
 
-/** Waits when whoever reads is slow, so that a long list does not stand in memory. */
+/** Waits for a slow reader, so that a long list does not pile up in memory. */
 export async function writeText(stream: NodeJS.WriteStream, text: string): Promise<void> {
   if (!stream.write(text)) await once(stream, 'drain');
 }
 
-/** Work that Ctrl-C ends in its own way: it gets a signal, and the process goes on until the work is over. */
+/** Turns Ctrl-C into an abort signal for `work`. The process continues until the work has ended. */
 export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const stop = (): void => controller.abort();

@@ -4,8 +4,8 @@ import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
 import { type ProgressBar, Rate, live, progressBar, progressLine } from './progress-bar.ts';
 import { textWidth } from './text.ts';
 
-describe('lines that are drawn in place', () => {
-  it('take the place of those before, and go away', () => {
+describe('live', () => {
+  it('replaces the previous lines and clears them', () => {
     const { stream, written } = paperTerminal(true);
     const screen = live(stream);
     screen.draw(['one', 'two']);
@@ -15,15 +15,15 @@ describe('lines that are drawn in place', () => {
     expect(written()).toBe('one\ntwo\n\x1b[2A\x1b[0Jthree\n\x1b[1A\x1b[0J');
   });
 
-  it('never wrap and never scroll: they could not be found again', () => {
+  it('never wraps or scrolls, so that the lines can be replaced', () => {
     const { stream, written } = paperTerminal(true, 10, 5);
     live(stream).draw(['a line that is too long', '1', '2', '3', '4']);
     expect(written()).toBe('a line t…\n1\n2\n');
   });
 });
 
-describe('a rate', () => {
-  it('is that of the last ten seconds', () => {
+describe('Rate', () => {
+  it('covers the last ten seconds', () => {
     let now = 0;
     const rate = new Rate(() => now);
     const at = (seconds: number, amount: number): number | null => {
@@ -34,12 +34,12 @@ describe('a rate', () => {
     expect(at(0, 0)).toBeNull();
     expect(at(1, 100)).toBe(100);
     expect(at(2, 100)).toBe(50);
-    // The first second is out of sight; the last look before the ten seconds is kept.
+    // The first second is outside the window; the last sample before the window is kept.
     expect(at(14, 1300)).toBe(100);
     expect(at(15, 1300)).toBe((1200 / 13_000) * 1000);
   });
 
-  it('falls while nothing comes', () => {
+  it('falls while nothing arrives', () => {
     let now = 0;
     const rate = new Rate(() => now);
     rate.note(0);
@@ -59,20 +59,20 @@ function barOnPaper(now: () => number, isLive = true): { bar: ProgressBar; drawn
   return { bar: progressBar({ isLive, stderr: stream }, now), drawn };
 }
 
-describe('a line of progress', () => {
-  it('shows a bar, the share, bytes, rate and time left', () => {
+describe('progressLine', () => {
+  it('shows a bar, the percentage, bytes, rate and time left', () => {
     const line = progressLine({ what: 'a.csv', done: 500_000_000, total: 2_000_000_000 }, 50_000_000, 99);
     expect(line).toBe(`a.csv  ${'█'.repeat(10)}${'░'.repeat(30)}   25 %  500 MB of 2.00 GB  50.0 MB/s  30 s left`);
   });
 
-  it('is honest about what it does not know, and about the end', () => {
+  it('omits unknown values and shows 100 % at the end', () => {
     expect(progressLine({ what: 'a', done: 0, total: 10 }, null, 99)).not.toMatch(/\/s|left/);
     expect(progressLine({ what: 'a', done: 5, total: 10 }, 0, 99)).not.toMatch(/left/);
     expect(progressLine({ what: 'a', done: 10, total: 10 }, 5, 99)).toMatch(/100 %/);
     expect(progressLine({ what: 'a', done: 0, total: 0 }, null, 99)).toMatch(/100 %/);
   });
 
-  it('fits every terminal that has room for the name and the share', () => {
+  it('fits every terminal that has room for the name and the percentage', () => {
     const bytes = fc.nat({ max: 5_000_000_000 });
     fc.assert(
       fc.property(bytes, bytes, fc.option(bytes), fc.integer({ min: 16, max: 200 }), (done, total, rate, columns) => {
@@ -83,7 +83,7 @@ describe('a line of progress', () => {
   });
 });
 
-describe('a bar', () => {
+describe('progressBar', () => {
   it('is drawn at most ten times a second', () => {
     let now = 0;
     const { bar, drawn } = barOnPaper(() => now);
@@ -93,12 +93,12 @@ describe('a bar', () => {
     expect(drawn().length).toBeLessThanOrEqual(30);
   });
 
-  it('tells the rate of the last seconds, without what took no time', () => {
+  it('shows the recent rate without skipped bytes', () => {
     let now = 0;
     const { bar, drawn } = barOnPaper(() => now);
     bar.show({ what: 'a.csv', done: 1_000_000_000, total: 2_000_000_000, skipped: 1_000_000_000 });
     for (now = 0; now <= 60_000; now += 500) {
-      // A million bytes a second, and twice as many from the thirtieth on.
+      // One million bytes per second, then two million after 30 seconds.
       const sent = now * 1_000 + Math.max(0, now - 30_000) * 1_000;
       bar.show({ what: 'a.csv', done: 1_000_000_000 + sent, total: 2_000_000_000, skipped: 1_000_000_000 });
     }
@@ -106,7 +106,7 @@ describe('a bar', () => {
     bar.end();
   });
 
-  it('is not there where nobody looks', () => {
+  it('draws nothing off a terminal', () => {
     const { bar, drawn } = barOnPaper(() => 0, false);
     bar.show({ what: 'a.csv', done: 1, total: 2 });
     bar.end();

@@ -2,10 +2,10 @@ import { bytesOf, durationOf } from './format.ts';
 import type { Output } from './output.ts';
 import { cutToWidth, textWidth } from './text.ts';
 
-/** Lines at the end of a terminal that are drawn again in place. What is in them must be escapeTerminal and without colour. */
+/** Lines at the bottom of a terminal that are redrawn in place. They must be escaped and without color. */
 export type Live = {
   draw(lines: readonly string[]): void;
-  /** Takes them away: what is said next stands in their place. */
+  /** Removes the lines; later output takes their place. */
   clear(): void;
 };
 
@@ -14,7 +14,7 @@ export function live(stream: NodeJS.WriteStream): Live {
   const back = (): string => (drawn === 0 ? '' : `\x1b[${drawn}A\x1b[0J`);
   return {
     draw: (lines) => {
-      // A line that wraps, or more lines than the screen has, could not be found again.
+      // The cursor cannot return over wrapped lines or beyond the top of the screen.
       const rows = lines.slice(0, Math.max(1, stream.rows - 2)).map((line) => cutToWidth(line, stream.columns - 1));
       stream.write(`${back()}${rows.map((row) => `${row}\n`).join('')}`);
       drawn = rows.length;
@@ -26,12 +26,12 @@ export function live(stream: NodeJS.WriteStream): Live {
   };
 }
 
-/** The rate is that of the last seconds: long enough to be steady, short enough to show that something stands still. */
-const windowMilliSeconds = 10_000;
-/** In less than that, two looks say nothing. */
-const leastMilliSeconds = 200;
+/** Long enough for a steady rate, short enough to show that progress has stopped. */
+const windowMs = 10_000;
+/** A shorter interval gives no meaningful rate. */
+const minIntervalMs = 200;
 
-/** How much comes a second, over the last ten seconds. */
+/** The rate per second over the last ten seconds. */
 export class Rate {
   readonly #now: () => number;
   #noted: { readonly at: number; readonly amount: number }[] = [];
@@ -40,56 +40,56 @@ export class Rate {
     this.#now = now;
   }
 
-  /** How much there is now. */
+  /** Records the current amount. */
   note(amount: number): void {
     const at = this.#now();
     this.#noted.push({ at, amount });
-    // The last one before the window stays: without it, slow work would have no rate.
-    while ((this.#noted[1]?.at ?? at) <= at - windowMilliSeconds) this.#noted.shift();
+    // Keeps the last sample before the window, so that slow work has a rate too.
+    while ((this.#noted[1]?.at ?? at) <= at - windowMs) this.#noted.shift();
   }
 
-  /** Null as long as there is too little to tell. Falls while nothing is noted. */
+  /** Null until there are enough samples. Falls while no amount is recorded. */
   get perSecond(): number | null {
     const now = this.#now();
     const [first] = this.#noted;
     const last = this.#noted.at(-1);
-    if (!first || !last || now - first.at < leastMilliSeconds) return null;
+    if (!first || !last || now - first.at < minIntervalMs) return null;
     return ((last.amount - first.amount) / (now - first.at)) * 1000;
   }
 }
 
-const shortestBar = 10;
-const longestBar = 40;
+const minBarWidth = 10;
+const maxBarWidth = 40;
 
 /**
- * `a.csv  ███░░░   50 %  12 MB of 24 MB`: what is worked on, how far it is, and what else is known of it. As much as
- * fits: the bar gives way first, then what stands at the end.
+ * `a.csv  ███░░░   50 %  12 MB of 24 MB`: the subject, the share that is done, and details. If the line does not fit,
+ * the bar shrinks first, then details are dropped from the end.
  */
 export function barLine(what: string, share: number, known: readonly string[], columns: number): string {
   const texts = [`${Math.floor(share * 100)} %`.padStart(5), ...known];
   const fitting = (): string => [what, ...texts].join('  ');
   while (texts.length > 1 && textWidth(fitting()) > columns) texts.pop();
-  const length = Math.min(longestBar, columns - textWidth(fitting()) - 2);
-  if (length < shortestBar) return fitting();
+  const length = Math.min(maxBarWidth, columns - textWidth(fitting()) - 2);
+  if (length < minBarWidth) return fitting();
   const full = Math.floor(share * length);
   return [what, '█'.repeat(full) + '░'.repeat(length - full), ...texts].join('  ');
 }
 
 export type Bytes = {
-  /** What is worked on; must be escapeTerminal. */
+  /** The subject; must be escaped. */
   readonly what: string;
   readonly done: number;
   readonly total: number;
-  /** Of those done, how many took no time: they say nothing about how long the others will. */
+  /** Bytes of `done` that were skipped. They do not count toward the rate. */
   readonly skipped?: number;
 };
 
 export type ProgressBar = { show(bytes: Bytes): void; end(): void };
 
-const milliSecondsBetweenDraws = 100;
-const milliSecondsBetweenLooks = 1_000;
+const drawIntervalMs = 100;
+const refreshIntervalMs = 1_000;
 
-/** One line with a bar, rate and time left, drawn at most ten times a second; nothing where nobody looks. */
+/** One line with a bar, the rate and the time left, drawn at most ten times a second. Draws nothing off a terminal. */
 export function progressBar(
   { isLive, stderr }: Pick<Output, 'isLive' | 'stderr'>,
   now = (): number => performance.now(),
@@ -100,11 +100,11 @@ export function progressBar(
   let shown: Bytes | null = null;
   let drawnAt = -Infinity;
   const draw = (): void => {
-    if (shown === null || now() - drawnAt < milliSecondsBetweenDraws) return;
+    if (shown === null || now() - drawnAt < drawIntervalMs) return;
     drawnAt = now();
     lines.draw([progressLine(shown, rate.perSecond, stderr.columns - 1)]);
   };
-  const timer = setInterval(draw, milliSecondsBetweenLooks).unref();
+  const timer = setInterval(draw, refreshIntervalMs).unref();
   return {
     show: (bytes) => {
       shown = bytes;

@@ -3,24 +3,24 @@ import { Writable } from 'node:stream';
 import { interrupted, missingAnswer } from '../failures/cli-failure.ts';
 
 export type Question = {
-  /** The thing that is asked for; also for the complaint when nobody can be asked. */
+  /** The requested value; also used in the error if there is no terminal. */
   readonly what: string;
-  /** Where the thing alone would not be understood. */
+  /** Prompt text, if `what` alone is not clear. */
   readonly question?: string;
-  /** Where else the answer could have come from. */
+  /** The option or variable that provides the value without a prompt. */
   readonly flag: string;
-  /** Not shown while it is typed. */
+  /** Do not echo the input. */
   readonly isSecret?: true;
-  /** Nothing is an answer too. */
+  /** Accept an empty answer. */
   readonly isOptional?: true;
 };
 
-/** Whether somebody is there: questions are shown on standard error, so that standard output stays the result. */
+/** Whether prompts are possible. They go to standard error, so that standard output has only the result. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** Asks until there is an answer; where nobody can be asked, it fails and names the flag. */
+/** Prompts until there is an answer. Without a terminal it fails and names the option. */
 export async function ask({ what, question = what, flag, isSecret, isOptional }: Question): Promise<string> {
   if (!canAsk()) throw missingAnswer(what, flag);
   for (;;) {
@@ -29,19 +29,19 @@ export async function ask({ what, question = what, flag, isSecret, isOptional }:
   }
 }
 
-/** Only `y` and `yes` are a yes. */
+/** Only `y` and `yes` confirm. */
 export async function confirm(question: string, isAgreed: boolean | undefined): Promise<boolean> {
   if (isAgreed) return true;
-  if (!canAsk()) throw missingAnswer('A confirmation', '--yes');
+  if (!canAsk()) throw missingAnswer('Confirmation', '--yes');
   return /^y(?:es)?$/i.test((await readLine(`${question} [y/N] `, false)).trim());
 }
 
 function readLine(question: string, isSecret: boolean): Promise<string> {
-  // Readline writes what is typed; of a secret it writes it to nobody.
-  const nobody = new Writable({ write: (_chunk, _encoding, done) => done() });
+  // Readline echoes the input; the echo of a secret is discarded.
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({
     input: process.stdin,
-    output: isSecret ? nobody : process.stderr,
+    output: isSecret ? discard : process.stderr,
     terminal: true,
     historySize: 0,
   });
@@ -52,11 +52,11 @@ function readLine(question: string, isSecret: boolean): Promise<string> {
       lines.close();
     };
     lines.once('SIGINT', () => {
-      reject(interrupted('Nothing was done.'));
+      reject(interrupted('Nothing was changed.'));
       end();
     });
-    // Ctrl-D: readline is closed and no answer came.
-    lines.once('close', () => reject(interrupted('Nothing was done.')));
+    // Ctrl-D closes readline without an answer.
+    lines.once('close', () => reject(interrupted('Nothing was changed.')));
     lines.question(isSecret ? '' : question, (answer) => {
       resolve(answer);
       end();

@@ -15,8 +15,8 @@ const files = [
   { name: '東京.csv', rows: 70 },
 ];
 
-describe('a table', () => {
-  it('is plain and whole where it is no terminal', () => {
+describe('table', () => {
+  it('is plain and complete off a terminal', () => {
     expect(table(columns, files, paperTerminal(false).stream).split('\n')).toEqual([
       'FILE                                              ROWS',
       'a.csv                                                5',
@@ -31,23 +31,23 @@ describe('a table', () => {
     expect(lines[2]).toMatch(/^a-very.*…\s+1234$/);
   });
 
-  it('has colour on a terminal, and the same text', () => {
+  it('has color on a terminal, with the same text', () => {
     const painted = table(columns, files, paperTerminal(true, 200).stream);
     expect(painted).toContain('\x1b[32m1234\x1b[39m');
     expect(stripVTControlCharacters(painted)).toBe(table(columns, files, paperTerminal(false).stream));
   });
 
-  it('shows what a file name would do to the terminal', () => {
+  it('escapes control characters in file names', () => {
     const shown = table(columns, [{ name: '\x1b[2J\nx', rows: 1 }], paperTerminal(false).stream);
     expect(shown).toContain(String.raw`\x1b[2J\x0ax`);
   });
 
-  it('may have more rows than a call may have arguments', () => {
+  it('supports more rows than a function call can have arguments', () => {
     const many = Array.from({ length: 200_000 }, (_, rows) => ({ name: 'a.csv', rows }));
     expect(table(columns, many, paperTerminal(false).stream).endsWith('\na.csv  199999')).toBe(true);
   });
 
-  it('has a dash for what is not known', () => {
+  it('shows a dash for null', () => {
     const nothing = [{ title: 'X', of: () => null }];
     expect(table(nothing, [{}], paperTerminal(false).stream)).toBe('X\n-');
   });

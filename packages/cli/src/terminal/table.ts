@@ -4,27 +4,24 @@ import { cutToWidth, escapeTerminal, textWidth } from './text.ts';
 export type Column<T> = {
   readonly title: string;
   readonly of: (entry: T) => string | number | null;
-  /** Numbers stand at the right. */
+  /** For numbers. */
   readonly align?: 'right';
-  /** Of all columns, this one is cut when the terminal is too narrow. */
+  /** May be truncated if the terminal is too narrow. */
   readonly canShrink?: true;
   readonly paint?: (entry: T) => Paint | undefined;
 };
 
 const gap = '  ';
-const leastShrunk = 8;
+const minShrunkWidth = 8;
 
-/**
- * A table for people. On a terminal it fits the width; elsewhere nothing is cut. What entries bring along is made
- * escapeTerminal here.
- */
+/** Renders a table. Truncates columns to the terminal width; off a terminal nothing is cut. Escapes the cells. */
 export function table<T extends object>(
   columns: readonly Column<T>[],
   entries: readonly T[],
   stream: NodeJS.WriteStream,
   style: 'painted' | 'plain' = 'painted',
 ): string {
-  const inColour = (format: Paint | undefined, text: string): string =>
+  const inColor = (format: Paint | undefined, text: string): string =>
     format === undefined || style === 'plain' ? text : paint(stream, format, text);
   const cells = entries.map((entry) => columns.map(({ of }) => escapeTerminal(String(of(entry) ?? '-'))));
   const widths = columns.map(({ title }, index) =>
@@ -44,21 +41,21 @@ export function table<T extends object>(
       .trimEnd();
   const heading = line(
     columns.map(({ title }) => title),
-    (_index, text) => inColour('bold', text),
+    (_index, text) => inColor('bold', text),
   );
   const rows = cells.map((row, number) => {
     const entry = entries[number];
-    return line(row, (index, text) => inColour(entry && columns[index]?.paint?.(entry), text));
+    return line(row, (index, text) => inColor(entry && columns[index]?.paint?.(entry), text));
   });
   return [heading, ...rows].join('\n');
 }
 
-/** Takes what is too much from the columns that may lose it, the widest first. */
+/** Narrows the shrinkable columns until the table fits, the widest first. */
 function shrink<T>(widths: number[], columns: readonly Column<T>[], available: number): void {
   const total = (): number => widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1));
   while (total() > available) {
     const able = columns.flatMap(({ canShrink }, index) =>
-      canShrink && (widths[index] ?? 0) > leastShrunk ? [index] : [],
+      canShrink && (widths[index] ?? 0) > minShrunkWidth ? [index] : [],
     );
     const widest = able.toSorted((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0))[0];
     if (widest === undefined) return;
@@ -66,7 +63,7 @@ function shrink<T>(widths: number[], columns: readonly Column<T>[], available: n
   }
 }
 
-/** Names and values of one thing, one below the other. */
+/** The names and values of one record, one per line. */
 export function fieldList(
   fields: readonly (readonly [name: string, value: string])[],
   stream: NodeJS.WriteStream,

@@ -1,21 +1,18 @@
-/**
- * Control characters (a terminal obeys them), and those that turn the direction of text (a person reads something else
- * than what is there).
- */
-const obeyed = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+/** Control characters, which a terminal would interpret, and characters that change the text direction. */
+const unsafe = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Text that a file name or a server brought along, so that a terminal shows it and does nothing else. */
+/** Makes untrusted text, such as file names and server messages, safe to print. */
 export function escapeTerminal(text: string): string {
-  return text.replaceAll(obeyed, (character) => {
+  return text.replaceAll(unsafe, (character) => {
     const code = character.charCodeAt(0);
     return code < 0x100 ? `\\x${hex(code, 2)}` : `\\u${hex(code, 4)}`;
   });
 }
 
-/** JSON that means the same and has no such character in it. `JSON.stringify` leaves those above 0x7e as they are. */
+/** Equivalent JSON without such characters. `JSON.stringify` does not escape those above 0x7e. */
 export function escapeTerminalJson(value: unknown, indent = 2): string {
   const text = JSON.stringify(value, null, indent);
-  return text.replaceAll(obeyed, (character) =>
+  return text.replaceAll(unsafe, (character) =>
     character === '\n' ? character : `\\u${hex(character.charCodeAt(0), 4)}`,
   );
 }
@@ -28,7 +25,7 @@ const segmenter = new Intl.Segmenter();
 const wide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
-/** How many columns a escapeTerminal text takes: letters of Chinese, Japanese and Korean and pictures take two. */
+/** The number of columns that escaped text takes. CJK characters and emoji take two. */
 export function textWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
@@ -36,7 +33,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** The beginning of a text that fits, with an ellipsis where something was left out. */
+/** Truncates text to a width, with an ellipsis if it was cut. */
 export function cutToWidth(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let kept = '';
@@ -53,7 +50,7 @@ function widthOf(segment: string): number {
   return wide.test(segment) ? 2 : 1;
 }
 
-/** ` Did you mean "production"?`, or nothing: what is two mistakes away or less, the nearest first. */
+/** ` Did you mean "production"?` for the nearest name at a distance of at most two, otherwise empty. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const [nearest] = known
     .map((name) => ({ name, distance: distance(word.toLowerCase(), name.toLowerCase()) }))
@@ -62,7 +59,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return nearest ? ` Did you mean "${nearest.name}"?` : '';
 }
 
-/** Letters to put in, take out or change (Levenshtein), row by row. */
+/** Levenshtein distance. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [i, letter] of Array.from(from).entries()) {

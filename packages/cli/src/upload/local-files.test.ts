@@ -17,8 +17,8 @@ const namesIn = async (...paths: string[]): Promise<{ names: string[]; notes: st
   return { names: found.map(({ name }) => name), notes };
 };
 
-describe('local files', () => {
-  it('are found by name and in folders, in order, without hidden ones and without going round in circles', async () => {
+describe('localFiles', () => {
+  it('lists files and folders in order, without hidden files and link cycles', async () => {
     mkdirSync(join(folder, 'b/.git'), { recursive: true });
     for (const name of ['b/2.csv', 'b/.hidden', 'b/.git/x', 'a.csv']) writeFileSync(join(folder, name), 'x');
     symlinkSync(join(folder, 'a.csv'), join(folder, 'b/1-linked.csv'));
@@ -27,26 +27,28 @@ describe('local files', () => {
     expect(await namesIn(folder, join(folder, 'b/2.csv'))).toEqual({ names, notes: [] });
   });
 
-  it('are sent without links that lead nowhere, which are named', async () => {
+  it('skips broken links with a note', async () => {
     writeFileSync(join(folder, 'a.csv'), 'x');
     symlinkSync(join(folder, 'gone.csv'), join(folder, 'dangling.csv'));
     symlinkSync(join(folder, 'itself.csv'), join(folder, 'itself.csv'));
     expect(await namesIn(folder)).toEqual({
       names: ['a.csv'],
-      notes: ['dangling.csv', 'itself.csv'].map((name) => `${join(folder, name)} is left out: the link leads nowhere.`),
+      notes: ['dangling.csv', 'itself.csv'].map((name) => `Skipped ${join(folder, name)}: broken link.`),
     });
   });
 
-  it('that are not there, or are none, are told', async () => {
+  it('rejects missing paths, empty folders and special files', async () => {
     await expect(namesIn(join(folder, 'none'))).rejects.toThrow(/wrong_use: There is no file or folder/);
-    await expect(namesIn(folder)).rejects.toThrow(/There is no file in there/);
-    // What a shell gives for <(zcat a.gz) is no file either.
+    await expect(namesIn(folder)).rejects.toThrow(/There are no files in that folder/);
+    // A shell passes a pipe for <(zcat a.gz).
     await expect(namesIn('/dev/null')).rejects.toThrow(/wrong_use: \/dev\/null is neither a file nor a folder/);
     symlinkSync(join(folder, 'itself'), join(folder, 'itself'));
-    await expect(namesIn(join(folder, 'itself'))).rejects.toThrow(/unreadable_file: .* round in circles \(ELOOP\)/);
+    await expect(namesIn(join(folder, 'itself'))).rejects.toThrow(
+      /unreadable_file: .* too many symbolic links \(ELOOP\)/,
+    );
   });
 
-  it.skipIf(isRoot)('in a folder that may not be listed are told', async () => {
+  it.skipIf(isRoot)('reports a folder that cannot be listed', async () => {
     mkdirSync(join(folder, 'closed'));
     chmodSync(join(folder, 'closed'), 0);
     await expect(namesIn(folder)).rejects.toThrow(/unreadable_file: .*closed cannot be read: permission denied/);

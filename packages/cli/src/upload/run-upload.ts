@@ -45,11 +45,11 @@ export async function runUpload(
     printUploaded(uploaded.value, output);
     return;
   }
-  const wasBegun = !['invalid_argument', 'unwritable_folder'].includes(uploaded.problem.code);
-  const goesOn = options.resume && wasBegun ? 'The same command goes on where it was.' : '';
-  if (uploaded.problem.code === 'aborted') throw interrupted(`The upload is not complete. ${goesOn}`.trimEnd());
-  const { told } = failureOf(uploaded.problem);
-  throw new CliFailure({ ...told, remedy: `${told.remedy} ${goesOn}`.trim() });
+  const hasStarted = !['invalid_argument', 'unwritable_folder'].includes(uploaded.problem.code);
+  const hint = options.resume && hasStarted ? 'Run the same command again to resume.' : '';
+  if (uploaded.problem.code === 'aborted') throw interrupted(`The upload is incomplete. ${hint}`.trimEnd());
+  const { details } = failureOf(uploaded.problem);
+  throw new CliFailure({ ...details, remedy: `${details.remedy} ${hint}`.trim() });
 }
 
 function shownOf(
@@ -71,7 +71,7 @@ function printUploaded(uploaded: Uploaded, output: Output): void {
     const columns = [
       { title: 'PATH', of: (file: (typeof files)[number]) => file.file_path, canShrink: true as const },
       { title: 'SIZE', align: 'right' as const, of: (file: (typeof files)[number]) => bytesOf(file.bytes) },
-      { title: 'STATUS', of: (file: (typeof files)[number]) => (file.was_there ? 'was there already' : 'sent') },
+      { title: 'STATUS', of: (file: (typeof files)[number]) => (file.was_there ? 'already uploaded' : 'uploaded') },
     ];
     return `${table(columns, files, output.stdout)}\n${several(files.length, 'file')}, ${bytesOf(bytes)}`;
   });
@@ -87,9 +87,8 @@ function quoted(path: string): string {
 function noStorage(): CliFailure {
   return new CliFailure({
     code: 'no_storage',
-    detail: 'The login has no keys of the object storage.',
-    remedy:
-      'Run `inlet login` with them. Without --profile, INLET_STORAGE_REGION and the other INLET_STORAGE_ variables do as well.',
+    detail: 'The login has no storage credentials.',
+    remedy: 'Run `inlet login` with your storage credentials, or set the INLET_STORAGE_ variables and omit --profile.',
     exitCode: exitCode.notAllowed,
   });
 }
