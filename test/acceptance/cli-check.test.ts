@@ -22,22 +22,20 @@ describe('inlet check', () => {
   });
   afterAll(() => cli.remove());
 
-  it('ends with 0 where all is good, and says how keys were judged', async () => {
+  it('exits 0 for valid files and says how keys were checked', async () => {
     const { code, out, said } = await cli.run(['check', 'files']);
     expect(code).toBe(0);
-    expect(said).toMatch(
-      /^Keys were judged by their form only, and the limits are the default ones: .*--attributes.*\n$/,
-    );
-    expect(out).toContain('files/good.csv: good\n  rows:    2 rows, 2 good, 0 bad, ');
-    expect(out).toContain('  columns: id, keys; separated by commas; header in line 1\n');
-    expect(out).toContain('files/packed.csv.gz: good');
-    expect(out).toContain('2 files, all good\n');
+    expect(said).toMatch(/^Only the form of the keys was checked, with default limits\. .*--attributes.*\n$/);
+    expect(out).toContain('files/good.csv: valid\n  rows:    2 rows, 2 valid, 0 rejected, ');
+    expect(out).toContain('  columns: id, keys; separated by commas; header on line 1\n');
+    expect(out).toContain('files/packed.csv.gz: valid');
+    expect(out).toContain('2 files, all valid\n');
   });
 
-  it('ends with 1 where something is not, with reasons and rows', async () => {
+  it('exits 1 for rejected rows and lists reasons and rows', async () => {
     const { code, out } = await cli.run(['check', 'bad.csv']);
     expect(code).toBe(1);
-    expect(out).toContain('bad.csv: has bad rows\n  rows:    3 rows, 1 good, 2 bad, ');
+    expect(out).toContain('bad.csv: has rejected rows\n  rows:    3 rows, 1 valid, 2 rejected, ');
     expect(out).toMatch(/^invalid_id +1 +3 +The advertising ID does not/m);
     expect(out).toMatch(/^ +3 +invalid_id +not-an-id\\x1b\[31m,sport$/m);
     expect(out).toMatch(/^ +4 +unknown_key /m);
@@ -46,7 +44,7 @@ describe('inlet check', () => {
   it('compares keys with a list', async () => {
     const { code, out, said } = await cli.run(['check', 'files/good.csv', '--keys', 'keys.txt', '--json']);
     expect(code).toBe(1);
-    expect(said).toMatch(/^The limits are the default ones: .*\n$/);
+    expect(said).toMatch(/^Default limits were used\. .*\n$/);
     expect(JSON.parse(out)).toMatchObject({
       ok: false,
       keys_checked: 'list',
@@ -55,12 +53,12 @@ describe('inlet check', () => {
     });
   });
 
-  it('fits the terminal of a person', async () => {
+  it('fits the terminal width', async () => {
     const { code, shown } = await cli.onTerminal(['check', 'bad.csv']);
     expect(code).toBe(1);
     const lines = stripVTControlCharacters(shown).split(/\r?\n/);
     expect(lines.filter((line) => line.length > 100)).toEqual([]);
-    expect(lines.join('\n')).toContain('The first bad rows:');
+    expect(lines.join('\n')).toContain('First rejected rows:');
   });
 
   it.each([
@@ -71,7 +69,7 @@ describe('inlet check', () => {
     [['check', 'files', '--audience', '--attributes', '--key-type', 'foreign'], 2, /no keys/],
     [['check', 'files', '--attributes', '--key-type', 'foreign'], 3, /no_login/],
     [['check', 'files', '--audience', '--attributes'], 3, /no_login/],
-  ])('%s ends with %s', async (parameters, code, reason) => {
+  ])('%s exits %s', async (parameters, code, reason) => {
     const ran = await cli.run(parameters);
     expect(ran.code).toBe(code);
     expect(ran.said).toMatch(reason);

@@ -44,20 +44,20 @@ describe('inlet on a terminal', () => {
     return { code, raw: shown, text: stripVTControlCharacters(shown).replaceAll('\r', '') };
   };
 
-  it('asks for what is issued, shows no key, and keeps it for its owner', async () => {
+  it('login prompts for credentials, echoes no key, and saves them for the owner only', async () => {
     const { partner, service } = marketplace;
     const { accessKeyId, secretAccessKey } = partner.storageKeys;
     const nothing = { INLET_URL: '', INLET_API_KEY: '' };
     const { code, raw, text } = await show(
       'login',
       [
-        type('Address of Inlet: ', service.url),
+        type('Inlet URL: ', service.url),
         type('API key: ', partner.apiKey),
-        type('Bucket that was issued to you', partner.bucket),
-        type('Prefix in it: ', partner.prefix),
+        type('Your bucket (leave empty to skip uploads): ', partner.bucket),
+        type('Prefix: ', partner.prefix),
         type('Region: ', 'default'),
-        type('Address of the storage (empty: AWS): ', 'http://127.0.0.1:9'),
-        type('Access key id: ', accessKeyId),
+        type('Storage endpoint (leave empty for AWS): ', 'http://127.0.0.1:9'),
+        type('Access key ID: ', accessKeyId),
         type('Secret access key: ', secretAccessKey),
       ],
       nothing,
@@ -72,7 +72,7 @@ describe('inlet on a terminal', () => {
     expect(await show('limits', [], nothing)).toMatchObject({ code: 0 });
   });
 
-  it('tells of a wrong key before it asks for more, and keeps nothing', async () => {
+  it('login rejects a wrong key before it prompts for more and saves nothing', async () => {
     const home = { HOME: join(cli.folder, 'nobody') };
     const steps = [type('API key: ', 'wrong-but-secret')];
     const { code, raw, text } = await show('login', steps, { ...home, INLET_API_KEY: '' });
@@ -82,13 +82,13 @@ describe('inlet on a terminal', () => {
     expect(existsSync(home.HOME)).toBe(false);
   });
 
-  it('asks what an import needs, shows how it goes on in place, and how it ended', async () => {
+  it('import prompts for missing values and shows progress in place and the outcome', async () => {
     // On its way for many minutes, or until the bar is seen.
     storage.make({ is: 'slow', bytesPerSecond: 20_000 });
     const goOn = async (): Promise<void> => Promise.resolve(storage.make({ is: 'none' }));
     const { code, raw, text } = await show('import good/ --watch', [
       type('attribute or foreign', 'foreign'),
-      type('gzipped (yes or no)', 'no'),
+      type('gzip-compressed (yes or no)', 'no'),
       { sees: '░', types: '', before: goOn },
     ]);
     expect(code).toBe(0);
@@ -97,7 +97,7 @@ describe('inlet on a terminal', () => {
     expect(text).toMatch(/import \d+: done, 500,000 rows, 500,000 devices\n$/);
   });
 
-  it('has tables with colour that fit, and the same words without', async () => {
+  it('tables fit the terminal, with the same text with and without color', async () => {
     await show('import bad.csv --key-type foreign --watch');
     const painted = await show('imports');
     expect(painted.raw).toContain('\x1b[32mdone\x1b[39m');
@@ -109,9 +109,9 @@ describe('inlet on a terminal', () => {
     expect(watched.text.endsWith(plain.text)).toBe(true);
   });
 
-  it('asks before data goes, and leaves it where the answer is not yes', async () => {
+  it('destructive commands ask for confirmation and change nothing unless it is yes', async () => {
     await show('audience create Summer members.csv --watch');
-    const question = 'All devices of audience 1 are taken out of it. Go on? [y/N] ';
+    const question = 'This removes all devices from audience 1. Continue? [y/N] ';
     for (const answer of ['', 'n', 'what']) {
       const refused = await show('audience clear 1', [type(question, answer)]);
       expect([refused.code, refused.text]).toEqual([130, expect.stringContaining('declined: Nothing was cleared.')]);
@@ -120,21 +120,21 @@ describe('inlet on a terminal', () => {
     expect(await show('audience clear 1', [type(question, 'y')])).toMatchObject({ code: 0 });
     expect((await show('audience show 1')).text).toMatch(/^devices +0$/m);
     const deletion = await show('delete-attributes sports --key-type foreign', [
-      { sees: 'All data of 1 attribute (sports) is deleted for good. Go on? [y/N] ', types: controlC },
+      { sees: 'This permanently deletes all data of 1 attribute (sports). Continue? [y/N] ', types: controlC },
     ]);
-    expect([deletion.code, deletion.text]).toEqual([130, expect.stringContaining('interrupted: Nothing was done.')]);
+    expect([deletion.code, deletion.text]).toEqual([130, expect.stringContaining('interrupted: Nothing was changed.')]);
     expect((await show('imports')).text).not.toContain('delete');
   });
 
-  it('leaves a job alone when Ctrl-C ends the look at it, and says when the service is away', async () => {
+  it('Ctrl-C leaves a watched job running, and an unavailable service is reported', async () => {
     await stopProcess(marketplace.service.worker);
     const { code, text } = await show('import bad.csv --key-type foreign --watch', [
       { sees: 'pending, next', types: controlC },
     ]);
     expect(code).toBe(130);
-    expect(text).toMatch(/interrupted: import (\d+) goes on. Follow it again with: inlet imports \1 --watch\n$/);
+    expect(text).toMatch(/interrupted: import (\d+) continues. Follow it with: inlet imports \1 --watch\n$/);
     const list = await show('imports --watch', [{ sees: 'pending', types: controlC }]);
-    expect([list.code, list.text]).toEqual([130, expect.stringContaining('interrupted: The jobs go on.')]);
+    expect([list.code, list.text]).toEqual([130, expect.stringContaining('interrupted: The jobs continue.')]);
     await stopProcess(marketplace.service.api);
     const away = await show('limits');
     expect([away.code, away.text]).toEqual([4, expect.stringContaining('network_failed')]);

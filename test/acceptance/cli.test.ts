@@ -12,7 +12,7 @@ import { installPartnerCli, type PartnerCli } from '../support/partner-cli.ts';
 import type { Ran } from '../support/run-inlet.ts';
 import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 
-// The command line of partners as a script has it: no terminal anywhere. In cli-terminal.test.ts a person has it.
+// The partner command line in scripts, without a terminal. cli-terminal.test.ts covers terminals.
 
 const escape = '\x1b';
 const idSchema = z.object({ import_log_id: z.int() });
@@ -63,7 +63,7 @@ describe('inlet in a script', () => {
     return records.find(({ file_path }) => file_path === path)?.import_log_id;
   };
 
-  it('has few packages, and compiled code only', () => {
+  it('installs few packages and only compiled code', () => {
     const folder = join(cli.folder, 'node_modules/@inlet/cli');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     expect(files).toEqual(expect.arrayContaining(['main.js', 'LICENSE', 'README.md', 'package.json']));
@@ -76,22 +76,22 @@ describe('inlet in a script', () => {
     ]);
   });
 
-  it('imports a file and follows it, with the result on standard output only', async () => {
+  it('imports a file and follows it, with only the result on standard output', async () => {
     const ran = await run('import bad.csv --key-type foreign --watch');
     expect(ran).toMatchObject({ code: 0 });
-    expect(ran.out).toMatch(/^import \d+: done, 3 rows, 1 device, 2 rows refused\n\nCODE +COUNT +FIRST AT +WHY\n/);
+    expect(ran.out).toMatch(/^import \d+: done, 3 rows, 1 device, 2 rows rejected\n\nCODE +COUNT +FIRST AT +WHY\n/);
     expect(ran.out).toMatch(/^invalid_id +1 +bad.csv:2 /m);
     expect(ran.said).toMatch(
-      /^import (\d+) is queued\n(import \1: (?:pending|running), .*\n)*The refused rows: inlet errors \1\n$/,
+      /^import (\d+) is queued\n(import \1: (?:pending|running), .*\n)*List the rejected rows: inlet errors \1\n$/,
     );
   });
 
-  it('says nothing but the result with --quiet', async () => {
+  it('prints only the result with --quiet', async () => {
     const { code, said, out } = await run('import good.csv --key-type foreign --watch --quiet');
     expect([code, said, out]).toEqual([0, '', expect.stringMatching(/^import \d+: done, 2 rows, 2 devices\n$/)]);
   });
 
-  it('gives every change as a line of JSON', async () => {
+  it('prints every change as a line of JSON', async () => {
     const { code, out } = await run('import good.csv --key-type foreign --mode replace --watch --json');
     const records = out
       .trimEnd()
@@ -102,25 +102,25 @@ describe('inlet in a script', () => {
     expect(records.filter(({ status }) => status > 1)).toHaveLength(1);
   });
 
-  it('queues once, however often it is asked with the same key', async () => {
+  it('queues one import per idempotency key', async () => {
     const words = 'import day/ --key-type 1 --no-compressed --idempotency-key monday';
     const first = idSchema.parse(await json(words));
     expect(await json(words)).toEqual(first);
     const { out } = await run(`imports ${first.import_log_id} --watch`);
-    expect(out).toContain(`import ${first.import_log_id}: done, 3 rows, 2 devices, 1 row refused`);
-    // The direction of text is not turned around.
+    expect(out).toContain(`import ${first.import_log_id}: done, 3 rows, 2 devices, 1 row rejected`);
+    // Characters that change the text direction are escaped.
     expect(out).toContain(String.raw`day/\u202e2.csv:2`);
     expect(await json(`imports ${first.import_log_id}`)).toMatchObject({ status: 2 });
-    expect((await run(`imports ${first.import_log_id}`)).out).toMatch(/^refused rows {2}1$/m);
+    expect((await run(`imports ${first.import_log_id}`)).out).toMatch(/^rejected rows {2}1$/m);
   });
 
-  it('lists imports, and ends a watch when none is open', async () => {
+  it('lists imports and ends a watch when no job is open', async () => {
     const listed = z.array(importLogSchema).parse(await json('imports'));
     expect(listed.length).toBeGreaterThanOrEqual(4);
     const { out } = await run('imports --limit 2');
     expect(out.split('\n')).toHaveLength(4);
     expect(out).toMatch(/^ID +STATUS +WHAT +PATH OR KEYS/);
-    // Nothing is done before it is watched.
+    // The worker is stopped until the watch has started.
     const { worker } = marketplace.service;
     worker.kill('SIGSTOP');
     try {
@@ -135,7 +135,7 @@ describe('inlet in a script', () => {
     }
   });
 
-  it('shows refused rows as a table, as CSV and as JSON', async () => {
+  it('shows rejected rows as a table, CSV and JSON', async () => {
     const id = await lastImportOf('bad.csv');
     const rows = z.array(z.looseObject({ code: z.string(), row: z.int() })).parse(await json(`errors ${id}`));
     expect(rows.map(({ code, row }) => [code, row])).toEqual([
@@ -154,18 +154,18 @@ describe('inlet in a script', () => {
     expect(await json(`errors ${await lastImportOf('good.csv')}`)).toEqual([]);
   });
 
-  it('makes an audience, appends, shows, lists and clears', async () => {
+  it('creates, appends to, shows, lists and clears an audience', async () => {
     const made = await cli.run(['audience', 'create', 'Summer \u202e', 'members.csv', '--watch'], environment);
     expect(made).toMatchObject({ code: 0 });
-    const id = /audience (\d+): done, 1 of 1 file ended, 2 devices/.exec(made.out)?.[1];
+    const id = /audience (\d+): done, 1 of 1 file processed, 2 devices/.exec(made.out)?.[1];
     expect((await run(`audience append ${id} more-members.csv --watch`)).out).toContain(
-      'done, 2 of 2 files ended, 3 devices',
+      'done, 2 of 2 files processed, 3 devices',
     );
     expect(await json(`audience show ${id}`)).toMatchObject({ name: 'Summer \u202e', unique_devices: 3 });
     expect((await run('audience list')).out).toContain(String.raw`Summer \u202e`);
     expect((await run(`audience show ${id}`)).out).toMatch(/more-members\.csv +done +1 /);
     const unasked = await run(`audience clear ${id}`);
-    expect([unasked.code, unasked.said]).toEqual([2, expect.stringContaining('Give --yes.')]);
+    expect([unasked.code, unasked.said]).toEqual([2, expect.stringContaining('Provide --yes.')]);
     expect(await json(`audience show ${id}`)).toMatchObject({ unique_devices: 3 });
     expect(await run(`audience clear ${id} --yes`)).toMatchObject({ code: 0, out: `audience ${id} is cleared\n` });
     expect(await json(`audience show ${id}`)).toMatchObject({ unique_devices: 0 });
@@ -181,7 +181,7 @@ describe('inlet in a script', () => {
     expect([deleted.code, deleted.out]).toEqual([0, expect.stringMatching(/^delete \d+: done/)]);
   });
 
-  it('imports from a bucket of the partner, with a secret that is in no command', async () => {
+  it("imports from the partner's own bucket with a secret from the environment", async () => {
     const own = await createOwnBucket();
     await own.upload('in/day.csv', `${device(7)},sports\n`);
     const { region, accessKeyId, secretAccessKey } = own.credentials;
@@ -199,7 +199,7 @@ describe('inlet in a script', () => {
     });
   });
 
-  it('makes audiences for the customer of a user token', async () => {
+  it('creates audiences for the customer of a user token', async () => {
     const { userToken } = await marketplace.partner.createCustomer('Blue Shoes');
     const asCustomer = { INLET_USER_TOKEN: userToken };
     expect(await run('audience create Shoes members.csv --watch', asCustomer)).toMatchObject({ code: 0 });
@@ -211,22 +211,25 @@ describe('inlet in a script', () => {
   });
 
   it.each<[words: string, code: number, why: string, more?: Record<string, string>]>([
-    ['imports 999999', 1, 'not_found: Not found\n  cause:   There is no import log 999999.\n  remedy:  Check the id'],
+    [
+      'imports 999999',
+      1,
+      'not_found: Not found\n  cause:   There is no import log 999999.\n  remedy:  Check the path and the ID',
+    ],
     ['import gone.csv --key-type foreign --watch', 1, 'no_files: import'],
-    ['import day/ --key-type foreign', 2, 'missing_answer: Whether the files under the prefix are gzipped'],
-    ['import good.csv', 2, 'missing_answer: The type of the keys was not given, and there is no terminal to ask on.'],
-    ['import s3://own/x.csv --key-type foreign --region eu-central-1 --access-key-id A', 2, 'Give INLET_SOURCE_SECRET'],
+    ['import day/ --key-type foreign', 2, 'missing_answer: The compression of files under a prefix is required'],
+    ['import good.csv', 2, 'missing_answer: The key type is required, and there is no terminal to prompt on.'],
+    [
+      'import s3://own/x.csv --key-type foreign --region eu-central-1 --access-key-id A',
+      2,
+      'Provide INLET_SOURCE_SECRET',
+    ],
     ['import ../x.csv --key-type foreign', 2, 'invalid_file_path: '],
     ['delete-attributes golf --key-type foreign --yes', 2, 'unknown_keys: Unknown keys'],
-    ['imports 1x', 2, 'wrong_use: "1x" is no id of an import.'],
+    ['imports 1x', 2, 'wrong_use: "1x" is not a valid import ID.'],
     ['import good.csv --key-type own', 2, 'Allowed choices are attribute, foreign'],
     ['imports --josn', 2, 'Did you mean --json?'],
-    [
-      'limits --profile staging',
-      3,
-      'no_login: Nobody has logged in on this machine.',
-      { INLET_API_KEY: '', INLET_URL: '' },
-    ],
+    ['limits --profile staging', 3, 'no_login: You are not logged in.', { INLET_API_KEY: '', INLET_URL: '' }],
     ['limits', 3, 'unauthenticated: API key is missing or invalid', { INLET_API_KEY: 'wrong' }],
     [
       'limits',
@@ -234,21 +237,21 @@ describe('inlet in a script', () => {
       'network_failed: connect ECONNREFUSED 127.0.0.1:3 (tried 5 times)',
       { INLET_URL: 'http://127.0.0.1:3' },
     ],
-    ['login', 2, 'missing_answer: Address of Inlet was not given', { INLET_URL: '' }],
-  ])('%s ends with %i and says why', async (words, code, why, more = {}) => {
+    ['login', 2, 'missing_answer: Inlet URL is required', { INLET_URL: '' }],
+  ])('%s exits %i with an error', async (words, code, why, more = {}) => {
     const ran = await run(words, more);
     expect([ran.code, ran.said]).toEqual([code, expect.stringContaining(why)]);
   });
 
-  it('says which version it is', async () => {
+  it('prints its version', async () => {
     expect(await run('--version')).toMatchObject({ code: 0, out: `${manifest.version}\n` });
   });
 
-  it('names the request of an answer, as the log of the service does', async () => {
+  it('shows the request ID that the service logs', async () => {
     expect((await run('imports 999999')).said).toMatch(/^ {2}request: [\w-]{8,}$/m);
   });
 
-  it('logs in with what the operator sent, keeps it for its owner only, and forgets it', async () => {
+  it('logs in with the issued file, saves it for the owner only, and logs out', async () => {
     const { partner, service } = marketplace;
     const { endpoint, region } = readAddresses().s3;
     const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = partner.storageKeys;
@@ -264,7 +267,7 @@ describe('inlet in a script', () => {
     const nothing = { INLET_URL: '', INLET_API_KEY: '' };
     const wrong = { ...nothing, INLET_API_KEY: 'wrong' };
     expect(await run(`login --url ${service.url}`, wrong)).toMatchObject({ code: 3 });
-    expect((await run('profiles', nothing)).out).toBe('There is no login yet: inlet login\n');
+    expect((await run('profiles', nothing)).out).toBe('You are not logged in. Run: inlet login\n');
     expect(await run(`login --url ${service.url} --from issued.json`, nothing)).toMatchObject({ code: 0 });
     const file = join(cli.folder, 'home/.config/inlet/profiles.json');
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -285,12 +288,12 @@ describe('inlet in a script', () => {
     expect((await run('profiles', nothing)).out).toMatch(/^default +no .*\nci +yes /m);
     const typo = await run('limits --profile defualt', nothing);
     expect([typo.code, typo.said]).toEqual([3, expect.stringContaining('Did you mean "default"?')]);
-    expect(await run('logout', nothing)).toMatchObject({ code: 0, said: 'Profile "default" is used now.\n' });
+    expect(await run('logout', nothing)).toMatchObject({ code: 0, said: 'Profile "default" is now current.\n' });
     expect(await run('logout', nothing)).toMatchObject({ code: 0 });
     expect(await run('limits', nothing)).toMatchObject({ code: 3 });
   });
 
-  it('never showed a key', () => {
+  it('never prints a key', () => {
     const { apiKey, storageKeys } = marketplace.partner;
     const text = everything.join('\n');
     expect(text.length).toBeGreaterThan(5_000);

@@ -125,7 +125,7 @@ describe('inlet upload', () => {
   };
   const notes = (): Promise<string[]> => readdir(join(folder, '.local/state/inlet/uploads'));
 
-  it('goes on where it was after kill -9, sends nothing twice, and the content is right', async () => {
+  it('resumes after kill -9, sends nothing twice, and stores the correct content', async () => {
     const path = join(folder, 'killed.csv');
     const content = bytesOf(33 * mebibyte, 1);
     await writeFile(path, content);
@@ -146,7 +146,7 @@ describe('inlet upload', () => {
     expect(sent).toEqual([]);
   });
 
-  it('begins anew with a file that changed, and removes what was there of it', async () => {
+  it('restarts a changed file and removes its old parts', async () => {
     const path = join(folder, 'changed.csv');
     await writeFile(path, bytesOf(23 * mebibyte, 1));
     await killAtFourthPart(path);
@@ -159,7 +159,7 @@ describe('inlet upload', () => {
     expect(await notes()).toEqual([]);
   });
 
-  it('sends a part again that is another than the one that is there, whatever the time of the file says', async () => {
+  it('resends a part whose content differs, even if the file time is unchanged', async () => {
     const path = join(folder, 'same-time.csv');
     const content = bytesOf(23 * mebibyte, 3);
     await writeFile(path, content);
@@ -174,7 +174,7 @@ describe('inlet upload', () => {
     expect(await sumInBucket('same-time.csv')).toBe(sumOf(content));
   });
 
-  it('does not take another content of the same size for the same', async () => {
+  it('detects different content of the same size', async () => {
     const path = join(folder, 'twice.csv');
     for (const [size, seed] of [
       [11 * mebibyte, 1],
@@ -189,7 +189,7 @@ describe('inlet upload', () => {
     }
   });
 
-  it('leaves nothing of a file that fails with --no-resume, and all that arrived without it', async () => {
+  it('removes the parts of a failed file with --no-resume and keeps them otherwise', async () => {
     const path = join(folder, 'interrupted.csv');
     await writeFile(path, bytesOf(23 * mebibyte, 5));
     const interrupt = async (...more: string[]): Promise<Ran> => {
@@ -206,14 +206,14 @@ describe('inlet upload', () => {
     expect(await unfinished()).toEqual([]);
     const { code, said } = await interrupt();
     expect(code).toBe(130);
-    expect(said).toContain('goes on where it was');
+    expect(said).toContain('Run the same command again to resume.');
     expect(await unfinished()).toHaveLength(1);
     await uploaded(path);
     expect(sent.length).toBeLessThanOrEqual(3);
     expect(await sumInBucket('interrupted.csv')).toBe(sumOf(bytesOf(23 * mebibyte, 5)));
   });
 
-  it('goes on with several parts at once', async () => {
+  it('resumes with several parts at once', async () => {
     const path = join(folder, 'parallel.csv');
     const content = bytesOf(33 * mebibyte, 6);
     await writeFile(path, content);
@@ -225,7 +225,7 @@ describe('inlet upload', () => {
     expect(await unfinished()).toEqual([]);
   });
 
-  it('begins anew with parts of another size, and where the note cannot be read', async () => {
+  it('restarts if the part size changed or the saved state is unreadable', async () => {
     const path = join(folder, 'anew.csv');
     const content = bytesOf(23 * mebibyte, 7);
     await writeFile(path, content);
@@ -247,7 +247,7 @@ describe('inlet upload', () => {
     expect(await notes()).toEqual([]);
   });
 
-  it('may be run twice at once: the object is right, and the next run finds it', async () => {
+  it('may run twice at once: the object is correct, and the next run finds it', async () => {
     const path = join(folder, 'at-once.csv');
     const content = bytesOf(23 * mebibyte, 8);
     await writeFile(path, content);
@@ -259,7 +259,7 @@ describe('inlet upload', () => {
     expect(await unfinished()).toEqual([]);
   });
 
-  it('takes folders with all that is in them, and is quiet where nobody looks', async () => {
+  it('uploads folders with their content and prints no progress off a terminal', async () => {
     const below = join(folder, 'export');
     await mkdir(join(below, 'day'), { recursive: true });
     await writeFile(join(below, 'b.csv'), 'b');
@@ -275,7 +275,7 @@ describe('inlet upload', () => {
     expect(await sumInBucket('folder/day/a.csv')).toBe(sumOf(Buffer.from('a')));
   });
 
-  it('says what is wrong', async () => {
+  it('reports wrong paths', async () => {
     const missing = await run(join(folder, 'none.csv'));
     expect(missing.code).toBe(2);
     expect(missing.said).toMatch(/wrong_use.*There is no file or folder/);
