@@ -1,4 +1,4 @@
-import { importLogSchema, queuedAnswerSchema, type ImportLogRecord } from '@inlet/contract/import-log';
+import { importLogSchema, queuedSchema, type ImportLogRecord } from '../src/adapters/http/records/import-log.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { complain, messageOf, say, secondsSince } from '../stack/say.ts';
 import { requireDemoSession, type DemoSession } from './demo-session.ts';
@@ -20,7 +20,7 @@ async function demo(session: DemoSession): Promise<void> {
   const body = { file_path: 'delivery/', key_type: 1, compressed: true };
   say(`POST /v1/marketplace/import ${JSON.stringify(body)}`);
   const start = performance.now();
-  const { import_log_id } = queuedAnswerSchema.parse(await call(session, '/v1/marketplace/import', body));
+  const { import_log_id } = queuedSchema.parse(await call(session, '/v1/marketplace/import', body));
   say(`queued as import log ${import_log_id}`);
   let record: ImportLogRecord;
   do {

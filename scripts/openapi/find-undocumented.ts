@@ -20,7 +20,7 @@ const documentSchema = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), operationSchema)),
   components: z.looseObject({ responses: z.record(z.string(), responseSchema) }),
 });
-/** The codes that a problem can have: see problems.ts. */
+/** The codes of a problem response: see openapi-document.ts. */
 const problemCodesSchema = z.object({
   allOf: z.tuple([
     z.unknown(),
@@ -31,7 +31,7 @@ const problemCodesSchema = z.object({
 type Media = z.infer<typeof mediaSchema>;
 type Responses = z.infer<typeof operationSchema>['responses'];
 
-/** What an OpenAPI document does not say of its operations and should: one line each. */
+/** Missing descriptions and examples in an OpenAPI document, one line each. */
 export function findUndocumented(document: unknown): string[] {
   const { paths, components } = documentSchema.parse(document);
   return Object.entries(paths).flatMap(([path, item]) =>
@@ -47,7 +47,7 @@ export function findUndocumented(document: unknown): string[] {
         ]),
         ...examplesMissing('a request body', operation.requestBody?.content ?? {}),
         ...inResponses(operation.responses, components.responses),
-      ].map((complaint) => `${method.toUpperCase()} ${path} ${complaint}`),
+      ].map((gap) => `${method.toUpperCase()} ${path} ${gap}`),
     ),
   );
 }

@@ -1,85 +1,87 @@
-import type { JsonObject } from './json-schemas.ts';
-
 const text = { type: 'string' };
 
-/** What answers carry beside their bodies; in the document under `components/headers`. */
+/** Response headers; `components/headers` in the OpenAPI document. */
 export const headers = {
   'x-request-id': {
-    description: 'The id of the request: the same as in the log and in a problem.',
+    description: 'ID of the request; also in the log and in problems.',
     required: true,
     schema: { type: 'string', format: 'uuid' },
     example: '0b8f5c1e-6d2a-4f0e-9a53-3c1d8f1f7b42',
   },
   location: {
-    description: 'Where the new record is.',
+    description: 'Path of the new record.',
     required: true,
     schema: text,
     example: '/v1/marketplace/import/1',
   },
   'idempotent-replayed': {
-    description: 'Is `true` when the request was carried out before, and this is the same answer once more.',
+    description: '`true` if the request was executed before and this is the original response.',
     schema: { const: 'true' },
     example: 'true',
   },
   link: {
-    description: 'RFC 8288, `rel="next"`: where the next page is. Absent on the last page.',
+    description: 'RFC 8288, `rel="next"`: the next page. Absent on the last page.',
     schema: text,
     example: '</v2/firstparty/audience?limit=50&cursor=YXVkaWVuY2VzLjExNw>; rel="next"',
   },
   etag: {
-    description: 'RFC 9110: another one when the record says something else. For `If-None-Match`.',
+    description: 'RFC 9110: changes whenever the record changes. Send it in `If-None-Match`.',
     required: true,
     schema: text,
     example: 'W/"2jmj7l5rSw0yVb_vlWAYkK"',
   },
   'cache-control': {
-    description: 'The caller may keep the answer, and asks with `If-None-Match` before each use.',
+    description: 'Clients may cache the response, but must revalidate it with `If-None-Match` before each use.',
     required: true,
     schema: text,
     example: 'private, no-cache',
   },
   vary: {
-    description: "Answers are the callers' own.",
+    description: 'Responses depend on the caller.',
     required: true,
     schema: text,
     example: 'Authorization, x-user-token',
   },
   'preference-applied': {
-    description: 'RFC 7240: the preference that was heard, with the seconds that it may take at most.',
+    description: 'RFC 7240: the preference that was applied, with the maximum number of seconds.',
     schema: text,
     example: 'wait=10',
   },
-  'www-authenticate': { description: 'The scheme of the API key.', required: true, schema: text, example: 'Bearer' },
-  'retry-after': { description: 'Seconds to wait.', required: true, schema: text, example: '5' },
+  'www-authenticate': {
+    description: 'Authentication scheme of API keys.',
+    required: true,
+    schema: text,
+    example: 'Bearer',
+  },
+  'retry-after': { description: 'Seconds to wait before a retry.', required: true, schema: text, example: '5' },
   'ratelimit-policy': {
     description:
-      'draft-ietf-httpapi-ratelimit-headers: how many requests (`q`) the key, and all keys of the partner, may make in so many seconds (`w`).',
+      "draft-ietf-httpapi-ratelimit-headers: the quota (`q`) per window of `w` seconds, for the API key and for all of the partner's API keys.",
     required: true,
     schema: text,
     example: '"key";q=300;w=60, "partner";q=1200;w=60',
   },
   ratelimit: {
-    description:
-      'How many requests are left (`r`), and in how many seconds there are all of them again (`t`). Absent when it could not be found out.',
+    description: 'Remaining requests (`r`), and seconds until the quota resets (`t`). Absent if unknown.',
     schema: text,
     example: '"key";r=287;t=42, "partner";r=1187;t=42',
   },
   deprecation: {
-    description: 'RFC 9745: since when the path is deprecated.',
+    description: 'RFC 9745: when the path was deprecated.',
     required: true,
     schema: text,
     example: '@1794700800',
   },
   sunset: {
-    description: 'RFC 8594: when the path goes.',
+    description: 'RFC 8594: when the path will be removed.',
     required: true,
     schema: text,
     example: 'Wed, 01 Dec 2027 00:00:00 GMT',
   },
-} satisfies JsonObject;
+};
 
 export type HeaderName = keyof typeof headers;
 
-export function headersNamed(names: readonly HeaderName[]): JsonObject {
+export function headerReferences(names: readonly HeaderName[]): object {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

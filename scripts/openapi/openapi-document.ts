@@ -1,50 +1,57 @@
-import { healthOperations } from '@inlet/contract/health';
-import { deprecatedPathOf, operations, type Operation } from '@inlet/contract/operations';
-import { problemSchema } from '@inlet/contract/problem';
-import { documentation } from '../../src/adapters/http/documentation.ts';
-import { headers } from './headers.ts';
-import { schemaCollector, type JsonObject } from './json-schemas.ts';
-import { operationObject, type DocumentedOperation } from './operation-object.ts';
-import { problemCollector } from './problems.ts';
+import { z } from 'zod';
+import { commonProblems, idempotencyKeyDocumentation, isIdempotent } from '../../src/adapters/http/documentation.ts';
+import { idempotencyKeyHeader, idempotencyKeySchema } from '../../src/adapters/http/idempotency.ts';
+import type { Operation } from '../../src/adapters/http/operation.ts';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
+import { audienceRoutes, deprecatedRoutes, partnerRoutes, publicRoutes } from '../../src/adapters/http/routes.ts';
+import { type CatalogueEntry, failureCatalogue, isFailureCode } from '../../src/domain/failure-catalogue.ts';
+import { type HeaderName, headerReferences, headers } from './headers.ts';
 
-const description = `Takes files of mobile advertising ids from object storage into a warehouse.
+type JsonObject = { readonly [key: string]: unknown };
 
-Every answer that is not a success is \`application/problem+json\` (RFC 9457) with a stable \`code\`. Besides the codes of
-each operation: a path that does not exist is 404 \`not_found\`, a method that a path does not have is 405
-\`method_not_allowed\` with \`Allow\`. What cannot be read as HTTP at all is 400, 408 or 431.
+const description = `Loads files of mobile advertising IDs from object storage into a warehouse.
 
-Within a version, answers may get more fields. Fields that are not known are refused in a request.`;
+Every error response is \`application/problem+json\` (RFC 9457) with a stable \`code\`. In addition to the codes of each
+operation, an unknown path returns 404 \`not_found\`, and an unsupported method returns 405 \`method_not_allowed\` with
+\`Allow\`. A request that is not valid HTTP returns 400, 408 or 431.
+
+Within a version, responses may get additional fields. Unknown fields in a request are rejected.`;
 
 const tags = [
-  { name: 'imports', description: 'Marketplace imports: files of ids and attributes, and deletes of their data.' },
-  { name: 'audiences', description: 'First-party audiences, made from files of ids and events.' },
-  { name: 'limits', description: 'The most that the caller may send and ask for.' },
-  { name: 'health', description: 'For whoever runs Inlet.' },
+  {
+    name: 'imports',
+    description: 'Marketplace imports: files of device IDs and attributes, and deletes of their data.',
+  },
+  { name: 'audiences', description: 'First-party audiences, created from files of device IDs and events.' },
+  { name: 'limits', description: 'Your rate and size limits.' },
+  { name: 'health', description: 'Health checks for operators.' },
 ];
 
-const apiKeyDescription =
-  'An API key of the partner, `inlet_<environment>_key_…`. It can be limited to scopes; each operation names the one that it needs.';
-
 const securitySchemes = {
-  apiKey: { type: 'http', scheme: 'bearer', description: apiKeyDescription },
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      "A partner's API key, `inlet_<environment>_key_…`. A key can be limited to scopes; each operation names the scope it needs.",
+  },
   userToken: {
     type: 'apiKey',
     in: 'header',
     name: 'x-user-token',
     description:
-      'A user token of one of its customers: the call then sees and makes audiences of that customer only. One that the operator made, or, where the operator has set it up, a JWT of an OpenID Connect issuer that names the partner and the customer. Without the header the call sees and makes what is the own of the partner.',
+      "A user token of one of the partner's customers limits the request to that customer's audiences. It is either issued by the operator or, if the operator has configured it, a JWT from an OpenID Connect issuer that names the partner and the customer. Without this header, the request uses the partner's own audiences.",
   },
 };
 
-/** The OpenAPI document of the service: packages/contract/openapi.json. */
+/** Content of packages/contract/openapi.json. */
 export function openApiDocument(): JsonObject {
   const schemas = schemaCollector();
   const problems = problemCollector();
   const paths = new Map<string, Record<string, JsonObject>>();
-  for (const documented of documentedOperations()) {
-    const path = documented.operation.path.replaceAll(/:(\w+)/g, '{$1}');
+  for (const operation of [...partnerRoutes, ...audienceRoutes, ...publicRoutes, ...deprecatedRoutes]) {
+    const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
     const item = paths.get(path) ?? {};
-    item[documented.operation.method.toLowerCase()] = operationObject(documented, schemas, problems);
+    item[operation.method.toLowerCase()] = operationObject(operation, schemas.schemaOf, problems.responsesOf);
     paths.set(path, item);
   }
   schemas.schemaOf(problemSchema);
@@ -58,26 +65,182 @@ export function openApiDocument(): JsonObject {
   };
 }
 
-/** Decision 28: the audiences stand under their deprecated paths too. */
-function documentedOperations(): DocumentedOperation[] {
-  const registry: Readonly<Record<keyof typeof documentation, Operation>> = { ...operations, ...healthOperations };
-  const all = keysOf(registry).map((id): DocumentedOperation => ({
-    id,
-    operation: registry[id],
-    documentation: documentation[id],
-    isDeprecated: false,
-  }));
-  const deprecated = all.flatMap(({ id, operation, documentation: texts }) => {
-    const path = deprecatedPathOf(operation.path);
-    if (path === operation.path) return [];
-    const answer = { ...texts.answer, ...(texts.answer.location ? { location: path } : {}) };
-    return [
-      { id: `${id}V1`, operation: { ...operation, path }, documentation: { ...texts, answer }, isDeprecated: true },
-    ];
-  });
-  return [...all, ...deprecated];
+type SchemaOf = (schema: z.ZodType) => JsonObject;
+
+function operationObject(operation: Operation, schemaOf: SchemaOf, problemsOf: ProblemsOf): JsonObject {
+  const { id, tag, summary, description: text, deprecated, body, bodyExamples } = operation;
+  const parameters = parametersOf(operation, schemaOf);
+  const requestBody = body && {
+    required: !body.safeParse(undefined).success,
+    content: { 'application/json': { schema: schemaOf(body), examples: bodyExamples } },
+  };
+  return {
+    operationId: deprecated ? `${id}V1` : id,
+    tags: [tag],
+    summary,
+    description: text,
+    ...(deprecated ? { deprecated } : {}),
+    security: securityOf(operation),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(requestBody ? { requestBody } : {}),
+    responses: { ...responsesOf(operation, schemaOf), ...problemsOf(operation, examplePath(operation, parameters)) },
+  };
 }
 
-function keysOf<Key extends string>(record: Readonly<Record<Key, unknown>>): Key[] {
-  return Object.keys(record).filter((key): key is Key => Object.hasOwn(record, key));
+/** In OpenAPI 3.1, the list of a scheme other than OAuth names the required roles. */
+function securityOf({ tag, scope }: Operation): JsonObject[] {
+  if (tag === 'health') return [];
+  const apiKey = scope === undefined || scope === 'any' ? [] : [scope];
+  return [{ apiKey }, ...(tag === 'audiences' ? [{ apiKey, userToken: [] }] : [])];
+}
+
+type Parameter = { readonly name: string; readonly in: string; readonly example?: unknown };
+
+function parametersOf(operation: Operation, schemaOf: SchemaOf): Parameter[] {
+  const fieldsOf = (place: 'path' | 'query', schema: z.ZodObject | undefined): Parameter[] =>
+    Object.entries<z.ZodType>(schema?.shape ?? {}).map(([name, field]) => {
+      const { description: text, examples: _examples, ...rest } = schemaOf(field);
+      // Not from the JSON schema, which has no examples for a field that is transformed.
+      const [example] = z.array(z.unknown()).parse(field.meta()?.['examples'] ?? []);
+      const required = place === 'path' ? { required: true } : {};
+      return {
+        name,
+        in: place,
+        ...required,
+        schema: rest,
+        description: text,
+        ...(example === undefined ? {} : { example }),
+      };
+    });
+  const requestHeaders = Object.entries(operation.headers ?? {}).map(([name, texts]) => ({
+    name,
+    in: 'header',
+    schema: { type: 'string' },
+    ...texts,
+  }));
+  const schema = schemaOf(idempotencyKeySchema);
+  const idempotencyKey = { name: idempotencyKeyHeader, in: 'header', schema, ...idempotencyKeyDocumentation };
+  return [
+    ...fieldsOf('path', operation.params),
+    ...fieldsOf('query', operation.query),
+    ...requestHeaders,
+    ...(isIdempotent(operation) ? [idempotencyKey] : []),
+  ];
+}
+
+function examplePath({ path }: Operation, parameters: readonly Parameter[]): string {
+  return path.replaceAll(/:(\w+)/g, (_all, name) => String(parameters.find((one) => one.name === name)?.example));
+}
+
+function responsesOf(operation: Operation, schemaOf: SchemaOf): JsonObject {
+  const { response, otherResponses } = operation;
+  const schema = response.schema && schemaOf(response.schema);
+  const responses: NonNullable<Operation['otherResponses']> = { [response.status]: response, ...otherResponses };
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, documented]) => {
+      const { description: text, example, csv, events, location, isPaged, isConditional } = documented;
+      const names: HeaderName[] = ['x-request-id'];
+      if (operation.tag !== 'health') names.push('ratelimit-policy', 'ratelimit');
+      if (operation.deprecated) names.push('deprecation', 'sunset');
+      if (location !== undefined) names.push('location');
+      if (isPaged) names.push('link');
+      if (isIdempotent(operation)) names.push('idempotent-replayed');
+      if (isConditional) names.push('etag', 'cache-control', 'vary', 'preference-applied');
+      const plain = { type: 'string' };
+      const content = {
+        ...(example === undefined ? {} : { 'application/json': { schema, example } }),
+        ...(csv === undefined ? {} : { 'text/csv': { schema: plain, example: csv } }),
+        ...(events === undefined
+          ? {}
+          : { 'text/event-stream': { schema: plain, example: events, 'x-event-data': schema } }),
+      };
+      const hasContent = Object.keys(content).length > 0;
+      return [status, { description: text, headers: headerReferences(names), ...(hasContent ? { content } : {}) }];
+    }),
+  );
+}
+
+/** Converts zod schemas to JSON schemas. Those with an ID become components and are referenced. */
+function schemaCollector(): { readonly schemaOf: SchemaOf; readonly components: () => JsonObject } {
+  const jsonObject = z.record(z.string(), z.unknown());
+  const named = new Map<string, unknown>();
+  return {
+    schemaOf: (schema) => {
+      // `input`: responses may get additional fields within a version, so only request bodies are closed.
+      const json = z.toJSONSchema(schema, { io: 'input', override: ({ jsonSchema }) => simplify(jsonSchema) });
+      const text = JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/');
+      const { $schema: _draft, $defs = {}, ...own } = jsonObject.parse(JSON.parse(text));
+      for (const [id, definition] of Object.entries(jsonObject.parse($defs))) named.set(id, definition);
+      return own;
+    },
+    components: () => Object.fromEntries([...named].toSorted(([one], [other]) => one.localeCompare(other))),
+  };
+}
+
+/** Path IDs are digits to the server and numbers to clients. The bounds of safe integers carry no information. */
+function simplify(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.pattern === '^[1-9]\\d{0,14}$') {
+    delete schema.pattern;
+    Object.assign(schema, { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 });
+  }
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+}
+
+type ProblemsOf = (operation: Operation, instance: string) => JsonObject;
+
+const headersOfStatus: Readonly<Record<number, readonly HeaderName[]>> = {
+  401: ['www-authenticate'],
+  409: ['retry-after'],
+  429: ['retry-after', 'ratelimit-policy', 'ratelimit'],
+  503: ['retry-after'],
+};
+
+/** Groups problems by status. Responses that are the same for many operations become components. */
+function problemCollector(): { readonly responsesOf: ProblemsOf; readonly components: () => JsonObject } {
+  const shared = new Map<string, JsonObject>();
+  return {
+    responsesOf: (operation, instance) => {
+      const problems = Object.entries({ ...operation.problems, ...commonProblems(operation) });
+      const byStatus = Map.groupBy(problems, ([code]) => catalogueEntry(code).status ?? 500);
+      const responses = [...byStatus].map(([status, examples]): [string, JsonObject] => {
+        if (examples.some(([code]) => Object.hasOwn(operation.problems, code))) {
+          return [String(status), problemResponse(status, examples, instance)];
+        }
+        const name = examples.map(([code]) => code).join('_or_');
+        shared.set(name, problemResponse(status, examples, '/v2/firstparty/audience'));
+        return [String(status), { $ref: `#/components/responses/${name}` }];
+      });
+      return Object.fromEntries(responses);
+    },
+    components: () => Object.fromEntries(shared),
+  };
+}
+
+/** One response with an example for each code that it can have. */
+function problemResponse(status: number, problems: readonly [string, object][], instance: string): JsonObject {
+  const codes = problems.map(([code]) => code);
+  const specific = { properties: { status: { const: status }, code: { enum: codes } } };
+  const examples = problems.map(([code, example]): [string, JsonObject] => {
+    const { title, cause, remedy } = catalogueEntry(code);
+    const type = `urn:inlet:error:${code}`;
+    const request_id = headers['x-request-id'].example;
+    const value = { type, title, status, instance, code, request_id, ...example };
+    return [code, { summary: title, description: `${cause} ${remedy}`, value }];
+  });
+  return {
+    description: codes.map((code) => `\`${code}\`: ${catalogueEntry(code).title}.`).join(' '),
+    headers: headerReferences(['x-request-id', ...(headersOfStatus[status] ?? [])]),
+    content: {
+      'application/problem+json': {
+        schema: { allOf: [{ $ref: '#/components/schemas/Problem' }, specific] },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+function catalogueEntry(code: string): CatalogueEntry {
+  if (!isFailureCode(code)) throw new Error(`${code} is not in the catalogue`);
+  return failureCatalogue[code];
 }

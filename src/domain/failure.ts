@@ -1,6 +1,12 @@
 import { type CatalogueEntry, type FailureCode, failureCatalogue } from './failure-catalogue.ts';
 
-export type FieldError = { readonly pointer: string; readonly detail: string };
+export type FieldError = {
+  /** JSON pointer (RFC 6901). */
+  readonly pointer: string;
+  /** Name of the query parameter or header. Absent for fields of the body. */
+  readonly parameter?: string;
+  readonly detail: string;
+};
 
 /** A failure with a code from the catalogue. `detail` describes this occurrence; cause and remedy come from the catalogue. */
 export class Failure extends Error {

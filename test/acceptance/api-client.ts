@@ -1,10 +1,10 @@
 import {
   importLogListSchema,
   importLogSchema,
-  queuedAnswerSchema,
+  queuedSchema,
   type ImportLogRecord,
-} from '@inlet/contract/import-log';
-import { problemSchema, type Problem } from '@inlet/contract/problem';
+} from '../../src/adapters/http/records/import-log.ts';
+import { problemSchema, type Problem } from '../../src/adapters/http/records/problem.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 // Speaks only HTTP, and checks every answer against the contract.
@@ -42,7 +42,7 @@ export function apiClient(url: string, apiKey: string): ApiClient {
     },
     queue: async (body) => {
       const answer = await post(body);
-      const { import_log_id } = queuedAnswerSchema.strict().parse(await expectStatus(202, answer));
+      const { import_log_id } = queuedSchema.strict().parse(await expectStatus(202, answer));
       if (answer.headers.get('location') !== `/v1/marketplace/import/${import_log_id}`)
         throw new Error('wrong Location');
       return import_log_id;

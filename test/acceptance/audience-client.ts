@@ -4,9 +4,9 @@ import {
   createdAudienceSchema,
   type AudienceFileRecord,
   type AudienceRecord,
-} from '@inlet/contract/audience';
-import { loadErrorListSchema, type LoadErrorRecord } from '@inlet/contract/load-error';
-import { problemSchema, type Problem } from '@inlet/contract/problem';
+} from '../../src/adapters/http/records/audience.ts';
+import { loadErrorListSchema, type LoadErrorRecord } from '../../src/adapters/http/records/load-error.ts';
+import { problemSchema, type Problem } from '../../src/adapters/http/records/problem.ts';
 import { z } from 'zod';
 import { waitUntil } from '../support/wait-until.ts';
 import { apiClient, readProblem } from './api-client.ts';

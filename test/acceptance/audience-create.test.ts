@@ -1,5 +1,5 @@
-import { createdAudienceSchema } from '@inlet/contract/audience';
-import { problemSchema } from '@inlet/contract/problem';
+import { createdAudienceSchema } from '../../src/adapters/http/records/audience.ts';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { joinAudiences, type Audiences } from '../support/start-audiences.ts';

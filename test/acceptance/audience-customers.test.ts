@@ -1,4 +1,4 @@
-import { problemSchema } from '@inlet/contract/problem';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';

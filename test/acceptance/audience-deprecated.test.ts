@@ -1,6 +1,10 @@
-import { audienceDetailsSchema, audienceListSchema, createdAudienceSchema } from '@inlet/contract/audience';
-import { loadErrorListSchema } from '@inlet/contract/load-error';
-import { problemSchema } from '@inlet/contract/problem';
+import {
+  audienceDetailsSchema,
+  audienceListSchema,
+  createdAudienceSchema,
+} from '../../src/adapters/http/records/audience.ts';
+import { loadErrorListSchema } from '../../src/adapters/http/records/load-error.ts';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { joinAudiences, type Audiences } from '../support/start-audiences.ts';

@@ -1,4 +1,4 @@
-import { loadErrorListSchema } from '@inlet/contract/load-error';
+import { loadErrorListSchema } from '../../src/adapters/http/records/load-error.ts';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';

@@ -1,5 +1,5 @@
-import type { AudienceRecord } from '@inlet/contract/audience';
-import { audienceListSchema } from '@inlet/contract/audience';
+import type { AudienceRecord } from '../../src/adapters/http/records/audience.ts';
+import { audienceListSchema } from '../../src/adapters/http/records/audience.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { createPartner } from '../support/partners.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { importLogSchema } from '@inlet/contract/import-log';
+import { importLogSchema } from '../../src/adapters/http/records/import-log.ts';
 import manifest from '../../packages/cli/package.json' with { type: 'json' };
 import { readAddresses } from '../../stack/addresses.ts';
 import { device } from '../support/device-id.ts';

@@ -1,5 +1,5 @@
-import { compositionSchema, type CompositionRecord } from '@inlet/contract/composition';
-import { problemSchema } from '@inlet/contract/problem';
+import { compositionSchema, type CompositionRecord } from '../../src/adapters/http/routes/get-composition.ts';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deviceOfNumber, insertAudience, insertByNumbers } from '../support/audience-tables.ts';
 import { createPartner } from '../support/partners.ts';

@@ -1,5 +1,5 @@
-import { importFileListSchema } from '@inlet/contract/import-log';
-import { loadErrorListSchema, type LoadErrorRecord } from '@inlet/contract/load-error';
+import { importFileListSchema } from '../../src/adapters/http/records/import-log.ts';
+import { loadErrorListSchema, type LoadErrorRecord } from '../../src/adapters/http/records/load-error.ts';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

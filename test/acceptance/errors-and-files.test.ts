@@ -1,6 +1,6 @@
-import { importFileListSchema, type ImportFileRecord } from '@inlet/contract/import-log';
-import { loadErrorListSchema, type LoadErrorRecord } from '@inlet/contract/load-error';
-import { problemSchema } from '@inlet/contract/problem';
+import { importFileListSchema, type ImportFileRecord } from '../../src/adapters/http/records/import-log.ts';
+import { loadErrorListSchema, type LoadErrorRecord } from '../../src/adapters/http/records/load-error.ts';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { columnOfReason, rejectReasons, type RejectReason } from '@inlet/row-rule/reject-reason';
@@ -232,7 +232,7 @@ describe('the errors and the files of an import', () => {
         expect(answer.status, query).toBe(400);
         const problem = problemSchema.strict().parse(await readProblem(answer));
         expect(problem.code, query).toBe('invalid_request');
-        const pointer = query === 'page=2' ? '' : `/${query.split('=')[0]}`;
+        const pointer = `/${query.split('=')[0]}`;
         expect(
           problem.errors?.map((error) => error.pointer),
           query,

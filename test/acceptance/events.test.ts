@@ -1,6 +1,6 @@
-import { importLogSchema, type ImportLogRecord } from '@inlet/contract/import-log';
-import { audienceDetailsSchema } from '@inlet/contract/audience';
-import { problemSchema } from '@inlet/contract/problem';
+import { importLogSchema, type ImportLogRecord } from '../../src/adapters/http/records/import-log.ts';
+import { audienceDetailsSchema } from '../../src/adapters/http/records/audience.ts';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packedRows } from '../support/file-rows.ts';
 import { readEvents, type ReadStream } from '../support/event-stream.ts';

@@ -1,4 +1,4 @@
-import type { ImportLogRecord } from '@inlet/contract/import-log';
+import type { ImportLogRecord } from '../../src/adapters/http/records/import-log.ts';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readAddresses } from '../../stack/addresses.ts';

@@ -1,4 +1,4 @@
-import { problemSchema } from '@inlet/contract/problem';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { partnerState } from '../support/partner-state.ts';
 import { createPartner } from '../support/partners.ts';

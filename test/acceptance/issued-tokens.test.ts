@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { problemSchema } from '@inlet/contract/problem';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { startIssuer, type TestIssuer } from '../support/oidc-issuer.ts';

@@ -1,4 +1,4 @@
-import { limitsSchema } from '@inlet/contract/limits';
+import { limitsSchema } from '../../src/adapters/http/routes/get-limits.ts';
 import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner } from '../support/partners.ts';

@@ -1,4 +1,4 @@
-import { attributeListSchema } from '@inlet/contract/attribute';
+import { attributeListSchema } from '../../src/adapters/http/routes/list-attributes.ts';
 import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';

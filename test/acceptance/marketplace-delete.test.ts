@@ -1,5 +1,5 @@
-import { problemSchema } from '@inlet/contract/problem';
-import { queuedAnswerSchema } from '@inlet/contract/import-log';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
+import { queuedSchema } from '../../src/adapters/http/records/import-log.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { selectOnShards } from '../support/below-the-api.ts';
 import { createPartner } from '../support/partners.ts';
@@ -24,7 +24,7 @@ describe('deleting the data of attributes', () => {
   const removeAndWait = async (body: unknown) => {
     const answer = await remove(body);
     expect(answer.status).toBe(202);
-    const { import_log_id } = queuedAnswerSchema.parse(await answer.json());
+    const { import_log_id } = queuedSchema.parse(await answer.json());
     expect(answer.headers.get('location')).toBe(`${path}/${import_log_id}`);
     return market.api.waitForEnd(import_log_id);
   };

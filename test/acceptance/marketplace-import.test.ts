@@ -1,4 +1,4 @@
-import { problemSchema } from '@inlet/contract/problem';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, type TestPartner } from '../support/partners.ts';

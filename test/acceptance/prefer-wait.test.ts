@@ -1,5 +1,5 @@
-import { audienceDetailsSchema } from '@inlet/contract/audience';
-import { importLogSchema } from '@inlet/contract/import-log';
+import { audienceDetailsSchema } from '../../src/adapters/http/records/audience.ts';
+import { importLogSchema } from '../../src/adapters/http/records/import-log.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWaitingJobs, type WaitingJobs } from '../support/waiting-jobs.ts';

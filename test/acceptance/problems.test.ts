@@ -1,4 +1,4 @@
-import { type Problem, problemSchema } from '@inlet/contract/problem';
+import { type Problem, problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureCatalogue, isFailureCode } from '../../src/domain/failure-catalogue.ts';
@@ -56,7 +56,8 @@ const json = { 'content-type': 'application/json' };
 
 describe('a request that is for no operation', () => {
   it.each([
-    ['GET', '/', 'not_found'],
+    ['GET', '/v1', 'not_found'],
+    ['POST', '/', 'method_not_allowed'],
     ['GET', '/v3/marketplace/import', 'not_found'],
     ['POST', `${imports}/1/retry`, 'not_found'],
     ['GET', `${imports}/`, 'unauthenticated'],

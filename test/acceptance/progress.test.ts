@@ -1,4 +1,4 @@
-import type { ImportLogRecord } from '@inlet/contract/import-log';
+import type { ImportLogRecord } from '../../src/adapters/http/records/import-log.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packedRows } from '../support/file-rows.ts';

@@ -38,6 +38,12 @@ describe('the reference', () => {
     }
   });
 
+  it('is where the root path redirects to', async () => {
+    const response = await fetch(api.url, { redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([302, 'docs']);
+    expect((await fetch(api.url)).url).toBe(`${api.url}/docs`);
+  });
+
   it('draws the document that this server has', async () => {
     const start = await (await fetch(`${api.url}/docs/start.js`)).text();
     const bundle = await (await fetch(`${api.url}/docs/swagger-ui-bundle.js`)).text();

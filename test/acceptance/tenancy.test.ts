@@ -1,4 +1,4 @@
-import { attributeListSchema } from '@inlet/contract/attribute';
+import { attributeListSchema } from '../../src/adapters/http/routes/list-attributes.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attributesOf } from '../support/below-the-api.ts';
 import { createOwnBucket } from '../support/own-bucket.ts';

@@ -1,6 +1,6 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { queuedAnswerSchema } from '@inlet/contract/import-log';
-import { createdAudienceSchema } from '@inlet/contract/audience';
+import { queuedSchema } from '../../src/adapters/http/records/import-log.ts';
+import { createdAudienceSchema } from '../../src/adapters/http/records/audience.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 import { audiencePath } from '../acceptance/audience-client.ts';
 import { firstMember } from '../fault/known-devices.ts';
@@ -81,7 +81,7 @@ export async function newChaosPartner(
   };
   const sendImport = async (request: Request, method: 'POST' | 'DELETE', body: object): Promise<void> => {
     const answer = await send(request, method, '/v1/marketplace/import', body);
-    if (answer !== null) request.answer = { jobId: queuedAnswerSchema.parse(answer).import_log_id };
+    if (answer !== null) request.answer = { jobId: queuedSchema.parse(answer).import_log_id };
   };
   const newFolder = (): string => `${serial++}/`;
 

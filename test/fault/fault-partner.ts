@@ -1,5 +1,5 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { queuedAnswerSchema } from '@inlet/contract/import-log';
+import { queuedSchema } from '../../src/adapters/http/records/import-log.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 import { audienceClient } from '../acceptance/audience-client.ts';
 import { sharedOwnBucket } from '../support/own-bucket.ts';
@@ -145,7 +145,7 @@ function faultPartnerOf({ id, apiKey, attributes, put }: Identity, url: string):
       deleteAttributes: async (gone) => {
         const body = JSON.stringify({ key_type: 0, keys: gone.map(String) });
         const answer = await api.request('/v1/marketplace/import', { method: 'DELETE', body });
-        const { import_log_id } = queuedAnswerSchema.parse(await answer.json());
+        const { import_log_id } = queuedSchema.parse(await answer.json());
         asked.push({ kind: 'import', id: import_log_id, ...deletion });
         applyJob(pairs, { kind: 'delete', attributes: gone });
         return import_log_id;

@@ -1,4 +1,4 @@
-import { problemSchema } from '@inlet/contract/problem';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { z } from 'zod';
 import { type Answer, answerChecker } from '../support/openapi/check-answer.ts';
 import { type DescribedOperation, type OpenApi, operationsOf } from '../support/openapi/document.ts';

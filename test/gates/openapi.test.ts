@@ -64,9 +64,13 @@ describe('the OpenAPI document', () => {
 
   it.each([
     { before: '"summary": "Queue an import",', after: '', complaint: /^POST \S+import has no summary$/ },
-    { before: /"description": "One import or delete[^\n]*,\n/, after: '', complaint: /has no description$/ },
-    { before: /"description": "The id that the import[^"]*",/, after: '', complaint: /description of import_log_id$/ },
-    { before: /"description": "Where the page begins[^"]*"/, after: '"x": 1', complaint: /description of cursor$/ },
+    { before: /"description": "Returns one import or delete[^\n]*,\n/, after: '', complaint: /has no description$/ },
+    {
+      before: /"description": "ID of the import or delete[^"]*",/,
+      after: '',
+      complaint: /description of import_log_id$/,
+    },
+    { before: /"description": "Where the page starts[^"]*"/, after: '"x": 1', complaint: /description of cursor$/ },
     { before: /,\s*"example": 500001/, after: '', complaint: /no example of default_warehouse_segment_id$/ },
     { before: '"description": "The import is queued."', after: '"description": ""', complaint: /description of 202$/ },
     {

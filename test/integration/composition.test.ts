@@ -1,4 +1,4 @@
-import { type CompositionRecord, compositionSchema } from '@inlet/contract/composition';
+import { type CompositionRecord, compositionSchema } from '../../src/adapters/http/routes/get-composition.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '../../src/adapters/http/api.ts';
 import { buildApi } from '../../src/adapters/http/server.ts';

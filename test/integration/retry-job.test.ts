@@ -1,4 +1,4 @@
-import { queuedAnswerSchema } from '@inlet/contract/import-log';
+import { queuedSchema } from '../../src/adapters/http/records/import-log.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { cancelJob } from '../../src/usecases/admin/manage-jobs.ts';
@@ -72,7 +72,7 @@ describe('inlet jobs retry', () => {
     const own = await api.queue({ file_path: 's3://their-bucket/a.csv', path_type: 1, key_type: 0, credentials });
     const body = JSON.stringify({ key_type: 0, keys: [String(sport)] });
     const answer = await api.request('/v1/marketplace/import', { method: 'DELETE', body });
-    const { import_log_id: gone } = queuedAnswerSchema.parse(await answer.json());
+    const { import_log_id: gone } = queuedSchema.parse(await answer.json());
     for (const id of [waiting, own, gone]) await cancelJob(deps, id);
     expect(await refusal('retry', own)).toContain('the partner must send the import again');
     expect(await refusal('retry', gone)).toContain('is a delete');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { ImportLogRecord } from '@inlet/contract/import-log';
+import type { ImportLogRecord } from '../../src/adapters/http/records/import-log.ts';
 import { cpuOfEngine, cpuOfProcess } from '../support/cpu-time.ts';
 import { topologies } from '../support/environment.ts';
 import { makeMillionRows } from '../support/million-rows.ts';

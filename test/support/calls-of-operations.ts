@@ -1,4 +1,4 @@
-import { operations } from '../../packages/contract/src/operations.ts';
+import { audienceRoutes, partnerRoutes } from '../../src/adapters/http/routes.ts';
 
 /** What a caller asks about something that exists and may be another's. */
 export type Target = {
@@ -37,8 +37,8 @@ function bodiesOf({ attributeId }: Target): Readonly<Record<string, readonly unk
 }
 
 /**
- * Every operation of the contract, at the target; those that change nothing come first. Streams are left out: they do not end,
- * and read the record with the same statement as GET.
+ * Every operation, for the target; read operations come first. Streams are excluded: they do not end, and they read the
+ * record with the same statement as GET.
  */
 export function callsAt(target: Target): Call[] {
   const ids: Readonly<Record<string, number>> = {
@@ -47,8 +47,8 @@ export function callsAt(target: Target): Call[] {
     default_warehouse_segment_id: target.segmentId,
   };
   const bodies = bodiesOf(target);
-  const ending = Object.entries(operations).filter(([, operation]) => !('events' in operation));
-  const calls = ending.flatMap(([operation, { method, path }]) => {
+  const ending = [...partnerRoutes, ...audienceRoutes].filter(({ response }) => response.events === undefined);
+  const calls = ending.flatMap(({ id: operation, method, path }) => {
     const filled = path.replaceAll(/:(\w+)/g, (_all, name: string) => {
       const id = ids[name];
       if (id === undefined) throw new Error(`no ${name} for ${operation}`);

@@ -1,8 +1,8 @@
-import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ZodTypeProvider } from './validation.ts';
 
-/** The Fastify instance with zod schemas. On its own, so that routes need not import the server that registers them. */
+/** The Fastify instance with zod schemas. In a file of its own, so that routes need not import the server. */
 export type Api = FastifyInstance<
   RawServerDefault,
   IncomingMessage,

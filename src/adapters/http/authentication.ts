@@ -1,5 +1,4 @@
-import { type Operation, type RequiredScope, deprecatedPathOf, operations } from '@inlet/contract/operations';
-import type { FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { AudienceScope } from '../../domain/audience.ts';
 import { type Caller, RefusedKey, requireScope } from '../../domain/caller.ts';
 import type { RequestLimits } from '../../domain/limits.ts';
@@ -9,11 +8,11 @@ import type { PartnerStore } from '../../ports/partner-store.ts';
 import type { AsCaller, CallerScope } from '../../ports/request-store.ts';
 import { type IdentifyDeps, authenticateCaller, identifyCustomer } from '../../usecases/access/authenticate-caller.ts';
 import type { AccessRecorder } from '../../usecases/access/record-access.ts';
-import { isDenied } from './problems.ts';
-import { guardAgainstWrongKeys } from './wrong-key-limit.ts';
-import { operationOf } from './request-log.ts';
+import { addAccessCheck } from './access-recheck.ts';
 import type { Api } from './api.ts';
-import { noteCheck } from './while-allowed.ts';
+import { isDenied } from './problems.ts';
+import { operationOf } from './request-log.ts';
+import { guardAgainstWrongKeys } from './wrong-key-limit.ts';
 
 type Deps = {
   readonly partners: PartnerStore;
@@ -23,22 +22,22 @@ type Deps = {
 };
 
 const callers = new WeakMap<FastifyRequest, Caller>();
-const outside = 'the operation is registered outside of the authenticated scope';
+const outside = 'the route is registered outside of the authenticated scope';
 
-/** Every operation of the scope needs a key that is for it; it runs before the body is looked at. */
+/** Requires an API key with the route's scope. Runs before the body is parsed. */
 export function addAuthentication(api: Api, deps: Deps): void {
-  stateRequiredScopes(api);
+  requireDeclaredScopes(api);
   const guard = guardAgainstWrongKeys(deps.requestLimits);
   const lookUp = ({ headers }: FastifyRequest): Promise<Caller> => authenticateCaller(deps, headers.authorization);
   api.addHook('onRequest', async (request, reply) => {
     callers.set(request, await guard(request, reply, () => lookUp(request)));
   });
-  // After the limit of requests, which counts what is denied here too.
+  // After the rate limit, which also counts requests that are denied here.
   api.addHook('preParsing', async (request) => {
     const { scope } = request.routeOptions.config;
     if (!scope) throw new Error(outside);
     requireScope(callerOf(request), scope);
-    noteCheck(request, async () => requireScope(await lookUp(request), scope));
+    addAccessCheck(request, async () => requireScope(await lookUp(request), scope));
   });
   api.addHook('onError', async (request, _reply, error) => {
     if (!isDenied(error)) return;
@@ -55,7 +54,7 @@ export function addAuthentication(api: Api, deps: Deps): void {
   });
 }
 
-/** Undefined when the request was refused, or needs no key. */
+/** Undefined if the request was denied or needs no API key. */
 export function findPartnerOf(request: FastifyRequest): Partner | undefined {
   return callers.get(request)?.partner;
 }
@@ -70,40 +69,16 @@ export function partnerOf(request: FastifyRequest): Partner {
   return callerOf(request).partner;
 }
 
-declare module 'fastify' {
-  // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be added to
-  export interface FastifyContextConfig {
-    /** What a key must be for. */
-    scope?: RequiredScope;
-  }
-}
-
-const registry: readonly Operation[] = Object.values(operations);
-const scopeByRoute = new Map(
-  registry.flatMap(({ method, path, scope }) => [path, deprecatedPathOf(path)].map((at) => [`${method} ${at}`, scope])),
-);
-
-/**
- * Writes into the configuration of each route what its operation says in the registry. A route of which nobody says what
- * a key must be for stops the process at its start: forgotten is not the same as free.
- */
-function stateRequiredScopes(api: Api): void {
-  api.addHook('onRoute', (route) => {
-    const scope = route.config?.scope ?? requiredScopeOf(route);
-    if (!scope) throw new Error(`${String(route.method)} ${route.url} does not state the scope that it needs`);
-    route.config = { ...route.config, scope };
+/** A route without a declared scope stops the process at startup, so that a forgotten scope never makes it public. */
+function requireDeclaredScopes(api: Api): void {
+  api.addHook('onRoute', ({ method, url, config }) => {
+    if (!config?.scope) throw new Error(`${String(method)} ${url} does not state the scope that it needs`);
   });
 }
 
-function requiredScopeOf({ method, url }: RouteOptions): RequiredScope | undefined {
-  // Fastify adds HEAD to each GET.
-  const [first = ''] = [method].flat();
-  return scopeByRoute.get(`${first === 'HEAD' ? 'GET' : first} ${url}`);
-}
-
 /**
- * What comes after these hooks is done as the caller. More than once: what reads the body, and what looks at the end of the
- * answer, are called by the socket, which knows of no caller.
+ * Runs everything after these hooks in the caller's scope. Three hooks are needed, because the socket's callbacks for the
+ * body and for the end of the response start outside of it.
  */
 export function addCallerScope(
   api: Api,
@@ -119,7 +94,7 @@ export function addCallerScope(
   }
 }
 
-/** The partner itself: for all that is not of a customer. */
+/** The partner itself, for everything that does not belong to a customer. */
 export function findPartnerScopeOf(request: FastifyRequest): CallerScope | undefined {
   const partner = findPartnerOf(request);
   return partner && { partnerId: partner.id, customerId: null };
@@ -127,24 +102,24 @@ export function findPartnerScopeOf(request: FastifyRequest): CallerScope | undef
 
 const scopes = new WeakMap<FastifyRequest, AudienceScope>();
 
-/** Goes into the authenticated scope, after `addAuthentication`: a user token counts only beside its partner's key. */
+/** Call after `addAuthentication`: a user token is valid only together with its partner's API key. */
 export function addCustomerScope(api: Api, deps: IdentifyDeps): void {
   api.addHook('onRequest', async (request) => {
-    // Node joins a header that was sent twice into one text, which is then no token.
+    // Node joins repeated headers into one value, which is then not a valid token.
     const token = request.headers['x-user-token']?.toString();
     const identify = (): Promise<AudienceScope> => identifyCustomer(deps, partnerOf(request), token);
     scopes.set(request, await identify());
-    if (token !== undefined) noteCheck(request, identify);
+    if (token !== undefined) addAccessCheck(request, identify);
   });
 }
 
-/** Undefined when the request was refused. */
+/** Undefined if the request was denied. */
 export function findScopeOf(request: FastifyRequest): AudienceScope | undefined {
   return scopes.get(request);
 }
 
 export function scopeOf(request: FastifyRequest): AudienceScope {
   const scope = findScopeOf(request);
-  if (!scope) throw new Error('the operation is registered outside of the scope of customers');
+  if (!scope) throw new Error('the route is registered outside of the customer scope');
   return scope;
 }

@@ -1,46 +1,122 @@
-import type { healthOperations } from '@inlet/contract/health';
-import type { operations } from '@inlet/contract/operations';
-import type { OperationDocumentation } from './operation-documentation.ts';
-import { appendFilesDocumentation } from './routes/append-files.ts';
-import { clearAudienceDocumentation } from './routes/clear-audience.ts';
-import { createAudienceDocumentation } from './routes/create-audience.ts';
-import { deleteAttributeDataDocumentation } from './routes/delete-attribute-data.ts';
-import { followAudienceDocumentation } from './routes/follow-audience.ts';
-import { followImportLogDocumentation } from './routes/follow-import-log.ts';
-import { getAudienceDocumentation } from './routes/get-audience.ts';
-import { getCompositionDocumentation } from './routes/get-composition.ts';
-import { getImportLogDocumentation } from './routes/get-import-log.ts';
-import { getLimitsDocumentation } from './routes/get-limits.ts';
-import { getLiveDocumentation, getReadyDocumentation } from './routes/health.ts';
-import { listAttributesDocumentation } from './routes/list-attributes.ts';
-import { listAudienceErrorsDocumentation } from './routes/list-audience-errors.ts';
-import { listAudiencesDocumentation } from './routes/list-audiences.ts';
-import { listImportErrorsDocumentation } from './routes/list-import-errors.ts';
-import { listImportFilesDocumentation } from './routes/list-import-files.ts';
-import { listImportLogsDocumentation } from './routes/list-import-logs.ts';
-import { queueImportDocumentation } from './routes/queue-import.ts';
+import type { DocumentedProblems, Operation } from './operation.ts';
 
-/** Of every operation in the registry, by its name there: the compiler asks for a missing one. */
-export const documentation: Readonly<
-  Record<keyof typeof operations | keyof typeof healthOperations, OperationDocumentation>
-> = {
-  listImportLogs: listImportLogsDocumentation,
-  getImportLog: getImportLogDocumentation,
-  followImportLog: followImportLogDocumentation,
-  queueImport: queueImportDocumentation,
-  deleteAttributeData: deleteAttributeDataDocumentation,
-  listImportErrors: listImportErrorsDocumentation,
-  listImportFiles: listImportFilesDocumentation,
-  listAttributes: listAttributesDocumentation,
-  getLimits: getLimitsDocumentation,
-  listAudiences: listAudiencesDocumentation,
-  getAudience: getAudienceDocumentation,
-  followAudience: followAudienceDocumentation,
-  createAudience: createAudienceDocumentation,
-  appendFiles: appendFilesDocumentation,
-  clearAudience: clearAudienceDocumentation,
-  listAudienceErrors: listAudienceErrorsDocumentation,
-  getComposition: getCompositionDocumentation,
-  getLive: getLiveDocumentation,
-  getReady: getReadyDocumentation,
+// Documentation that several operations share.
+
+export const tooManyOpenJobs: DocumentedProblems = {
+  too_many_open_jobs: { detail: 'The partner has 200 open jobs, which is the limit.' },
+};
+
+export const invalidFilePath: DocumentedProblems = {
+  invalid_file_path: {
+    detail: 'file_path contains a "." or ".." segment.',
+    errors: [{ pointer: '/file_path', detail: 'file_path contains a "." or ".." segment.' }],
+  },
+};
+
+export const importLogNotFound: DocumentedProblems = { not_found: { detail: 'There is no import log 1.' } };
+
+export const audienceNotFound: DocumentedProblems = { not_found: { detail: 'There is no audience 1.' } };
+
+/** Example of a validation problem with these field errors. */
+export function invalidRequest(...errors: readonly { pointer: string; detail: string }[]): DocumentedProblems {
+  return { invalid_request: { detail: 'The request is invalid; see errors.', errors } };
+}
+
+/** Example of a validation problem with this query parameter. */
+export function invalidQuery(parameter: string, detail: string): DocumentedProblems {
+  const errors = [{ pointer: `/${parameter}`, parameter, detail }];
+  return { invalid_request: { detail: 'The request is invalid; see errors.', errors } };
+}
+
+export function invalidPage(max: number): DocumentedProblems {
+  return invalidQuery('limit', `limit must be a whole number from 1 to ${max.toLocaleString('en-US')}.`);
+}
+
+/** Request headers of a conditional GET that supports long polling. */
+export const conditionalGetHeaders = {
+  'If-None-Match': {
+    description: 'ETags the client has (RFC 9110), or `*`. If the record still has one of them, the response is 304.',
+    example: 'W/"2jmj7l5rSw0yVb_vlWAYkK"',
+  },
+  Prefer: {
+    description:
+      '`wait=N` (RFC 7240) enables long polling for up to N seconds (maximum 60). Without `If-None-Match`, the response is sent when the record is final (status 2 or 3); with it, when the ETag changes. After N seconds the current record is sent. `Preference-Applied` confirms that the server waited: when too many clients are waiting, it responds immediately without that header.',
+    example: 'wait=10',
+  },
+} as const;
+
+export const notModified = {
+  304: { description: 'The record has not changed.', isConditional: true },
+} as const;
+
+/** Request headers of an event stream. */
+export const eventStreamHeaders = {
+  'Last-Event-ID': {
+    description: 'ID of the last event the client received. That event is not sent again.',
+    example: '2jmj7l5rSw0yVb_vlWAYkK',
+  },
+} as const;
+
+export const noMoreEvents = {
+  204: { description: 'The record is final, and the client already received its last event.' },
+} as const;
+
+export const tooManyStreams: DocumentedProblems = {
+  too_many_streams: { detail: 'The maximum number of open streams is reached.' },
+};
+
+export const eventStreamDescription =
+  'Server-sent events. `progress` carries the same record as `GET`: once at the start, then after each change, at most about once per second. `done` carries the final record (status 2 or 3), and the stream ends. The event `id` is the ETag of the record without quotes. A comment is sent at least every 15 seconds. The server closes a stream after several minutes or when it shuts down: reconnect with `Last-Event-ID`.';
+
+export function eventStreamExample(record: { readonly status: number }): string {
+  const event = (name: string, id: string, data: object): string =>
+    `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+  return [
+    'retry: 1000\n\n',
+    event('progress', '2jmj7l5rSw0yVb_vlWAYkK', { ...record, status: 1 }),
+    ':\n\n',
+    event('done', 'Dj1Zf0bCqXhV8k3mP6rT9w', record),
+  ].join('');
+}
+
+/** The `Idempotency-Key` header of every operation that changes data. */
+export const idempotencyKeyDocumentation = {
+  description:
+    'A unique value for this request, for example a UUID. If you repeat the request with the same key within 24 hours, it is not executed again: you get the original response with `Idempotent-Replayed: true`. A request that was rejected can be sent again with the same key.',
+  example: '6f1c0d0e-4a55-4b1c-9d3f-2f6f6f0a7c11',
+} as const;
+
+export function isIdempotent({ method }: Pick<Operation, 'method'>): boolean {
+  return method !== 'GET';
+}
+
+/** Problems that do not depend on what the operation does. */
+export function commonProblems(operation: Operation): DocumentedProblems {
+  const internal = { internal: { detail: 'The request could not be completed.' } };
+  if (operation.tag === 'health') return internal;
+  return {
+    unauthenticated: { detail: 'Send a valid API key as "Authorization: Bearer <API_KEY>".' },
+    too_many_requests: { detail: 'This key has made 300 requests in this minute, which is the limit.' },
+    scope_missing: { detail: 'The API key lacks the scope "audience:read".' },
+    ...(operation.tag === 'audiences' ? userTokenProblems : {}),
+    ...(operation.body ? bodyProblems : {}),
+    ...(isIdempotent(operation) ? idempotencyProblems : {}),
+    ...internal,
+    unavailable: { detail: 'The request could not be completed.' },
+  };
+}
+
+const userTokenProblems: DocumentedProblems = {
+  invalid_user_token: { detail: 'Send a valid user token as "x-user-token", or omit the header.' },
+  issuer_away: { detail: 'The keys of the issuer https://login.example.com cannot be fetched.' },
+};
+
+const bodyProblems: DocumentedProblems = {
+  payload_too_large: { detail: 'Request body is too large' },
+  unsupported_media_type: { detail: 'Unsupported Media Type' },
+};
+
+const idempotencyProblems: DocumentedProblems = {
+  idempotency_key_in_use: { detail: 'Another request with this Idempotency-Key is still running.' },
+  idempotency_key_reused: { detail: 'This Idempotency-Key was used for a different request.' },
 };

@@ -1,16 +1,16 @@
-// RFC 9110, 8.8.3 and 13.1.2. All of our tags are weak: an answer is compared by what it says, not by its bytes.
+// RFC 9110, sections 8.8.3 and 13.1.2. All tags are weak: they compare the content of responses, not their bytes.
 
 export function entityTag(opaque: string): string {
   return `W/"${opaque}"`;
 }
 
-/** What an `If-None-Match` names, without `W/` and quotes. */
+/** The tags in an `If-None-Match` header, without `W/` and quotes. */
 export type NamedTags = 'any' | ReadonlySet<string>;
 
-/** Each star stands before something that it cannot match itself, so that no text takes long. */
+/** No quantifier can match the characters that follow it, so matching takes linear time. */
 const element = /[ \t]*(?:(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/y;
 
-/** Null when there is none. One that is no list of tags counts as none. */
+/** Null if the header is absent or malformed. */
 export function readIfNoneMatch(header: string | undefined): NamedTags | null {
   if (header === undefined) return null;
   if (header.trim() === '*') return 'any';

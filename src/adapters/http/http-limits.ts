@@ -2,52 +2,52 @@ import { type RequestListener, type Server, type ServerOptions, createServer } f
 import { createServer as createSecureServer } from 'node:https';
 import type { Api } from './api.ts';
 
-/** How long a caller may take, and how many connections there may be. Whoever is slower is ended. */
+/** Timeouts and connection limits. The connection of a slower client is closed. */
 export type HttpLimits = {
-  /** For the headers of a request. */
+  /** Time to receive the request headers. */
   readonly headersSeconds: number;
-  /** For a whole request. */
+  /** Time to receive the whole request. */
   readonly requestSeconds: number;
-  /** Between two requests on a connection. */
+  /** Idle time between two requests on a connection. */
   readonly keepAliveSeconds: number;
   readonly maxConnections: number;
-  /** Addresses or networks that may say, by `X-Forwarded-For`, from where a request comes. */
+  /** Addresses or networks whose `X-Forwarded-For` header is trusted. */
   readonly trustedProxies: readonly string[];
 };
 
 export type TlsFiles = { readonly cert: Buffer; readonly key: Buffer };
 
-/** The certificate of this server, which may be replaced while it runs. */
+/** The server's certificate, which can be replaced at runtime. */
 export type TlsSource = {
   readonly current: () => TlsFiles;
   readonly onChange: (use: (files: TlsFiles) => void) => void;
 };
 
-/** Nothing is read and nothing written for so long: whoever does not read its answer is ended too. */
-const silentMs = 120_000;
+/** Also closes the connection of a client that does not read its response. */
+const idleSocketMs = 120_000;
 
 export function createHttpServer(
-  door: HttpLimits & { readonly maxHeaderBytes: number; readonly tls: TlsSource | null },
+  limits: HttpLimits & { readonly maxHeaderBytes: number; readonly tls: TlsSource | null },
   listener: RequestListener,
 ): Server {
-  const headersTimeout = door.headersSeconds * 1000;
+  const headersTimeout = limits.headersSeconds * 1000;
   const options: ServerOptions = {
     headersTimeout,
-    requestTimeout: Math.max(door.requestSeconds, door.headersSeconds) * 1000,
-    // Node looks for the slow ones so often; by default every 30 s, which would double the time they have.
+    requestTimeout: Math.max(limits.requestSeconds, limits.headersSeconds) * 1000,
+    // Node's default of 30 s would double the configured timeouts.
     connectionsCheckingInterval: Math.min(2_000, headersTimeout / 2),
-    keepAliveTimeout: door.keepAliveSeconds * 1000,
-    maxHeaderSize: door.maxHeaderBytes,
-    // We answer it ourselves, as a problem.
+    keepAliveTimeout: limits.keepAliveSeconds * 1000,
+    maxHeaderSize: limits.maxHeaderBytes,
+    // A missing host is answered with a problem instead.
     requireHostHeader: false,
   };
-  const server = door.tls ? openSecurely(door.tls, options, listener) : createServer(options, listener);
-  server.maxConnections = door.maxConnections;
-  server.setTimeout(silentMs);
+  const server = limits.tls ? createTlsServer(limits.tls, options, listener) : createServer(options, listener);
+  server.maxConnections = limits.maxConnections;
+  server.setTimeout(idleSocketMs);
   return server;
 }
 
-function openSecurely(tls: TlsSource, options: ServerOptions, listener: RequestListener): Server {
+function createTlsServer(tls: TlsSource, options: ServerOptions, listener: RequestListener): Server {
   const secure = { minVersion: 'TLSv1.2' } as const;
   const { headersTimeout: handshakeTimeout } = options;
   const server = createSecureServer(
@@ -58,8 +58,8 @@ function openSecurely(tls: TlsSource, options: ServerOptions, listener: RequestL
   return server;
 }
 
-/** Many clients announce JSON with every request; for one that has no body fields, nothing is a body too. */
-export function takeEmptyBodies(api: Api): void {
+/** Many clients send `Content-Type: application/json` with every request, even without a body. */
+export function acceptEmptyJsonBodies(api: Api): void {
   const parse = api.getDefaultJsonParser('error', 'error');
   api.removeContentTypeParser('application/json');
   api.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {

@@ -1,38 +1,50 @@
-import { idempotencyKeyHeader, idempotencyKeySchema } from '@inlet/contract/idempotency';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { type IdempotentRequest, canonicalJson } from '../../domain/idempotency.ts';
 import type { Fingerprint } from '../../ports/crypto.ts';
 
-export type OnceDeps = { readonly fingerprint: Fingerprint };
+export const idempotencyKeyHeader = 'Idempotency-Key';
+
+export const idempotencyKeySchema = z
+  .string()
+  .max(255)
+  .regex(/^[\x21-\x7e]+$/);
+
+export type IdempotencyDeps = { readonly fingerprint: Fingerprint };
 
 /**
- * Null when the request has no `Idempotency-Key`. Two requests are the same when operation, path, customer and the body
- * are, as it was understood: a field that was left out is its default. To be called when the body has been checked.
+ * Null if the request has no `Idempotency-Key`. Two requests are equal if their operation, path, customer and validated
+ * body are equal; an omitted field equals its default. Call it after validation.
  */
 export function idempotentRequestOf(
-  { fingerprint }: OnceDeps,
+  { fingerprint }: IdempotencyDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   customerId: number | null = null,
 ): IdempotentRequest | null {
-  // Node joins a header that was sent twice with a comma and a space, which is then no key.
+  // Node joins repeated headers with a comma and a space, which makes the key invalid.
   const key = request.headers[idempotencyKeyHeader.toLowerCase()];
   if (key === undefined) return null;
   const { method, routeOptions, params, body } = request;
-  const asked = { method, route: routeOptions.url, params, customerId, body: body ?? {} };
+  const content = { method, route: routeOptions.url, params, customerId, body: body ?? {} };
   return {
     key: requireKey(key),
-    fingerprints: fingerprint(canonicalJson(asked)),
+    fingerprints: fingerprint(canonicalJson(content)),
     noteReplay: () => void reply.header('idempotent-replayed', 'true'),
   };
 }
 
-function requireKey(given: unknown): string {
-  const { data: key, error } = idempotencyKeySchema.safeParse(given);
+function requireKey(value: unknown): string {
+  const { data: key } = idempotencyKeySchema.safeParse(value);
   if (key !== undefined) return key;
-  const detail = error?.issues[0]?.message ?? 'is not valid';
-  throw new Failure('invalid_request', `The header ${idempotencyKeyHeader} is not valid.`, {
-    fields: [{ pointer: `/${idempotencyKeyHeader}`, detail }],
+  throw new Failure('invalid_request', `The ${idempotencyKeyHeader} header is invalid.`, {
+    fields: [
+      {
+        pointer: `/${idempotencyKeyHeader}`,
+        parameter: idempotencyKeyHeader,
+        detail: `${idempotencyKeyHeader} must be 1 to 255 visible ASCII characters, and must be sent once.`,
+      },
+    ],
   });
 }

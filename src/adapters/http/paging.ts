@@ -1,39 +1,37 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../../domain/failure.ts';
 
-/**
- * The place of the last entry of a page: a few numbers, with the name of the list they are of. Callers take it from the Link
- * header as it is, and are not to read it: that is why it does not look like numbers.
- */
+/** The position of the last entry of a page: a few numbers and the name of the list. Opaque to clients. */
 export type Cursor = { readonly list: string; readonly place: readonly number[] };
 
-/** The place at which a page begins; empty at the beginning of the list. */
+/** The position at which a page starts; empty for the first page. */
 export function readCursor(cursor: string | undefined, list: string, length: number): number[] {
   if (cursor === undefined) return [];
   const [name, ...numbers] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
   const place = numbers.map(Number);
-  // Written again it must be the same: what decodes to it by chance, or leniently, was not given out by us.
-  if (name !== list || place.length !== length || textOf({ list, place }) !== cursor || !place.every(isPlace)) {
-    const detail = 'is not a cursor that this operation gave out.';
-    throw new Failure('invalid_request', 'The cursor is not valid.', { fields: [{ pointer: '/cursor', detail }] });
+  // Base64 decoding is lenient. Encoding the result again detects cursors that this service did not issue.
+  if (name !== list || place.length !== length || encode({ list, place }) !== cursor || !place.every(isPlace)) {
+    throw new Failure('invalid_request', 'The cursor is invalid.', {
+      fields: [{ pointer: '/cursor', parameter: 'cursor', detail: 'cursor was not issued by this operation.' }],
+    });
   }
   return place;
 }
 
 /**
- * RFC 8288: where the next page is. The address has no host, which a caller could have chosen, and is made of the route
- * and what was checked of the path, not of the path as it was sent.
+ * Sets the `Link` header to the next page (RFC 8288). The URL has no host, because clients control the `Host` header, and
+ * is built from the route and the validated parameters.
  */
 export function linkNext(request: FastifyRequest, reply: FastifyReply, limit: number, cursor: Cursor): void {
   const query = new URLSearchParams(/\?(.*)$/s.exec(request.url)?.[1]);
   query.delete('limit');
   query.delete('cursor');
   query.append('limit', String(limit));
-  query.append('cursor', textOf(cursor));
+  query.append('cursor', encode(cursor));
   reply.header('link', `<${pathOfRoute(request)}?${query.toString()}>; rel="next"`);
 }
 
-function textOf({ list, place }: Cursor): string {
+function encode({ list, place }: Cursor): string {
   return Buffer.from([list, ...place].join('.'), 'latin1').toString('base64url');
 }
 

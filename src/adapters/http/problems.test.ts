@@ -1,4 +1,3 @@
-import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from '@fastify/type-provider-zod';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Failure } from '../../domain/failure.ts';
@@ -8,18 +7,16 @@ import { addProblemAnswers } from './problems.ts';
 const hidden = 'hunter2';
 const inside = new Error(`connect to postgres://inlet:${hidden}@10.0.0.7/inlet failed`, { cause: new Error(hidden) });
 
-describe('an answer to a request that failed inside', () => {
-  const api: Api = Fastify().withTypeProvider<ZodTypeProvider>();
+describe('the response to an internal error', () => {
+  const api: Api = Fastify();
 
   beforeAll(() => {
-    api.setValidatorCompiler(validatorCompiler);
-    api.setSerializerCompiler(serializerCompiler);
     addProblemAnswers(api);
     const failures: Record<string, Error> = {
       '/error': inside,
       '/status': Object.assign(new Error(hidden), { statusCode: 502 }),
-      '/away': Object.assign(new Error(hidden), { code: 'ECONNREFUSED' }),
-      '/failure': new Failure('internal', 'It could not be done.', { cause: inside }),
+      '/unavailable': Object.assign(new Error(hidden), { code: 'ECONNREFUSED' }),
+      '/failure': new Failure('internal', 'The request could not be completed.', { cause: inside }),
     };
     for (const [path, failure] of Object.entries(failures)) api.get(path, () => Promise.reject(failure));
   });
@@ -28,16 +25,16 @@ describe('an answer to a request that failed inside', () => {
   it.each([
     ['/error', 500],
     ['/status', 500],
-    ['/away', 503],
+    ['/unavailable', 503],
     ['/failure', 500],
-  ])('tells nothing of what it was: %s', async (path, status) => {
+  ])('does not expose the cause: %s', async (path, status) => {
     const answer = await api.inject(`${path}?key=${hidden}`);
     expect(answer.statusCode).toBe(status);
     expect(answer.headers['content-type']).toMatch('application/problem+json');
     expect(answer.payload + JSON.stringify(answer.headers)).not.toMatch(/hunter2|10\.0\.0\.7|stack|node_modules/);
   });
 
-  it('does not repeat the query of a path that is not there', async () => {
+  it('does not repeat the query of an unknown path', async () => {
     const answer = await api.inject(`/nowhere?key=${hidden}`);
     expect(answer.statusCode).toBe(404);
     expect(answer.payload).not.toContain(hidden);

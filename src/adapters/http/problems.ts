@@ -1,21 +1,13 @@
-import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod';
-import type { Problem } from '@inlet/contract/problem';
-import type {
-  FastifyError,
-  FastifyReply,
-  FastifyRequest,
-  FastifySchemaValidationError,
-  ConnectionError,
-  FastifyBaseLogger,
-} from 'fastify';
+import type { FastifyError, FastifyReply, FastifyRequest, ConnectionError, FastifyBaseLogger } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FailureCode } from '../../domain/failure-catalogue.ts';
-import { Failure, type FieldError } from '../../domain/failure.ts';
+import { Failure } from '../../domain/failure.ts';
 import { transientErrorKind } from '../transient-errors.ts';
 import type { Api } from './api.ts';
-import { logAnswer } from './request-log.ts';
+import type { Problem } from './records/problem.ts';
+import { logCompleted } from './request-log.ts';
 import { securityHeaders, setSecurityHeaders } from './security-headers.ts';
 
 const problemType = 'application/problem+json';
@@ -24,7 +16,7 @@ function statusOf(failure: Failure): number {
   return failure.entry.status ?? 500;
 }
 
-/** Whether it was refused because of who called. */
+/** Whether access was denied. */
 export function isDenied(error: unknown): error is Failure {
   return error instanceof Failure && [401, 403].includes(statusOf(error));
 }
@@ -43,13 +35,13 @@ function problemOf(failure: Failure, instance: string, requestId: string): Probl
   };
 }
 
-/** The path of a request, without its query; also of one that names the whole address, as to a proxy. */
+/** The path of a request without its query, also if the request line has an absolute URL. */
 export function pathOf({ url }: { readonly url: string }): string {
   return url.replace(/^https?:\/\/[^/]*/i, '').split('?')[0] ?? '/';
 }
 
-/** Tells the methods of a path. To be called before the routes are added: it notes them as they come. */
-function noteAllowedMethods(api: Api): (path: string) => readonly string[] {
+/** Returns a function that lists the methods of a path. Call before the routes are added. */
+function collectAllowedMethods(api: Api): (path: string) => readonly string[] {
   const routes: { readonly method: string | readonly string[]; readonly pattern: RegExp }[] = [];
   api.addHook('onRoute', ({ method, url }) => {
     routes.push({ method, pattern: new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]*')}$`) });
@@ -58,11 +50,11 @@ function noteAllowedMethods(api: Api): (path: string) => readonly string[] {
 }
 
 /**
- * Every answer that is not a success is `application/problem+json` with a code of the catalogue. To be called before
- * the routes are added.
+ * Sends every error response as `application/problem+json` with a code from the catalogue. Call before the routes are
+ * added.
  */
 export function addProblemAnswers(api: Api): void {
-  const methodsOf = noteAllowedMethods(api);
+  const methodsOf = collectAllowedMethods(api);
   api.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(toFailure(error), request, reply));
   api.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
@@ -74,11 +66,11 @@ export function addProblemAnswers(api: Api): void {
   });
 }
 
-/** What Fastify finds wrong before any route is known (a broken address, for example) is a problem like any other. */
+/** Sends errors that Fastify detects before routing, such as a malformed URL, as problems. */
 export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   void sendProblem(toFailure(error), request, reply);
-  // No hook and no other log sees it.
-  logAnswer(request, reply);
+  // No hook runs for these requests.
+  logCompleted(request, reply);
 }
 
 function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -87,7 +79,7 @@ function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyRe
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (failure.code === 'idempotency_key_in_use') reply.header('retry-after', '1');
   if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) reply.header('retry-after', '5');
-  // Not by a hook alone: what Fastify refuses before a route is known runs none.
+  // Errors before routing run no hooks.
   setSecurityHeaders(reply);
   return reply
     .code(status)
@@ -99,18 +91,7 @@ function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyRe
 
 function toFailure(error: FastifyError | Failure): Failure {
   if (error instanceof Failure) return error;
-  if (hasZodFastifySchemaValidationErrors(error)) {
-    const fields = error.validation.map(toFieldError);
-    // An id that is no number cannot be anyone's.
-    if (error.validationContext === 'params') return new Failure('not_found', 'There is no such thing.');
-    return new Failure('invalid_request', 'The request breaks a rule; see errors.', { fields });
-  }
   return new Failure(codeOf(error), detailOf(error), { cause: error });
-}
-
-function toFieldError({ instancePath, message }: FastifySchemaValidationError): FieldError {
-  // The provider writes the whole body as "/", which in RFC 6901 is a field without a name.
-  return { pointer: instancePath === '/' ? '' : instancePath, detail: message ?? 'is not valid' };
 }
 
 const codeByStatus: Readonly<Record<number, FailureCode>> = {
@@ -126,9 +107,9 @@ function codeOf(error: FastifyError): FailureCode {
   return codeByStatus[error.statusCode ?? 500] ?? 'internal';
 }
 
-/** What Fastify says about a request may be told; what went wrong inside may not. */
+/** Fastify's messages about a request are safe to return; internal errors are not. */
 function detailOf(error: FastifyError): string {
-  return (error.statusCode ?? 500) < 500 ? error.message : 'The request could not be carried out.';
+  return (error.statusCode ?? 500) < 500 ? error.message : 'The request could not be completed.';
 }
 
 const codeByError: Readonly<Record<string, FailureCode>> = {
@@ -136,15 +117,15 @@ const codeByError: Readonly<Record<string, FailureCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
 };
 
-/** What Node cannot read as HTTP never becomes a request; it is answered on the connection, which is then closed. */
-export function answerUnreadable(error: ConnectionError, socket: Socket, log: FastifyBaseLogger): void {
+/** Responds to data that Node cannot parse as HTTP, and closes the connection. */
+export function answerUnparsable(error: ConnectionError, socket: Socket, log: FastifyBaseLogger): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
   const requestId = randomUUID();
-  const failure = new Failure(codeByError[error.code] ?? 'invalid_request', 'The request cannot be read as HTTP.');
-  log.info({ requestId, reason: error.code }, 'request cannot be read');
+  const failure = new Failure(codeByError[error.code] ?? 'invalid_request', 'The request is not valid HTTP.');
+  log.info({ requestId, reason: error.code }, 'unparsable request');
   const status = statusOf(failure);
   const body = JSON.stringify(problemOf(failure, '', requestId));
   socket.end(
@@ -161,15 +142,15 @@ export function answerUnreadable(error: ConnectionError, socket: Socket, log: Fa
   );
 }
 
-/** What Node would answer by itself, without a body: a request without `Host`, and one with an unknown `Expect`. */
-export function takeOddRequests(api: Api): void {
+/** Handles a missing `Host` and an unknown `Expect`, to which Node would respond without a body. */
+export function handleUnusualHeaders(api: Api): void {
   api.server.on('checkExpectation', (request, response) => {
-    // RFC 9110 lets a server pass over an expectation that it does not know.
+    // RFC 9110 allows a server to ignore unknown expectations.
     api.server.emit('request', request, response);
   });
   api.addHook('onRequest', async (request, reply) => {
     if (request.headers.host !== undefined || request.raw.httpVersion !== '1.1') return;
     reply.header('connection', 'close');
-    throw new Failure('invalid_request', 'The header Host is missing.');
+    throw new Failure('invalid_request', 'The Host header is missing.');
   });
 }

@@ -1,7 +1,6 @@
-import { type Operation, deprecatedPathOf, operations } from '@inlet/contract/operations';
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 
-/** One line for each request, when it is answered; that it came is of use only to whoever looks for one that never was. */
+/** Logs one line per request, when it completes. Its arrival is logged at level `debug`. */
 export class OneLineLog extends LogController {
   override incomingRequest(request: FastifyRequest): void {
     request.log.debug({ req: request }, 'incoming request');
@@ -9,11 +8,11 @@ export class OneLineLog extends LogController {
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
     if (error) reply.log.error({ ...fieldsOf(request, reply), err: error }, 'request errored');
-    else logAnswer(request, reply);
+    else logCompleted(request, reply);
   }
 }
 
-export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
+export function logCompleted(request: FastifyRequest, reply: FastifyReply): void {
   reply.log.info(fieldsOf(request, reply), 'request completed');
 }
 
@@ -21,18 +20,7 @@ function fieldsOf(request: FastifyRequest, reply: FastifyReply): object {
   return { req: request, res: reply, responseTime: Math.round(reply.elapsedTime) };
 }
 
-const named: readonly [string, Operation][] = Object.entries(operations);
-const operationByRoute = new Map(
-  named.flatMap(([name, { method, path }]) => [
-    [`${method} ${deprecatedPathOf(path)}`, name],
-    [`${method} ${path}`, name],
-  ]),
-);
-
-/** Its name in the registry; `health`, `reference`, or `unknown` for whatever else is asked for. One of a few, whatever is sent. */
-export function operationOf({ method, routeOptions }: Pick<FastifyRequest, 'method' | 'routeOptions'>): string {
-  const path = routeOptions.url ?? '';
-  if (path.startsWith('/health/')) return 'health';
-  if (path === '/openapi.json' || path.startsWith('/docs')) return 'reference';
-  return operationByRoute.get(`${method} ${path}`) ?? 'unknown';
+/** The operation ID, `health`, `reference`, or `unknown`: a bounded set, so that it can be a metric label. */
+export function operationOf({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): string {
+  return routeOptions.config?.operation ?? 'unknown';
 }

@@ -8,19 +8,19 @@ const always = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
-  // Answers are a partner's own: nothing between us and it may keep them. A route may say otherwise.
+  // Responses belong to one partner, so caches must not store them. A route can override this.
   'cache-control': 'no-store',
 } as const;
 
 const overTls = { 'strict-transport-security': 'max-age=31536000' } as const;
 
-/** What an answer on this connection carries to be safe in a browser and in caches. */
+/** Headers that protect a response in browsers and caches. */
 export function securityHeaders(socket: Socket): Readonly<Record<string, string>> {
-  // Only where Inlet itself ends TLS: a proxy that does has to say so itself.
+  // Only if Inlet terminates TLS itself. A TLS proxy sets this header on its own.
   return socket instanceof TLSSocket ? { ...always, ...overTls } : always;
 }
 
-/** Leaves alone what the route has set. */
+/** Keeps headers that the route has set. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   for (const [name, value] of Object.entries(securityHeaders(reply.raw.socket ?? reply.request.raw.socket))) {
     if (!reply.hasHeader(name)) reply.header(name, value);

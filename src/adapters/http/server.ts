@@ -1,4 +1,3 @@
-import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from '@fastify/type-provider-zod';
 import Fastify, { type FastifyBaseLogger } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Limits, RequestLimits } from '../../domain/limits.ts';
@@ -20,24 +19,19 @@ import {
   findPartnerScopeOf,
   findScopeOf,
 } from './authentication.ts';
-import { type HttpLimits, type TlsSource, createHttpServer } from './http-limits.ts';
-import { addProblemAnswers, answerFrameworkError, answerUnreadable, takeOddRequests } from './problems.ts';
+import { type HttpLimits, type TlsSource, acceptEmptyJsonBodies, createHttpServer } from './http-limits.ts';
+import { addRoute } from './operation.ts';
+import { addProblemAnswers, answerFrameworkError, answerUnparsable, handleUnusualHeaders } from './problems.ts';
 import { addRequestLimit } from './request-limits.ts';
 import { OneLineLog } from './request-log.ts';
-import { addAudienceOperations } from './routes/audience-operations.ts';
-import { addDeleteAttributeData } from './routes/delete-attribute-data.ts';
-import { addFollowImportLog } from './routes/follow-import-log.ts';
-import { addGetComposition } from './routes/get-composition.ts';
-import { addGetImportLog } from './routes/get-import-log.ts';
-import { addGetLimits } from './routes/get-limits.ts';
-import { type Dependency, addLive, addReady } from './routes/health.ts';
-import { addListAttributes } from './routes/list-attributes.ts';
-import { addListImportErrors } from './routes/list-import-errors.ts';
-import { addListImportFiles } from './routes/list-import-files.ts';
-import { addListImportLogs } from './routes/list-import-logs.ts';
-import { addQueueImport } from './routes/queue-import.ts';
+import { audienceRoutes, deprecatedRoutes, partnerRoutes, publicRoutes } from './routes.ts';
+import type { Dependency } from './routes/health.ts';
 import { addReference } from './routes/reference.ts';
 import { addSecurityHeaders } from './security-headers.ts';
+import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from './validation.ts';
+
+/** A route is announced as deprecated a year before it is removed. */
+const deprecation = { since: Date.UTC(2026, 10, 15) / 1000, sunset: new Date(Date.UTC(2027, 11, 1)).toUTCString() };
 
 export type ApiDeps = {
   readonly partners: PartnerStore;
@@ -61,7 +55,7 @@ export type ApiDeps = {
   readonly canAssumeRoles: boolean;
   readonly dependencies: readonly Dependency[];
   readonly asCaller: AsCaller;
-  /** Adds hooks that come before all others. */
+  /** Adds hooks that run before all others. */
   readonly instrumentRequests: (api: Api) => void;
 };
 
@@ -73,12 +67,12 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
     serverFactory: (handler) =>
       createHttpServer({ ...httpLimits, maxHeaderBytes: requestLimits.maxHeaderBytes, tls }, handler),
     trustProxy: httpLimits.trustedProxies.length > 0 ? [...httpLimits.trustedProxies] : false,
-    // The caller's own request ids are not taken over: they would let one caller write into another's logs.
+    // Request IDs sent by callers are ignored: they could collide with those of other callers in the log.
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 100 },
     frameworkErrors: answerFrameworkError,
-    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, logger),
-    // A request on an open connection is carried out while the process ends; the connections to the stores end later.
+    clientErrorHandler: (error, socket) => answerUnparsable(error, socket, logger),
+    // Requests on open connections complete during shutdown; the stores are closed later.
     return503OnClosing: false,
     logController: new OneLineLog(),
   }).withTypeProvider<ZodTypeProvider>();
@@ -91,29 +85,26 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
   });
   addSecurityHeaders(api);
   api.addHook('preClose', async () => deps.following.end());
-  takeOddRequests(api);
+  handleUnusualHeaders(api);
   addProblemAnswers(api);
   addReference(api);
-  addLive(api);
-  addReady(api, deps.dependencies);
-  api.register(async (scope: Api) => {
-    addAuthentication(scope, deps);
-    addCallerScope(scope, deps, findPartnerScopeOf);
-    addRequestLimit(scope, { requestLimits, requestLimiter: limitRequests({ ...deps, log: logger }) });
-    addGetLimits(scope, deps);
-    addQueueImport(scope, deps);
-    addListImportLogs(scope, deps);
-    addGetImportLog(scope, deps);
-    addFollowImportLog(scope, deps);
-    addDeleteAttributeData(scope, deps);
-    addListImportFiles(scope, deps);
-    addListImportErrors(scope, deps);
-    addListAttributes(scope, deps);
-    scope.register(async (audiences: Api) => {
+  for (const route of publicRoutes) addRoute(api, deps, route);
+  api.register(async (authenticated: Api) => {
+    addAuthentication(authenticated, deps);
+    addCallerScope(authenticated, deps, findPartnerScopeOf);
+    addRequestLimit(authenticated, { requestLimits, requestLimiter: limitRequests({ ...deps, log: logger }) });
+    for (const route of partnerRoutes) addRoute(authenticated, deps, route);
+    authenticated.register(async (audiences: Api) => {
       addCustomerScope(audiences, deps);
       addCallerScope(audiences, deps, findScopeOf);
-      addAudienceOperations(audiences, deps);
-      addGetComposition(audiences, deps);
+      acceptEmptyJsonBodies(audiences);
+      for (const route of audienceRoutes) addRoute(audiences, deps, route);
+      audiences.register(async (deprecated: Api) => {
+        deprecated.addHook('onSend', async (_request, reply) => {
+          reply.header('deprecation', `@${deprecation.since}`).header('sunset', deprecation.sunset);
+        });
+        for (const route of deprecatedRoutes) addRoute(deprecated, deps, route);
+      });
     });
   });
   return api;

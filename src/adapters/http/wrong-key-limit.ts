@@ -5,44 +5,43 @@ import { Failure } from '../../domain/failure.ts';
 import { type RequestLimits, requestWindowSeconds } from '../../domain/limits.ts';
 import { parseAddress } from '../../domain/network-address.ts';
 
-/** So many good keys are remembered; one that was forgotten may have to wait like a stranger's. */
-const mostKnown = 10_000;
-/** As long as a connection to the database is waited for. */
-const longestTurnMs = 5_000;
+/** Number of valid keys that are remembered. A forgotten key is throttled like an unrecognized one. */
+const maxKnownKeys = 10_000;
+/** Equals the timeout for a database connection. */
+const maxQueueMs = 5_000;
 
-/** Looks a key up, or refuses to. */
+/** Looks a key up, or rejects the request. */
 type Guard = <T>(request: FastifyRequest, reply: FastifyReply, lookUp: () => Promise<T>) => Promise<T>;
 
 /**
- * Whoever sent too many wrong keys from an address waits, and nobody is asked about its keys meanwhile. A key that this
- * process has seen to be good is let through all the same, else a stranger could lock out whoever shares its address.
- * The others are looked up one after the other: so the count is right however many come at once, and however many addresses
- * they come from, they take one connection and leave the others to those who are known.
+ * Throttles an address that sent too many invalid keys; its keys are not looked up meanwhile. Keys that this process has
+ * seen to be valid are exempt, otherwise a stranger could lock out everyone behind the same address. Unrecognized keys are
+ * looked up one at a time, which keeps the count exact under concurrency and limits them to one database connection.
  */
 export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimits, 'wrongKeysPerAddress'>): Guard {
   const counts = countWrongKeys(wrongKeysPerAddress, requestWindowSeconds);
   const known = new Set<string>();
-  const inTurn = oneAfterTheOther();
+  const inTurn = serialQueue();
 
-  function refuseIfTooMany(ip: string, reply: FastifyReply): void {
+  function rejectIfThrottled(ip: string, reply: FastifyReply): void {
     const seconds = counts.secondsToWait(ip);
     if (seconds === null) return;
     reply.header('ratelimit-policy', `"wrong-keys";q=${wrongKeysPerAddress};w=${requestWindowSeconds}`);
     reply.header('ratelimit', `"wrong-keys";r=0;t=${seconds}`);
     reply.header('retry-after', String(seconds));
-    throw new Failure('too_many_requests', 'Too many requests with a wrong key came from this address.');
+    throw new Failure('too_many_requests', 'Too many requests with an invalid key from this address.');
   }
 
   function remember(key: string): void {
     known.add(key);
     const [oldest] = known;
-    if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
+    if (known.size > maxKnownKeys && oldest !== undefined) known.delete(oldest);
   }
 
   return async ({ headers: { authorization }, ip }, reply, lookUp) => {
     if (authorization === undefined) return lookUp();
     const key = hashOfKeyIn(authorization);
-    const tryIt = async () => {
+    const verify = async () => {
       try {
         const found = await lookUp();
         remember(key);
@@ -55,45 +54,45 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
         throw error;
       }
     };
-    if (known.has(key)) return tryIt();
+    if (known.has(key)) return verify();
     return inTurn(async () => {
-      if (!known.has(key)) refuseIfTooMany(ip, reply);
-      return tryIt();
+      if (!known.has(key)) rejectIfThrottled(ip, reply);
+      return verify();
     });
   };
 }
 
-function oneAfterTheOther() {
+function serialQueue() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(run: () => Promise<T>): Promise<T> => {
     const since = performance.now();
     const turn = last.then(() => {
-      if (performance.now() - since < longestTurnMs) return run();
-      throw new Failure('unavailable', 'Too many keys wait to be looked up.');
+      if (performance.now() - since < maxQueueMs) return run();
+      throw new Failure('unavailable', 'Too many API keys are waiting to be verified.');
     });
     last = turn.catch(() => undefined);
     return turn;
   };
 }
 
-/** The key alone, so that one key counts once however its header is spelled; as a hash, so that no key stays in memory. */
+/** The key alone, because headers can be spelled differently; as a hash, so that no key stays in memory. */
 function hashOfKeyIn(authorization: string): string {
   return createHash('sha256')
     .update(authorization.slice(authorization.lastIndexOf(' ') + 1))
     .digest('base64');
 }
 
-/** So many addresses are counted at a time; whoever has more of them than this is not stopped by counting addresses. */
-const mostAddresses = 10_000;
+/** Bounds the memory. Counting addresses cannot stop an attacker with more addresses than this. */
+const maxAddresses = 10_000;
 
 export type WrongKeyCounts = {
   readonly note: (address: string) => void;
-  /** Seconds until the address may try again; null when it may now. */
+  /** Seconds until the address may try again; null if it may now. */
   readonly secondsToWait: (address: string) => number | null;
 };
 
-/** Counts per address in windows, in this process alone. When there are too many, the one goes that was quiet for longest. */
-export function countWrongKeys(most: number, windowSeconds: number, now = () => performance.now()): WrongKeyCounts {
+/** Counts per address and window, in this process only. Evicts the address that was idle longest. */
+export function countWrongKeys(limit: number, windowSeconds: number, now = () => performance.now()): WrongKeyCounts {
   const counts = new Map<string, number>();
   let endsAt = 0;
 
@@ -111,17 +110,17 @@ export function countWrongKeys(most: number, windowSeconds: number, now = () => 
       counts.delete(network);
       counts.set(network, count);
       const [oldest] = counts.keys();
-      if (counts.size > mostAddresses && oldest !== undefined) counts.delete(oldest);
+      if (counts.size > maxAddresses && oldest !== undefined) counts.delete(oldest);
     },
     secondsToWait: (address) => {
       beginWindow();
-      if ((counts.get(networkOf(address)) ?? 0) < most) return null;
+      if ((counts.get(networkOf(address)) ?? 0) < limit) return null;
       return Math.max(1, Math.ceil((endsAt - now()) / 1000));
     },
   };
 }
 
-/** Whoever has one address of IPv6 has 2^64 of them: the first half counts. One of IPv4 is told from them by its beginning. */
+/** IPv6 hosts usually own a /64, so the network is counted. IPv4 addresses are counted individually. */
 function networkOf(text: string): string {
   const address = parseAddress(text);
   if (address === null) return 'unknown';

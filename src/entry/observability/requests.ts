@@ -1,7 +1,7 @@
 import type { Span } from '@opentelemetry/api';
 import type { FastifyRequest } from 'fastify';
-import { waitedMs } from '../../adapters/http/answer-record.ts';
 import type { Api } from '../../adapters/http/api.ts';
+import { waitedMs } from '../../adapters/http/conditional-get.ts';
 import { findPartnerOf } from '../../adapters/http/authentication.ts';
 import { operationOf } from '../../adapters/http/request-log.ts';
 import type { Meters } from './metrics.ts';

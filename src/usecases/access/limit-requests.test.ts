@@ -34,7 +34,7 @@ function sharedWindows() {
   return { limiter, window, asked, forget: () => taken.clear() };
 }
 
-const isAdmitted = ({ refusedBy }: Admission): boolean => refusedBy === null;
+const isAdmitted = ({ exceeded }: Admission): boolean => exceeded === null;
 
 describe('requests of a key', () => {
   it('are let through up to the limit and no further, with few questions', async () => {
@@ -46,7 +46,7 @@ describe('requests of a key', () => {
     expect(admissions.slice(0, 300).every(isAdmitted)).toBe(true);
     expect(asked.length).toBeLessThan(60);
     expect(admissions[0]?.quotas[0]).toEqual({ name: 'key', limit: 300, remaining: 299, secondsLeft: 30 });
-    expect(admissions.at(-1)?.refusedBy).toEqual({ name: 'key', limit: 300, remaining: 0, secondsLeft: 30 });
+    expect(admissions.at(-1)?.exceeded).toEqual({ name: 'key', limit: 300, remaining: 0, secondsLeft: 30 });
   });
 
   it('that are refused ask nobody', async () => {
@@ -90,7 +90,7 @@ describe('requests of a key', () => {
     };
     expect(await send(1)).toBe(5);
     expect(await send(2)).toBe(3);
-    expect((await admit(caller(3))).refusedBy?.name).toBe('partner');
+    expect((await admit(caller(3))).exceeded?.name).toBe('partner');
     expect(await send(4, 2)).toBe(5);
   });
 
@@ -111,7 +111,7 @@ describe('requests of a key', () => {
     const { admit } = limiter(2);
     window.isAway = true;
     const away = await Promise.all(Array.from({ length: 5 }, () => admit(caller(1))));
-    expect(away).toEqual(Array.from({ length: 5 }, () => ({ refusedBy: null, quotas: [] })));
+    expect(away).toEqual(Array.from({ length: 5 }, () => ({ exceeded: null, quotas: [] })));
     window.isAway = false;
     const admissions = [await admit(caller(1)), await admit(caller(1)), await admit(caller(1))];
     expect(admissions.map(isAdmitted)).toEqual([true, true, false]);

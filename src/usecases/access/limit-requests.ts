@@ -6,14 +6,15 @@ import type { RequestWindows } from '../../ports/request-store.ts';
 export type Quota = {
   readonly name: 'key' | 'partner';
   readonly limit: number;
-  /** As far as this process knows. */
+  /** As known to this process. */
   readonly remaining: number;
   readonly secondsLeft: number;
 };
 
 export type Admission = {
-  readonly refusedBy: Quota | null;
-  /** Empty when nobody could be asked. */
+  /** The quota that the request exceeds; null if it is admitted. */
+  readonly exceeded: Quota | null;
+  /** Empty if the counters are unavailable. */
   readonly quotas: readonly Quota[];
 };
 
@@ -25,33 +26,33 @@ type Deps = {
   readonly log: Log;
 };
 
-/** Of one key, or of one partner: what this process holds of it. */
+/** This process's share of the quota of one key or one partner. */
 type Budget = Pick<Quota, 'name' | 'limit'> & {
   readonly partnerId: number;
   readonly keyId: number | null;
-  /** Taken and not used yet. */
+  /** Reserved and not yet used. */
   left: number;
-  /** Not taken by anyone, when it was looked at last. */
+  /** Not reserved by any process at the last refill. */
   remaining: number;
   last: number;
   waiting: number;
-  /** By the clock of this process; a budget that was never asked for has no window yet. */
+  /** By this process's clock; null before the first refill. */
   endsAt: number | null;
   taking: Promise<void> | null;
 };
 
 /**
- * Lets a caller make so many requests in a window, over all processes together. A process takes portions of a window and
- * uses them up by itself, so that most requests ask nobody. Never more than the limit are let through; up to a portion for
- * each other process fewer may be.
+ * Rate limit per window over all processes. Each process reserves portions of the window and consumes them locally, so that
+ * most requests need no database query. The limit is never exceeded; a caller may get up to one portion per other process
+ * less.
  */
 export function limitRequests({ requestWindows, requestLimits, log }: Deps): RequestLimiter {
   const budgets = new Map<string, Budget>();
-  let forgetAt = 0;
+  let evictAt = 0;
 
-  function forgetEnded(now: number): void {
-    if (now < forgetAt) return;
-    forgetAt = now + requestWindowSeconds * 1000;
+  function evictExpired(now: number): void {
+    if (now < evictAt) return;
+    evictAt = now + requestWindowSeconds * 1000;
     for (const [id, budget] of budgets) if (hasEnded(budget, now)) budgets.delete(id);
   }
 
@@ -59,7 +60,7 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
     const [id, keyId] = name === 'key' ? [`key ${caller.keyId}`, caller.keyId] : [`partner ${caller.partner.id}`, null];
     const found = budgets.get(id);
     if (found && !hasEnded(found, now)) return found;
-    forgetEnded(now);
+    evictExpired(now);
     const limit = name === 'key' ? requestLimits.perKey : requestLimits.perPartner;
     const counts = { left: 0, remaining: limit, last: 0, waiting: 0 };
     const made: Budget = { name, limit, partnerId: caller.partner.id, keyId, ...counts, endsAt: null, taking: null };
@@ -69,7 +70,7 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
 
   async function take(empty: readonly Budget[]): Promise<void> {
     const wanted = empty.map(nextPortion);
-    // Before the question: so the window ends for us a little early, never late.
+    // Taken before the query, so that the window ends slightly early here, never late.
     const askedAt = performance.now();
     const answers = await requestWindows.take(
       empty.map(({ partnerId, keyId }, index) => ({ partnerId, keyId, requests: wanted[index] ?? 1 })),
@@ -77,7 +78,7 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
     for (const [index, budget] of empty.entries()) {
       const answer = answers[index];
       const asked = wanted[index];
-      if (!answer || asked === undefined) throw new Error('a window was not answered for');
+      if (!answer || asked === undefined) throw new Error('the store returned too few windows');
       const { taken, secondsLeft } = answer;
       budget.left += Math.min(asked, Math.max(0, budget.limit - (taken - asked)));
       budget.remaining = Math.max(0, budget.limit - taken);
@@ -86,7 +87,7 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
     }
   }
 
-  /** One question at a time for each budget, and one statement for those of a caller. */
+  /** At most one query at a time per budget, and one statement for both budgets of a caller. */
   async function refill(empty: readonly Budget[]): Promise<void> {
     const idle = empty.filter(({ taking }) => !taking);
     if (idle.length > 0) {
@@ -103,22 +104,22 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
       for (;;) {
         const now = performance.now();
         const own = [budgetFor('key', caller, now), budgetFor('partner', caller, now)];
-        const refuses = own.find(({ left, remaining }) => left === 0 && remaining === 0);
-        if (refuses) return { refusedBy: quotaOf(refuses, now), quotas: own.map((budget) => quotaOf(budget, now)) };
+        const exceeded = own.find(({ left, remaining }) => left === 0 && remaining === 0);
+        if (exceeded) return { exceeded: quotaOf(exceeded, now), quotas: own.map((budget) => quotaOf(budget, now)) };
         const empty = own.filter(({ left }) => left === 0);
         if (empty.length === 0) {
           for (const budget of own) budget.left -= 1;
-          return { refusedBy: null, quotas: own.map((budget) => quotaOf(budget, now)) };
+          return { exceeded: null, quotas: own.map((budget) => quotaOf(budget, now)) };
         }
         for (const budget of empty) budget.waiting += 1;
         try {
           await refill(empty);
         } catch (error) {
-          // Who cannot count must not refuse. The request itself needs the same database, and says so.
-          log.warn({ err: error }, 'requests could not be counted');
-          return { refusedBy: null, quotas: [] };
+          // Fails open: the request itself needs the same database and reports the outage.
+          log.warn({ err: error }, 'rate limit not enforced: counters unavailable');
+          return { exceeded: null, quotas: [] };
         } finally {
-          // Here and not earlier: whoever is woken first and finds nothing left takes for all who are still to wake.
+          // Not earlier: the first request that wakes up to an empty budget refills it for all that are still waiting.
           for (const budget of empty) budget.waiting -= 1;
         }
       }

@@ -49,7 +49,7 @@ export class Operations {
     return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}`, proof: 'key', options });
   }
 
-  /** Follow an import: `GET /v1/marketplace/import/{import_log_id}/events`. */
+  /** Stream the progress of an import: `GET /v1/marketplace/import/{import_log_id}/events`. */
   followImportLog(import_log_id: number, options?: CallOptions): AsyncGenerator<Result<ServerEvent<ImportLog>>, void, undefined> {
     return this.#api.follow({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/events`, proof: 'key', options });
   }
@@ -69,7 +69,7 @@ export class Operations {
     return this.#api.call({ method: 'GET', path: '/v1/marketplace/attributes', query: options?.query, proof: 'key', options });
   }
 
-  /** Get the limits: `GET /v1/limits`. */
+  /** Get your limits: `GET /v1/limits`. */
   getLimits(options?: CallOptions): Promise<Answered<Limits>> {
     return this.#api.call({ method: 'GET', path: '/v1/limits', proof: 'key', options });
   }
@@ -99,7 +99,7 @@ export class Operations {
     return this.#api.call({ method: 'PUT', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, proof: 'key and user token', options });
   }
 
-  /** Follow an audience: `GET /v2/firstparty/audience/{audience_id}/events`. */
+  /** Stream the status of an audience: `GET /v2/firstparty/audience/{audience_id}/events`. */
   followAudience(audience_id: number, options?: CallOptions): AsyncGenerator<Result<ServerEvent<AudienceDetails>>, void, undefined> {
     return this.#api.follow({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/events`, proof: 'key and user token', options });
   }
@@ -114,12 +114,12 @@ export class Operations {
     return this.#api.call({ method: 'GET', path: `/v2/firstparty/segments/${encodeURIComponent(default_warehouse_segment_id)}/composition`, query: options?.query, proof: 'key and user token', options });
   }
 
-  /** Whether the process runs: `GET /health/live`. */
+  /** Check that the process is running: `GET /health/live`. */
   getLive(options?: CallOptions): Promise<Answered<Live>> {
     return this.#api.call({ method: 'GET', path: '/health/live', proof: 'none', options });
   }
 
-  /** Whether requests can be taken: `GET /health/ready`. */
+  /** Check that requests are accepted: `GET /health/ready`. */
   getReady(options?: CallOptions): Promise<Answered<Ready>> {
     return this.#api.call({ method: 'GET', path: '/health/ready', proof: 'none', alsoFine: [503], options });
   }
@@ -165,7 +165,7 @@ export class Operations {
   }
 
   /**
-   * Follow an audience: `GET /v1/firstparty/audience/{audience_id}/events`.
+   * Stream the status of an audience: `GET /v1/firstparty/audience/{audience_id}/events`.
    * @deprecated The path goes; the same is at /v2.
    */
   followAudienceV1(audience_id: number, options?: CallOptions): AsyncGenerator<Result<ServerEvent<AudienceDetails>>, void, undefined> {

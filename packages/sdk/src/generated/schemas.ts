@@ -1,7 +1,7 @@
 // Generated from packages/contract/openapi.json by "npm run generate". Do not edit.
 
 export type AppendFiles = {
-  /** A file, or the beginning of the paths of many, relative to the partner's prefix. */
+  /** A file, or a prefix of many files, relative to the partner's prefix. */
   readonly file_path: string;
 };
 
@@ -9,7 +9,7 @@ export type Attribute = {
   readonly attribute_id: number;
   readonly name: string;
   readonly foreign_keys: readonly string[];
-  /** A retired attribute takes no more imports; its data can be deleted. */
+  /** A retired attribute accepts no imports. Its data can still be deleted. */
   readonly retired: boolean;
 };
 
@@ -26,9 +26,9 @@ export type Audience = {
   readonly created_at: string;
   /** ISO 8601, UTC. */
   readonly updated_at: string;
-  /** Sum over the loaded files of the distinct devices in each. */
+  /** Sum of the distinct devices in each loaded file. */
   readonly uploaded_devices: number;
-  /** Those of the unique devices that the device warehouse knows. */
+  /** Unique devices that also exist in the device warehouse. */
   readonly matched_devices: number;
 };
 
@@ -45,15 +45,15 @@ export type AudienceDetails = {
   readonly created_at: string;
   /** ISO 8601, UTC. */
   readonly updated_at: string;
-  /** Sum over the loaded files of the distinct devices in each. */
+  /** Sum of the distinct devices in each loaded file. */
   readonly uploaded_devices: number;
-  /** Those of the unique devices that the device warehouse knows. */
+  /** Unique devices that also exist in the device warehouse. */
   readonly matched_devices: number;
   readonly file: readonly AudienceFile[];
 };
 
 export type AudienceFile = {
-  /** Begins with the partner's prefix. */
+  /** Object key, including the partner's prefix. */
   readonly s3_path: string;
   /** 0 pending, 1 running, 2 done, 3 error. */
   readonly status: 0 | 1 | 2 | 3;
@@ -70,7 +70,7 @@ export type Composition = {
   readonly matched_devices: number;
   readonly warehouse_devices: number;
   readonly split: 'id_type' | 'country' | 'event' | null;
-  /** Numbers carry noise, are rounded down, and small ones are hidden. */
+  /** If true, counts carry noise and are rounded down, and small groups are hidden. */
   readonly protected: boolean;
   readonly computed_at: string;
   readonly attributes: readonly CompositionEntry[];
@@ -79,24 +79,24 @@ export type Composition = {
 export type CompositionEntry = {
   readonly attribute_id: number;
   readonly name: string;
-  /** Of the split; absent without one. */
+  /** Value of the split field; absent without a split. */
   readonly value?: string | undefined;
-  /** Matched devices with the attribute. Null: hidden, because the group is small. */
+  /** Matched devices with the attribute. Null if hidden because the group is small. */
   readonly devices: number | null;
-  /** Of the matched devices. */
+  /** Share of the matched devices. */
   readonly share: number | null;
   /** Devices with the attribute in the whole warehouse. */
   readonly warehouse_devices: number;
   readonly warehouse_share: number | null;
-  /** share ÷ warehouse_share: 1 is as usual, 2 twice as often. */
+  /** share ÷ warehouse_share: 1 is average, 2 is twice the average. */
   readonly index: number | null;
-  /** The number is small: do not build on it. */
+  /** The group is too small for reliable conclusions. */
   readonly small: boolean;
 };
 
 export type CreateAudience = {
   readonly name: string;
-  /** A file, or the beginning of the paths of many, relative to the partner's prefix. */
+  /** A file, or a prefix of many files, relative to the partner's prefix. */
   readonly file_path: string;
 };
 
@@ -106,9 +106,9 @@ export type CreatedAudience = {
 };
 
 export type DeleteAttributeData = {
-  /** 0 attribute ids, 1 foreign keys of the partner. */
+  /** 0 (attribute IDs) or 1 (your foreign keys). */
   readonly key_type: 0 | 1;
-  /** The attributes of which all data is deleted, by what key_type says. */
+  /** The attributes whose data is deleted. `key_type` determines how they are identified. */
   readonly keys: readonly string[];
 };
 
@@ -121,7 +121,7 @@ export type ImportFile = {
   readonly bytes: number;
   readonly bytes_read: number;
   readonly error: {
-    /** A stable code: see docs/errors.md. */
+    /** A stable code; see docs/errors.md. */
     readonly code: string;
     readonly message: string;
   } | null;
@@ -132,19 +132,19 @@ export type ImportFile = {
 export type ImportLog = {
   readonly import_log_id: number;
   readonly file_path: string;
-  /** 0 the shared bucket, 1 a bucket of the partner. */
+  /** 0 (the shared bucket) or 1 (your own bucket). */
   readonly path_type: 0 | 1;
-  /** 0 attribute ids, 1 foreign keys of the partner. */
+  /** 0 (attribute IDs) or 1 (your foreign keys). */
   readonly key_type: 0 | 1;
   /** 0 pending, 1 running, 2 done, 3 error. */
   readonly status: 0 | 1 | 2 | 3;
   /** 0 import, 1 delete. */
   readonly log_type: 0 | 1;
-  /** Of a delete: the keys that were sent. */
+  /** For a delete: the submitted keys. */
   readonly keys: readonly string[] | null;
-  /** A string holding a number. */
+  /** A number as a string. */
   readonly unique_devices: string;
-  /** A string holding a number. */
+  /** A number as a string. */
   readonly total_rows: string;
   readonly errors: readonly ImportLogError[] | null;
   /** ISO 8601, UTC. */
@@ -155,36 +155,36 @@ export type ImportLog = {
 };
 
 export type ImportLogError = {
-  /** A stable code: see docs/errors.md. */
+  /** A stable code; see docs/errors.md. */
   readonly code: string;
   readonly message: string;
-  /** As in GET …/files; null when it is about the whole job. */
+  /** As listed by GET …/files; null if the error concerns the whole job. */
   readonly file: string | null;
-  /** Line number in the file, from 1; the first one with this code. */
+  /** Line number in the file, starting at 1, of the first row with this code. */
   readonly row: number | null;
   readonly column: string | null;
-  /** How many rows (or files) the entry stands for. */
+  /** Number of rows (or files) with this error. */
   readonly count: number;
 };
 
 export type Limits = {
-  /** Requests that the key may make in a minute. */
+  /** Requests per minute with this API key. */
   readonly requests_per_minute_per_key: number;
-  /** Requests that all keys of the partner together may make in a minute. */
+  /** Requests per minute with all of the partner's API keys. */
   readonly requests_per_minute_per_partner: number;
   /** Unfinished jobs of the partner. */
   readonly open_jobs: number;
   /** Files that one job may load. */
   readonly files_per_prefix: number;
-  /** Size of a gzipped file, as it is stored. */
+  /** Size of a gzipped file. */
   readonly gzip_file_bytes: number;
-  /** Size of a file that is not compressed; also of a gzipped one when it is unpacked. */
+  /** Size of an uncompressed file, and of a gzipped file after decompression. */
   readonly plain_file_bytes: number;
-  /** Length of a line of a file; a longer one is a refused row. */
+  /** Length of a line; a longer line is a rejected row. */
   readonly line_bytes: number;
-  /** Size of the body of a request. */
+  /** Size of a request body. */
   readonly body_bytes: number;
-  /** Size of the headers of a request, its path among them. */
+  /** Size of the request headers, including the path. */
   readonly header_bytes: number;
 };
 
@@ -193,14 +193,14 @@ export type Live = {
 };
 
 export type LoadError = {
-  /** Null when it is about the whole job. */
+  /** Null if the error concerns the whole job. */
   readonly file: string | null;
   readonly row: number | null;
   readonly column: string | null;
-  /** A stable code: see docs/errors.md. */
+  /** A stable code; see docs/errors.md. */
   readonly code: string;
   readonly message: string;
-  /** The first 200 bytes of the refused line; what cannot be printed stands as \xNN. */
+  /** The first 200 bytes of the rejected line; unprintable bytes are shown as \xNN. */
   readonly text: string | null;
 };
 
@@ -210,9 +210,9 @@ export type Progress = {
   readonly bytes_total: number;
   readonly percent: number;
   readonly rows_read: number;
-  /** Open jobs of the partner before this one. */
+  /** The partner's open jobs ahead of this one. */
   readonly queue_position: number;
-  /** Null while nothing can be said. */
+  /** Null while no estimate is possible. */
   readonly estimated_seconds_left: number | null;
 };
 
@@ -221,28 +221,28 @@ export type Queued = {
 };
 
 export type QueueImport = {
-  /** A file, or the beginning of the paths of many. Relative to the partner's prefix; with path_type 1, s3://<bucket>/<path>. */
+  /** A file, or a prefix of many files. Relative to the partner's prefix; with path_type 1, s3://<bucket>/<path>. */
   readonly file_path: string;
-  /** 0 attribute ids, 1 foreign keys of the partner. */
+  /** 0 (attribute IDs) or 1 (your foreign keys). */
   readonly key_type: 0 | 1;
-  /** 0 the shared bucket, 1 a bucket of the partner. */
+  /** 0 (the shared bucket) or 1 (your own bucket). */
   readonly path_type?: 0 | 1 | undefined;
-  /** Of the partner's own bucket; required when path_type is 1. */
+  /** For the partner's own bucket; required if path_type is 1. */
   readonly credentials?: {
     readonly accessKeyId?: string | undefined;
     readonly secretAccessKey?: string | undefined;
-    /** Instead of the two keys: a role that Inlet assumes, with the ExternalId that it made for the partner. */
+    /** Instead of the two keys: a role that Inlet assumes, with the ExternalId that was created for the partner. */
     readonly roleArn?: string | undefined;
     readonly region: string;
   } | undefined;
-  /** Whether the files are gzipped. Needed for a prefix; of a file, its extension tells. */
+  /** Whether the files are gzipped. Required for a prefix. For one file, the default is its extension. */
   readonly compressed?: boolean | undefined;
-  /** With replace, the attributes named in the files have these rows alone afterwards. */
+  /** With `replace`, the attributes in the files keep only the rows of this import. */
   readonly mode?: 'merge' | 'replace' | undefined;
 };
 
 export type Ready = {
   readonly status: 'ok' | 'unavailable';
-  /** Each server that Inlet needs, by its name. */
+  /** State of each dependency, by name. */
   readonly dependencies: Readonly<Record<string, 'ok' | 'unavailable'>>;
 };

@@ -1,39 +1,42 @@
-import { operations } from '@inlet/contract/operations';
+import { z } from 'zod';
 import { type WriteAudienceDeps, appendAudienceFiles } from '../../../usecases/accept/write-audiences.ts';
 import { partnerOf, scopeOf } from '../authentication.ts';
-import { invalidFilePath, tooManyOpenJobs } from '../common-documentation.ts';
-import { type OnceDeps, idempotentRequestOf } from '../idempotency.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
-import { audienceIdParameter, audienceNotFound } from './audience-record.ts';
+import { audienceNotFound, invalidFilePath, invalidRequest, tooManyOpenJobs } from '../documentation.ts';
+import { type IdempotencyDeps, idempotentRequestOf } from '../idempotency.ts';
+import { defineRoute } from '../operation.ts';
+import { audienceParams, filePath } from '../schemas.ts';
 
-export const appendFilesDocumentation: OperationDocumentation = {
+const body = z
+  .strictObject({
+    file_path: filePath.meta({ description: "A file, or a prefix of many files, relative to the partner's prefix." }),
+  })
+  .meta({ id: 'AppendFiles' });
+
+export const appendFiles = defineRoute({
+  id: 'appendFiles',
+  tag: 'audiences',
+  method: 'PATCH',
+  path: '/v2/firstparty/audience/:audience_id',
+  scope: 'audience:write',
   summary: 'Append files to an audience',
   description:
-    'Queues more files. They are merged with what is there; a device counts once. A file that is loaded already is ignored, one that failed or was overwritten is loaded.',
-  params: audienceIdParameter,
-  bodies: { prefix: { summary: 'Every file under a prefix', value: { file_path: 'acme/summer/' } } },
-  answer: { description: 'The files are queued.' },
-  failures: {
+    'Queues more files and merges them into the audience; a device counts once. Files that are already loaded are ignored. Files that failed or were overwritten are loaded again.',
+  params: audienceParams,
+  body,
+  bodyExamples: { prefix: { summary: 'All files under a prefix', value: { file_path: 'acme/summer/' } } },
+  response: { status: 204, description: 'The files are queued.' },
+  problems: {
     ...audienceNotFound,
-    invalid_request: {
-      detail: 'The request breaks a rule; see errors.',
-      errors: [{ pointer: '/file_path', detail: 'Invalid input: expected string, received number' }],
-    },
+    ...invalidRequest({ pointer: '/file_path', detail: 'file_path must be a string.' }),
     ...invalidFilePath,
     ...tooManyOpenJobs,
   },
-};
-
-const { path, params, body } = operations.appendFiles;
-
-export function addAppendFiles(api: Api, deps: WriteAudienceDeps & OnceDeps, at: (path: string) => string): void {
-  api.patch(at(path), { schema: { params, body } }, async (request, reply) => {
+  handler: (deps: WriteAudienceDeps & IdempotencyDeps) => async (request, reply) => {
     const caller = { partner: partnerOf(request), scope: scopeOf(request) };
     const audienceId = request.params.audience_id;
-    const once = idempotentRequestOf(deps, request, reply, caller.scope.customerId);
-    await appendAudienceFiles(deps, caller, audienceId, request.body.file_path, once);
+    const idempotent = idempotentRequestOf(deps, request, reply, caller.scope.customerId);
+    await appendAudienceFiles(deps, caller, audienceId, request.body.file_path, idempotent);
     request.log.info({ audienceId }, 'audience load accepted');
     return reply.code(204).send();
-  });
-}
+  },
+});

@@ -1,34 +1,33 @@
-import { operations } from '@inlet/contract/operations';
-import { type WriteAudienceDeps, clearAudience } from '../../../usecases/accept/write-audiences.ts';
+import { z } from 'zod';
+import { type WriteAudienceDeps, clearAudience as clear } from '../../../usecases/accept/write-audiences.ts';
 import { scopeOf } from '../authentication.ts';
-import { type OnceDeps, idempotentRequestOf } from '../idempotency.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
-import { audienceIdParameter, audienceNotFound } from './audience-record.ts';
+import { audienceNotFound, invalidRequest } from '../documentation.ts';
+import { type IdempotencyDeps, idempotentRequestOf } from '../idempotency.ts';
+import { defineRoute } from '../operation.ts';
+import { audienceParams } from '../schemas.ts';
 
-export const clearAudienceDocumentation: OperationDocumentation = {
+export const clearAudience = defineRoute({
+  id: 'clearAudience',
+  tag: 'audiences',
+  method: 'PUT',
+  path: '/v2/firstparty/audience/:audience_id',
+  scope: 'audience:write',
   summary: 'Clear an audience',
   description:
-    'Empties it at once, whatever its size, and cancels what is loading. What is appended after the call is loaded.',
-  params: audienceIdParameter,
-  bodies: { nothing: { summary: 'No fields; the body can be left out', value: {} } },
-  answer: { description: 'The audience is empty.' },
-  failures: {
+    'Empties the audience immediately, regardless of its size, and cancels loads in progress. Files appended after this call are loaded.',
+  params: audienceParams,
+  /** The specification defines no body fields. An empty object is accepted as well. */
+  body: z.strictObject({}).nullish().meta({ id: 'ClearAudience' }),
+  bodyExamples: { nothing: { summary: 'No fields; the body is optional', value: {} } },
+  response: { status: 204, description: 'The audience is empty.' },
+  problems: {
     ...audienceNotFound,
-    invalid_request: {
-      detail: 'The request breaks a rule; see errors.',
-      errors: [{ pointer: '', detail: 'Unrecognized key: "file_path"' }],
-    },
+    ...invalidRequest({ pointer: '/file_path', detail: 'Unknown field "file_path".' }),
   },
-};
-
-const { path, params, body } = operations.clearAudience;
-
-export function addClearAudience(api: Api, deps: WriteAudienceDeps & OnceDeps, at: (path: string) => string): void {
-  api.put(at(path), { schema: { params, body } }, async (request, reply) => {
+  handler: (deps: WriteAudienceDeps & IdempotencyDeps) => async (request, reply) => {
     const scope = scopeOf(request);
-    const once = idempotentRequestOf(deps, request, reply, scope.customerId);
-    await clearAudience(deps, scope, request.params.audience_id, once);
+    const idempotent = idempotentRequestOf(deps, request, reply, scope.customerId);
+    await clear(deps, scope, request.params.audience_id, idempotent);
     return reply.code(204).send();
-  });
-}
+  },
+});

@@ -1,47 +1,66 @@
-import { operations } from '@inlet/contract/operations';
-import { type WriteAudienceDeps, createAudience } from '../../../usecases/accept/write-audiences.ts';
+import { z } from 'zod';
+import { type WriteAudienceDeps, createAudience as create } from '../../../usecases/accept/write-audiences.ts';
 import { partnerOf, scopeOf } from '../authentication.ts';
-import { invalidFilePath, tooManyOpenJobs } from '../common-documentation.ts';
-import { type OnceDeps, idempotentRequestOf } from '../idempotency.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
+import { invalidFilePath, invalidRequest, tooManyOpenJobs } from '../documentation.ts';
+import { type IdempotencyDeps, idempotentRequestOf } from '../idempotency.ts';
+import { defineRoute } from '../operation.ts';
+import { createdAudienceSchema } from '../records/audience.ts';
+import { filePath } from '../schemas.ts';
 
-export const createAudienceDocumentation: OperationDocumentation = {
+/** The length counts Unicode code points; `length` counts some of them twice. No store accepts a NUL. */
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .refine((text) => Array.from(text).length <= 256, 'name must have at most 256 characters.')
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'name must not contain control characters.')
+  .meta({ minLength: 1, maxLength: 256 });
+
+const body = z
+  .strictObject({
+    name,
+    file_path: filePath.meta({ description: "A file, or a prefix of many files, relative to the partner's prefix." }),
+  })
+  .meta({ id: 'CreateAudience' });
+
+export const createAudience = defineRoute({
+  id: 'createAudience',
+  tag: 'audiences',
+  method: 'POST',
+  path: '/v2/firstparty/audience',
+  scope: 'audience:write',
   summary: 'Create an audience',
   description:
-    'Makes an audience and queues the file, or every file whose path begins with `file_path`. Names need not be different. Follow the load at `Location`.',
-  bodies: {
-    prefix: { summary: 'Every file under a prefix', value: { name: 'Summer', file_path: 'acme/summer/' } },
+    'Creates an audience and queues one file, or all files whose path starts with `file_path`. Names need not be unique. The `Location` header points to the audience and its load status.',
+  body,
+  bodyExamples: {
+    prefix: { summary: 'All files under a prefix', value: { name: 'Summer', file_path: 'acme/summer/' } },
     file: { summary: 'One file', value: { name: 'Winter', file_path: 'acme/winter.csv.gz' } },
   },
-  answer: {
-    description: 'The audience exists, and its files are queued.',
+  response: {
+    status: 201,
+    description: 'The audience is created, and its files are queued.',
+    schema: createdAudienceSchema,
     example: { audience_id: 1, default_warehouse_segment_id: 500001 },
     location: '/v2/firstparty/audience/1',
   },
-  failures: {
-    invalid_request: {
-      detail: 'The request breaks a rule; see errors.',
-      errors: [
-        { pointer: '/name', detail: 'Too small: expected string to have >=1 characters' },
-        { pointer: '/file_path', detail: 'Invalid input: expected string, received undefined' },
-      ],
-    },
+  problems: {
+    ...invalidRequest(
+      { pointer: '/name', detail: 'name must not be empty.' },
+      { pointer: '/file_path', detail: 'file_path is required.' },
+    ),
     ...invalidFilePath,
     ...tooManyOpenJobs,
   },
-};
-
-const { path, body, answer } = operations.createAudience;
-
-export function addCreateAudience(api: Api, deps: WriteAudienceDeps & OnceDeps, at: (path: string) => string): void {
-  api.post(at(path), { schema: { body, response: { 201: answer } } }, async (request, reply) => {
-    const { name, file_path: filePath } = request.body;
+  handler: (deps: WriteAudienceDeps & IdempotencyDeps) => async (request, reply) => {
+    const { name: audienceName, file_path } = request.body;
     const caller = { partner: partnerOf(request), scope: scopeOf(request) };
-    const once = idempotentRequestOf(deps, request, reply, caller.scope.customerId);
-    const { audienceId, warehouseSegmentId } = await createAudience(deps, caller, { name, filePath }, once);
+    const idempotent = idempotentRequestOf(deps, request, reply, caller.scope.customerId);
+    const audience = { name: audienceName, filePath: file_path };
+    const { audienceId, warehouseSegmentId } = await create(deps, caller, audience, idempotent);
     request.log.info({ audienceId }, 'audience load accepted');
-    reply.code(201).header('location', `${at(path)}/${audienceId}`);
+    // The route's own path: the operation is also served at a deprecated one.
+    reply.code(201).header('location', `${request.routeOptions.url}/${audienceId}`);
     return { audience_id: audienceId, default_warehouse_segment_id: warehouseSegmentId };
-  });
-}
+  },
+});

@@ -1,47 +1,56 @@
-import { operations } from '@inlet/contract/operations';
+import { z } from 'zod';
 import { type QueueDeleteDeps, queueDelete } from '../../../usecases/accept/queue-import.ts';
 import { partnerOf } from '../authentication.ts';
-import { tooManyOpenJobs } from '../common-documentation.ts';
-import { type OnceDeps, idempotentRequestOf } from '../idempotency.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
-import { answerQueued } from './import-log-record.ts';
+import { invalidRequest, tooManyOpenJobs } from '../documentation.ts';
+import { type IdempotencyDeps, idempotentRequestOf } from '../idempotency.ts';
+import { defineRoute } from '../operation.ts';
+import { queuedSchema } from '../records/import-log.ts';
+import { keyType } from '../schemas.ts';
+import { queuedResponse } from './queue-import.ts';
 
-export const deleteAttributeDataDocumentation: OperationDocumentation = {
+const body = z
+  .strictObject({
+    key_type: keyType,
+    keys: z
+      .array(z.string().min(1).max(200))
+      .min(1)
+      .max(1000)
+      .meta({ description: 'The attributes whose data is deleted. `key_type` determines how they are identified.' }),
+  })
+  .meta({ id: 'DeleteAttributeData' });
+
+export const deleteAttributeData = defineRoute({
+  id: 'deleteAttributeData',
+  tag: 'imports',
+  method: 'DELETE',
+  path: '/v1/marketplace/import',
+  scope: 'marketplace:write',
   summary: 'Delete attribute data',
   description:
-    'Queues the deletion of all data of the attributes in `keys`. It cannot be undone. It is done in the order of the imports: what an earlier import brings is deleted, what a later one brings stays. Its record has `log_type` 1, and in `total_rows` how many rows went.',
-  bodies: {
-    foreignKeys: { summary: "By the partner's own keys", value: { key_type: 1, keys: ['travel', 'music'] } },
-    attributeIds: { summary: 'By attribute ids', value: { key_type: 0, keys: ['1001'] } },
+    'Queues the deletion of all data of the attributes in `keys`. This cannot be undone. Deletes run in submission order with imports: data from earlier imports is deleted, data from later imports remains. The import log has `log_type` 1, and `total_rows` is the number of deleted rows.',
+  body,
+  bodyExamples: {
+    foreignKeys: { summary: 'By your foreign keys', value: { key_type: 1, keys: ['travel', 'music'] } },
+    attributeIds: { summary: 'By attribute IDs', value: { key_type: 0, keys: ['1001'] } },
   },
-  answer: {
+  response: {
+    status: 202,
     description: 'The delete is queued.',
+    schema: queuedSchema,
     example: { import_log_id: 2 },
     location: '/v1/marketplace/import/2',
   },
-  failures: {
-    invalid_request: {
-      detail: 'The request breaks a rule; see errors.',
-      errors: [{ pointer: '/keys', detail: 'Too small: expected array to have >=1 items' }],
-    },
+  problems: {
+    ...invalidRequest({ pointer: '/keys', detail: 'keys must not be empty.' }),
     unknown_keys: {
       detail: '1 of 2 keys is unknown.',
       errors: [{ pointer: '/keys/1', detail: 'Unknown key "golf".' }],
     },
     ...tooManyOpenJobs,
   },
-};
-
-const { path, body, answer } = operations.deleteAttributeData;
-
-export function addDeleteAttributeData(api: Api, deps: QueueDeleteDeps & OnceDeps): void {
-  api.delete(path, { schema: { body, response: { 202: answer } } }, async (request, reply) => {
+  handler: (deps: QueueDeleteDeps & IdempotencyDeps) => async (request, reply) => {
     const { key_type, keys } = request.body;
-    const asked = { keyType: key_type, keys };
-    return answerQueued(
-      reply,
-      await queueDelete(deps, partnerOf(request), asked, idempotentRequestOf(deps, request, reply)),
-    );
-  });
-}
+    const idempotent = idempotentRequestOf(deps, request, reply);
+    return queuedResponse(reply, await queueDelete(deps, partnerOf(request), { keyType: key_type, keys }, idempotent));
+  },
+});

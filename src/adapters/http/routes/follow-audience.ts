@@ -1,32 +1,37 @@
-import { operations } from '@inlet/contract/operations';
-import { type StreamDeps, answerEvents } from '../answer-events.ts';
 import { scopeOf } from '../authentication.ts';
-import { aboutEvents, eventHeaders, eventsExample, nothingToFollow, tooManyStreams } from '../follow-documentation.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
 import {
-  type OneAudienceDeps,
-  audienceDetailsExample,
-  audienceIdParameter,
   audienceNotFound,
-  oneAudience,
-} from './audience-record.ts';
+  eventStreamDescription,
+  eventStreamExample,
+  eventStreamHeaders,
+  noMoreEvents,
+  tooManyStreams,
+} from '../documentation.ts';
+import { defineRoute } from '../operation.ts';
+import { audienceDetailsExample, audienceDetailsSchema } from '../records/audience.ts';
+import { audienceParams } from '../schemas.ts';
+import { type StreamDeps, streamEvents } from '../server-sent-events.ts';
+import { type AudienceDeps, audienceResource } from './get-audience.ts';
 
-export const followAudienceDocumentation: OperationDocumentation = {
-  summary: 'Follow an audience',
-  description: aboutEvents,
-  params: audienceIdParameter,
-  headers: eventHeaders,
-  answer: { description: 'The stream.', events: eventsExample(audienceDetailsExample) },
-  otherAnswers: nothingToFollow,
-  failures: { ...audienceNotFound, ...tooManyStreams },
-};
-
-const { path, params } = operations.followAudience;
-
-export function addFollowAudience(api: Api, deps: OneAudienceDeps & StreamDeps, at: (path: string) => string): void {
-  // A stream has no headers without its events.
-  api.get(at(path), { schema: { params }, exposeHeadRoute: false }, (request, reply) =>
-    answerEvents(request, reply, oneAudience(deps, scopeOf(request), request.params.audience_id), deps),
-  );
-}
+export const followAudience = defineRoute({
+  id: 'followAudience',
+  tag: 'audiences',
+  method: 'GET',
+  path: '/v2/firstparty/audience/:audience_id/events',
+  scope: 'audience:read',
+  summary: 'Stream the status of an audience',
+  description: eventStreamDescription,
+  params: audienceParams,
+  headers: eventStreamHeaders,
+  response: {
+    status: 200,
+    description: 'The event stream.',
+    schema: audienceDetailsSchema,
+    events: eventStreamExample(audienceDetailsExample),
+  },
+  otherResponses: noMoreEvents,
+  problems: { ...audienceNotFound, ...tooManyStreams },
+  options: { exposeHeadRoute: false },
+  handler: (deps: AudienceDeps & StreamDeps) => (request, reply) =>
+    streamEvents(request, reply, audienceResource(deps, scopeOf(request), request.params.audience_id), deps),
+});

@@ -1,32 +1,37 @@
-import { operations } from '@inlet/contract/operations';
-import { type StreamDeps, answerEvents } from '../answer-events.ts';
 import { partnerOf } from '../authentication.ts';
-import { aboutEvents, eventHeaders, eventsExample, nothingToFollow, tooManyStreams } from '../follow-documentation.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
 import {
-  type OneImportLogDeps,
-  importLogExample,
-  importLogIdParameter,
-  noSuchImport,
-  oneImportLog,
-} from './import-log-record.ts';
+  eventStreamDescription,
+  eventStreamExample,
+  eventStreamHeaders,
+  importLogNotFound,
+  noMoreEvents,
+  tooManyStreams,
+} from '../documentation.ts';
+import { defineRoute } from '../operation.ts';
+import { importLogExample, importLogSchema } from '../records/import-log.ts';
+import { importLogParams } from '../schemas.ts';
+import { type StreamDeps, streamEvents } from '../server-sent-events.ts';
+import { type ImportLogDeps, importLogResource } from './get-import-log.ts';
 
-export const followImportLogDocumentation: OperationDocumentation = {
-  summary: 'Follow an import',
-  description: aboutEvents,
-  params: importLogIdParameter,
-  headers: eventHeaders,
-  answer: { description: 'The stream.', events: eventsExample(importLogExample) },
-  otherAnswers: nothingToFollow,
-  failures: { ...noSuchImport, ...tooManyStreams },
-};
-
-const { path, params } = operations.followImportLog;
-
-export function addFollowImportLog(api: Api, deps: OneImportLogDeps & StreamDeps): void {
-  // A stream has no headers without its events.
-  api.get(path, { schema: { params }, exposeHeadRoute: false }, (request, reply) =>
-    answerEvents(request, reply, oneImportLog(deps, partnerOf(request), request.params.import_log_id), deps),
-  );
-}
+export const followImportLog = defineRoute({
+  id: 'followImportLog',
+  tag: 'imports',
+  method: 'GET',
+  path: '/v1/marketplace/import/:import_log_id/events',
+  scope: 'marketplace:read',
+  summary: 'Stream the progress of an import',
+  description: eventStreamDescription,
+  params: importLogParams,
+  headers: eventStreamHeaders,
+  response: {
+    status: 200,
+    description: 'The event stream.',
+    schema: importLogSchema,
+    events: eventStreamExample(importLogExample),
+  },
+  otherResponses: noMoreEvents,
+  problems: { ...importLogNotFound, ...tooManyStreams },
+  options: { exposeHeadRoute: false },
+  handler: (deps: ImportLogDeps & StreamDeps) => (request, reply) =>
+    streamEvents(request, reply, importLogResource(deps, partnerOf(request), request.params.import_log_id), deps),
+});

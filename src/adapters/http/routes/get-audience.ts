@@ -1,32 +1,59 @@
-import { operations } from '@inlet/contract/operations';
-import { answerRecord } from '../answer-record.ts';
+import type { AudienceScope } from '../../../domain/audience.ts';
+import type { AudienceStore } from '../../../ports/audience-store.ts';
+import type { FollowedRecords } from '../../../usecases/follow/followed-records.ts';
+import { type AudienceDetails, getAudience as get, noSuchAudience } from '../../../usecases/follow/read-audiences.ts';
 import { scopeOf } from '../authentication.ts';
-import { notModified, recordHeaders } from '../follow-documentation.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
+import { type Resource, answerConditionalGet, memoizeRepresentation } from '../conditional-get.ts';
+import { audienceNotFound, conditionalGetHeaders, notModified } from '../documentation.ts';
+import { defineRoute } from '../operation.ts';
 import {
-  type OneAudienceDeps,
+  type AudienceDetailsRecord,
   audienceDetailsExample,
-  audienceIdParameter,
-  audienceNotFound,
-  oneAudience,
-} from './audience-record.ts';
+  audienceDetailsRecord,
+  audienceDetailsSchema,
+} from '../records/audience.ts';
+import { audienceParams } from '../schemas.ts';
 
-export const getAudienceDocumentation: OperationDocumentation = {
-  summary: 'Get the details of an audience',
-  description:
-    'Its status, its counts and its files. The status is that of the files: 1 while one is loading, 0 while they wait, 3 if one failed, else 2.',
-  params: audienceIdParameter,
-  headers: recordHeaders,
-  answer: { description: 'The audience.', example: audienceDetailsExample, isTagged: true },
-  otherAnswers: notModified,
-  failures: audienceNotFound,
+export type AudienceDeps = {
+  readonly audiences: AudienceStore;
+  readonly following: Pick<FollowedRecords, 'audiences'>;
 };
 
-const { path, params, answer } = operations.getAudience;
+export const getAudience = defineRoute({
+  id: 'getAudience',
+  tag: 'audiences',
+  method: 'GET',
+  path: '/v2/firstparty/audience/:audience_id',
+  scope: 'audience:read',
+  summary: 'Get the details of an audience',
+  description:
+    'Returns the status, counts and files of an audience. The status is derived from the files: 1 while one is loading, 0 while they are waiting, 3 if one failed, otherwise 2.',
+  params: audienceParams,
+  headers: conditionalGetHeaders,
+  response: {
+    status: 200,
+    description: 'The audience.',
+    schema: audienceDetailsSchema,
+    example: audienceDetailsExample,
+    isConditional: true,
+  },
+  otherResponses: notModified,
+  problems: audienceNotFound,
+  handler: (deps: AudienceDeps) => (request, reply) =>
+    answerConditionalGet(request, reply, audienceResource(deps, scopeOf(request), request.params.audience_id)),
+});
 
-export function addGetAudience(api: Api, deps: OneAudienceDeps, at: (path: string) => string): void {
-  api.get(at(path), { schema: { params, response: { 200: answer } } }, (request, reply) =>
-    answerRecord(request, reply, oneAudience(deps, scopeOf(request), request.params.audience_id)),
-  );
+export function audienceResource(
+  deps: AudienceDeps,
+  scope: AudienceScope,
+  audienceId: number,
+): Resource<AudienceDetails, AudienceDetailsRecord> {
+  return {
+    read: () => get(deps, scope, audienceId),
+    subscribe: (interest) => deps.following.audiences.follow({ scope, audienceId }, interest),
+    notFound: () => noSuchAudience(audienceId),
+    represent,
+  };
 }
+
+const represent = memoizeRepresentation(audienceDetailsRecord);

@@ -1,30 +1,82 @@
-import type { CompositionRecord } from '@inlet/contract/composition';
-import { operations } from '@inlet/contract/operations';
-import { type Composition, type CompositionDeps, getComposition } from '../../../usecases/report/get-composition.ts';
+import { z } from 'zod';
+import {
+  type Composition,
+  type CompositionDeps,
+  getComposition as compute,
+} from '../../../usecases/report/get-composition.ts';
 import { scopeOf } from '../authentication.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
+import { invalidQuery } from '../documentation.ts';
+import { defineRoute } from '../operation.ts';
+import { limitField, pathId } from '../schemas.ts';
 
-export const getCompositionDocumentation: OperationDocumentation = {
+const split = z.enum(['id_type', 'country', 'event']);
+
+const query = z.strictObject({
+  split: split.optional().meta({
+    description: 'Returns one entry per attribute and value of this field, instead of one per attribute.',
+    examples: ['event'],
+  }),
+  order: z
+    .enum(['devices', 'index'])
+    .default('devices')
+    .meta({ description: 'Sorts by number of devices or by index, largest first.', examples: ['index'] }),
+  limit: limitField(100, 20, 'Maximum number of entries.', 10),
+});
+
+const compositionEntrySchema = z
+  .object({
+    attribute_id: z.int(),
+    name: z.string(),
+    value: z.string().optional().meta({ description: 'Value of the split field; absent without a split.' }),
+    devices: z
+      .int()
+      .nullable()
+      .meta({ description: 'Matched devices with the attribute. Null if hidden because the group is small.' }),
+    share: z.number().min(0).max(1).nullable().meta({ description: 'Share of the matched devices.' }),
+    warehouse_devices: z.int().meta({ description: 'Devices with the attribute in the whole warehouse.' }),
+    warehouse_share: z.number().min(0).max(1).nullable(),
+    index: z
+      .number()
+      .nullable()
+      .meta({ description: 'share ÷ warehouse_share: 1 is average, 2 is twice the average.' }),
+    small: z.boolean().meta({ description: 'The group is too small for reliable conclusions.' }),
+  })
+  .meta({ id: 'CompositionEntry' });
+
+export const compositionSchema = z
+  .object({
+    audience_id: z.int(),
+    default_warehouse_segment_id: z.int(),
+    matched_devices: z.int(),
+    warehouse_devices: z.int(),
+    split: split.nullable(),
+    protected: z.boolean().meta({
+      description: 'If true, counts carry noise and are rounded down, and small groups are hidden.',
+    }),
+    computed_at: z.iso.datetime(),
+    attributes: z.array(compositionEntrySchema).max(100),
+  })
+  .meta({ id: 'Composition' });
+
+export type CompositionRecord = z.infer<typeof compositionSchema>;
+
+export const getComposition = defineRoute({
+  id: 'getComposition',
+  tag: 'audiences',
+  method: 'GET',
+  path: '/v2/firstparty/segments/:default_warehouse_segment_id/composition',
+  scope: 'audience:read',
   summary: 'Get the composition of an audience',
   description:
-    'What the matched devices have in common: for each attribute how many of them have it, beside the whole warehouse. Numbers carry noise and small groups are hidden, unless the operator turned that off. A large report can take longer than a request may: then the answer is 503 `report_not_ready`, and the computation goes on.',
-  params: {
-    default_warehouse_segment_id: {
-      description: 'Of the audience, under that name.',
-      example: 500001,
-    },
-  },
-  query: {
-    split: {
-      description: 'One entry per attribute and value of this, instead of one per attribute.',
-      example: 'event',
-    },
-    order: { description: 'By the number of devices, or by the index; the largest first.', example: 'index' },
-    limit: { description: 'How many entries there are at most.', example: 10 },
-  },
-  answer: {
+    'Returns what the matched devices have in common: for each attribute, the number of matched devices with it, compared to the whole warehouse. Counts carry noise and small groups are hidden, unless the operator disabled this. If a large report takes longer than a request may, the response is 503 `report_not_ready` and the computation continues.',
+  params: z.object({
+    default_warehouse_segment_id: pathId("The audience's `default_warehouse_segment_id`.", 500001),
+  }),
+  query,
+  response: {
+    status: 200,
     description: 'The report.',
+    schema: compositionSchema,
     example: {
       audience_id: 1,
       default_warehouse_segment_id: 500001,
@@ -48,32 +100,19 @@ export const getCompositionDocumentation: OperationDocumentation = {
       ],
     },
   },
-  failures: {
+  problems: {
     not_found: { detail: 'There is no segment 500001.' },
-    invalid_request: {
-      detail: 'The request breaks a rule; see errors.',
-      errors: [{ pointer: '/split', detail: 'Invalid option: expected one of "id_type"|"country"|"event"' }],
-    },
+    ...invalidQuery('split', 'split must be "id_type", "country", or "event".'),
     report_not_ready: { detail: 'The report is being computed.' },
   },
-};
-
-const { path, params, query, answer } = operations.getComposition;
-
-export function addGetComposition(api: Api, deps: { readonly composition: CompositionDeps }): void {
-  api.get(path, { schema: { params, querystring: query, response: { 200: answer } } }, async (request) => {
+  handler: (deps: { readonly composition: CompositionDeps }) => async (request) => {
     const { default_warehouse_segment_id } = request.params;
-    const { split = null, order, limit } = request.query;
-    const question = { split, order, limit };
-    const composition = await getComposition(
-      deps.composition,
-      scopeOf(request),
-      default_warehouse_segment_id,
-      question,
-    );
-    return { ...compositionRecord(composition), default_warehouse_segment_id, split };
-  });
-}
+    const { split: by = null, order, limit } = request.query;
+    const question = { split: by, order, limit };
+    const composition = await compute(deps.composition, scopeOf(request), default_warehouse_segment_id, question);
+    return { ...compositionRecord(composition), default_warehouse_segment_id, split: by };
+  },
+});
 
 function compositionRecord(
   composition: Composition,

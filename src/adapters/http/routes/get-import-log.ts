@@ -1,32 +1,59 @@
-import { operations } from '@inlet/contract/operations';
-import { answerRecord } from '../answer-record.ts';
+import type { ImportLog } from '../../../domain/import-log.ts';
+import type { Partner } from '../../../domain/partner.ts';
+import type { ImportLogStore } from '../../../ports/import-log-store.ts';
+import type { FollowedRecords } from '../../../usecases/follow/followed-records.ts';
+import { getImportLog as get, noSuchImportLog } from '../../../usecases/follow/read-import-logs.ts';
 import { partnerOf } from '../authentication.ts';
-import { notModified, recordHeaders } from '../follow-documentation.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
-import {
-  type OneImportLogDeps,
-  importLogExample,
-  importLogIdParameter,
-  noSuchImport,
-  oneImportLog,
-} from './import-log-record.ts';
+import { type Resource, answerConditionalGet, memoizeRepresentation } from '../conditional-get.ts';
+import { conditionalGetHeaders, importLogNotFound, notModified } from '../documentation.ts';
+import { defineRoute } from '../operation.ts';
+import { type ImportLogRecord, importLogExample, importLogRecord, importLogSchema } from '../records/import-log.ts';
+import { importLogParams } from '../schemas.ts';
 
-export const getImportLogDocumentation: OperationDocumentation = {
-  summary: 'Get an import log',
-  description:
-    'One import or delete, with its progress. It is final when `status` is 2 (done) or 3 (error). Refused rows do not make an import fail: they are counted in `errors`, at most 100 entries; all of them are in `GET …/errors`.',
-  params: importLogIdParameter,
-  headers: recordHeaders,
-  answer: { description: 'The record.', example: importLogExample, isTagged: true },
-  otherAnswers: notModified,
-  failures: noSuchImport,
+export type ImportLogDeps = {
+  readonly importLogs: ImportLogStore;
+  readonly following: Pick<FollowedRecords, 'imports'>;
 };
 
-const { path, params, answer } = operations.getImportLog;
+export const getImportLog = defineRoute({
+  id: 'getImportLog',
+  tag: 'imports',
+  method: 'GET',
+  path: '/v1/marketplace/import/:import_log_id',
+  scope: 'marketplace:read',
+  summary: 'Get an import log',
+  description:
+    'Returns one import or delete with its progress. It is final when `status` is 2 (done) or 3 (error). Rejected rows do not fail an import: they are counted in `errors` (at most 100 entries); `GET …/errors` lists them individually.',
+  params: importLogParams,
+  headers: conditionalGetHeaders,
+  response: {
+    status: 200,
+    description: 'The import log.',
+    schema: importLogSchema,
+    example: importLogExample,
+    isConditional: true,
+  },
+  otherResponses: notModified,
+  problems: importLogNotFound,
+  handler: (deps: ImportLogDeps) => (request, reply) =>
+    answerConditionalGet(request, reply, importLogResource(deps, partnerOf(request), request.params.import_log_id)),
+});
 
-export function addGetImportLog(api: Api, deps: OneImportLogDeps): void {
-  api.get(path, { schema: { params, response: { 200: answer } } }, (request, reply) =>
-    answerRecord(request, reply, oneImportLog(deps, partnerOf(request), request.params.import_log_id)),
-  );
+export function importLogResource(
+  deps: ImportLogDeps,
+  partner: Partner,
+  importLogId: number,
+): Resource<ImportLog, ImportLogRecord> {
+  return {
+    read: () => get(deps, partner, importLogId),
+    subscribe: (interest) => deps.following.imports.follow({ partnerId: partner.id, importLogId }, interest),
+    notFound: () => noSuchImportLog(importLogId),
+    represent,
+  };
 }
+
+/** The estimate changes with the clock, so it is not part of the ETag. */
+const represent = memoizeRepresentation(importLogRecord, (record: ImportLogRecord) => ({
+  ...record,
+  progress: { ...record.progress, estimated_seconds_left: undefined },
+}));

@@ -1,14 +1,38 @@
-import { operations } from '@inlet/contract/operations';
+import { z } from 'zod';
 import type { Limits, RequestLimits } from '../../../domain/limits.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
+import { defineRoute } from '../operation.ts';
 
-export const getLimitsDocumentation: OperationDocumentation = {
-  summary: 'Get the limits',
+const limit = (description: string) => z.int().meta({ description });
+
+export const limitsSchema = z
+  .object({
+    requests_per_minute_per_key: limit('Requests per minute with this API key.'),
+    requests_per_minute_per_partner: limit("Requests per minute with all of the partner's API keys."),
+    open_jobs: limit('Unfinished jobs of the partner.'),
+    files_per_prefix: limit('Files that one job may load.'),
+    gzip_file_bytes: limit('Size of a gzipped file.'),
+    plain_file_bytes: limit('Size of an uncompressed file, and of a gzipped file after decompression.'),
+    line_bytes: limit('Length of a line; a longer line is a rejected row.'),
+    body_bytes: limit('Size of a request body.'),
+    header_bytes: limit('Size of the request headers, including the path.'),
+  })
+  .meta({ id: 'Limits' });
+
+type Deps = { readonly limits: Limits; readonly requestLimits: RequestLimits };
+
+export const getLimits = defineRoute({
+  id: 'getLimits',
+  tag: 'limits',
+  method: 'GET',
+  path: '/v1/limits',
+  scope: 'any',
+  summary: 'Get your limits',
   description:
-    'What applies to the caller: the most of each thing. How many requests are left in the current minute is in the header `RateLimit` of every answer.',
-  answer: {
+    'Returns your rate and size limits. The requests left in the current minute are in the `RateLimit` header of every response.',
+  response: {
+    status: 200,
     description: 'The limits.',
+    schema: limitsSchema,
     example: {
       requests_per_minute_per_key: 300,
       requests_per_minute_per_partner: 1_200,
@@ -21,23 +45,18 @@ export const getLimitsDocumentation: OperationDocumentation = {
       header_bytes: 16_384,
     },
   },
-  failures: {},
-};
-
-const { path, answer } = operations.getLimits;
-
-/** What applies to the caller; today the same for all. */
-export function addGetLimits(api: Api, deps: { limits: Limits; requestLimits: RequestLimits }): void {
-  const { limits, requestLimits } = deps;
-  api.get(path, { schema: { response: { 200: answer } } }, async () => ({
-    requests_per_minute_per_key: requestLimits.perKey,
-    requests_per_minute_per_partner: requestLimits.perPartner,
-    open_jobs: limits.maxOpenJobs,
-    files_per_prefix: limits.maxFilesPerPrefix,
-    gzip_file_bytes: limits.maxGzipFileBytes,
-    plain_file_bytes: limits.maxPlainFileBytes,
-    line_bytes: limits.maxLineBytes,
-    body_bytes: requestLimits.maxBodyBytes,
-    header_bytes: requestLimits.maxHeaderBytes,
-  }));
-}
+  problems: {},
+  handler:
+    ({ limits, requestLimits }: Deps) =>
+    async () => ({
+      requests_per_minute_per_key: requestLimits.perKey,
+      requests_per_minute_per_partner: requestLimits.perPartner,
+      open_jobs: limits.maxOpenJobs,
+      files_per_prefix: limits.maxFilesPerPrefix,
+      gzip_file_bytes: limits.maxGzipFileBytes,
+      plain_file_bytes: limits.maxPlainFileBytes,
+      line_bytes: limits.maxLineBytes,
+      body_bytes: requestLimits.maxBodyBytes,
+      header_bytes: requestLimits.maxHeaderBytes,
+    }),
+});

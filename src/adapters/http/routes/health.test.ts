@@ -1,44 +1,46 @@
-import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from '@fastify/type-provider-zod';
 import Fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Dependency, addReady } from './health.ts';
+import type { Api } from '../api.ts';
+import { addRoute } from '../operation.ts';
+import { serializerCompiler, validatorCompiler } from '../validation.ts';
+import { type Dependency, getReady } from './health.ts';
 
 describe('/health/ready', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
   const apiWith = (...dependencies: Dependency[]) => {
-    const api = Fastify().withTypeProvider<ZodTypeProvider>();
+    const api: Api = Fastify();
     api.setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
-    addReady(api, dependencies);
+    addRoute(api, { dependencies }, getReady);
     return api;
   };
 
-  it('asks the servers once for all who ask within a fifth of a second', async () => {
-    let asked = 0;
+  it('checks the dependencies at most once in 200 ms', async () => {
+    let checks = 0;
     const check = async (): Promise<void> => {
-      asked += 1;
+      checks += 1;
       await Promise.resolve();
     };
     const api = apiWith({ name: 'postgres', isNeededByRequests: true, check });
-    const askMany = async (): Promise<Set<number>> =>
+    const requestMany = async (): Promise<Set<number>> =>
       new Set(
         (await Promise.all(Array.from({ length: 50 }, () => api.inject('/health/ready')))).map((a) => a.statusCode),
       );
-    expect([await askMany(), asked]).toEqual([new Set([200]), 1]);
+    expect([await requestMany(), checks]).toEqual([new Set([200]), 1]);
     vi.advanceTimersByTime(199);
-    expect([await askMany(), asked]).toEqual([new Set([200]), 1]);
+    expect([await requestMany(), checks]).toEqual([new Set([200]), 1]);
     vi.advanceTimersByTime(1);
-    expect([await askMany(), asked]).toEqual([new Set([200]), 2]);
+    expect([await requestMany(), checks]).toEqual([new Set([200]), 2]);
     await api.close();
   });
 
-  it('is 503 only when a server is away without which no request can be answered', async () => {
-    const away = () => Promise.reject(new Error('away'));
-    const there = () => Promise.resolve();
+  it('returns 503 only if a dependency that requests need is unavailable', async () => {
+    const down = () => Promise.reject(new Error('connection refused'));
+    const up = () => Promise.resolve();
     for (const [postgres, engine, status] of [
-      [there, away, 200],
-      [away, there, 503],
+      [up, down, 200],
+      [down, up, 503],
     ] as const) {
       const api = apiWith(
         { name: 'postgres', isNeededByRequests: true, check: postgres },
@@ -46,8 +48,8 @@ describe('/health/ready', () => {
       );
       const answer = await api.inject('/health/ready');
       const states = {
-        postgres: postgres === away ? 'unavailable' : 'ok',
-        clickhouse: engine === away ? 'unavailable' : 'ok',
+        postgres: postgres === down ? 'unavailable' : 'ok',
+        clickhouse: engine === down ? 'unavailable' : 'ok',
       };
       expect([answer.statusCode, answer.json()]).toMatchObject([status, { dependencies: states }]);
       await api.close();

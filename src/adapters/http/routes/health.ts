@@ -1,45 +1,30 @@
-import { healthOperations } from '@inlet/contract/health';
 import type { FastifyBaseLogger } from 'fastify';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
+import { z } from 'zod';
+import { defineRoute } from '../operation.ts';
 
-export const getLiveDocumentation: OperationDocumentation = {
-  summary: 'Whether the process runs',
-  description: 'Asks nobody else: a database that is away is no reason to restart the process. Needs no key.',
-  answer: { description: 'It runs.', example: { status: 'ok' } },
-  failures: {},
-};
-
-export const getReadyDocumentation: OperationDocumentation = {
-  summary: 'Whether requests can be taken',
+export const getLive = defineRoute({
+  id: 'getLive',
+  tag: 'health',
+  method: 'GET',
+  path: '/health/live',
+  summary: 'Check that the process is running',
   description:
-    'Asks every server that Inlet needs. Only PostgreSQL decides: while the engine or the bucket is away, requests are taken and loads wait. Needs no key.',
-  answer: {
-    description: 'Requests are taken. `dependencies` says which server does not answer.',
-    example: { status: 'ok', dependencies: { postgres: 'ok', clickhouse: 'ok', bucket: 'ok' } },
+    'Checks no dependencies: an unavailable database is no reason to restart the process. Requires no API key.',
+  response: {
+    status: 200,
+    description: 'The process is running.',
+    schema: z.object({ status: z.literal('ok') }).meta({ id: 'Live' }),
+    example: { status: 'ok' },
   },
-  otherAnswers: {
-    503: {
-      description: 'PostgreSQL does not answer.',
-      example: { status: 'unavailable', dependencies: { postgres: 'unavailable', clickhouse: 'ok', bucket: 'ok' } },
-    },
-  },
-  failures: {},
-};
+  problems: {},
+  options: { logLevel: 'silent' },
+  handler: () => async () => ({ status: 'ok' as const }),
+});
 
-const { getLive, getReady } = healthOperations;
-
-/** The process runs and answers. Asks nobody: a dead database is no reason to restart the process. */
-export function addLive(api: Api): void {
-  api.get(getLive.path, { logLevel: 'silent', schema: { response: { 200: getLive.answer } } }, async () => ({
-    status: 'ok' as const,
-  }));
-}
-
-/** A server behind the service. */
+/** A server that the service depends on. */
 export type Dependency = {
   readonly name: string;
-  /** Without it no request can be answered. What others do waits for them, and requests are taken meanwhile. */
+  /** True if no request can be answered without it. Jobs wait for the other dependencies. */
   readonly isNeededByRequests: boolean;
   readonly check: (signal: AbortSignal) => Promise<void>;
 };
@@ -48,26 +33,57 @@ type State = Omit<Dependency, 'check'> & { readonly state: 'ok' | 'unavailable' 
 
 const checkTimeout = 3_000;
 
-/** Anybody may ask, as often as they like: the servers behind the service are asked five times a second. */
-const keptMs = 200;
+/** Requires no key, so callers are unlimited: the dependencies are checked at most five times per second. */
+const cacheMs = 200;
 
-export function addReady(api: Api, dependencies: readonly Dependency[]): void {
-  const look = (): Promise<State[]> => Promise.all(dependencies.map((dependency) => stateOf(dependency, api.log)));
-  let last: { readonly at: number; readonly states: Promise<State[]> } | null = null;
-  api.get(
-    getReady.path,
-    { logLevel: 'silent', schema: { response: { 200: getReady.answer, 503: getReady.answer } } },
-    async (_request, reply) => {
-      const now = performance.now();
-      if (last === null || now - last.at >= keptMs) last = { at: now, states: look() };
-      const states = await last.states;
-      const isReady = states.every(({ isNeededByRequests, state }) => state === 'ok' || !isNeededByRequests);
-      const status = isReady ? 'ok' : 'unavailable';
-      reply.code(isReady ? 200 : 503);
-      return { status, dependencies: Object.fromEntries(states.map(({ name, state }) => [name, state])) } as const;
+const state = z.enum(['ok', 'unavailable']);
+
+export const getReady = defineRoute({
+  id: 'getReady',
+  tag: 'health',
+  method: 'GET',
+  path: '/health/ready',
+  summary: 'Check that requests are accepted',
+  description:
+    'Checks every dependency. Only PostgreSQL determines the status: while ClickHouse or the bucket is unavailable, requests are accepted and loads wait. Requires no API key.',
+  response: {
+    status: 200,
+    description: 'Requests are accepted. `dependencies` shows which servers are unavailable.',
+    schema: z
+      .object({
+        status: state,
+        dependencies: z.record(z.string(), state).meta({ description: 'State of each dependency, by name.' }),
+      })
+      .meta({ id: 'Ready' }),
+    example: { status: 'ok', dependencies: { postgres: 'ok', clickhouse: 'ok', bucket: 'ok' } },
+  },
+  otherResponses: {
+    503: {
+      description: 'PostgreSQL is unavailable.',
+      example: { status: 'unavailable', dependencies: { postgres: 'unavailable', clickhouse: 'ok', bucket: 'ok' } },
     },
-  );
-}
+  },
+  problems: {},
+  options: { logLevel: 'silent' },
+  handler: ({ dependencies }: { readonly dependencies: readonly Dependency[] }) => {
+    let cached: { readonly at: number; readonly states: Promise<State[]> } | null = null;
+    return async (request, reply) => {
+      const now = performance.now();
+      if (cached === null || now - cached.at >= cacheMs) {
+        // The request's own log is silent.
+        const { log } = request.server;
+        cached = { at: now, states: Promise.all(dependencies.map((dependency) => stateOf(dependency, log))) };
+      }
+      const states = await cached.states;
+      const isReady = states.every((one) => one.state === 'ok' || !one.isNeededByRequests);
+      reply.code(isReady ? 200 : 503);
+      return {
+        status: isReady ? ('ok' as const) : ('unavailable' as const),
+        dependencies: Object.fromEntries(states.map((one) => [one.name, one.state])),
+      };
+    };
+  },
+});
 
 async function stateOf({ name, isNeededByRequests, check }: Dependency, log: FastifyBaseLogger): Promise<State> {
   try {
@@ -81,8 +97,8 @@ async function stateOf({ name, isNeededByRequests, check }: Dependency, log: Fas
 
 async function withTimeout(check: Dependency['check']): Promise<void> {
   const signal = AbortSignal.timeout(checkTimeout);
-  const late = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`no answer within ${checkTimeout} ms`)), { once: true });
+  const timedOut = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error(`no response within ${checkTimeout} ms`)), { once: true });
   });
-  await Promise.race([check(signal), late]);
+  await Promise.race([check(signal), timedOut]);
 }

@@ -1,32 +1,46 @@
-import { operations } from '@inlet/contract/operations';
+import { z } from 'zod';
 import type { AttributeStore } from '../../../ports/partner-store.ts';
 import { partnerOf } from '../authentication.ts';
-import { invalidPage, pageParameters } from '../common-documentation.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
+import { invalidPage } from '../documentation.ts';
+import { defineRoute } from '../operation.ts';
 import { linkNext, readCursor } from '../paging.ts';
-import type { Api } from '../api.ts';
+import { pageQuery } from '../schemas.ts';
 
-export const listAttributesDocumentation: OperationDocumentation = {
+const attributeSchema = z
+  .object({
+    attribute_id: z.int(),
+    name: z.string(),
+    foreign_keys: z.array(z.string()),
+    retired: z
+      .boolean()
+      .meta({ description: 'A retired attribute accepts no imports. Its data can still be deleted.' }),
+  })
+  .meta({ id: 'Attribute' });
+
+export const attributeListSchema = z.array(attributeSchema).max(1000);
+
+export const listAttributes = defineRoute({
+  id: 'listAttributes',
+  tag: 'imports',
+  method: 'GET',
+  path: '/v1/marketplace/attributes',
+  scope: 'marketplace:read',
   summary: 'List attributes',
   description:
-    'What the partner may name in its files and deletes: each attribute by its id, or by one of the foreign keys that are tied to it.',
-  query: pageParameters,
-  answer: {
-    description: 'A page of attributes, by their ids.',
+    "Lists the attributes you can use in files and deletes. Identify an attribute by its ID or by one of the partner's foreign keys for it.",
+  query: pageQuery(1000, 1000),
+  response: {
+    status: 200,
+    description: 'A page of attributes, ordered by ID.',
+    schema: attributeListSchema,
     example: [
       { attribute_id: 1001, name: 'sports', foreign_keys: ['sports'], retired: false },
       { attribute_id: 1002, name: 'travel', foreign_keys: ['travel', 'trips'], retired: true },
     ],
     isPaged: true,
   },
-  failures: invalidPage,
-};
-
-const { path, query, answer } = operations.listAttributes;
-
-/** What the partner may name in its files and deletes. */
-export function addListAttributes(api: Api, deps: { attributes: AttributeStore }): void {
-  api.get(path, { schema: { querystring: query, response: { 200: answer } } }, async (request, reply) => {
+  problems: invalidPage(1000),
+  handler: (deps: { readonly attributes: AttributeStore }) => async (request, reply) => {
     const { limit, cursor } = request.query;
     const [afterId = 0] = readCursor(cursor, 'attributes', 1);
     const attributes = await deps.attributes.list(partnerOf(request).id, { retired: true, page: { afterId, limit } });
@@ -38,5 +52,5 @@ export function addListAttributes(api: Api, deps: { attributes: AttributeStore }
       foreign_keys: [...foreignKeys],
       retired: isRetired,
     }));
-  });
-}
+  },
+});

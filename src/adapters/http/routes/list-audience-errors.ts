@@ -1,22 +1,30 @@
-import { operations } from '@inlet/contract/operations';
 import type { AudienceStore } from '../../../ports/audience-store.ts';
 import type { LoadStage } from '../../../ports/load-stage.ts';
-import { listAudienceErrors } from '../../../usecases/follow/read-audiences.ts';
+import { listAudienceErrors as list } from '../../../usecases/follow/read-audiences.ts';
 import { scopeOf } from '../authentication.ts';
-import { invalidPage, pageParameters } from '../common-documentation.ts';
-import { answerLoadErrors, loadErrorsAnswer } from '../load-errors-answer.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
-import { audienceIdParameter, audienceNotFound } from './audience-record.ts';
+import { audienceNotFound, invalidPage } from '../documentation.ts';
+import { loadErrorsResponse } from '../load-errors-response.ts';
+import { defineRoute } from '../operation.ts';
+import { loadErrorListSchema } from '../records/load-error.ts';
+import { audienceParams, pageQuery } from '../schemas.ts';
 
-export const listAudienceErrorsDocumentation: OperationDocumentation = {
+type Deps = { readonly audiences: AudienceStore; readonly stage: LoadStage };
+
+export const listAudienceErrors = defineRoute({
+  id: 'listAudienceErrors',
+  tag: 'audiences',
+  method: 'GET',
+  path: '/v2/firstparty/audience/:audience_id/errors',
+  scope: 'audience:read',
   summary: 'List the errors of an audience',
   description:
-    "Paths without files, failed files, and the first refused rows of each file and reason. Kept 90 days. As CSV with `Accept: text/csv`; there a text that a spreadsheet would take for a formula has a `'` before it.",
-  params: audienceIdParameter,
-  query: pageParameters,
-  answer: {
+    'Lists paths without files, failed files, and the first rejected rows for each file and reason. Errors are kept for 90 days. Send `Accept: text/csv` for CSV; there, values that a spreadsheet would interpret as a formula are prefixed with an apostrophe.',
+  params: audienceParams,
+  query: pageQuery(1000, 100),
+  response: {
+    status: 200,
     description: 'A page of errors.',
+    schema: loadErrorListSchema,
     example: [
       {
         file: 'acme/acme/summer/2.csv',
@@ -38,18 +46,9 @@ export const listAudienceErrorsDocumentation: OperationDocumentation = {
     csv: 'file,row,column,code,message,text\r\nacme/acme/summer/2.csv,,,bad_rows,1 of 1000 rows was rejected; the limit for your account is 0.,\r\n',
     isPaged: true,
   },
-  failures: { ...audienceNotFound, ...invalidPage },
-};
-
-type Deps = { readonly audiences: AudienceStore; readonly stage: LoadStage };
-
-const { path, params, query } = operations.listAudienceErrors;
-
-export function addListAudienceErrors(api: Api, deps: Deps, at: (path: string) => string): void {
-  const schema = { params, querystring: query, response: { 200: loadErrorsAnswer } };
-  api.get(at(path), { schema }, (request, reply) =>
-    answerLoadErrors(request, reply, 'audience errors', (page) =>
-      listAudienceErrors(deps, scopeOf(request), request.params.audience_id, page),
+  problems: { ...audienceNotFound, ...invalidPage(1000) },
+  handler: (deps: Deps) => (request, reply) =>
+    loadErrorsResponse(request, reply, 'audience errors', (page) =>
+      list(deps, scopeOf(request), request.params.audience_id, page),
     ),
-  );
-}
+});

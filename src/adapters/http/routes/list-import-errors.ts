@@ -1,22 +1,30 @@
-import { operations } from '@inlet/contract/operations';
 import type { ImportLogStore } from '../../../ports/import-log-store.ts';
 import type { LoadStage } from '../../../ports/load-stage.ts';
-import { listImportErrors } from '../../../usecases/follow/read-import-logs.ts';
+import { listImportErrors as list } from '../../../usecases/follow/read-import-logs.ts';
 import { partnerOf } from '../authentication.ts';
-import { invalidPage, pageParameters } from '../common-documentation.ts';
-import { answerLoadErrors, loadErrorsAnswer } from '../load-errors-answer.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import type { Api } from '../api.ts';
-import { importLogIdParameter, noSuchImport } from './import-log-record.ts';
+import { importLogNotFound, invalidPage } from '../documentation.ts';
+import { loadErrorsResponse } from '../load-errors-response.ts';
+import { defineRoute } from '../operation.ts';
+import { loadErrorListSchema } from '../records/load-error.ts';
+import { importLogParams, pageQuery } from '../schemas.ts';
 
-export const listImportErrorsDocumentation: OperationDocumentation = {
+type Deps = { readonly importLogs: ImportLogStore; readonly stage: LoadStage };
+
+export const listImportErrors = defineRoute({
+  id: 'listImportErrors',
+  tag: 'imports',
+  method: 'GET',
+  path: '/v1/marketplace/import/:import_log_id/errors',
+  scope: 'marketplace:read',
   summary: 'List the errors of an import',
   description:
-    "Failed files, and the first refused rows of each file and reason, in the order of files and rows. Kept 90 days. As CSV with `Accept: text/csv`; there a text that a spreadsheet would take for a formula has a `'` before it.",
-  params: importLogIdParameter,
-  query: pageParameters,
-  answer: {
+    'Lists failed files and the first rejected rows for each file and reason, ordered by file and row. Errors are kept for 90 days. Send `Accept: text/csv` for CSV; there, values that a spreadsheet would interpret as a formula are prefixed with an apostrophe.',
+  params: importLogParams,
+  query: pageQuery(1000, 100),
+  response: {
+    status: 200,
     description: 'A page of errors.',
+    schema: loadErrorListSchema,
     example: [
       {
         file: 'with-bad-rows.csv',
@@ -30,18 +38,9 @@ export const listImportErrorsDocumentation: OperationDocumentation = {
     csv: 'file,row,column,code,message,text\r\nwith-bad-rows.csv,2,id,invalid_id,The advertising ID does not have the form 8-4-4-4-12 hexadecimal digits.,"not-an-id,sports"\r\n',
     isPaged: true,
   },
-  failures: { ...noSuchImport, ...invalidPage },
-};
-
-type Deps = { readonly importLogs: ImportLogStore; readonly stage: LoadStage };
-
-const { path, params, query } = operations.listImportErrors;
-
-export function addListImportErrors(api: Api, deps: Deps): void {
-  const schema = { params, querystring: query, response: { 200: loadErrorsAnswer } };
-  api.get(path, { schema }, (request, reply) =>
-    answerLoadErrors(request, reply, 'import errors', (page) =>
-      listImportErrors(deps, partnerOf(request), request.params.import_log_id, page),
+  problems: { ...importLogNotFound, ...invalidPage(1000) },
+  handler: (deps: Deps) => (request, reply) =>
+    loadErrorsResponse(request, reply, 'import errors', (page) =>
+      list(deps, partnerOf(request), request.params.import_log_id, page),
     ),
-  );
-}
+});

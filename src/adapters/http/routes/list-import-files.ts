@@ -1,23 +1,26 @@
-import type { ImportFileRecord } from '@inlet/contract/import-log';
-import { operations } from '@inlet/contract/operations';
 import type { ImportLogStore } from '../../../ports/import-log-store.ts';
-import type { LoadedFile } from '../../../ports/records.ts';
-import { listImportFiles } from '../../../usecases/follow/read-import-logs.ts';
+import { listImportFiles as list } from '../../../usecases/follow/read-import-logs.ts';
 import { partnerOf } from '../authentication.ts';
-import { invalidPage, pageParameters } from '../common-documentation.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
+import { importLogNotFound, invalidPage } from '../documentation.ts';
+import { defineRoute } from '../operation.ts';
 import { linkNext, readCursor } from '../paging.ts';
-import type { Api } from '../api.ts';
-import { importLogIdParameter, noSuchImport } from './import-log-record.ts';
+import { importFileListSchema, importFileRecord } from '../records/import-log.ts';
+import { importLogParams, pageQuery } from '../schemas.ts';
 
-export const listImportFilesDocumentation: OperationDocumentation = {
+export const listImportFiles = defineRoute({
+  id: 'listImportFiles',
+  tag: 'imports',
+  method: 'GET',
+  path: '/v1/marketplace/import/:import_log_id/files',
+  scope: 'marketplace:read',
   summary: 'List the files of an import',
-  description:
-    'Every file of the import, in the order of their paths, with what became of it. The list is empty until the import starts.',
-  params: importLogIdParameter,
-  query: pageParameters,
-  answer: {
+  description: 'Lists every file of the import with its result, ordered by path. Empty until the import starts.',
+  params: importLogParams,
+  query: pageQuery(1000, 100),
+  response: {
+    status: 200,
     description: 'A page of files.',
+    schema: importFileListSchema,
     example: [
       {
         file: 'with-bad-rows.csv',
@@ -32,33 +35,14 @@ export const listImportFilesDocumentation: OperationDocumentation = {
     ],
     isPaged: true,
   },
-  failures: { ...noSuchImport, ...invalidPage },
-};
-
-const { path, params, query, answer } = operations.listImportFiles;
-
-export function addListImportFiles(api: Api, deps: { importLogs: ImportLogStore }): void {
-  const schema = { params, querystring: query, response: { 200: answer } };
-  api.get(path, { schema }, async (request, reply) => {
+  problems: { ...importLogNotFound, ...invalidPage(1000) },
+  handler: (deps: { readonly importLogs: ImportLogStore }) => async (request, reply) => {
     const { limit, cursor } = request.query;
     const [afterId = 0] = readCursor(cursor, 'import files', 1);
     const page = { afterId, limit };
-    const files = await listImportFiles(deps, partnerOf(request), request.params.import_log_id, page);
+    const files = await list(deps, partnerOf(request), request.params.import_log_id, page);
     const last = files.at(-1);
     if (last && files.length === limit) linkNext(request, reply, limit, { list: 'import files', place: [last.id] });
-    return files.map(fileRecord);
-  });
-}
-
-function fileRecord(file: LoadedFile): ImportFileRecord {
-  return {
-    file: file.path,
-    status: file.status,
-    total_rows: file.totalRows,
-    rejected_rows: file.rejectedRows,
-    bytes: file.bytes,
-    bytes_read: file.bytesRead,
-    error: file.failure && { code: file.failure.code, message: file.failure.detail },
-    updated_at: file.updatedAt.toISOString(),
-  };
-}
+    return files.map(importFileRecord);
+  },
+});

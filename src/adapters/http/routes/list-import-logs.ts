@@ -1,31 +1,35 @@
-import { operations } from '@inlet/contract/operations';
 import type { ImportLogStore } from '../../../ports/import-log-store.ts';
-import { listImportLogs } from '../../../usecases/follow/read-import-logs.ts';
+import { listImportLogs as list } from '../../../usecases/follow/read-import-logs.ts';
 import { partnerOf } from '../authentication.ts';
-import { invalidPage, pageParameters } from '../common-documentation.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
+import { invalidPage } from '../documentation.ts';
+import { defineRoute } from '../operation.ts';
 import { linkNext, readCursor } from '../paging.ts';
-import type { Api } from '../api.ts';
-import { importLogExample, importLogRecord } from './import-log-record.ts';
+import { importLogExample, importLogListSchema, importLogRecord } from '../records/import-log.ts';
+import { pageQuery } from '../schemas.ts';
 
-export const listImportLogsDocumentation: OperationDocumentation = {
+export const listImportLogs = defineRoute({
+  id: 'listImportLogs',
+  tag: 'imports',
+  method: 'GET',
+  path: '/v1/marketplace/import',
+  scope: 'marketplace:read',
   summary: 'List import logs',
-  description: 'The last 100 imports and deletes of the partner, newest first. Older ones are on the pages behind.',
-  query: pageParameters,
-  answer: { description: 'A page of records.', example: [importLogExample], isPaged: true },
-  failures: invalidPage,
-};
-
-const { path, query, answer } = operations.listImportLogs;
-
-/** Newest first, so a cursor is the id before which the next page begins. */
-export function addListImportLogs(api: Api, deps: { importLogs: ImportLogStore }): void {
-  api.get(path, { schema: { querystring: query, response: { 200: answer } } }, async (request, reply) => {
+  description: "Lists the partner's last 100 imports and deletes, newest first. Older ones are on the next pages.",
+  query: pageQuery(100, 100),
+  response: {
+    status: 200,
+    description: 'A page of import logs.',
+    schema: importLogListSchema,
+    example: [importLogExample],
+    isPaged: true,
+  },
+  problems: invalidPage(100),
+  handler: (deps: { readonly importLogs: ImportLogStore }) => async (request, reply) => {
     const { limit, cursor } = request.query;
     const [beforeId = Number.MAX_SAFE_INTEGER] = readCursor(cursor, 'imports', 1);
-    const logs = await listImportLogs(deps, partnerOf(request), { beforeId, limit });
+    const logs = await list(deps, partnerOf(request), { beforeId, limit });
     const last = logs.at(-1);
     if (last && logs.length === limit) linkNext(request, reply, limit, { list: 'imports', place: [last.importLogId] });
     return logs.map(importLogRecord);
-  });
-}
+  },
+});

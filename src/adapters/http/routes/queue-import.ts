@@ -1,28 +1,83 @@
-import { operations } from '@inlet/contract/operations';
-import type { z } from 'zod';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
 import { Failure } from '../../../domain/failure.ts';
 import type { BucketCredentials } from '../../../domain/partner-bucket.ts';
 import { Secret } from '../../../domain/secret.ts';
-import { type QueueImportDeps, queueImport } from '../../../usecases/accept/queue-import.ts';
-import type { Api } from '../api.ts';
+import { type QueueImportDeps, queueImport as queue } from '../../../usecases/accept/queue-import.ts';
 import { partnerOf } from '../authentication.ts';
-import { invalidFilePath, tooManyOpenJobs } from '../common-documentation.ts';
-import { type OnceDeps, idempotentRequestOf } from '../idempotency.ts';
-import type { OperationDocumentation } from '../operation-documentation.ts';
-import { answerQueued } from './import-log-record.ts';
+import { invalidFilePath, invalidRequest, tooManyOpenJobs } from '../documentation.ts';
+import { type IdempotencyDeps, idempotentRequestOf } from '../idempotency.ts';
+import { defineRoute } from '../operation.ts';
+import { queuedSchema } from '../records/import-log.ts';
+import { filePath, keyType, pathType } from '../schemas.ts';
 
-export const queueImportDocumentation: OperationDocumentation = {
+/** Keys are sent in HTTP headers: no spaces, control characters, or look-alike letters. */
+const printable = z
+  .string()
+  .max(256)
+  .regex(/^[\x21-\x7e]+$/, {
+    error: ({ path = [] }) => `${path.join('.')} must be printable ASCII without spaces.`,
+  });
+
+const credentialsSchema = z
+  .strictObject({
+    accessKeyId: printable.optional(),
+    secretAccessKey: printable.optional(),
+    roleArn: z.string().max(2048).optional().meta({
+      description:
+        'Instead of the two keys: a role that Inlet assumes, with the ExternalId that was created for the partner.',
+    }),
+    region: z.string().min(1).max(64),
+  })
+  .superRefine(
+    ({ accessKeyId, secretAccessKey, roleArn }, context) => {
+      for (const [name, value] of Object.entries({ accessKeyId, secretAccessKey })) {
+        if ((value === undefined) !== (roleArn === undefined)) continue;
+        const rule = roleArn === undefined ? 'is required, unless roleArn is set' : 'must not be combined with roleArn';
+        context.addIssue({ code: 'custom', path: [name], message: `credentials.${name} ${rule}.` });
+      }
+    },
+    // Runs despite other errors, so that one response names every missing field.
+    { when: ({ value }) => typeof value === 'object' && value !== null },
+  )
+  .meta({ description: "For the partner's own bucket; required if path_type is 1.", writeOnly: true });
+
+const body = z
+  .strictObject({
+    file_path: filePath.meta({
+      description:
+        "A file, or a prefix of many files. Relative to the partner's prefix; with path_type 1, s3://<bucket>/<path>.",
+    }),
+    key_type: keyType,
+    path_type: pathType.default(0),
+    credentials: credentialsSchema.optional(),
+    compressed: z.boolean().optional().meta({
+      description: 'Whether the files are gzipped. Required for a prefix. For one file, the default is its extension.',
+    }),
+    mode: z.enum(['merge', 'replace']).default('merge').meta({
+      description: 'With `replace`, the attributes in the files keep only the rows of this import.',
+    }),
+  })
+  .meta({ id: 'QueueImport' });
+
+export const queueImport = defineRoute({
+  id: 'queueImport',
+  tag: 'imports',
+  method: 'POST',
+  path: '/v1/marketplace/import',
+  scope: 'marketplace:write',
   summary: 'Queue an import',
   description:
-    'Queues the import of one file, or of every file whose path begins with `file_path`. Imports of a partner are done in the order asked, each file whole or not at all. Follow the import at `Location`. What only the files can tell (none is found, a row is refused) stands on the record, not in this answer.',
-  bodies: {
+    "Queues the import of one file, or of all files whose path starts with `file_path`. A partner's imports run in submission order, and each file is loaded completely or not at all. The `Location` header points to the import log. Errors that depend on the files (none found, rejected rows) are reported in the import log, not in this response.",
+  body,
+  bodyExamples: {
     file: { summary: 'One file', value: { file_path: 'with-bad-rows.csv', key_type: 1 } },
     prefix: {
-      summary: 'Every file under a prefix, gzipped; what their attributes had before goes',
+      summary: "All gzipped files under a prefix, replacing the attributes' previous data",
       value: { file_path: 'daily/2026-11-15/', key_type: 0, compressed: true, mode: 'replace' },
     },
     ownBucket: {
-      summary: "From a bucket of the partner's own",
+      summary: "From the partner's own bucket",
       value: {
         file_path: 's3://acme-exports/ids/day.csv.gz',
         key_type: 1,
@@ -35,19 +90,18 @@ export const queueImportDocumentation: OperationDocumentation = {
       },
     },
   },
-  answer: {
+  response: {
+    status: 202,
     description: 'The import is queued.',
+    schema: queuedSchema,
     example: { import_log_id: 1 },
     location: '/v1/marketplace/import/1',
   },
-  failures: {
-    invalid_request: {
-      detail: 'The request breaks a rule; see errors.',
-      errors: [
-        { pointer: '/file_path', detail: 'Invalid input: expected string, received undefined' },
-        { pointer: '/key_type', detail: 'Invalid option: expected one of 0|1' },
-      ],
-    },
+  problems: {
+    ...invalidRequest(
+      { pointer: '/file_path', detail: 'file_path is required.' },
+      { pointer: '/key_type', detail: 'key_type is required: 0 (attribute IDs) or 1 (your foreign keys).' },
+    ),
     ...invalidFilePath,
     compressed_required: {
       detail: 'compressed is required when file_path is a prefix.',
@@ -83,14 +137,9 @@ export const queueImportDocumentation: OperationDocumentation = {
     },
     ...tooManyOpenJobs,
   },
-};
-
-const { path, body, answer } = operations.queueImport;
-
-export function addQueueImport(api: Api, deps: QueueImportDeps & OnceDeps): void {
-  api.post(path, { schema: { body, response: { 202: answer } } }, async (request, reply) => {
+  handler: (deps: QueueImportDeps & IdempotencyDeps) => async (request, reply) => {
     const { file_path, path_type, key_type, compressed, mode, credentials } = request.body;
-    const asked = {
+    const submitted = {
       filePath: file_path,
       pathType: path_type,
       keyType: key_type,
@@ -98,19 +147,25 @@ export function addQueueImport(api: Api, deps: QueueImportDeps & OnceDeps): void
       mode,
       credentials: credentials ? bucketCredentials(credentials) : null,
     };
-    return answerQueued(
-      reply,
-      await queueImport(deps, partnerOf(request), asked, idempotentRequestOf(deps, request, reply)),
-    );
-  });
-}
+    const idempotent = idempotentRequestOf(deps, request, reply);
+    return queuedResponse(reply, await queue(deps, partnerOf(request), submitted, idempotent));
+  },
+});
 
-type Given = NonNullable<z.infer<typeof body>['credentials']>;
+type Credentials = NonNullable<z.infer<typeof body>['credentials']>;
 
-function bucketCredentials({ accessKeyId, secretAccessKey, roleArn, region }: Given): BucketCredentials {
+function bucketCredentials({ accessKeyId, secretAccessKey, roleArn, region }: Credentials): BucketCredentials {
   if (roleArn !== undefined) return { roleArn, region };
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    throw new Failure('credentials_required', 'credentials must hold keys or a role.');
+    throw new Failure('credentials_required', 'credentials must contain two keys or a role.');
   }
   return { accessKeyId, secretAccessKey: new Secret(secretAccessKey), region };
+}
+
+/** 202 with the location of the import log. */
+export function queuedResponse(reply: FastifyReply, importLogId: number): { import_log_id: number } {
+  // Connects the request ID to the job ID in the log.
+  reply.log.info({ jobId: importLogId }, 'job accepted');
+  reply.code(202).header('location', `/v1/marketplace/import/${importLogId}`);
+  return { import_log_id: importLogId };
 }

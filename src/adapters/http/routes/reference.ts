@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Api } from '../api.ts';
 
-/** Nothing but what this server has, and no inline script: the page works without internet. */
+/** Allows only resources of this server and no inline scripts, so the page works offline. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -53,13 +53,16 @@ const contents: Readonly<Record<string, Content>> = {
 };
 
 /**
- * The OpenAPI document, and a page to read it. No key is needed: they are the same for everyone. Each is read once, and all
- * answers share its bytes: whoever asks a thousand times and reads no answer takes no memory.
+ * Serves the OpenAPI document and the API reference. They are public and require no API key. Each file is read once, and
+ * all responses share its bytes, so that slow readers use no memory.
  */
 export function addReference(api: Api): void {
+  const config = { operation: 'reference' };
+  // Relative, so that it works behind a proxy that adds a path prefix.
+  api.get('/', { config }, async (_request, reply) => reply.redirect('docs'));
   for (const [path, { type, read }] of Object.entries(contents)) {
     const bytes = read();
-    api.get(path, async (_request, reply) => {
+    api.get(path, { config }, async (_request, reply) => {
       reply
         .header('content-type', type)
         .header('content-security-policy', policy)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wantsCsv } from './load-errors-answer.ts';
+import { prefersCsv } from './load-errors-response.ts';
 
 describe('whether CSV is wanted', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('whether CSV is wanted', () => {
     'application/json;q=0, text/csv;q=0.001',
     'text/csv;q=many',
   ])('"%s" wants it', (accept) => {
-    expect(wantsCsv(accept)).toBe(true);
+    expect(prefersCsv(accept)).toBe(true);
   });
 
   it.each([
@@ -32,6 +32,6 @@ describe('whether CSV is wanted', () => {
     'text/csv;q=0.5, application/json;q=0.6',
     ',;,;q=1',
   ])('"%s" does not', (accept) => {
-    expect(wantsCsv(accept)).toBe(false);
+    expect(prefersCsv(accept)).toBe(false);
   });
 });

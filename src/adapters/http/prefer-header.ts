@@ -1,17 +1,17 @@
-/** Seconds; whoever wants to wait for longer asks again. */
-const longestWait = 60;
+/** Clients that want to wait longer repeat the request. */
+const maxWaitSeconds = 60;
 
-/** One preference with its parameters, up to the next comma that is not in quotes. Each character has one way to match. */
+/** One preference with its parameters, up to the next unquoted comma. Unambiguous, so matching takes linear time. */
 const element = /([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)(?:,|$)/y;
 const value = /^wait[ \t]*=[ \t]*(?:"(\d+)"|(\d+))[ \t]*(?:;|$)/i;
 
-/** `wait` of a header `Prefer` (RFC 7240), in seconds; null when it is not there or cannot be read. */
+/** `wait` of a `Prefer` header (RFC 7240), in seconds; null if absent or malformed. */
 export function readWait(header: string | undefined): number | null {
   for (const preference of preferencesIn(header ?? '')) {
     if (!/^wait[ \t]*(?:[=;]|$)/i.test(preference)) continue;
-    // Of several the first one counts.
+    // If there are several, the first one applies.
     const [, quoted, plain] = value.exec(preference) ?? [];
-    const seconds = Math.min(Number(quoted ?? plain ?? 0), longestWait);
+    const seconds = Math.min(Number(quoted ?? plain ?? 0), maxWaitSeconds);
     return seconds > 0 ? seconds : null;
   }
   return null;

@@ -1,9 +1,8 @@
-import { type LoadErrorRecord, loadErrorListSchema } from '@inlet/contract/load-error';
 import { csvField } from '@inlet/row-rule/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { type ErrorPage, type LoadError, firstErrorPlace } from '../../usecases/follow/list-load-errors.ts';
 import { linkNext, readCursor } from './paging.ts';
+import { type LoadErrorRecord, loadErrorRecord } from './records/load-error.ts';
 
 /** RFC 4180, with a header line. */
 function toCsv<Column extends string>(
@@ -14,14 +13,14 @@ function toCsv<Column extends string>(
   return [columns.join(','), ...lines, ''].join('\r\n');
 }
 
-/** Whether `Accept` likes CSV better than JSON; of two that it likes as well, the first. JSON for whoever names neither. */
-export function wantsCsv(accept = ''): boolean {
-  const liked = accept.split(',').map(toRange);
-  const csv = liked.find(({ type }) => type === 'text/csv');
-  const json = liked.find(({ type }) => type === 'application/json');
+/** Whether `Accept` prefers CSV to JSON. With equal weights the first one wins; JSON is the default. */
+export function prefersCsv(accept = ''): boolean {
+  const ranges = accept.split(',').map(toRange);
+  const csv = ranges.find(({ type }) => type === 'text/csv');
+  const json = ranges.find(({ type }) => type === 'application/json');
   if (!csv || csv.quality === 0) return false;
   if (!json) return true;
-  return csv.quality === json.quality ? liked.indexOf(csv) < liked.indexOf(json) : csv.quality > json.quality;
+  return csv.quality === json.quality ? ranges.indexOf(csv) < ranges.indexOf(json) : csv.quality > json.quality;
 }
 
 function toRange(text: string): { readonly type: string; readonly quality: number } {
@@ -32,28 +31,23 @@ function toRange(text: string): { readonly type: string; readonly quality: numbe
 
 const columns = ['file', 'row', 'column', 'code', 'message', 'text'] as const;
 
-/** The records, or the same as CSV. */
-export const loadErrorsAnswer = z.union([loadErrorListSchema, z.string()]);
-
-/** A page of refused rows and failed files, as JSON or, for `Accept: text/csv`, as CSV. */
-export async function answerLoadErrors(
+/** A page of rejected rows and failed files, as JSON or, for `Accept: text/csv`, as CSV. */
+export async function loadErrorsResponse(
   request: FastifyRequest<{ Querystring: { limit: number; cursor?: string | undefined } }>,
   reply: FastifyReply,
   name: string,
   list: (page: ErrorPage) => Promise<readonly LoadError[]>,
-): Promise<LoadErrorRecord[] | string> {
+): Promise<LoadErrorRecord[] | FastifyReply> {
   const { limit, cursor } = request.query;
   const [fileId, row] = readCursor(cursor, name, 2);
   const after = fileId === undefined || row === undefined ? firstErrorPlace : { fileId, row };
-  const lines = await list({ after, limit });
-  const last = lines.at(-1);
-  if (last && lines.length === limit) linkNext(request, reply, limit, { list: name, place: [last.fileId, last.row] });
-  const records = lines.map(errorRecord);
-  if (!wantsCsv(request.headers.accept)) return records;
-  reply.header('content-type', 'text/csv; charset=utf-8').serializer((text: unknown) => String(text));
-  return toCsv(columns, records);
-}
-
-function errorRecord({ fileId, file, row, column, code, message, text }: LoadError): LoadErrorRecord {
-  return { file, row: fileId === 0 || row === 0 ? null : row, column, code, message, text };
+  const errors = await list({ after, limit });
+  const last = errors.at(-1);
+  if (last && errors.length === limit) linkNext(request, reply, limit, { list: name, place: [last.fileId, last.row] });
+  const records = errors.map(loadErrorRecord);
+  if (!prefersCsv(request.headers.accept)) return records;
+  return reply
+    .header('content-type', 'text/csv; charset=utf-8')
+    .serializer((text: unknown) => String(text))
+    .send(toCsv(columns, records));
 }

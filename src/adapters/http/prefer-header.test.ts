@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readWait } from './preferences.ts';
+import { readWait } from './prefer-header.ts';
 
 describe('Prefer: wait', () => {
   it.each([

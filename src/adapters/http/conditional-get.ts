@@ -1,0 +1,147 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createHash } from 'node:crypto';
+import type { Failure } from '../../domain/failure.ts';
+import { type JobStatus, jobStatus } from '../../domain/job.ts';
+import type { Subscription, Wants } from '../../usecases/follow/subscriptions.ts';
+import { recheckAccess } from './access-recheck.ts';
+import { entityTag, isNamed, readIfNoneMatch } from './entity-tags.ts';
+import { readWait } from './prefer-header.ts';
+
+/** One record of the caller that can be read and subscribed to. */
+export type Resource<State, Rec> = {
+  /** Fails if the record does not exist. */
+  readonly read: () => Promise<State>;
+  /** Null if the maximum number of subscribers is reached. */
+  readonly subscribe: (interest: Wants) => Subscription<State> | null;
+  readonly notFound: () => Failure;
+  readonly represent: (state: State) => Representation<Rec>;
+};
+
+/** A record as the API returns it, with its entity tag. */
+export type Representation<Rec> = {
+  readonly record: Rec;
+  /** Without quotes. Used in the `ETag` header and as the event ID. */
+  readonly tag: string;
+  readonly isFinal: boolean;
+  readonly json: () => string;
+};
+
+/** Clients may cache the response but must revalidate it; shared caches must not store it. */
+export function setCaching(reply: FastifyReply): void {
+  reply.header('cache-control', 'private, no-cache').header('vary', 'Authorization, x-user-token');
+}
+
+/** Conditional GET: 304 if `If-None-Match` names the current ETag. `Prefer: wait` enables long polling. */
+export async function answerConditionalGet<State, Rec>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  resource: Resource<State, Rec>,
+): Promise<Rec | undefined> {
+  const known = readIfNoneMatch(request.headers['if-none-match']);
+  const seconds = readWait(request.headers['prefer']?.toString());
+  // `*` matches every ETag, so no change would end the wait.
+  const waits = seconds !== null && known !== 'any';
+  const isNews = ({ tag, isFinal }: Representation<Rec>): boolean => (known ? !isNamed(tag, known) : isFinal);
+  const { record, tag } = waits
+    ? await longPoll(request, reply, resource, { seconds, isNews, interest: known ? 'changes' : 'end' })
+    : resource.represent(await resource.read());
+  setCaching(reply);
+  reply.header('etag', entityTag(tag));
+  if (!isNamed(tag, known)) return record;
+  reply.code(304);
+  return undefined;
+}
+
+/** If the maximum number of subscribers is reached, the preference is ignored (RFC 7240, section 2). */
+async function longPoll<State, Rec>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  resource: Resource<State, Rec>,
+  {
+    seconds,
+    isNews,
+    interest,
+  }: { seconds: number; isNews: (representation: Representation<Rec>) => boolean; interest: Wants },
+): Promise<Representation<Rec>> {
+  const subscription = resource.subscribe(interest);
+  if (!subscription) return resource.represent(await resource.read());
+  closeOnDisconnect(reply, subscription);
+  try {
+    const first = await subscription.fresh();
+    if (first === null) throw resource.notFound();
+    reply.header('preference-applied', `wait=${seconds}`);
+    if (isNews(resource.represent(first))) return resource.represent(first);
+    const endWait = beginWait(request);
+    const denials: Failure[] = [];
+    recheckAccess(request, {
+      isOver: subscription.isOver,
+      onDenied: (denial) => {
+        denials.push(denial);
+        subscription.close();
+      },
+    });
+    const news = await subscription.next((state) => isNews(resource.represent(state)), seconds * 1000);
+    endWait();
+    for (const denial of denials) throw denial;
+    // The process is shutting down: the client must reconnect to another one.
+    if (subscription.isOver()) reply.header('connection', 'close');
+    return resource.represent(news ?? (await subscription.fresh()) ?? first);
+  } finally {
+    subscription.close();
+  }
+}
+
+export function closeOnDisconnect(reply: FastifyReply, subscription: Pick<Subscription<unknown>, 'close'>): void {
+  if (reply.raw.destroyed) subscription.close();
+  else reply.raw.once('close', subscription.close);
+}
+
+/**
+ * Computes the representation of each state once, regardless of the number of subscribers. `essence` is the input of the
+ * ETag: equal essences have equal ETags, so fields that change with the clock are left out.
+ */
+export function memoizeRepresentation<State extends object, Rec extends { readonly status: JobStatus }>(
+  recordOf: (state: State) => Rec,
+  essence: (record: Rec) => object = (record) => record,
+): (state: State) => Representation<Rec> {
+  const cache = new WeakMap<State, Representation<Rec>>();
+  const compute = (state: State): Representation<Rec> => {
+    const record = recordOf(state);
+    let json: string | undefined;
+    return {
+      record,
+      tag: createHash('sha256')
+        .update(JSON.stringify(essence(record)))
+        .digest('base64url')
+        .slice(0, 22),
+      isFinal: record.status === jobStatus.done || record.status === jobStatus.failed,
+      json: () => (json ??= JSON.stringify(record)),
+    };
+  };
+  return (state) => {
+    const representation = cache.get(state) ?? compute(state);
+    cache.set(state, representation);
+    return representation;
+  };
+}
+
+type Wait = { waitedMs: number; since: number | null };
+
+const waits = new WeakMap<FastifyRequest, Wait>();
+
+/** Starts counting the time that the client chose to wait. Call the returned function to stop. */
+export function beginWait(request: FastifyRequest): () => void {
+  const wait = waits.get(request) ?? { waitedMs: 0, since: null };
+  wait.since = performance.now();
+  waits.set(request, wait);
+  return () => {
+    wait.waitedMs = waitedMs(request);
+    wait.since = null;
+  };
+}
+
+/** Time that the request waited on purpose. Latency metrics exclude it. */
+export function waitedMs(request: FastifyRequest): number {
+  const { waitedMs: before, since } = waits.get(request) ?? { waitedMs: 0, since: null };
+  return since === null ? before : before + performance.now() - since;
+}

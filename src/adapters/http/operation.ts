@@ -1,0 +1,127 @@
+import type { FastifyReply, FastifyRequest, LogLevel } from 'fastify';
+import type { Readable } from 'node:stream';
+import type { z } from 'zod';
+import type { FailureCode } from '../../domain/failure-catalogue.ts';
+import type { FieldError } from '../../domain/failure.ts';
+import type { Api } from './api.ts';
+
+/** The scope that an API key needs. `any` accepts every valid key. */
+type RequiredScope = 'marketplace:read' | 'marketplace:write' | 'audience:read' | 'audience:write' | 'any';
+
+/** One operation of the API, as the OpenAPI document describes it. The acceptance suite sends the examples. */
+export type Operation<
+  Params extends z.ZodObject = z.ZodObject,
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodType = z.ZodType,
+  Result extends z.ZodType = z.ZodType,
+> = {
+  /** `operationId` in the OpenAPI document, method name in the SDK, operation name in logs and metrics. */
+  readonly id: string;
+  readonly tag: 'imports' | 'audiences' | 'limits' | 'health';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly deprecated?: boolean;
+  /** Absent for operations that need no API key. */
+  readonly scope?: RequiredScope;
+  readonly summary: string;
+  readonly description: string;
+  /** Descriptions and examples of path and query parameters are in the schemas' metadata. */
+  readonly params?: Params;
+  readonly query?: Query;
+  /** Request headers that this operation evaluates. */
+  readonly headers?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
+  readonly body?: Body;
+  readonly bodyExamples?: Readonly<Record<string, { readonly summary: string; readonly value: z.input<Body> }>>;
+  readonly response: DocumentedResponse & {
+    readonly status: number;
+    /** Absent for responses without a body. For an event stream: the data of each event. */
+    readonly schema?: Result;
+    readonly example?: z.input<Result>;
+  };
+  /** Responses with another status: without a body or, with an example, with the same schema. */
+  readonly otherResponses?: Readonly<Record<number, DocumentedResponse & { readonly example?: z.input<Result> }>>;
+  /** Problems specific to this operation, by code. Those that many operations share are added by the generator. */
+  readonly problems: DocumentedProblems;
+};
+
+type DocumentedResponse = {
+  readonly description: string;
+  /** Example of the same response as CSV, for `Accept: text/csv`. */
+  readonly csv?: string;
+  /** Example of the event stream. */
+  readonly events?: string;
+  /** Example of the `Location` header. */
+  readonly location?: string;
+  /** Has a `Link` header to the next page. */
+  readonly isPaged?: true;
+  /** Has the headers of a conditional GET. */
+  readonly isConditional?: true;
+};
+
+export type DocumentedProblems = Readonly<Partial<Record<FailureCode, ProblemExample>>>;
+
+type ProblemExample = { readonly detail: string; readonly errors?: readonly FieldError[] };
+
+/** Written as a method, so that a handler with typed parameters is assignable to one without. */
+type Handler<Request, Result> = {
+  handle(request: Request, reply: FastifyReply): Promise<Result | FastifyReply | Readable | undefined>;
+}['handle'];
+
+type FastifyOptions = { readonly exposeHeadRoute?: boolean; readonly logLevel?: LogLevel };
+
+/** An operation with its handler. */
+export type Route<Deps> = Operation & {
+  readonly handler: (deps: Deps) => Handler<FastifyRequest, unknown>;
+  readonly options?: FastifyOptions;
+};
+
+/** Ties the types of the handler's request and result to the operation's schemas. */
+export function defineRoute<
+  Deps,
+  Params extends z.ZodObject,
+  Query extends z.ZodObject,
+  Body extends z.ZodType,
+  Result extends z.ZodType,
+>(
+  route: Operation<Params, Query, Body, Result> & {
+    readonly options?: FastifyOptions;
+    readonly handler: (
+      deps: Deps,
+    ) => Handler<
+      FastifyRequest<{ Params: z.output<Params>; Querystring: z.output<Query>; Body: z.output<Body> }>,
+      z.input<Result>
+    >;
+  },
+): Route<Deps> {
+  return route;
+}
+
+declare module 'fastify' {
+  // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be extended
+  export interface FastifyContextConfig {
+    /** The name of the operation in logs and metrics. */
+    operation?: string;
+    scope?: RequiredScope;
+  }
+}
+
+export function addRoute<Deps>(api: Api, deps: Deps, route: Route<Deps>): void {
+  const { id, tag, method, path, scope, params, query, body, response, otherResponses = {}, options } = route;
+  const others = Object.entries(otherResponses).filter(([, { example }]) => example !== undefined);
+  const statuses = [String(response.status), ...others.map(([status]) => status)];
+  // Each event of a stream is serialized by the handler.
+  const hasBody = response.schema !== undefined && response.events === undefined;
+  api.route({
+    ...options,
+    method,
+    url: path,
+    schema: {
+      ...(params ? { params } : {}),
+      ...(query ? { querystring: query } : {}),
+      ...(body ? { body } : {}),
+      ...(hasBody ? { response: Object.fromEntries(statuses.map((status) => [status, response.schema])) } : {}),
+    },
+    config: { operation: tag === 'health' ? tag : id, ...(scope ? { scope } : {}) },
+    handler: route.handler(deps),
+  });
+}

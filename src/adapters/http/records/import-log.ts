@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import type { ImportLog } from '../../../domain/import-log.ts';
+import { jobStatus } from '../../../domain/job.ts';
+import type { LoadedFile } from '../../../ports/records.ts';
+import { code, keyType, pathType, status, timestamp } from '../schemas.ts';
+
+// Field names and codes are those of the specification. Additional fields never replace them.
+
+const numberInString = z
+  .string()
+  .regex(/^\d+$/)
+  .meta({ description: 'A number as a string.', examples: ['1000000'] });
+
+const importLogErrorSchema = z
+  .object({
+    code,
+    message: z.string(),
+    file: z
+      .string()
+      .nullable()
+      .meta({ description: 'As listed by GET …/files; null if the error concerns the whole job.' }),
+    row: z
+      .int()
+      .nullable()
+      .meta({ description: 'Line number in the file, starting at 1, of the first row with this code.' }),
+    column: z.string().nullable(),
+    count: z.int().meta({ description: 'Number of rows (or files) with this error.' }),
+  })
+  .meta({ id: 'ImportLogError' });
+
+const progressSchema = z
+  .object({
+    bytes_read: z.int(),
+    bytes_total: z.int().meta({ description: '0 until the files are listed.' }),
+    percent: z.number().min(0).max(100),
+    rows_read: z.int(),
+    queue_position: z.int().meta({ description: "The partner's open jobs ahead of this one." }),
+    estimated_seconds_left: z.int().nullable().meta({ description: 'Null while no estimate is possible.' }),
+  })
+  .meta({ id: 'Progress' });
+
+export const importLogSchema = z
+  .object({
+    import_log_id: z.int(),
+    file_path: z.string(),
+    path_type: pathType,
+    key_type: keyType,
+    status,
+    log_type: z.literal([0, 1]).meta({ description: '0 import, 1 delete.' }),
+    keys: z.array(z.string()).nullable().meta({ description: 'For a delete: the submitted keys.' }),
+    unique_devices: numberInString,
+    total_rows: numberInString,
+    errors: z.array(importLogErrorSchema).max(100).nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+    progress: progressSchema,
+  })
+  .meta({ id: 'ImportLog' });
+
+export const importLogListSchema = z.array(importLogSchema).max(100);
+
+export const queuedSchema = z.object({ import_log_id: z.int() }).meta({ id: 'Queued' });
+
+const importFileSchema = z
+  .object({
+    file: z.string(),
+    status,
+    total_rows: z.int(),
+    rejected_rows: z.int(),
+    bytes: z.int(),
+    bytes_read: z.int(),
+    error: z.object({ code, message: z.string() }).nullable(),
+    updated_at: timestamp,
+  })
+  .meta({ id: 'ImportFile' });
+
+export const importFileListSchema = z.array(importFileSchema).max(1000);
+
+export type ImportLogRecord = z.infer<typeof importLogSchema>;
+export type ImportFileRecord = z.infer<typeof importFileSchema>;
+
+export const importLogExample: ImportLogRecord = {
+  import_log_id: 1,
+  file_path: 'with-bad-rows.csv',
+  path_type: 0,
+  key_type: 1,
+  status: 2,
+  log_type: 0,
+  keys: null,
+  unique_devices: '2',
+  total_rows: '3',
+  errors: [
+    {
+      code: 'invalid_id',
+      message: 'The advertising ID does not have the form 8-4-4-4-12 hexadecimal digits.',
+      file: 'with-bad-rows.csv',
+      row: 2,
+      column: 'id',
+      count: 1,
+    },
+  ],
+  created_at: '2026-11-15T01:12:18.268Z',
+  updated_at: '2026-11-15T01:12:18.654Z',
+  progress: {
+    bytes_read: 113,
+    bytes_total: 113,
+    percent: 100,
+    rows_read: 3,
+    queue_position: 0,
+    estimated_seconds_left: 0,
+  },
+};
+
+/** The specification requires row and device counts as strings. */
+export function importLogRecord(log: ImportLog): ImportLogRecord {
+  return {
+    import_log_id: log.importLogId,
+    file_path: log.filePath,
+    path_type: log.pathType,
+    key_type: log.keyType,
+    status: log.status,
+    log_type: log.logType,
+    keys: log.keys === null ? null : [...log.keys],
+    unique_devices: String(log.uniqueDevices),
+    total_rows: String(log.totalRows),
+    errors: log.errors === null ? null : [...log.errors],
+    created_at: log.createdAt.toISOString(),
+    updated_at: log.updatedAt.toISOString(),
+    progress: progressRecord(log),
+  };
+}
+
+/** All bytes are read before the result is counted and published, so 100 is reported only for a final record. */
+function progressRecord({ progress, status: current }: ImportLog): ImportLogRecord['progress'] {
+  const isFinal = current === jobStatus.done || current === jobStatus.failed;
+  const share = progress.bytesTotal === 0 ? 0 : progress.bytesRead / progress.bytesTotal;
+  return {
+    bytes_read: progress.bytesRead,
+    bytes_total: progress.bytesTotal,
+    percent: isFinal ? 100 : Math.min(99, Math.floor(share * 1000) / 10),
+    rows_read: progress.rowsRead,
+    queue_position: progress.queuePosition,
+    estimated_seconds_left: progress.secondsLeft,
+  };
+}
+
+export function importFileRecord(file: LoadedFile): ImportFileRecord {
+  return {
+    file: file.path,
+    status: file.status,
+    total_rows: file.totalRows,
+    rejected_rows: file.rejectedRows,
+    bytes: file.bytes,
+    bytes_read: file.bytesRead,
+    error: file.failure && { code: file.failure.code, message: file.failure.detail },
+    updated_at: file.updatedAt.toISOString(),
+  };
+}

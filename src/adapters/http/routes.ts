@@ -1,0 +1,53 @@
+import { appendFiles } from './routes/append-files.ts';
+import { clearAudience } from './routes/clear-audience.ts';
+import { createAudience } from './routes/create-audience.ts';
+import { deleteAttributeData } from './routes/delete-attribute-data.ts';
+import { followAudience } from './routes/follow-audience.ts';
+import { followImportLog } from './routes/follow-import-log.ts';
+import { getAudience } from './routes/get-audience.ts';
+import { getComposition } from './routes/get-composition.ts';
+import { getImportLog } from './routes/get-import-log.ts';
+import { getLimits } from './routes/get-limits.ts';
+import { getLive, getReady } from './routes/health.ts';
+import { listAttributes } from './routes/list-attributes.ts';
+import { listAudienceErrors } from './routes/list-audience-errors.ts';
+import { listAudiences } from './routes/list-audiences.ts';
+import { listImportErrors } from './routes/list-import-errors.ts';
+import { listImportFiles } from './routes/list-import-files.ts';
+import { listImportLogs } from './routes/list-import-logs.ts';
+import { queueImport } from './routes/queue-import.ts';
+
+// Every operation of the API, in the order of the OpenAPI document.
+
+/** Operations that need an API key. */
+export const partnerRoutes = [
+  listImportLogs,
+  getImportLog,
+  followImportLog,
+  queueImport,
+  deleteAttributeData,
+  listImportErrors,
+  listImportFiles,
+  listAttributes,
+  getLimits,
+];
+
+/** Operations that need an API key and accept a user token. */
+export const audienceRoutes = [
+  listAudiences,
+  getAudience,
+  followAudience,
+  createAudience,
+  appendFiles,
+  clearAudience,
+  listAudienceErrors,
+  getComposition,
+];
+
+/** Operations that need no API key. */
+export const publicRoutes = [getLive, getReady];
+
+/** The specification also names these paths, in a heading. They have been deprecated since the first release. */
+export const deprecatedRoutes = audienceRoutes
+  .filter(({ path }) => path.startsWith('/v2/firstparty/audience'))
+  .map((route) => ({ ...route, path: route.path.replace('/v2/', '/v1/'), deprecated: true }));

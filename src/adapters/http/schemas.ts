@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+// Fields that several requests and responses share.
+
+export const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' });
+export const code = z.string().meta({ description: 'A stable code; see docs/errors.md.' });
+export const status = z.literal([0, 1, 2, 3]).meta({ description: '0 pending, 1 running, 2 done, 3 error.' });
+
+/** A numeric code in a request. The error lists the valid values with their meanings. */
+function codeField<const Value extends number>(choices: readonly (readonly [Value, string])[]): z.ZodLiteral<Value> {
+  const list = choices.map(([value, meaning]) => `${value} (${meaning})`).join(' or ');
+  return z
+    .literal(
+      choices.map(([value]) => value),
+      {
+        error: ({ path = [], input }) =>
+          `${path.join('.')} ${input === undefined ? 'is required:' : 'must be'} ${list}.`,
+      },
+    )
+    .meta({ description: `${list}.` });
+}
+
+export const keyType = codeField([
+  [0, 'attribute IDs'],
+  [1, 'your foreign keys'],
+]);
+export const pathType = codeField([
+  [0, 'the shared bucket'],
+  [1, 'your own bucket'],
+]);
+
+/** A numeric ID in a path. */
+export function pathId(description: string, example: number) {
+  return z
+    .string()
+    .regex(/^[1-9]\d{0,14}$/)
+    .transform(Number)
+    .meta({ description, examples: [example] });
+}
+
+export const importLogParams = z.object({ import_log_id: pathId('ID of the import or delete.', 1) });
+export const audienceParams = z.object({ audience_id: pathId('ID of the audience.', 1) });
+
+/** A whole number in a query string. Every violation has the same message, which gives the range. */
+export function limitField(max: number, byDefault: number, description: string, example: number) {
+  const error = `limit must be a whole number from 1 to ${max.toLocaleString('en-US')}.`;
+  return z.coerce
+    .number({ error })
+    .int({ error })
+    .min(1, { error })
+    .max(max, { error })
+    .default(byDefault)
+    .meta({ description, examples: [example] });
+}
+
+/** Query of a paged list. */
+export function pageQuery(max: number, byDefault: number) {
+  return z.strictObject({
+    limit: limitField(max, byDefault, 'Maximum number of entries per page.', 50),
+    cursor: z
+      .string()
+      .max(128)
+      .optional()
+      .meta({ description: "Where the page starts. Copy it unchanged from the previous page's `Link` header." }),
+  });
+}
+
+/** A `file_path` without its description, which differs between operations. */
+export const filePath = z.string().max(1200);

@@ -1,0 +1,82 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
+import { Failure } from '../../domain/failure.ts';
+import type { Subscription } from '../../usecases/follow/subscriptions.ts';
+import { recheckAccess } from './access-recheck.ts';
+import { type Representation, type Resource, beginWait, closeOnDisconnect, setCaching } from './conditional-get.ts';
+
+/** Proxies close idle connections. */
+const heartbeatMs = 15_000;
+/** Minimum interval between two `progress` events. */
+const intervalMs = 1_000;
+/** Reconnection delay sent to the client. */
+const retryMs = 1_000;
+
+export type StreamDeps = {
+  /** Maximum duration of a stream. Its client then reconnects. */
+  readonly streamSeconds: number;
+};
+
+/** Streams the record as server-sent events: its current state, each change, and its final state. */
+export async function streamEvents<State, Rec>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  resource: Resource<State, Rec>,
+  { streamSeconds }: StreamDeps,
+): Promise<Readable | undefined> {
+  const subscription = resource.subscribe('changes');
+  if (!subscription) throw new Failure('too_many_streams', 'The maximum number of open streams is reached.');
+  closeOnDisconnect(reply, subscription);
+  try {
+    const first = await subscription.fresh();
+    if (first === null) throw resource.notFound();
+    const { isFinal, tag } = resource.represent(first);
+    const lastId = request.headers['last-event-id']?.toString();
+    setCaching(reply);
+    if (isFinal && tag === lastId) {
+      // There are no more events. This status stops the automatic reconnection of an EventSource.
+      subscription.close();
+      reply.code(204);
+      return undefined;
+    }
+    reply
+      .header('content-type', 'text/event-stream; charset=utf-8')
+      // Disables buffering in nginx.
+      .header('x-accel-buffering', 'no')
+      .header('connection', 'close');
+    beginWait(request);
+    recheckAccess(request, { isOver: subscription.isOver, onDenied: subscription.close });
+    const endsAt = performance.now() + streamSeconds * 1000;
+    return Readable.from(events(subscription, resource.represent, { lastId, endsAt }));
+  } catch (error) {
+    subscription.close();
+    throw error;
+  }
+}
+
+/** Pulls the next state only after the last event was consumed: a slow client skips states and uses no memory. */
+async function* events<State, Rec>(
+  subscription: Subscription<State>,
+  represent: (state: State) => Representation<Rec>,
+  { lastId, endsAt }: { readonly lastId: string | undefined; readonly endsAt: number },
+): AsyncGenerator<string> {
+  let sentTag = lastId;
+  try {
+    yield `retry: ${retryMs}\n\n`;
+    while (!subscription.isOver() && performance.now() < endsAt) {
+      const timeout = Math.min(heartbeatMs, endsAt - performance.now());
+      const state = await subscription.next((next) => represent(next).tag !== sentTag, timeout);
+      if (state === null) {
+        yield ':\n\n';
+        continue;
+      }
+      const { tag, isFinal, json } = represent(state);
+      sentTag = tag;
+      yield `event: ${isFinal ? 'done' : 'progress'}\nid: ${tag}\ndata: ${json()}\n\n`;
+      if (isFinal) return;
+      await subscription.next((next) => represent(next).isFinal, intervalMs);
+    }
+  } finally {
+    subscription.close();
+  }
+}
