@@ -1,5 +1,5 @@
 import { type JobStatus, jobStatus } from './job.ts';
-import type { PartnerId } from './partner.ts';
+import type { PartnerId } from './ids.ts';
 
 /** Whose audiences a call can access: a customer's if it carries a user token, otherwise the partner's own. */
 export type AudienceScope = { readonly partnerId: PartnerId; readonly customerId: number | null };

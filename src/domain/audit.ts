@@ -1,8 +1,9 @@
+import type { PartnerId } from './ids.ts';
 /** A call that was denied because of its caller, or an aggregate when there are too many to record one by one. */
 export type DeniedCall = {
   readonly at: Date;
   /** Null for an unknown caller. */
-  readonly partnerId: number | null;
+  readonly partnerId: PartnerId | null;
   readonly keyId: number | null;
   readonly operation: string;
   readonly code: string;
@@ -19,7 +20,7 @@ export type AuditEntry = {
   readonly event: string;
   readonly actor: string;
   readonly databaseUser: string;
-  readonly partnerId: number | null;
+  readonly partnerId: PartnerId | null;
   readonly keyId: number | null;
   readonly subjectId: number | null;
   readonly operation: string | null;

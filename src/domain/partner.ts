@@ -1,6 +1,5 @@
+import type { PartnerId } from './ids.ts';
 import { Failure } from './failure.ts';
-
-export type PartnerId = number;
 
 export type Partner = {
   readonly id: PartnerId;

@@ -6,7 +6,7 @@ import { Failure } from '../domain/failure.ts';
 import { pathType } from '../domain/import-log.ts';
 import type { Network } from '../domain/network-address.ts';
 import { type BucketKeys, type BucketRole, isRole, parsePartnerPath } from '../domain/partner-bucket.ts';
-import type { PartnerId } from '../domain/partner.ts';
+import type { PartnerId } from '../domain/ids.ts';
 import type { Sealer } from '../ports/crypto.ts';
 import type { ObjectStore, SourceStorage } from '../ports/object-store.ts';
 import type { PartnerStore } from '../ports/partner-store.ts';

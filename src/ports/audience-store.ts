@@ -1,3 +1,4 @@
+import type { JobId, PartnerId } from '../domain/ids.ts';
 import type { Audience, AudienceScope } from '../domain/audience.ts';
 import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
 import type { FailureCode } from '../domain/failure-catalogue.ts';
@@ -16,7 +17,7 @@ export type AudienceFile = {
 
 /** What was asked for and failed before it had any files. */
 export type FailedLoad = {
-  readonly jobId: number;
+  readonly jobId: JobId;
   readonly path: string;
   readonly failure: { readonly code: FailureCode; readonly detail: string };
 };
@@ -70,9 +71,9 @@ export interface AudienceStore {
    * Whoever takes them and is not heard of for two minutes is believed dead.
    */
   claimDueGenerations(limit: number): Promise<readonly DeadGeneration[]>;
-  renewPurgeLease(partnerIds: readonly number[]): Promise<void>;
+  renewPurgeLease(partnerIds: readonly PartnerId[]): Promise<void>;
   /** Gives them back. The partners' next purge comes after a pause that is long beside these seconds. */
-  endPurge(partnerIds: readonly number[], seconds: number): Promise<void>;
+  endPurge(partnerIds: readonly PartnerId[], seconds: number): Promise<void>;
   /** Dead generations, newest first, for the operator. */
   listDead(limit: number): Promise<readonly DeadGeneration[]>;
   /** So many rows of it were removed; it is looked at once more later, and then it is done. */

@@ -1,8 +1,9 @@
+import type { LoadId } from '../domain/ids.ts';
 /** A moment at which both stores fit together. */
 type Cut = {
   readonly takenAt: Date;
   /** Found good and not published yet: what these loads have staged belongs to the backup. */
-  readonly stagedLoadIds: readonly number[];
+  readonly stagedLoadIds: readonly LoadId[];
 };
 
 export interface ControlBackup {
@@ -20,7 +21,7 @@ export interface ControlBackup {
 
 export interface EngineBackup {
   /** Takes hold of the data plane as it is now, in moments: nothing is copied but names of files. */
-  hold(stagedLoadIds: readonly number[]): Promise<void>;
+  hold(stagedLoadIds: readonly LoadId[]): Promise<void>;
   /** Writes what is held to the place for backups, however long it takes. */
   save(name: string): Promise<void>;
   /** Lets go of what is held, also by a backup that was killed. */

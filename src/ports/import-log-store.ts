@@ -2,7 +2,7 @@ import type { Attribute } from '../domain/attribute.ts';
 import type { IdempotentRequest } from '../domain/idempotency.ts';
 import type { ImportLog, ImportMode, KeyType, PathType } from '../domain/import-log.ts';
 import type { BucketCredentials } from '../domain/partner-bucket.ts';
-import type { PartnerId } from '../domain/partner.ts';
+import type { PartnerId } from '../domain/ids.ts';
 import type { FilePage, LoadedFile, RecordMark } from './records.ts';
 
 export type NewImport = {

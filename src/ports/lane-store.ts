@@ -1,6 +1,6 @@
+import type { JobId, LoadId, PartnerId } from '../domain/ids.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { ImportLogError, ImportMode, KeyType } from '../domain/import-log.ts';
-import type { PartnerId } from '../domain/partner.ts';
 import type { Load } from './load-stage.ts';
 import type { JobSource } from './object-store.ts';
 import type { DeviceCounts } from './warehouse.ts';
@@ -8,7 +8,7 @@ import type { DeviceCounts } from './warehouse.ts';
 /** The right to move a partner's lane, as the dispatcher handed it out. */
 export type LaneToken = { readonly partnerId: PartnerId; readonly id: string; readonly retryCount: number };
 
-type Job = { readonly id: number; readonly partnerId: PartnerId; /** Its place in the lane. */ readonly seq: number };
+type Job = { readonly id: JobId; readonly partnerId: PartnerId; /** Its place in the lane. */ readonly seq: number };
 
 /** A job that loads files. `prefix`: the partner's, in the shared bucket. */
 type LoadingJob = Job & { readonly source: JobSource; readonly prefix: string };
@@ -75,7 +75,7 @@ export type LaneStep =
       readonly loads: readonly StagedLoad[];
       readonly before: CountsBefore;
     }
-  | { readonly do: 'clean'; readonly jobId: number; readonly loadIds: readonly number[] }
+  | { readonly do: 'clean'; readonly jobId: JobId; readonly loadIds: readonly LoadId[] }
   | { readonly do: 'rest' };
 
 export type FileToLoad = {
@@ -87,9 +87,9 @@ export type FileToLoad = {
 };
 
 export type JobSummary = {
-  readonly loadIds: readonly number[];
+  readonly loadIds: readonly LoadId[];
   /** Of files that the operator cancelled: somebody may still be staging them. */
-  readonly cancelledLoadIds: readonly number[];
+  readonly cancelledLoadIds: readonly LoadId[];
   readonly cancelledFiles: number;
   /** Those included. */
   readonly failedFiles: number;
@@ -104,26 +104,26 @@ export interface LaneStore {
   /** Gives the token back and sends it again, behind those of other partners. */
   yieldLane(token: LaneToken): Promise<void>;
   /** Fixes the job's files and which of them are loaded together, once. */
-  startImport(jobId: number, batches: readonly (readonly FileToLoad[])[]): Promise<void>;
+  startImport(jobId: JobId, batches: readonly (readonly FileToLoad[])[]): Promise<void>;
   /** The same, without the files that the generation has already. Gives how many are left to load. */
   startAudienceLoad(job: AudienceJob, batches: readonly (readonly FileToLoad[])[]): Promise<number>;
   /** Fixes how much a delete removes, once: afterwards it can no longer be counted. */
-  startDelete(jobId: number, found: { readonly rows: number; readonly devices: number }): Promise<void>;
+  startDelete(jobId: JobId, found: { readonly rows: number; readonly devices: number }): Promise<void>;
   /** Writes down the distinct devices of staged files, by file id: once the stage is gone they cannot be counted. */
-  recordUploadedDevices(jobId: number, devices: ReadonlyMap<number, number>): Promise<void>;
+  recordUploadedDevices(jobId: JobId, devices: ReadonlyMap<number, number>): Promise<void>;
   /** The files of these loads are loaded. False, and nothing written, when another holder took one of them since. */
-  commitImportLoads(jobId: number, loads: readonly StagedLoad[]): Promise<boolean>;
+  commitImportLoads(jobId: JobId, loads: readonly StagedLoad[]): Promise<boolean>;
   /** The same, with the counts that they make true. Also false when the audience was cleared meanwhile. */
   commitAudienceLoads(job: AudienceJob, loads: readonly StagedLoad[], counts: CountsAfter): Promise<boolean>;
   /** Whether the job still goes on: it may have been cancelled. */
-  isRunning(jobId: number): Promise<boolean>;
-  markCleaned(jobId: number): Promise<void>;
-  summarizeJob(jobId: number): Promise<JobSummary>;
-  finishImport(jobId: number, result: ImportResult): Promise<void>;
-  finishAudienceLoad(jobId: number, failure: Failure | null): Promise<void>;
-  finishDelete(jobId: number): Promise<void>;
+  isRunning(jobId: JobId): Promise<boolean>;
+  markCleaned(jobId: JobId): Promise<void>;
+  summarizeJob(jobId: JobId): Promise<JobSummary>;
+  finishImport(jobId: JobId, result: ImportResult): Promise<void>;
+  finishAudienceLoad(jobId: JobId, failure: Failure | null): Promise<void>;
+  finishDelete(jobId: JobId): Promise<void>;
   /** Ends a job that could not start. */
-  failJob(jobId: number, failure: Failure): Promise<void>;
+  failJob(jobId: JobId, failure: Failure): Promise<void>;
   /** True for one caller per period: for what any worker may do, but one should. */
   claimTurn(task: string, everySeconds: number): Promise<boolean>;
   /** Sends a token to every lane that has open jobs and none. */

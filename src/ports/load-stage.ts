@@ -1,3 +1,4 @@
+import type { BatchId, JobId, LoadId, PartnerId } from '../domain/ids.ts';
 import type { RejectReason } from '@inlet/row-rule/reject-reason';
 import type { RowLayout } from '@inlet/row-rule/row-layout';
 import type { Readable } from 'node:stream';
@@ -17,9 +18,9 @@ export type LoadTarget =
 
 /** One attempt to load one batch of files. Every attempt has a load id of its own. */
 export type Load = {
-  readonly loadId: number;
-  readonly jobId: number;
-  readonly partnerId: number;
+  readonly loadId: LoadId;
+  readonly jobId: JobId;
+  readonly partnerId: PartnerId;
   readonly target: LoadTarget;
   /** Of its files, as they are stored. */
   readonly bytes: number;
@@ -53,7 +54,7 @@ export type RejectedRow = {
 export type RejectPage = {
   /** The files, and the loads that brought them: a load may have brought others too. */
   readonly fileIds: readonly number[];
-  readonly loadIds: readonly number[];
+  readonly loadIds: readonly LoadId[];
   /** Only rows behind this one, in the order of file and row. */
   readonly after: { readonly fileId: number; readonly row: number };
   readonly limit: number;
@@ -74,15 +75,15 @@ export interface LoadStage {
     readonly rowsHandled: number;
   }>;
   /** By file id; a file without any row is missing. */
-  countRows(loadId: number): Promise<ReadonlyMap<number, LoadCounts>>;
+  countRows(loadId: LoadId): Promise<ReadonlyMap<number, LoadCounts>>;
   /** The first refused rows of each file and reason, in the order of file and row. */
   listRejects(page: RejectPage): Promise<readonly RejectedRow[]>;
   /** Removes the stages of loads that have ended. */
-  dropStages(loadIds: readonly number[]): Promise<void>;
+  dropStages(loadIds: readonly LoadId[]): Promise<void>;
   /** Stops whatever still runs for the load and removes its stage. Afterwards a late publish finds nothing. */
-  dropLoad(loadId: number): Promise<void>;
+  dropLoad(loadId: LoadId): Promise<void>;
   /** What is staged at the moment, for the sweeper. */
-  listStaged(): Promise<{ readonly loadIds: readonly number[]; readonly jobIds: readonly number[] }>;
+  listStaged(): Promise<{ readonly loadIds: readonly LoadId[]; readonly jobIds: readonly JobId[] }>;
 }
 
 export type ClaimedFile = {
@@ -94,7 +95,7 @@ export type ClaimedFile = {
 
 /** A batch of files that this attempt may load, until another attempt claims it. Large files are alone in theirs. */
 export type BatchClaim = {
-  readonly batchId: number;
+  readonly batchId: BatchId;
   readonly attempt: number;
   readonly source: JobSource;
   readonly load: Load;
@@ -102,7 +103,7 @@ export type BatchClaim = {
   /** The share of bad rows that a file may have: 1 where they are skipped. */
   readonly badRowShare: number;
   /** The load of the attempt before, which may have left something behind or may even still run. */
-  readonly previousLoadId: number | null;
+  readonly previousLoadId: LoadId | null;
 };
 
 /**
@@ -116,14 +117,14 @@ export type FileOutcome =
 
 export interface FileStore {
   /** Takes the batch with a new attempt and a new load id; null when nothing is left to stage. */
-  claim(batchId: number): Promise<BatchClaim | null>;
+  claim(batchId: BatchId): Promise<BatchClaim | null>;
   /** Notes how far a load is; it never goes back. False when the claim was lost, or its job cancelled. */
   recordProgress(claim: BatchClaim, read: { readonly bytes: number; readonly rows: number } | null): Promise<boolean>;
   /** Records what became of each file, all at once, and wakes the lane. False when the claim was lost. */
   commit(claim: BatchClaim, outcomes: readonly FileOutcome[]): Promise<boolean>;
   /** Of these loads and jobs, those that are still going on. */
-  findLive(staged: { loadIds: readonly number[]; jobIds: readonly number[] }): Promise<{
-    readonly loadIds: ReadonlySet<number>;
-    readonly jobIds: ReadonlySet<number>;
+  findLive(staged: { loadIds: readonly LoadId[]; jobIds: readonly JobId[] }): Promise<{
+    readonly loadIds: ReadonlySet<LoadId>;
+    readonly jobIds: ReadonlySet<JobId>;
   }>;
 }

@@ -1,6 +1,6 @@
+import type { JobId, PartnerId } from '../domain/ids.ts';
 import type { Readable } from 'node:stream';
 import type { PathType } from '../domain/import-log.ts';
-import type { PartnerId } from '../domain/partner.ts';
 import type { Secret } from '../domain/secret.ts';
 
 export type StoredObject = { readonly key: string; readonly etag: string; readonly size: number };
@@ -33,7 +33,7 @@ export interface ObjectStore {
 
 /** Where the files of a job are. */
 export type JobSource = {
-  readonly jobId: number;
+  readonly jobId: JobId;
   readonly partnerId: PartnerId;
   readonly pathType: PathType;
   readonly filePath: string;

@@ -1,3 +1,4 @@
+import type { BatchId, JobId, LoadId, PartnerId } from '../domain/ids.ts';
 /** What a use case may tell the operator: an event in plain words and the ids it concerns. */
 export interface Log {
   info(fields: Readonly<Record<string, unknown>>, event: string): void;
@@ -7,10 +8,10 @@ export interface Log {
 
 /** What a piece of work belongs to. */
 export type WorkIds = {
-  readonly partnerId?: number;
-  readonly jobId?: number;
-  readonly batchId?: number;
-  readonly loadId?: number;
+  readonly partnerId?: PartnerId;
+  readonly jobId?: JobId;
+  readonly batchId?: BatchId;
+  readonly loadId?: LoadId;
 };
 
 export interface Trace {

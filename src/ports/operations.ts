@@ -1,3 +1,4 @@
+import type { JobId, PartnerId } from '../domain/ids.ts';
 import type { AudienceScope } from '../domain/audience.ts';
 import type { JobKind, JobStatus } from '../domain/job.ts';
 import type { Partner } from '../domain/partner.ts';
@@ -5,7 +6,7 @@ import type { NewImport } from './import-log-store.ts';
 
 /** A partner's lane that has something to do, as an operator wants to see it. */
 export type LaneState = {
-  readonly partnerId: number;
+  readonly partnerId: PartnerId;
   readonly partner: string;
   readonly openJobs: number;
   readonly oldestJob: { readonly id: number; readonly kind: JobKind; readonly status: JobStatus; readonly since: Date };
@@ -84,8 +85,8 @@ export interface Operations {
     statuses: readonly JobStatus[];
     limit: number;
   }): Promise<readonly JobState[]>;
-  findJob(jobId: number, fileLimit: number): Promise<{ job: JobState; files: readonly FileState[] } | null>;
-  findRequest(jobId: number): Promise<JobRequest | null>;
+  findJob(jobId: JobId, fileLimit: number): Promise<{ job: JobState; files: readonly FileState[] } | null>;
+  findRequest(jobId: JobId): Promise<JobRequest | null>;
   /** Null when there is no such job. May be repeated: what is cancelled already is told in the same way. */
-  cancelJob(jobId: number): Promise<Cancellation | null>;
+  cancelJob(jobId: JobId): Promise<Cancellation | null>;
 }

@@ -4,7 +4,8 @@ import type { AuditEntry, DeniedCall } from '../domain/audit.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Customer, UserToken } from '../domain/customer.ts';
 import type { TokenBearer } from '../domain/issued-token.ts';
-import type { Partner, PartnerId, PartnerSettings } from '../domain/partner.ts';
+import type { PartnerId } from '../domain/ids.ts';
+import type { Partner, PartnerSettings } from '../domain/partner.ts';
 
 export type KeyHolder = Caller & {
   /** Neither revoked nor expired. */

@@ -1,6 +1,6 @@
+import type { LoadId, PartnerId } from '../domain/ids.ts';
 import type { FailureCode } from '../domain/failure-catalogue.ts';
 import type { JobStatus } from '../domain/job.ts';
-import type { PartnerId } from '../domain/partner.ts';
 
 /** Another one when the record is another, and whether it has reached a final status. No data of the record is in it. */
 export type RecordMark = { readonly id: number; readonly isFinal: boolean; readonly mark: string };
@@ -22,7 +22,7 @@ export type LoadedFile = {
   readonly bytes: number;
   readonly bytesRead: number;
   readonly failure: { readonly code: FailureCode; readonly detail: string } | null;
-  readonly loadId: number | null;
+  readonly loadId: LoadId | null;
   readonly updatedAt: Date;
 };
 

@@ -1,5 +1,5 @@
 import type { AudienceScope } from '../domain/audience.ts';
-import type { PartnerId } from '../domain/partner.ts';
+import type { PartnerId } from '../domain/ids.ts';
 
 /** Requests that were carried out and may be sent again. They are written by the stores, with what was asked for. */
 export interface AcceptedRequests {

@@ -1,10 +1,11 @@
+import type { JobId, LoadId, PartnerId } from '../domain/ids.ts';
 import type { ResolvedKey } from '../domain/attribute.ts';
 import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
 import type { JobVersions } from '../domain/job.ts';
 import type { Load } from './load-stage.ts';
 
 export type AttributeRows = {
-  readonly partnerId: number;
+  readonly partnerId: PartnerId;
   readonly attributeIds: readonly number[];
   /** Rows of later jobs are left alone. */
   readonly versions: JobVersions;
@@ -13,27 +14,27 @@ export type AttributeRows = {
 /** The marketplace's part of the engine: which attributes a device has. */
 export interface Warehouse {
   /** Fixes what the keys in a job's files mean. Repeating it with the same keys changes nothing. */
-  writeJobKeys(jobId: number, keys: readonly ResolvedKey[]): Promise<void>;
+  writeJobKeys(jobId: JobId, keys: readonly ResolvedKey[]): Promise<void>;
   /** Makes the staged rows part of the warehouse. Repeating it changes nothing. */
   publish(load: Load): Promise<void>;
   /** Makes the staged rows of these loads all that their attributes have. Repeating it changes nothing. */
   replaceAttributes(
-    job: { readonly id: number; readonly partnerId: number; readonly versions: JobVersions },
-    loadIds: readonly number[],
+    job: { readonly id: number; readonly partnerId: PartnerId; readonly versions: JobVersions },
+    loadIds: readonly LoadId[],
   ): Promise<void>;
   /** Stops a replacement that another holder of the lane may still be running. */
-  stopJob(jobId: number): Promise<void>;
+  stopJob(jobId: JobId): Promise<void>;
   /** Makes the devices that these loads add known, and counts all their devices, each once. Can be repeated. */
-  publishDevices(jobId: number, loadIds: readonly number[]): Promise<number>;
+  publishDevices(jobId: JobId, loadIds: readonly LoadId[]): Promise<number>;
   /** Removes what was kept for the time of the job. */
-  dropJob(jobId: number): Promise<void>;
+  dropJob(jobId: JobId): Promise<void>;
   countAttributeRows(rows: AttributeRows): Promise<{ readonly rows: number; readonly devices: number }>;
   /** Removes the rows from every part on every shard. When it returns they are gone. */
   deleteAttributeRows(rows: AttributeRows): Promise<void>;
 }
 
 /** The devices of an audience between two clears. */
-export type Generation = { readonly partnerId: number; readonly audienceId: number; readonly generation: number };
+export type Generation = { readonly partnerId: PartnerId; readonly audienceId: number; readonly generation: number };
 
 /** An audience as a job has it; what runs for the job can be stopped. */
 export type CountedJob = Generation & { readonly id: number };
@@ -59,7 +60,7 @@ export interface AudienceWarehouse {
   purge(generations: readonly Generation[], signal: AbortSignal): Promise<void>;
 }
 
-export type WarehouseAttribute = { readonly id: number; readonly partnerId: number };
+export type WarehouseAttribute = { readonly id: number; readonly partnerId: PartnerId };
 
 export interface AudienceProfiler {
   /** Counts, for every attribute that has live rows, its devices in the warehouse and among the matched members. */

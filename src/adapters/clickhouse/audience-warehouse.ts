@@ -1,3 +1,4 @@
+import type { LoadId } from '../../domain/ids.ts';
 import type { ClickHouseSettings } from '@clickhouse/client';
 import type { Load } from '../../ports/load-stage.ts';
 import type { AudienceWarehouse, Generation, FilesOfLoad, DeviceCounts, CountedJob } from '../../ports/warehouse.ts';
@@ -297,7 +298,7 @@ const inSharedStage = `
  * A staging table is sorted by device after the columns that are equal in all its rows; naming those lets ClickHouse read
  * in order. Many files are small ones: one set per file takes a third of the time of one set for all.
  */
-function inStagingTable(loadId: number, fileIds: readonly number[]): string {
+function inStagingTable(loadId: LoadId, fileIds: readonly number[]): string {
   const { rows } = stagingTableNames(loadId);
   const [only, ...others] = fileIds;
   if (others.length > 0) {

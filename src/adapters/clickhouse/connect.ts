@@ -1,3 +1,4 @@
+import type { JobId, LoadId } from '../../domain/ids.ts';
 import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client';
 import type { Secret } from '../../domain/secret.ts';
 
@@ -79,11 +80,11 @@ export async function sumOverShards(engine: Engine, count: (shard: Shard) => Pro
 // ClickHouse has equal load and job IDs, so each statement also carries its database in `log_comment`, which is forwarded
 // to the other shards.
 
-export function loadQueryPrefix(loadId: number): string {
+export function loadQueryPrefix(loadId: LoadId): string {
   return `inlet-load-${loadId}-`;
 }
 
-export function jobQueryPrefix(jobId: number): string {
+export function jobQueryPrefix(jobId: JobId): string {
   return `inlet-job-${jobId}-`;
 }
 

@@ -1,3 +1,4 @@
+import type { LoadId } from '../../domain/ids.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineBackup } from '../../ports/backup.ts';
 import { type Engine, type Shard, onEveryShard } from './connect.ts';
@@ -6,7 +7,7 @@ import { stagingTableNames } from './staging-tables.ts';
 /** Holds the tables as hard links in a separate database: CLONE AS is fast at any size. */
 export function clickhouseBackup(engine: Engine, database: string, disk: string): EngineBackup {
   const held = heldDatabase(database);
-  const holdOnShard = async (shard: Shard, stagedLoadIds: readonly number[]): Promise<void> => {
+  const holdOnShard = async (shard: Shard, stagedLoadIds: readonly LoadId[]): Promise<void> => {
     const tables = await tablesToHold(shard, database, stagedLoadIds);
     await shard.command({ query: `CREATE DATABASE ${held}` });
     // Stages before final tables: rows that leave a stage before it is held are then in the final table.
@@ -69,7 +70,7 @@ function isStageTable(table: string): boolean {
  * All tables that store rows, except staging tables that are still being filled: those can be dropped at any moment, and
  * the next attempt loads their files again.
  */
-async function tablesToHold(shard: Shard, database: string, stagedLoadIds: readonly number[]): Promise<string[]> {
+async function tablesToHold(shard: Shard, database: string, stagedLoadIds: readonly LoadId[]): Promise<string[]> {
   const complete = new Set(stagedLoadIds.map((loadId) => stagingTableNames(loadId).rows));
   const kept = await namesOf(shard, database, `engine LIKE '%MergeTree' AND name != 'schema_migration'`);
   return kept.filter((name) => !name.startsWith('room_') || complete.has(name));

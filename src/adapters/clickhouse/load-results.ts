@@ -1,3 +1,4 @@
+import type { LoadId } from '../../domain/ids.ts';
 import { ClickHouseError } from '@clickhouse/client';
 import { brokenGzip, lineOutOfBounds } from '@inlet/row-rule/file-rule';
 import { type RejectReason, isRejectReason, rejectReasons } from '@inlet/row-rule/reject-reason';
@@ -6,7 +7,7 @@ import type { Load, LoadCounts, RejectedRow, RejectPage } from '../../ports/load
 import { type Engine, isOurStatement, loadQueryPrefix, shardFor } from './connect.ts';
 
 /** Row counts by file ID, read from the shard that received the load. An empty reason means accepted. */
-export async function countRows(engine: Engine, loadId: number): Promise<Map<number, LoadCounts>> {
+export async function countRows(engine: Engine, loadId: LoadId): Promise<Map<number, LoadCounts>> {
   const result = await shardFor(engine, loadId).query({
     query: `
       SELECT toString(file_id) AS file, reason, toString(sum(rows)) AS rows, toString(min(first_row)) AS first_row

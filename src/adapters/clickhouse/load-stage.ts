@@ -1,3 +1,4 @@
+import type { JobId, LoadId } from '../../domain/ids.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
 import { type Engine, isOurStatement, jobQueryPrefix, loadQueryPrefix, onEveryShard } from './connect.ts';
 import { countRows, listRejects, readSoFar } from './load-results.ts';
@@ -25,11 +26,11 @@ const loadTables = ['staged_attributes_local', 'staged_members_local'];
 const jobTables = ['staged_devices_local', 'job_keys_local'];
 
 /** Removes the stages of completed loads, which have no running statements. */
-async function dropStages(engine: Engine, loadIds: readonly number[]): Promise<void> {
+async function dropStages(engine: Engine, loadIds: readonly LoadId[]): Promise<void> {
   await Promise.all([dropShared(engine, loadIds), dropStagingTables(engine, loadIds)]);
 }
 
-async function dropShared(engine: Engine, loadIds: readonly number[]): Promise<void> {
+async function dropShared(engine: Engine, loadIds: readonly LoadId[]): Promise<void> {
   await Promise.all(loadTables.map((table) => dropPartitions(engine, table, loadIds)));
 }
 
@@ -38,13 +39,13 @@ async function dropShared(engine: Engine, loadIds: readonly number[]): Promise<v
  * finds nothing. It then kills the statements (closing the request does not stop an INSERT) and drops what they wrote
  * meanwhile. Dropping a staging table waits for the statements that use it, and no new ones can start.
  */
-export async function dropLoad(engine: Engine, loadId: number): Promise<void> {
+export async function dropLoad(engine: Engine, loadId: LoadId): Promise<void> {
   await dropShared(engine, [loadId]);
   await stopStatements(engine, loadQueryPrefix(loadId));
   await dropStages(engine, [loadId]);
 }
 
-export async function stopJob(engine: Engine, jobId: number): Promise<void> {
+export async function stopJob(engine: Engine, jobId: JobId): Promise<void> {
   await stopStatements(engine, jobQueryPrefix(jobId));
 }
 
@@ -57,7 +58,7 @@ async function stopStatements(engine: Engine, prefix: string): Promise<void> {
   );
 }
 
-export async function dropJob(engine: Engine, jobId: number): Promise<void> {
+export async function dropJob(engine: Engine, jobId: JobId): Promise<void> {
   await Promise.all(jobTables.map((table) => dropPartitions(engine, table, [jobId])));
 }
 
@@ -78,7 +79,7 @@ async function dropPartitions(engine: Engine, table: string, ids: readonly numbe
 }
 
 /** Ignores the empty parts that a dropped partition leaves for a moment. */
-async function listStaged(engine: Engine): Promise<{ loadIds: number[]; jobIds: number[] }> {
+async function listStaged(engine: Engine): Promise<{ loadIds: LoadId[]; jobIds: JobId[] }> {
   const parts = await onEveryShard(engine, async (shard) => {
     const result = await shard.query({
       query: `

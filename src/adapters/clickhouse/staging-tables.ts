@@ -1,3 +1,4 @@
+import type { LoadId } from '../../domain/ids.ts';
 import type { Load, LoadTarget } from '../../ports/load-stage.ts';
 import { type Engine, type Shard, loadQueryPrefix, newQueryId, onEveryShard, shardFor } from './connect.ts';
 import { reasonSql } from './load-results.ts';
@@ -6,7 +7,7 @@ import { reasonSql } from './load-results.ts';
  * The staging tables of one load. A load ID belongs to one attempt, so no name is used twice. The prefix `room_` stays
  * because releases that run side by side list each other's tables.
  */
-export function stagingTableNames(loadId: number) {
+export function stagingTableNames(loadId: LoadId) {
   if (!Number.isSafeInteger(loadId)) throw new TypeError(`${loadId} is not a load ID`);
   const name = (part: string): string => `room_${loadId}_${part}`;
   return {
@@ -26,7 +27,7 @@ export function stagingTableNames(loadId: number) {
 }
 
 /** In the direction of the data, so that a drop stops new rows first. */
-function everyTableOf(loadId: number): string[] {
+function everyTableOf(loadId: LoadId): string[] {
   const { lines, views, allRows, rows } = stagingTableNames(loadId);
   return [lines, ...Object.values(views), allRows, rows];
 }
@@ -149,7 +150,7 @@ function attributes({ partnerId, jobId, loadId, target }: Load): StagingShape {
 const loadsPerDrop = 50;
 
 /** Returns when no statement uses the tables and their files are deleted. A load without staging tables costs nothing. */
-export async function dropStagingTables(engine: Engine, loadIds: readonly number[]): Promise<void> {
+export async function dropStagingTables(engine: Engine, loadIds: readonly LoadId[]): Promise<void> {
   for (let start = 0; start < loadIds.length; start += loadsPerDrop) {
     const tables = loadIds.slice(start, start + loadsPerDrop).flatMap(everyTableOf);
     await onEveryShard(engine, (shard) =>
@@ -175,7 +176,7 @@ export async function listLoadsWithStagingTables(engine: Engine): Promise<number
 }
 
 /** Returns those of the loads that have staging tables on the shard. */
-export async function findStagingTables(shard: Shard, loadIds: readonly number[]): Promise<Set<number>> {
+export async function findStagingTables(shard: Shard, loadIds: readonly LoadId[]): Promise<Set<number>> {
   const byName = new Map(loadIds.map((loadId) => [stagingTableNames(loadId).rows, loadId]));
   const result = await shard.query({
     query: `SELECT name FROM system.tables WHERE database = currentDatabase() AND name IN ({names: Array(String)})`,
@@ -186,7 +187,7 @@ export async function findStagingTables(shard: Shard, loadIds: readonly number[]
   return new Set(found.flatMap(({ name }) => byName.get(name) ?? []));
 }
 
-export async function hasStagingTables(shard: Shard, loadId: number): Promise<boolean> {
+export async function hasStagingTables(shard: Shard, loadId: LoadId): Promise<boolean> {
   return (await findStagingTables(shard, [loadId])).has(loadId);
 }
 

@@ -1,3 +1,4 @@
+import type { JobId, LoadId, PartnerId } from '../../domain/ids.ts';
 import type { ResolvedKey } from '../../domain/attribute.ts';
 import type { JobVersions } from '../../domain/job.ts';
 import type { Load } from '../../ports/load-stage.ts';
@@ -30,7 +31,7 @@ export function clickhouseWarehouse(engine: Engine): Warehouse {
 }
 
 /** Idempotent: a load reads each key once. */
-async function writeJobKeys(engine: Engine, jobId: number, keys: readonly ResolvedKey[]): Promise<void> {
+async function writeJobKeys(engine: Engine, jobId: JobId, keys: readonly ResolvedKey[]): Promise<void> {
   if (keys.length === 0) return;
   await shardFor(engine, jobId).insert({
     table: 'job_keys',
@@ -64,8 +65,8 @@ async function publishLoad(engine: Engine, load: Load): Promise<void> {
  */
 async function replaceAttributes(
   engine: Engine,
-  job: { readonly id: number; readonly partnerId: number; readonly versions: JobVersions },
-  loadIds: readonly number[],
+  job: { readonly id: number; readonly partnerId: PartnerId; readonly versions: JobVersions },
+  loadIds: readonly LoadId[],
 ): Promise<void> {
   const named = await engine.shards[0].query({
     query:
@@ -94,7 +95,7 @@ async function replaceAttributes(
  * Adds the distinct devices of a job's committed loads to the known devices and counts them. Reading in sort order puts
  * equal devices next to each other, which takes little memory.
  */
-async function publishDevices(engine: Engine, jobId: number, loadIds: readonly number[]): Promise<number> {
+async function publishDevices(engine: Engine, jobId: JobId, loadIds: readonly LoadId[]): Promise<number> {
   if (loadIds.length === 0) return 0;
   const ofJob = 'FROM staged_devices_local WHERE job_id = {job: UInt64} AND load_id IN ({loads: Array(UInt64)})';
   const query_params = { job: jobId, loads: loadIds };

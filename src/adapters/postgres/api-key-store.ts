@@ -1,3 +1,4 @@
+import type { PartnerId } from '../../domain/ids.ts';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { ApiKey, KeyWish } from '../../domain/api-key.ts';
 import { toScopes } from '../../domain/caller.ts';
@@ -44,7 +45,7 @@ function toApiKey(row: Omit<ApiKey, 'scopes'> & { readonly scopes: readonly stri
 
 async function insertKey(
   db: Database | Tx,
-  partnerId: number,
+  partnerId: PartnerId,
   keyHash: Uint8Array,
   { name, scopes, livesSeconds }: KeyWish,
 ): Promise<ApiKey> {
@@ -73,7 +74,7 @@ type Next = Parameters<ApiKeyStore['rotate']>[2];
 /** Both or neither: a key does not get an end before there is one to go on with. */
 async function rotateKey(
   db: Database,
-  partnerId: number,
+  partnerId: PartnerId,
   keyId: number,
   next: Next,
 ): Promise<{ old: ApiKey; made: ApiKey } | null> {

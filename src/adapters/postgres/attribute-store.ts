@@ -1,3 +1,4 @@
+import type { PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { Attribute } from '../../domain/attribute.ts';
 import type { AttributeStore, Page } from '../../ports/partner-store.ts';
@@ -21,7 +22,7 @@ export function postgresAttributeStore(db: Database): AttributeStore {
 
 async function change(
   db: Database,
-  partnerId: number,
+  partnerId: PartnerId,
   attributeId: number,
   values: { name: string } | { retired_at: ReturnType<typeof sql<Date>> },
 ): Promise<boolean> {
@@ -38,7 +39,7 @@ async function change(
 /** A new attribute takes no foreign key away from another: that is what tying is for. */
 async function insertAttribute(
   db: Database,
-  partnerId: number,
+  partnerId: PartnerId,
   attribute: { name: string; foreignKeys: readonly string[] },
 ): Promise<Attribute> {
   return db.transaction().execute(async (tx) => {
@@ -55,7 +56,7 @@ async function insertAttribute(
 
 export async function selectAttributes(
   db: Database,
-  partnerId: number,
+  partnerId: PartnerId,
   which: { readonly retired: boolean; readonly page?: Page },
 ): Promise<Attribute[]> {
   let query = db
@@ -82,7 +83,7 @@ export async function selectAttributes(
 /** A key means one attribute of the partner; tying it again moves it. */
 async function tieForeignKeys(
   tx: Tx,
-  partnerId: number,
+  partnerId: PartnerId,
   attributeId: number,
   foreignKeys: readonly string[],
 ): Promise<boolean> {

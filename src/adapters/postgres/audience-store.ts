@@ -1,3 +1,4 @@
+import type { JobId, PartnerId } from '../../domain/ids.ts';
 import { type RawBuilder, sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { z } from 'zod';
@@ -132,8 +133,8 @@ async function appendToAudience(
 }
 
 type NewLoad = {
-  readonly jobId: number;
-  readonly partnerId: number;
+  readonly jobId: JobId;
+  readonly partnerId: PartnerId;
   readonly audienceId: number;
   readonly generation: number;
   readonly filePath: string;
@@ -191,7 +192,7 @@ async function clearAudience(
 }
 
 /** Looked for among the partner's open jobs, which are few. One that had listed no files has left nothing to clean. */
-async function cancelJobs(tx: Tx, partnerId: number, audienceId: number): Promise<void> {
+async function cancelJobs(tx: Tx, partnerId: PartnerId, audienceId: number): Promise<void> {
   await tx
     .updateTable('job')
     .set({

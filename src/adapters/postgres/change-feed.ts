@@ -1,3 +1,4 @@
+import type { PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -24,7 +25,7 @@ export function postgresChangeFeed(options: {
   const subscribers: Parameters<ChangeFeed['subscribe']>[0][] = [];
   const closing = new AbortController();
   const state: { session: Client | null; life: Promise<void> | null } = { session: null, life: null };
-  const tell = (partnerId: number | null): void => {
+  const tell = (partnerId: PartnerId | null): void => {
     for (const onChange of subscribers) onChange(partnerId);
   };
 

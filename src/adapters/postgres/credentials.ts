@@ -1,10 +1,11 @@
+import type { JobId, PartnerId } from '../../domain/ids.ts';
 import { z } from 'zod';
 import { type BucketCredentials, isRole } from '../../domain/partner-bucket.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { Sealed, Sealer } from '../../ports/crypto.ts';
 import type { Database } from './db/tables.ts';
 
-type Owner = { readonly jobId: number; readonly partnerId: number };
+type Owner = { readonly jobId: JobId; readonly partnerId: PartnerId };
 
 const keysSchema = z.object({ accessKeyId: z.string(), secretAccessKey: z.string(), region: z.string() });
 const roleSchema = z.object({ roleArn: z.string(), region: z.string() });

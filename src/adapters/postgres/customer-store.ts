@@ -1,3 +1,4 @@
+import type { PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { Customer, UserToken } from '../../domain/customer.ts';
 import type { CustomerStore, Page } from '../../ports/partner-store.ts';
@@ -7,7 +8,7 @@ import { explainUniqueViolation } from './db/unique-violation.ts';
 const taken = 'The names of customers are unique for a partner, and this one is taken.';
 
 export function postgresCustomerStore(db: Database): CustomerStore {
-  const ofPartner = (partnerId: number) =>
+  const ofPartner = (partnerId: PartnerId) =>
     db.selectFrom('customer').select(['id', 'name']).where('partner_id', '=', partnerId);
   return {
     create: (partnerId, name) =>
@@ -32,7 +33,7 @@ export function postgresCustomerStore(db: Database): CustomerStore {
 /** The customer is looked up in the statement itself: no token can join one partner with another's customer. */
 async function insertUserToken(
   db: Database,
-  partnerId: number,
+  partnerId: PartnerId,
   customerId: number,
   tokenHash: Uint8Array,
 ): Promise<number | null> {
@@ -51,7 +52,7 @@ async function insertUserToken(
   return made?.id ?? null;
 }
 
-async function revokeUserToken(db: Database, partnerId: number, tokenId: number): Promise<boolean> {
+async function revokeUserToken(db: Database, partnerId: PartnerId, tokenId: number): Promise<boolean> {
   const revoked = await db
     .updateTable('user_token')
     .set({ revoked_at: sql<Date>`coalesce(revoked_at, now())` })
@@ -62,7 +63,11 @@ async function revokeUserToken(db: Database, partnerId: number, tokenId: number)
   return revoked !== undefined;
 }
 
-async function selectCustomerOfToken(db: Database, partnerId: number, tokenHash: Uint8Array): Promise<Customer | null> {
+async function selectCustomerOfToken(
+  db: Database,
+  partnerId: PartnerId,
+  tokenHash: Uint8Array,
+): Promise<Customer | null> {
   const found = await db
     .selectFrom('user_token as token')
     .innerJoin('customer', 'customer.id', 'token.customer_id')
@@ -74,7 +79,7 @@ async function selectCustomerOfToken(db: Database, partnerId: number, tokenHash:
   return found ?? null;
 }
 
-async function selectUserTokens(db: Database, partnerId: number, page: Page): Promise<UserToken[]> {
+async function selectUserTokens(db: Database, partnerId: PartnerId, page: Page): Promise<UserToken[]> {
   const rows = await db
     .selectFrom('user_token as token')
     .innerJoin('customer', 'customer.id', 'token.customer_id')

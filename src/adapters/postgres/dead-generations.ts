@@ -1,3 +1,4 @@
+import type { PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { DeadGeneration } from '../../ports/audience-store.ts';
 import type { Generation } from '../../ports/warehouse.ts';
@@ -36,7 +37,7 @@ export async function claimDueGenerations(db: Database, limit: number): Promise<
   });
 }
 
-export async function renewPurgeLease(db: Database, partnerIds: readonly number[]): Promise<void> {
+export async function renewPurgeLease(db: Database, partnerIds: readonly PartnerId[]): Promise<void> {
   await db
     .updateTable('dead_generation')
     .set({ purging_until: lease })
@@ -47,7 +48,7 @@ export async function renewPurgeLease(db: Database, partnerIds: readonly number[
 }
 
 /** Ends a purge, however it went. */
-export async function endPurge(db: Database, partnerIds: readonly number[], seconds: number): Promise<void> {
+export async function endPurge(db: Database, partnerIds: readonly PartnerId[], seconds: number): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await tx
       .updateTable('partner')
@@ -69,7 +70,7 @@ export async function selectDead(db: Database, limit: number): Promise<DeadGener
 }
 
 type DeadRow = {
-  partner_id: number;
+  partner_id: PartnerId;
   audience_id: number;
   generation: number;
   dead_at: Date;

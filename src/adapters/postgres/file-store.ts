@@ -1,3 +1,4 @@
+import type { BatchId, JobId, LoadId } from '../../domain/ids.ts';
 import { badRowShares } from '@inlet/row-rule/file-rule';
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
@@ -24,7 +25,7 @@ export function postgresFileStore(db: Database, boss: PgBoss, filesOut: number):
 type ClaimRow = LoadRow & {
   id: number;
   attempt: number;
-  previous_load_id: number | null;
+  previous_load_id: LoadId | null;
   key: string;
   etag: string;
   size: number;
@@ -36,7 +37,7 @@ type ClaimRow = LoadRow & {
  * Takes all files of a batch that are not staged yet. The new attempt number is what makes every earlier attempt
  * powerless. The job's row is not locked: whether it goes on is asked again when the attempt commits.
  */
-async function claimBatch(db: Database, batchId: number): Promise<BatchClaim | null> {
+async function claimBatch(db: Database, batchId: BatchId): Promise<BatchClaim | null> {
   const { rows } = await sql<ClaimRow>`
     WITH before AS (
       SELECT id, load_id FROM job_file
@@ -166,7 +167,7 @@ async function sendAlone(tx: Tx, fileIds: readonly number[]): Promise<void> {
     .execute();
 }
 
-async function addToJob(tx: Tx, jobId: number, rows: number): Promise<void> {
+async function addToJob(tx: Tx, jobId: JobId, rows: number): Promise<void> {
   await tx
     .updateTable('import_log')
     .set({ total_rows: sql`total_rows + ${rows}` })
@@ -197,8 +198,8 @@ async function recordProgress(
   return (await query.execute(db)).rows.length === files.length;
 }
 
-type Staged = { readonly loadIds: readonly number[]; readonly jobIds: readonly number[] };
-type Live = { readonly loadIds: Set<number>; readonly jobIds: Set<number> };
+type Staged = { readonly loadIds: readonly LoadId[]; readonly jobIds: readonly JobId[] };
+type Live = { readonly loadIds: Set<LoadId>; readonly jobIds: Set<JobId> };
 
 /**
  * A load is live while its files are loading, and in a replacing job until the job ends. While a backup is being taken all
@@ -211,7 +212,7 @@ async function selectLive(db: Database, staged: Staged): Promise<Live> {
   });
 }
 
-async function liveLoads(tx: Tx, loadIds: readonly number[]): Promise<Set<number>> {
+async function liveLoads(tx: Tx, loadIds: readonly LoadId[]): Promise<Set<number>> {
   const loads = await tx
     .selectFrom('job_file as file')
     .innerJoin('job', 'job.id', 'file.job_id')
@@ -229,7 +230,7 @@ async function liveLoads(tx: Tx, loadIds: readonly number[]): Promise<Set<number
   return new Set(loads.flatMap(({ load_id }) => load_id ?? []));
 }
 
-async function liveJobs(tx: Tx, jobIds: readonly number[]): Promise<Set<number>> {
+async function liveJobs(tx: Tx, jobIds: readonly JobId[]): Promise<Set<number>> {
   const jobs = await tx
     .selectFrom('job')
     .select('id')

@@ -1,3 +1,4 @@
+import type { PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,7 +9,7 @@ import type { AcceptedRequests } from '../../ports/request-store.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Tx, Database } from './db/tables.ts';
 
-type RequestKey = { readonly partnerId: number; readonly keyHash: Buffer };
+type RequestKey = { readonly partnerId: PartnerId; readonly keyHash: Buffer };
 type StoredRequest = { readonly fingerprint: Uint8Array; readonly result: unknown };
 
 /** Stores call these in their own transactions, so that a request is stored together with its effect. */
@@ -32,7 +33,7 @@ export function postgresAcceptedRequests(db: Database): RequestRecords {
 type Deps = { readonly db: Database; readonly requests: RequestRecords };
 
 type Run<Result> = {
-  readonly partnerId: number;
+  readonly partnerId: PartnerId;
   /** Null: the request has no idempotency key. */
   readonly idempotency: IdempotentRequest | null;
   readonly result: z.ZodType<Result>;

@@ -1,3 +1,4 @@
+import type { JobId, PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { z } from 'zod';
@@ -46,7 +47,7 @@ export function postgresImportLogStore(
 /** The stored result of an idempotent request: the job's ID. */
 const result = z.int();
 
-type Owner = { readonly jobId: number; readonly partnerId: number };
+type Owner = { readonly jobId: JobId; readonly partnerId: PartnerId };
 
 async function insertImport(tx: Tx, sealer: Sealer, owner: Owner, request: NewImport): Promise<number> {
   await tx
@@ -114,7 +115,7 @@ const runningSeconds = sql<number | null>`extract(epoch FROM now() - job.listed_
 /** The partner's import logs, newest first. */
 async function selectImportLogs(
   db: Database,
-  partnerId: number,
+  partnerId: PartnerId,
   filter: { importLogId: number } | { beforeId: number; limit: number },
 ): Promise<ImportLog[]> {
   let query = db

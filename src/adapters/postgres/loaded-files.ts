@@ -1,3 +1,4 @@
+import type { JobId, LoadId, PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import { isFailureCode } from '../../domain/failure-catalogue.ts';
 import { importMode, pathType } from '../../domain/import-log.ts';
@@ -9,8 +10,8 @@ import type { Database } from './db/tables.ts';
 import { toJobStatus, toPathType } from './db/tables.ts';
 
 type OfWhat =
-  | { readonly partnerId: number; readonly jobId: number }
-  | { readonly partnerId: number; readonly audienceId: number; readonly generation: number };
+  | { readonly partnerId: PartnerId; readonly jobId: JobId }
+  | { readonly partnerId: PartnerId; readonly audienceId: number; readonly generation: number };
 
 /** Files of a job, or those of an audience that are shown, in the order of their ids. */
 export async function selectLoadedFiles(db: Database, of: OfWhat, page: FilePage): Promise<LoadedFile[]> {
@@ -66,10 +67,10 @@ export const loadColumns = sql.raw(`
   a.audience_id, a.generation`);
 
 export type LoadRow = {
-  job_id: number;
-  partner_id: number;
+  job_id: JobId;
+  partner_id: PartnerId;
   seq: number;
-  load_id: number;
+  load_id: LoadId;
   path_type: number | null;
   mode: string | null;
   file_path: string;

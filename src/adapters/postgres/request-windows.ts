@@ -1,3 +1,4 @@
+import type { PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import { requestWindowSeconds } from '../../domain/limits.ts';
 import type { RequestWindows, RequestPortion, TakenRequests } from '../../ports/request-store.ts';
@@ -34,7 +35,7 @@ async function takeRequests(
   const partnerIds = portions.map(({ partnerId }) => partnerId);
   const keyIds = portions.map(({ keyId }) => keyId ?? allKeys);
   const requests = portions.map((portion) => portion.requests);
-  const { rows } = await sql<{ partnerId: number; keyId: number; taken: number; secondsLeft: number }>`
+  const { rows } = await sql<{ partnerId: PartnerId; keyId: number; taken: number; secondsLeft: number }>`
     INSERT INTO request_window AS known (partner_id, key_id, number, taken)
     SELECT partner_id, key_id, floor(extract(epoch FROM now()) / ${windowSeconds}::int), requests
     FROM unnest(${partnerIds}::bigint[], ${keyIds}::bigint[], ${requests}::bigint[])

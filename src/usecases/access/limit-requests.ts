@@ -1,3 +1,4 @@
+import type { PartnerId } from '../../domain/ids.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { type RequestLimits, nextPortion, requestWindowSeconds } from '../../domain/limits.ts';
 import type { Log } from '../../ports/observability.ts';
@@ -28,7 +29,7 @@ type Deps = {
 
 /** This process's share of the quota of one key or one partner. */
 type Budget = Pick<Quota, 'name' | 'limit'> & {
-  readonly partnerId: number;
+  readonly partnerId: PartnerId;
   readonly keyId: number | null;
   /** Reserved and not yet used. */
   left: number;

@@ -1,3 +1,4 @@
+import type { JobId } from '../../domain/ids.ts';
 import { Failure } from '../../domain/failure.ts';
 import { pathType } from '../../domain/import-log.ts';
 import { jobStatus } from '../../domain/job.ts';
@@ -6,14 +7,14 @@ import { type QueueImportDeps, queueImport } from '../accept/queue-import.ts';
 import { type WriteAudienceDeps, appendAudienceFiles } from '../accept/write-audiences.ts';
 
 /** To an operator. */
-export function noSuchJob(jobId: number): Failure {
+export function noSuchJob(jobId: JobId): Failure {
   return new Failure('not_found', `There is no job ${jobId}. See \`inlet jobs list\`.`);
 }
 
 type Done = Extract<Cancellation, { readonly is: 'never started' | 'stopped' }>;
 
 /** Ends a job of whichever partner, without anything of it half-loaded; a refusal says what the job is at. */
-export async function cancelJob(deps: { readonly operations: Operations }, jobId: number): Promise<Done> {
+export async function cancelJob(deps: { readonly operations: Operations }, jobId: JobId): Promise<Done> {
   const cancelled = await deps.operations.cancelJob(jobId);
   if (!cancelled) throw noSuchJob(jobId);
   if (cancelled.is === 'never started' || cancelled.is === 'stopped') return cancelled;
@@ -29,7 +30,7 @@ function whatItIsAt(refused: Exclude<Cancellation, Done>): string {
 export type RetryJobDeps = QueueImportDeps & WriteAudienceDeps & { readonly operations: Operations };
 
 /** Asks for the same again on behalf of the partner, at the end of its lane. Gives the id of the new job. */
-export async function retryJob(deps: RetryJobDeps, jobId: number): Promise<number> {
+export async function retryJob(deps: RetryJobDeps, jobId: JobId): Promise<number> {
   const found = await deps.operations.findRequest(jobId);
   if (!found) throw noSuchJob(jobId);
   const reason = whyNot(found);

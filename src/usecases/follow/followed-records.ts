@@ -1,7 +1,7 @@
 import type { AudienceScope } from '../../domain/audience.ts';
 import type { ImportLog } from '../../domain/import-log.ts';
 import { jobStatus } from '../../domain/job.ts';
-import type { PartnerId } from '../../domain/partner.ts';
+import type { PartnerId } from '../../domain/ids.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { Log } from '../../ports/observability.ts';

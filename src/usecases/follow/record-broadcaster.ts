@@ -1,4 +1,4 @@
-import type { PartnerId } from '../../domain/partner.ts';
+import type { PartnerId } from '../../domain/ids.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { ChangeFeed, RecordMark } from '../../ports/records.ts';
 import {

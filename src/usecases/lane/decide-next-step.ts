@@ -1,3 +1,4 @@
+import type { BatchId, JobId, LoadId } from '../../domain/ids.ts';
 import type { AudienceJob, CountsBefore, DeleteJob, ImportJob, LaneJob } from '../../ports/lane-store.ts';
 
 /** A partner's lane as read in one transaction, under the lane's lock. */
@@ -5,7 +6,7 @@ export type LaneSnapshot = {
   /** A backup is taking its cut. */
   readonly isPaused: boolean;
   /** The oldest canceled job that may have left staged rows behind, and the loads to drop. */
-  readonly canceled: { readonly jobId: number; readonly loadIds: readonly number[] } | null;
+  readonly canceled: { readonly jobId: JobId; readonly loadIds: readonly LoadId[] } | null;
   /** The oldest open job. */
   readonly head: LaneHead | null;
 };
@@ -21,7 +22,7 @@ export type LaneHead = { readonly isCanceled: boolean } & (
 /** The open files of a started job. */
 export type FileProgress = {
   /** The first batches with a file that is not staged, as many as may be in flight. */
-  readonly batchIds: readonly number[];
+  readonly batchIds: readonly BatchId[];
   readonly stagedFiles: number;
   /** Accepted rows in the staged files. */
   readonly stagedRows: number;
@@ -31,19 +32,19 @@ export type FileProgress = {
 
 export type LaneDecision =
   /** Complete the token. A new job or a staged file sends another. */
-  | { readonly do: 'rest'; readonly dispatch: readonly number[] }
+  | { readonly do: 'rest'; readonly dispatch: readonly BatchId[] }
   /** Drop the canceled job's staging tables. */
-  | { readonly do: 'clean'; readonly jobId: number; readonly loadIds: readonly number[] }
+  | { readonly do: 'clean'; readonly jobId: JobId; readonly loadIds: readonly LoadId[] }
   /** End the canceled jobs at the head of the lane, then read the lane again. */
   | { readonly do: 'end canceled' }
   | { readonly do: 'prepare' | 'finish'; readonly job: LaneJob }
   /** Claim and publish every staged load of the job, and send out the next batches. */
-  | { readonly do: 'publish'; readonly job: ImportJob; readonly dispatch: readonly number[] }
+  | { readonly do: 'publish'; readonly job: ImportJob; readonly dispatch: readonly BatchId[] }
   | {
       readonly do: 'publish';
       readonly job: AudienceJob;
       readonly before: CountsBefore;
-      readonly dispatch: readonly number[];
+      readonly dispatch: readonly BatchId[];
     };
 
 /** Lane policy: jobs run in submission order, and a started job publishes what is staged while other files load. */

@@ -1,11 +1,12 @@
+import type { LoadId } from '../../domain/ids.ts';
 import { importMode } from '../../domain/import-log.ts';
 import { type CountsBefore, type ImportJob, type StagedLoad, isTakenOver } from '../../ports/lane-store.ts';
 
 /** Staging tables to drop after publishing. */
 export type DropPlan = {
-  readonly drop: readonly number[];
+  readonly drop: readonly LoadId[];
   /** An earlier holder of the lane claimed these loads and may still be publishing them: stop its statements first. */
-  readonly stopAndDrop: readonly number[];
+  readonly stopAndDrop: readonly LoadId[];
 };
 
 export type ImportPublishPlan = DropPlan & { readonly publish: readonly StagedLoad[] };

@@ -1,3 +1,4 @@
+import type { JobId, LoadId } from '../../domain/ids.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { LaneJob, LaneStep, LaneStore, LaneToken } from '../../ports/lane-store.ts';
 import type { Trace } from '../../ports/observability.ts';
@@ -57,7 +58,7 @@ async function finish(deps: RunLaneDeps, job: LaneJob): Promise<void> {
 }
 
 /** Stops the statements of a canceled job and drops its staging tables. */
-async function cleanUp(deps: RunLaneDeps, jobId: number, loadIds: readonly number[]): Promise<void> {
+async function cleanUp(deps: RunLaneDeps, jobId: JobId, loadIds: readonly LoadId[]): Promise<void> {
   for (const loadId of loadIds) await deps.stage.dropLoad(loadId);
   await deps.lanes.markCleaned(jobId);
   deps.log.info({ jobId, loads: loadIds.length }, 'canceled job cleaned up');

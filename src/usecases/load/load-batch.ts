@@ -1,3 +1,4 @@
+import type { BatchId } from '../../domain/ids.ts';
 import type { BatchClaim, FileOutcome } from '../../ports/load-stage.ts';
 import type { Trace } from '../../ports/observability.ts';
 import { decideAbandonedOutcomes, decideFileOutcomes, isReloadDue } from './decide-outcomes.ts';
@@ -13,7 +14,7 @@ type LoadBatchDeps = StageBatchDeps & { readonly trace: Trace };
  * Each attempt has its own load ID and first removes what the previous attempt left. An attempt that was presumed dead
  * and resumes cannot commit, because the claim is no longer its own, and its load is never published.
  */
-export async function loadBatch(deps: LoadBatchDeps, batchId: number, signal: AbortSignal): Promise<void> {
+export async function loadBatch(deps: LoadBatchDeps, batchId: BatchId, signal: AbortSignal): Promise<void> {
   const claim = await deps.files.claim(batchId);
   if (!claim) return;
   const { partnerId, jobId, loadId } = claim.load;
@@ -66,7 +67,7 @@ async function stageOrDrop(
  * Ends a batch that is out of attempts, so that its job can end and the lane can continue. A staged batch is not
  * abandoned: there is nothing left to claim then.
  */
-export async function abandonBatch(deps: StageBatchDeps, batchId: number): Promise<void> {
+export async function abandonBatch(deps: StageBatchDeps, batchId: BatchId): Promise<void> {
   const claim = await deps.files.claim(batchId);
   if (!claim) return;
   if (claim.previousLoadId !== null) await deps.stage.dropLoad(claim.previousLoadId);

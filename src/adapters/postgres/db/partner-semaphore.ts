@@ -1,8 +1,9 @@
+import type { PartnerId } from '../../../domain/ids.ts';
 import { Failure } from '../../../domain/failure.ts';
 
 export type Places = {
   /** Waits for a place; gives back how to leave it. */
-  readonly enter: (partnerId: number) => Promise<() => void>;
+  readonly enter: (partnerId: PartnerId) => Promise<() => void>;
 };
 
 /** So many places at a time for each partner. Whoever finds none waits for its turn, but not for ever. */

@@ -1,3 +1,4 @@
+import type { PartnerId } from '../../../domain/ids.ts';
 import type { PostgresPool } from 'kysely';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Client, DatabaseError, type Pool, type PoolClient } from 'pg';
@@ -57,7 +58,7 @@ export function callersPool(door: Pool, rooms: Pool, patienceMs: number): Postgr
   const told = new WeakMap<PoolClient, string>();
   const places = partnerSemaphore(Math.ceil(rooms.options.max / 2), patienceMs);
 
-  async function connectInPlace(partnerId: number): Promise<PoolClient> {
+  async function connectInPlace(partnerId: PartnerId): Promise<PoolClient> {
     const leave = await places.enter(partnerId);
     try {
       const client = await rooms.connect();

@@ -1,3 +1,4 @@
+import type { BatchId, JobId, LoadId, PartnerId } from '../../../domain/ids.ts';
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import { type ImportLogError, importMode, keyType, logType, pathType } from '../../../domain/import-log.ts';
 import { jobKind, jobStatus } from '../../../domain/job.ts';
@@ -6,7 +7,7 @@ import { jobKind, jobStatus } from '../../../domain/job.ts';
 type Timestamp = ColumnType<Date, Date | undefined, Date>;
 
 type PartnerTable = {
-  id: Generated<number>;
+  id: Generated<PartnerId>;
   name: string;
   prefix: string;
   next_seq: Generated<number>;
@@ -18,7 +19,7 @@ type PartnerTable = {
 
 type ApiKeyTable = {
   id: Generated<number>;
-  partner_id: number;
+  partner_id: PartnerId;
   key_hash: Uint8Array;
   name: Generated<string>;
   scopes: ColumnType<readonly string[] | null, string[] | null | undefined, never>;
@@ -34,7 +35,7 @@ type AuditLogTable = {
   event: ColumnType<string, string, never>;
   actor: ColumnType<string, string, never>;
   database_user: ColumnType<string, never, never>;
-  partner_id: ColumnType<number | null, number | null, never>;
+  partner_id: ColumnType<PartnerId | null, number | null, never>;
   key_id: ColumnType<number | null, number | null, never>;
   subject_id: ColumnType<number | null, never, never>;
   operation: ColumnType<string | null, string, never>;
@@ -46,17 +47,17 @@ type AuditLogTable = {
 
 type AttributeTable = {
   id: Generated<number>;
-  partner_id: number;
+  partner_id: PartnerId;
   name: string;
   created_at: Timestamp;
   retired_at: Date | null;
 };
 
-type AttributeForeignKeyTable = { partner_id: number; foreign_key: string; attribute_id: number };
+type AttributeForeignKeyTable = { partner_id: PartnerId; foreign_key: string; attribute_id: number };
 
 type JobTable = {
-  id: Generated<number>;
-  partner_id: number;
+  id: Generated<JobId>;
+  partner_id: PartnerId;
   seq: number;
   kind: string;
   status: Generated<number>;
@@ -71,8 +72,8 @@ type JobTable = {
 };
 
 type ImportLogTable = {
-  job_id: number;
-  partner_id: number;
+  job_id: JobId;
+  partner_id: PartnerId;
   log_type: number;
   file_path: string;
   path_type: number;
@@ -89,17 +90,17 @@ type ImportLogTable = {
 
 type JobFileTable = {
   id: Generated<number>;
-  job_id: number;
-  partner_id: number;
+  job_id: JobId;
+  partner_id: PartnerId;
   key: string;
   path: string;
   etag: string;
   size: number;
   gzip: boolean | null;
-  batch_id: number;
+  batch_id: BatchId;
   status: Generated<number>;
   attempt: Generated<number>;
-  load_id: number | null;
+  load_id: LoadId | null;
   staged: Generated<boolean>;
   total_rows: Generated<number>;
   accepted_rows: Generated<number>;
@@ -115,11 +116,11 @@ type JobFileTable = {
   updated_at: Timestamp;
 };
 
-type CustomerTable = { id: Generated<number>; partner_id: number; name: string; created_at: Timestamp };
+type CustomerTable = { id: Generated<number>; partner_id: PartnerId; name: string; created_at: Timestamp };
 
 type UserTokenTable = {
   id: Generated<number>;
-  partner_id: number;
+  partner_id: PartnerId;
   customer_id: number;
   token_hash: Uint8Array;
   created_at: Timestamp;
@@ -128,7 +129,7 @@ type UserTokenTable = {
 
 type AudienceTable = {
   id: Generated<number>;
-  partner_id: number;
+  partner_id: PartnerId;
   customer_id: number | null;
   name: string;
   warehouse_segment_id: Generated<number>;
@@ -143,8 +144,8 @@ type AudienceTable = {
 };
 
 type AudienceLoadTable = {
-  job_id: number;
-  partner_id: number;
+  job_id: JobId;
+  partner_id: PartnerId;
   audience_id: number;
   generation: number;
   file_path: string;
@@ -154,7 +155,7 @@ type AudienceLoadTable = {
 type DeadGenerationTable = {
   audience_id: number;
   generation: number;
-  partner_id: number;
+  partner_id: PartnerId;
   dead_at: Timestamp;
   check_at: Timestamp;
   purging_until: Date | null;
@@ -171,10 +172,10 @@ type CompositionTable = {
   computed_at: Timestamp;
 };
 
-type JobCredentialTable = { job_id: number; key_id: string; sealed: Uint8Array };
+type JobCredentialTable = { job_id: JobId; key_id: string; sealed: Uint8Array };
 
 type AcceptedRequestTable = {
-  partner_id: number;
+  partner_id: PartnerId;
   key_hash: Uint8Array;
   fingerprint: Uint8Array;
   result: ColumnType<unknown, string, string>;
@@ -183,7 +184,7 @@ type AcceptedRequestTable = {
 
 type JobFileRejectTable = { job_file_id: number; reason: string; rows: number; first_row: number };
 
-type RequestWindowTable = { partner_id: number; key_id: number; number: number; taken: number };
+type RequestWindowTable = { partner_id: PartnerId; key_id: number; number: number; taken: number };
 
 export type Tables = {
   partner: PartnerTable;

@@ -1,3 +1,4 @@
+import type { JobId, LoadId } from '../../../domain/ids.ts';
 import { columnOfReason, isRejectReason, rejectReasons } from '@inlet/row-rule/reject-reason';
 import { sql } from 'kysely';
 import { failureCatalogue, isFailureCode } from '../../../domain/failure-catalogue.ts';
@@ -18,12 +19,12 @@ export type JobEnd = {
   readonly uniqueDevices: number | null;
 };
 
-export async function endJob(db: Database, jobId: number, end: JobEnd): Promise<void> {
+export async function endJob(db: Database, jobId: JobId, end: JobEnd): Promise<void> {
   await db.transaction().execute((tx) => endJobIn(tx, jobId, end));
 }
 
 /** Takes the job to its final status and wipes its credentials, once: of two holders of the lane the second changes nothing. */
-export async function endJobIn(tx: Tx, jobId: number, end: JobEnd): Promise<void> {
+export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void> {
   const status = end.failure ? jobStatus.failed : jobStatus.done;
   const ended = await tx
     .updateTable('job')
@@ -56,7 +57,7 @@ export async function endJobIn(tx: Tx, jobId: number, end: JobEnd): Promise<void
     .execute();
 }
 
-export async function summarizeJob(db: Database, jobId: number): Promise<JobSummary> {
+export async function summarizeJob(db: Database, jobId: JobId): Promise<JobSummary> {
   const files = await db
     .selectFrom('job_file')
     .select(['load_id', 'status', 'failure_code'])
@@ -75,12 +76,12 @@ export async function summarizeJob(db: Database, jobId: number): Promise<JobSumm
   };
 }
 
-function loadIdsOf(files: readonly { readonly load_id: number | null }[]): number[] {
+function loadIdsOf(files: readonly { readonly load_id: LoadId | null }[]): number[] {
   return [...new Set(files.flatMap(({ load_id }) => load_id ?? []))];
 }
 
 /** Failed files first, then refused rows by file and reason, as many as a record holds. */
-async function selectErrors(db: Database, jobId: number): Promise<ImportLogError[]> {
+async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[]> {
   const { rows } = await sql<{ code: string; detail: string | null; file: string; row: number | null; count: number }>`
     SELECT code, detail, file, "row", count FROM (
       SELECT 0 AS rank, f.id, f.failure_code AS code, f.failure_detail AS detail,
@@ -109,7 +110,7 @@ async function selectErrors(db: Database, jobId: number): Promise<ImportLogError
  * his when he looks, and can commit nothing. The caller holds the job's row; files are locked in the order in which a
  * claim locks them.
  */
-export async function cancelFiles(tx: Tx, jobId: number): Promise<void> {
+export async function cancelFiles(tx: Tx, jobId: JobId): Promise<void> {
   const { code, detail } = cancelledFile();
   await sql`
     WITH open AS (

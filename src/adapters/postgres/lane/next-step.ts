@@ -1,3 +1,4 @@
+import type { BatchId, JobId, PartnerId } from '../../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { errorOfJob } from '../../../domain/import-log.ts';
@@ -55,7 +56,7 @@ export async function nextStep(db: Database, boss: PgBoss, token: LaneToken, bat
 }
 
 /** Taken before any other lock. Until the transaction ends, no one else reads the lane or appends to it. */
-export async function lockLane(tx: Tx, partnerId: number): Promise<{ prefix: string }> {
+export async function lockLane(tx: Tx, partnerId: PartnerId): Promise<{ prefix: string }> {
   return tx
     .selectFrom('partner')
     .select('prefix')
@@ -122,7 +123,7 @@ function toLaneJob(row: JobRow, partner: { readonly id: number; readonly prefix:
   return { ...loading, kind, keyType: toKeyType(row.key_type ?? -1), compressed: row.compressed, mode };
 }
 
-async function selectFileProgress(tx: Tx, jobId: number, batchLimit: number): Promise<FileProgress> {
+async function selectFileProgress(tx: Tx, jobId: JobId, batchLimit: number): Promise<FileProgress> {
   const { rows } = await sql<FileProgress>`
     SELECT
       (SELECT coalesce(json_agg(batch_id ORDER BY batch_id), '[]') FROM (${openBatches(jobId, batchLimit)}) AS open)
@@ -138,8 +139,8 @@ async function selectFileProgress(tx: Tx, jobId: number, batchLimit: number): Pr
 }
 
 /** Batches of the job with a file that is not staged, in the order of the listing. */
-function openBatches(jobId: number, limit: number) {
-  return sql<{ batch_id: number }>`
+function openBatches(jobId: JobId, limit: number) {
+  return sql<{ batch_id: BatchId }>`
     SELECT batch_id FROM job_file
     WHERE job_id = ${jobId} AND status IN (${jobStatus.pending}, ${jobStatus.running}) AND NOT staged
     GROUP BY batch_id ORDER BY batch_id LIMIT ${limit}`;
@@ -149,7 +150,7 @@ function openBatches(jobId: number, limit: number) {
  * Sends a token for each of the first open batches. A batch that already has a token keeps it; one that lost its token
  * gets a new one. The caller holds the job's row.
  */
-export async function dispatchBatches(boss: PgBoss, tx: Tx, jobId: number, limit: number): Promise<void> {
+export async function dispatchBatches(boss: PgBoss, tx: Tx, jobId: JobId, limit: number): Promise<void> {
   const { rows } = await openBatches(jobId, limit).execute(tx);
   await sendFileTokens(
     boss,
@@ -159,7 +160,7 @@ export async function dispatchBatches(boss: PgBoss, tx: Tx, jobId: number, limit
 }
 
 /** A job that a clear canceled may have left staged rows behind. */
-async function selectCanceledJob(tx: Tx, partnerId: number): Promise<LaneSnapshot['canceled']> {
+async function selectCanceledJob(tx: Tx, partnerId: PartnerId): Promise<LaneSnapshot['canceled']> {
   const job = await tx
     .selectFrom('job')
     .select('id')
@@ -209,7 +210,7 @@ type StagedRow = LoadRow & {
 };
 
 /** Claims every staged load of the job. The attempt number fences earlier holders of the lane. */
-async function claimStagedLoads(tx: Tx, jobId: number): Promise<StagedLoad[]> {
+async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
   const { rows } = await sql<StagedRow>`
     UPDATE job_file f SET publish_attempts = f.publish_attempts + 1
     FROM job j LEFT JOIN import_log l ON l.job_id = j.id LEFT JOIN audience_load a ON a.job_id = j.id
@@ -238,7 +239,7 @@ async function claimStagedLoads(tx: Tx, jobId: number): Promise<StagedLoad[]> {
  * head, so that a partner's jobs end in submission order. The caller holds the lane. A canceled job that has files was
  * started by a worker of the previous release; its files fail, and no worker can claim them.
  */
-export async function endCanceledJobs(tx: Tx, partnerId: number): Promise<void> {
+export async function endCanceledJobs(tx: Tx, partnerId: PartnerId): Promise<void> {
   const failure = cancelledBeforeStart();
   for (;;) {
     const head = await tx

@@ -1,9 +1,10 @@
+import type { JobId } from '../../../domain/ids.ts';
 import { type RawBuilder, sql } from 'kysely';
 import { jobStatus } from '../../../domain/job.ts';
 import type { AudienceJob, CountsAfter, StagedLoad } from '../../../ports/lane-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
 
-export async function commitImportLoads(db: Database, jobId: number, loads: readonly StagedLoad[]): Promise<boolean> {
+export async function commitImportLoads(db: Database, jobId: JobId, loads: readonly StagedLoad[]): Promise<boolean> {
   return db.transaction().execute(async (tx) => (await markLoaded(tx, jobId, loads)).length > 0);
 }
 
@@ -52,7 +53,7 @@ export async function commitAudienceLoads(
  */
 async function markLoaded(
   tx: Tx,
-  jobId: number,
+  jobId: JobId,
   loads: readonly StagedLoad[],
 ): Promise<readonly { uploaded_devices: number }[]> {
   const job = await tx
@@ -75,7 +76,7 @@ async function markLoaded(
     .execute();
 }
 
-async function areOurs(tx: Tx, jobId: number, loads: readonly StagedLoad[]): Promise<boolean> {
+async function areOurs(tx: Tx, jobId: JobId, loads: readonly StagedLoad[]): Promise<boolean> {
   const now = await tx
     .selectFrom('job_file')
     .select(['load_id', 'publish_attempts'])
@@ -96,7 +97,7 @@ function anyOf(loads: readonly StagedLoad[]): RawBuilder<number> {
 /** A holder of the lane who finds the stage gone counts nothing: whoever dropped it has counted and written before. */
 export async function recordUploadedDevices(
   db: Database,
-  jobId: number,
+  jobId: JobId,
   devices: ReadonlyMap<number, number>,
 ): Promise<void> {
   await sql`
@@ -107,7 +108,7 @@ export async function recordUploadedDevices(
 }
 
 /** Finds the job while it goes on: neither waiting, nor ended, nor cancelled. */
-export function selectRunningJob(db: Database | Tx, jobId: number) {
+export function selectRunningJob(db: Database | Tx, jobId: JobId) {
   return db
     .selectFrom('job')
     .select('id')

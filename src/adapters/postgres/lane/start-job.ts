@@ -1,3 +1,4 @@
+import type { JobId, PartnerId } from '../../../domain/ids.ts';
 import { sql } from 'kysely';
 import { jobStatus } from '../../../domain/job.ts';
 import type { FileToLoad, AudienceJob } from '../../../ports/lane-store.ts';
@@ -6,7 +7,7 @@ import type { Database, Tx } from '../db/tables.ts';
 /** Writes the list of files, once: a second holder of the lane finds the job listed and changes nothing. */
 export async function startImport(
   db: Database,
-  jobId: number,
+  jobId: JobId,
   batches: readonly (readonly FileToLoad[])[],
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -39,11 +40,7 @@ export async function startAudienceLoad(
   });
 }
 
-export async function startDelete(
-  db: Database,
-  jobId: number,
-  found: { rows: number; devices: number },
-): Promise<void> {
+export async function startDelete(db: Database, jobId: JobId, found: { rows: number; devices: number }): Promise<void> {
   await db.transaction().execute(async (tx) => {
     if (!(await markStarted(tx, jobId))) return;
     await tx
@@ -55,7 +52,7 @@ export async function startDelete(
 }
 
 /** Takes a job from pending to running, once; undefined for whoever comes second, and when it is cancelled. */
-async function markStarted(tx: Tx, jobId: number): Promise<{ partnerId: number } | undefined> {
+async function markStarted(tx: Tx, jobId: JobId): Promise<{ partnerId: PartnerId } | undefined> {
   return tx
     .updateTable('job')
     .set({ status: jobStatus.running, listed_at: sql`now()`, updated_at: sql`now()` })
@@ -68,8 +65,8 @@ async function markStarted(tx: Tx, jobId: number): Promise<{ partnerId: number }
 }
 
 type Owner = {
-  readonly jobId: number;
-  readonly partnerId: number;
+  readonly jobId: JobId;
+  readonly partnerId: PartnerId;
   /** Files that this generation of the audience has already are left out. */
   readonly audience: { readonly id: number; readonly generation: number } | null;
 };
@@ -136,7 +133,7 @@ export async function supersedeLoads(
 }
 
 /** A file of the path of a job that could not start: the job is the entry now. */
-export async function supersedeByFailed(tx: Tx, jobId: number): Promise<void> {
+export async function supersedeByFailed(tx: Tx, jobId: JobId): Promise<void> {
   await sql`
     UPDATE job_file f SET superseded = true FROM audience_load own JOIN partner p ON p.id = own.partner_id
     WHERE own.job_id = ${jobId} AND f.audience_id = own.audience_id AND f.generation = own.generation

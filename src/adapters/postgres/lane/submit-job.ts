@@ -1,3 +1,4 @@
+import type { JobId, PartnerId } from '../../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { Failure } from '../../../domain/failure.ts';
@@ -13,9 +14,9 @@ import { sendLaneToken } from '../queue/tokens.ts';
 export async function submitJob<T>(
   boss: PgBoss,
   tx: Tx,
-  partnerId: number,
+  partnerId: PartnerId,
   { kind, maxOpenJobs }: { readonly kind: JobKind; readonly maxOpenJobs: number },
-  writeRecord: (jobId: number) => Promise<T>,
+  writeRecord: (jobId: JobId) => Promise<T>,
 ): Promise<T> {
   const { seq } = await tx
     .updateTable('partner')

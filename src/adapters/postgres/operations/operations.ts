@@ -1,3 +1,4 @@
+import type { JobId, PartnerId } from '../../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { cancelledCode } from '../../../domain/job-outcome.ts';
@@ -25,7 +26,7 @@ export function postgresOperations(db: Database, boss: PgBoss): Operations {
  * Locks are taken in the order lane, job, files, as the lane and a commit do it. So the lane sees either the job as it was
  * or the token that is sent here, and a file is either staged before, and goes on, or can never be.
  */
-async function cancelJob(db: Database, boss: PgBoss, jobId: number): Promise<Cancellation | null> {
+async function cancelJob(db: Database, boss: PgBoss, jobId: JobId): Promise<Cancellation | null> {
   return db.transaction().execute(async (tx) => {
     const found = await tx.selectFrom('job').select('partner_id').where('id', '=', jobId).executeTakeFirst();
     if (!found) return null;
@@ -42,7 +43,7 @@ async function cancelJob(db: Database, boss: PgBoss, jobId: number): Promise<Can
   });
 }
 
-async function lockJob(tx: Tx, jobId: number) {
+async function lockJob(tx: Tx, jobId: JobId) {
   return tx
     .selectFrom('job')
     .select(['kind', 'status', 'listed_at'])
@@ -51,7 +52,7 @@ async function lockJob(tx: Tx, jobId: number) {
     .executeTakeFirstOrThrow();
 }
 
-async function stopFiles(tx: Tx, jobId: number): Promise<Cancellation> {
+async function stopFiles(tx: Tx, jobId: JobId): Promise<Cancellation> {
   await cancelFiles(tx, jobId);
   const { all, cancelled } = await tx
     .updateTable('job')
@@ -68,7 +69,7 @@ async function stopFiles(tx: Tx, jobId: number): Promise<Cancellation> {
 }
 
 /** It has left nothing in the engine that would have to be cleaned; what its keys mean is swept. */
-async function neverStart(tx: Tx, { jobId, partnerId }: { jobId: number; partnerId: number }): Promise<Cancellation> {
+async function neverStart(tx: Tx, { jobId, partnerId }: { jobId: JobId; partnerId: PartnerId }): Promise<Cancellation> {
   await tx
     .updateTable('job')
     .set({ cancelled: true, cleaned_at: sql`now()`, updated_at: sql`now()` })
@@ -90,7 +91,7 @@ async function neverStart(tx: Tx, { jobId, partnerId }: { jobId: number; partner
 type Row = {
   status: number;
   kind: string;
-  partner_id: number;
+  partner_id: PartnerId;
   name: string;
   prefix: string;
   import_path: string | null;
@@ -105,7 +106,7 @@ type Row = {
 };
 
 /** What a job was asked for with, of whichever partner. */
-async function selectRequest(db: Database, jobId: number): Promise<JobRequest | null> {
+async function selectRequest(db: Database, jobId: JobId): Promise<JobRequest | null> {
   const { rows } = await sql<Row>`
     SELECT j.status, j.kind, j.partner_id, p.name, p.prefix,
       l.file_path AS import_path, l.path_type, l.key_type, l.compressed, l.mode,

@@ -1,3 +1,4 @@
+import type { JobId } from '../../../domain/ids.ts';
 import { type RawBuilder, sql } from 'kysely';
 import { cancelledCode } from '../../../domain/job-outcome.ts';
 import type { JobKind, JobStatus } from '../../../domain/job.ts';
@@ -58,7 +59,7 @@ async function selectJobs(db: Database, condition: RawBuilder<unknown>, limit: n
 
 export async function findJob(
   db: Database,
-  jobId: number,
+  jobId: JobId,
   fileLimit: number,
 ): Promise<{ job: JobState; files: FileState[] } | null> {
   const [job] = await selectJobs(db, sql`j.id = ${jobId}`, 1);

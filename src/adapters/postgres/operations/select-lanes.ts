@@ -1,3 +1,4 @@
+import type { JobId, PartnerId } from '../../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { JobKind, JobStatus } from '../../../domain/job.ts';
 import type { LaneState } from '../../../ports/operations.ts';
@@ -5,10 +6,10 @@ import type { Database } from '../db/tables.ts';
 import { fileQueue, laneQueue } from '../queue/tokens.ts';
 
 type LaneRow = {
-  partner_id: number;
+  partner_id: PartnerId;
   partner: string;
   open_jobs: number;
-  job_id: number;
+  job_id: JobId;
   kind: JobKind;
   status: JobStatus;
   created_at: Date;

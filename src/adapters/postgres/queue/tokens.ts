@@ -1,3 +1,4 @@
+import type { PartnerId } from '../../../domain/ids.ts';
 import { type PgBoss, fromKysely } from 'pg-boss';
 import type { LaneToken } from '../../../ports/lane-store.ts';
 import type { Tx } from '../db/tables.ts';
@@ -13,18 +14,18 @@ export type NoteRetry = (queue: string, cause: (typeof retryCauses)[number]) => 
 
 /** How often a token has waited for a server that is away, how often a connection broke, and a worker was lost with it. */
 export type RetryCounters = { readonly waits?: number; readonly breaks?: number; readonly lost?: number };
-export type LanePayload = RetryCounters & { readonly partnerId: number };
+export type LanePayload = RetryCounters & { readonly partnerId: PartnerId };
 export type FilePayload = RetryCounters & { readonly fileId: number };
 
 /**
  * Tokens are sent and settled in the transaction that changes our own rows. The queues are `exclusive`: one token per
  * lane and one per file, queued or active; sending another is a no-op, so that sending is always safe.
  */
-export async function sendLaneToken(boss: PgBoss, tx: Tx, partnerId: number): Promise<void> {
+export async function sendLaneToken(boss: PgBoss, tx: Tx, partnerId: PartnerId): Promise<void> {
   await boss.insert(laneQueue, [laneToken(partnerId)], { db: fromKysely(tx) });
 }
 
-export function laneToken(partnerId: number): { data: LanePayload; singletonKey: string } {
+export function laneToken(partnerId: PartnerId): { data: LanePayload; singletonKey: string } {
   return { data: { partnerId }, singletonKey: String(partnerId) };
 }
 

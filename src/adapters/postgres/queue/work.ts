@@ -1,3 +1,4 @@
+import type { BatchId } from '../../../domain/ids.ts';
 import type { Job, PgBoss, WorkOptions } from 'pg-boss';
 import type { LaneToken } from '../../../ports/lane-store.ts';
 import type { Log } from '../../../ports/observability.ts';
@@ -17,8 +18,8 @@ import type { WorkerLiveness } from './worker-liveness.ts';
 
 export type WorkHandlers = {
   readonly runLane: (token: LaneToken, signal: AbortSignal) => Promise<void>;
-  readonly loadBatch: (batchId: number, signal: AbortSignal) => Promise<void>;
-  readonly abandonBatch: (batchId: number) => Promise<void>;
+  readonly loadBatch: (batchId: BatchId, signal: AbortSignal) => Promise<void>;
+  readonly abandonBatch: (batchId: BatchId) => Promise<void>;
 };
 
 type WorkerContext = {

@@ -1,0 +1,14 @@
+declare const kind: unique symbol;
+
+/**
+ * A number with a kind: an ID of one kind is not accepted where another kind is expected. The kind is optional, so a plain
+ * number, as it comes from a request, a queue token or a test, still is.
+ */
+type Id<Kind extends string> = number & { readonly [kind]?: Kind };
+
+export type PartnerId = Id<'partner'>;
+export type JobId = Id<'job'>;
+/** The ID of the batch's first file. */
+export type BatchId = Id<'batch'>;
+/** One attempt to load a batch. */
+export type LoadId = Id<'load'>;
