@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type TokenRules, judgeToken, looksIssued } from './issued-token.ts';
+import { type TokenRules, validateToken, isJwt } from './issued-token.ts';
 
 const rules: TokenRules = {
   type: 'access-token',
@@ -13,8 +13,8 @@ const bearer = { partner: 'one', customer: 'Acme' };
 
 describe('a token of an issuer', () => {
   it('speaks for the customer and the partner in the claims that are configured', () => {
-    expect(judgeToken({ typ: 'at+jwt' }, claims, rules, 1_000)).toEqual({ bearer });
-    expect(judgeToken({ typ: 'at+jwt' }, claims, { ...rules, partner: { name: 'two' } }, 1_000)).toEqual({
+    expect(validateToken({ typ: 'at+jwt' }, claims, rules, 1_000)).toEqual({ bearer });
+    expect(validateToken({ typ: 'at+jwt' }, claims, { ...rules, partner: { name: 'two' } }, 1_000)).toEqual({
       bearer: { ...bearer, partner: 'two' },
     });
   });
@@ -31,39 +31,41 @@ describe('a token of an issuer', () => {
       bad: ['at+jwt', 'logout+jwt', '', 1, null],
     },
   ] as const)('of the type $type says so in its header', ({ type, good, bad }) => {
-    for (const typ of good) expect(judgeToken({ typ }, claims, { ...rules, type }, 1_000)).toEqual({ bearer });
+    for (const typ of good) expect(validateToken({ typ }, claims, { ...rules, type }, 1_000)).toEqual({ bearer });
     for (const typ of bad) {
-      expect(judgeToken({ typ }, claims, { ...rules, type }, 1_000)).toEqual({ refusal: 'it is of another type' });
+      expect(validateToken({ typ }, claims, { ...rules, type }, 1_000)).toEqual({ rejection: 'wrong token type' });
     }
   });
 
   it.each<[object, RegExp]>([
-    [{ iat: undefined }, /from when to when/],
-    [{ exp: '4600' }, /from when to when/],
-    [{ iat: 1_031 }, /not issued yet/],
-    [{ exp: 4_601 }, /longer than INLET_OIDC_TOKEN_SECONDS/],
-    [{ cnf: { jkt: 'x' } }, /bound to a key/],
-    [{ partner: undefined }, /no partner/],
-    [{ partner: ['one'] }, /no partner/],
-    [{ org: undefined }, /no customer/],
-    [{ org: 17 }, /no customer/],
-    [{ org: '' }, /no customer/],
-    [{ org: ' Acme' }, /no customer/],
-    [{ org: 'Ac\0me' }, /no customer/],
-    [{ org: '\uDC00' }, /no customer/],
-    [{ org: 'x'.repeat(101) }, /no customer/],
-  ])('is refused with %j', (change, refusal) => {
-    const judgement = judgeToken({ typ: 'at+jwt' }, { ...claims, ...change }, rules, 1_000);
-    expect('refusal' in judgement && judgement.refusal).toMatch(refusal);
+    [{ iat: undefined }, /iat or exp is missing/],
+    [{ exp: '4600' }, /iat or exp is missing/],
+    [{ iat: 1_031 }, /iat is in the future/],
+    [{ exp: 4_601 }, /exceeds INLET_OIDC_TOKEN_SECONDS/],
+    [{ cnf: { jkt: 'x' } }, /proof of possession/],
+    [{ partner: undefined }, /partner claim is missing/],
+    [{ partner: ['one'] }, /partner claim is missing/],
+    [{ org: undefined }, /customer claim is missing or invalid/],
+    [{ org: 17 }, /customer claim is missing or invalid/],
+    [{ org: '' }, /customer claim is missing or invalid/],
+    [{ org: ' Acme' }, /customer claim is missing or invalid/],
+    [{ org: 'Ac\0me' }, /customer claim is missing or invalid/],
+    [{ org: '\uDC00' }, /customer claim is missing or invalid/],
+    [{ org: 'x'.repeat(101) }, /customer claim is missing or invalid/],
+  ])('is rejected with %j', (change, rejection) => {
+    const validation = validateToken({ typ: 'at+jwt' }, { ...claims, ...change }, rules, 1_000);
+    expect('rejection' in validation && validation.rejection).toMatch(rejection);
   });
 
   it('does not find a claim in what every object has', () => {
     const inherited = { ...rules, customerClaim: 'toString', partner: { claim: 'constructor' } };
-    expect(judgeToken({ typ: 'at+jwt' }, claims, inherited, 1_000)).toEqual({ refusal: 'it names no partner' });
+    expect(validateToken({ typ: 'at+jwt' }, claims, inherited, 1_000)).toEqual({
+      rejection: 'partner claim is missing',
+    });
   });
 
   it('has three parts, which no token of ours has', () => {
-    expect(looksIssued('a.b-_.c')).toBe(true);
+    expect(isJwt('a.b-_.c')).toBe(true);
     for (const other of [
       'inletu_abc',
       'a.b',
@@ -75,7 +77,7 @@ describe('a token of an issuer', () => {
       'a.b.=',
       `${'a'.repeat(8_189)}.b.c`,
     ]) {
-      expect(looksIssued(other), other).toBe(false);
+      expect(isJwt(other), other).toBe(false);
     }
   });
 });

@@ -1,60 +1,60 @@
 import { isCustomerName } from './customer.ts';
 
-// What a user token of an OpenID Connect issuer must say, besides being signed, unexpired and of that issuer.
+// Rules for the claims of an OpenID Connect user token, in addition to signature, expiry and issuer.
 
-/** For whom a token speaks: a customer of a partner, by their names. */
+/** The customer and partner that a token represents, by name. */
 export type TokenBearer = { readonly partner: string; readonly customer: string };
 
-/** An access token is one of RFC 9068, which says so in its header. */
+/** Access tokens follow RFC 9068 and carry their type in the header. */
 type TokenType = 'access-token' | 'id-token';
 
 export type TokenRules = {
   readonly type: TokenType;
   readonly audience: string;
-  /** The claim that holds the name of the customer. */
+  /** Claim with the customer name. */
   readonly customerClaim: string;
-  /** The claim that holds the name of the partner; or the one partner for which every token is. */
+  /** Claim with the partner name, or the fixed partner of all tokens. */
   readonly partner: { readonly claim: string } | { readonly name: string };
-  /** From `iat` to `exp`. */
+  /** Maximum lifetime, from `iat` to `exp`. */
   readonly mostSeconds: number;
 };
 
-/** By how much the clock of the issuer may be wrong. */
+/** Accepted clock skew of the issuer. */
 export const clockToleranceSeconds = 30;
 
-/** A header holds no more than this; real tokens have one or two thousand characters. */
+/** Header size limit. Real tokens have one or two thousand characters. */
 const mostCharacters = 8_192;
 
-/** Whether a user token has the form of a signed JWT, which no token of `inlet user-token create` has. */
-export function looksIssued(token: string): boolean {
+/** Whether a user token has the form of a signed JWT. Tokens from `inlet user-token create` never do. */
+export function isJwt(token: string): boolean {
   return token.length <= mostCharacters && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 }
 
-export type Judgement = { readonly bearer: TokenBearer } | { readonly refusal: string };
+export type TokenValidation = { readonly bearer: TokenBearer } | { readonly rejection: string };
 
-/** Judges a token whose signature, issuer, audience and times were found good. A refusal is for the log. */
-export function judgeToken(
+/** Validates the claims of a token whose signature, issuer, audience and times are valid. The reason is only logged. */
+export function validateToken(
   { typ }: { readonly typ?: unknown },
   claims: Readonly<Record<string, unknown>>,
   rules: TokenRules,
   nowSeconds: number,
-): Judgement {
-  if (!hasType(typ, rules.type)) return { refusal: 'it is of another type' };
+): TokenValidation {
+  if (!hasType(typ, rules.type)) return { rejection: 'wrong token type' };
   const { iat, exp, aud, cnf } = claims;
-  if (typeof iat !== 'number' || typeof exp !== 'number')
-    return { refusal: 'it does not say from when to when it is good' };
-  if (iat > nowSeconds + clockToleranceSeconds) return { refusal: 'it is not issued yet' };
-  if (exp - iat > rules.mostSeconds) return { refusal: 'it is good for longer than INLET_OIDC_TOKEN_SECONDS' };
-  // OpenID Connect Core 3.1.3.7: an ID token for others too is not to be trusted without knowing them.
+  if (typeof iat !== 'number' || typeof exp !== 'number') return { rejection: 'iat or exp is missing' };
+  if (iat > nowSeconds + clockToleranceSeconds) return { rejection: 'iat is in the future' };
+  if (exp - iat > rules.mostSeconds) return { rejection: 'lifetime exceeds INLET_OIDC_TOKEN_SECONDS' };
+  // OpenID Connect Core 3.1.3.7: an ID token with additional audiences must not be trusted unless they are known.
   if (rules.type === 'id-token' && ![aud].flat().every((one) => one === rules.audience)) {
-    return { refusal: 'it is for others too' };
+    return { rejection: 'it has other audiences' };
   }
-  // Only the holder of a key may use it (RFC 7800), and here nobody is asked to show that he has the key.
-  if (cnf !== undefined) return { refusal: 'it is bound to a key' };
+  // A `cnf` claim requires proof of possession of a key (RFC 7800), which Inlet does not verify.
+  if (cnf !== undefined) return { rejection: 'it requires proof of possession' };
   const partner = 'name' in rules.partner ? rules.partner.name : claims[rules.partner.claim];
-  if (typeof partner !== 'string') return { refusal: 'it names no partner' };
+  if (typeof partner !== 'string') return { rejection: 'partner claim is missing' };
   const customer = claims[rules.customerClaim];
-  if (typeof customer !== 'string' || !isCustomerName(customer)) return { refusal: 'it names no customer' };
+  if (typeof customer !== 'string' || !isCustomerName(customer))
+    return { rejection: 'customer claim is missing or invalid' };
   return { bearer: { partner, customer } };
 }
 
@@ -67,8 +67,8 @@ function hasType(typ: unknown, type: TokenType): boolean {
 }
 
 /**
- * Whether an address may be that of an issuer of tokens: https, without what has no place in an issuer (OpenID Connect
- * Discovery 1.0). Without TLS only at a loopback address, for tests: whoever can change the answer can make tokens.
+ * Whether a URL can be an issuer (OpenID Connect Discovery 1.0): https, without query, fragment and credentials. Plain
+ * HTTP is accepted only for a loopback address, for tests: anyone who can change the response can issue tokens.
  */
 export function isIssuerAddress(text: string): boolean {
   if (!URL.canParse(text) || /[?#\s]/.test(text)) return false;
@@ -78,8 +78,8 @@ export function isIssuerAddress(text: string): boolean {
 }
 
 /**
- * Whether the issuer may say that its keys are there. It may be another host, and have a query; but not one without TLS
- * for an issuer with it.
+ * Whether a URL can be the key set of an issuer. It can have another host and a query, but must use TLS if the issuer
+ * does.
  */
 export function isKeySetAddress(text: string, issuer: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -87,7 +87,7 @@ export function isKeySetAddress(text: string, issuer: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname) && issuer.startsWith('http:'));
 }
 
-/** An address, not a name: `localhost` is what a resolver makes of it. */
+/** Accepts addresses only: a resolver decides what `localhost` means. */
 function isLoopback(hostname: string): boolean {
   return hostname === '127.0.0.1' || hostname === '[::1]';
 }

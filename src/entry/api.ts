@@ -18,7 +18,7 @@ stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
   [{ name: 'finish requests', run: () => api.close() }],
   [
     {
-      name: 'write what was noted of calls',
+      name: 'write recorded calls',
       run: async () => {
         await recording.stop();
         await deps.access.close();
@@ -31,6 +31,6 @@ await deps.observability.serve();
 await api.listen({
   host: config.INLET_API_HOST,
   port: config.INLET_API_PORT,
-  // Fastify does not know that the server which it was given speaks TLS.
+  // Fastify does not know that the given server uses TLS.
   listenTextResolver: (address) => `Server listening at ${tls ? address.replace(/^http:/, 'https:') : address}`,
 });

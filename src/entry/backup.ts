@@ -13,13 +13,13 @@ import { takeBackup } from '../usecases/admin/take-backup.ts';
 import type { Config } from './config.ts';
 import { migrationFolder } from './migrate.ts';
 
-// What is in the folder of a backup. The rows of the engine are on the disk of each shard, in a folder of the same name.
+// Contents of a backup folder. ClickHouse rows are on each shard's backup disk, in a folder of the same name.
 
 const manifestSchema = z.object({
   takenAt: z.iso.datetime(),
   engineDatabase: z.string().regex(/^[a-z_][a-z0-9_]*$/),
   shards: z.int().positive(),
-  /** Of both stores: what was restored has to be read by the code that it was written by. */
+  /** Of both databases: a backup must be restored by the release that wrote it. */
   migrations: z.array(z.string()),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
@@ -28,14 +28,14 @@ type BackupFolder = { readonly name: string; readonly dumpFile: string; readonly
 
 function backupFolder(folder: string): BackupFolder {
   const name = basename(resolve(folder));
-  // It stands in statements of the engine.
+  // Used in ClickHouse statements.
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(name)) {
-    throw new Error(`"${name}" is no name for a backup: letters, digits, "-" and "_".`);
+    throw new Error(`"${name}" is not a valid backup name. Use letters, digits, "-" and "_".`);
   }
   return { name, dumpFile: join(folder, 'postgres.dump'), manifestFile: join(folder, 'backup.json') };
 }
 
-/** Written last: a folder without it holds no whole backup. */
+/** Written last: a folder without a manifest is not a complete backup. */
 async function writeManifest({ manifestFile }: BackupFolder, manifest: Manifest): Promise<void> {
   await writeFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
 }
@@ -50,7 +50,7 @@ async function migrationsOfRelease(): Promise<string[]> {
   return stores.flatMap((store, index) => (files[index] ?? []).map(({ name }) => `${store}/${name}`));
 }
 
-/** The shards, in no database of ours: it may not be there yet. */
+/** Connects to the shards without selecting Inlet's database, which may not exist yet. */
 async function withEngineServers<T>(config: Config, run: (servers: Engine) => Promise<T>): Promise<T> {
   const servers = connectEngine({
     urls: config.INLET_CLICKHOUSE_URLS,
@@ -65,7 +65,7 @@ async function withEngineServers<T>(config: Config, run: (servers: Engine) => Pr
   }
 }
 
-/** Into a folder that must not be there yet. Gives for how many seconds the lanes stood still. */
+/** Backs up to a new folder. Returns the number of seconds for which lanes were paused. */
 export async function backup(
   { config, lanes }: { config: Config; lanes: LaneStore },
   folder: string,
@@ -75,7 +75,7 @@ export async function backup(
   const engineDatabase = config.INLET_CLICKHOUSE_DATABASE;
   const control = await openControlBackup(config.INLET_POSTGRES_URL, config.INLET_POSTGRES_TOOLS);
   try {
-    // The dump holds hashes of keys and sealed credentials.
+    // The dump contains key hashes and sealed credentials.
     await mkdir(folder, { mode: 0o700 });
     return await withEngineServers(config, async (servers) => {
       const engine = clickhouseBackup(servers, engineDatabase, config.INLET_CLICKHOUSE_BACKUP_DISK);
@@ -95,8 +95,8 @@ export async function backup(
 }
 
 /**
- * The engine first: until the control plane is there, which comes all at once, no process of Inlet can start on half of
- * what was saved.
+ * Restores ClickHouse first. PostgreSQL is restored in one step, and no Inlet process can start before it, so none starts
+ * on a partial restore.
  */
 export async function restore(config: Config, folder: string): Promise<Manifest> {
   const place = backupFolder(folder);
@@ -105,12 +105,12 @@ export async function restore(config: Config, folder: string): Promise<Manifest>
   const urls = config.INLET_CLICKHOUSE_URLS;
   if (manifest.shards !== urls.length) {
     throw new Error(
-      `The backup is of ${manifest.shards} shards: name as many in INLET_CLICKHOUSE_URLS, in their order.`,
+      `The backup has ${manifest.shards} shards. List the same number in INLET_CLICKHOUSE_URLS, in the same order.`,
     );
   }
   if (String(manifest.migrations) !== String(await migrationsOfRelease())) {
     throw new Error(
-      'The backup was taken by a release with other migrations. Restore with that one, then deploy this.',
+      'The backup was taken by a release with different migrations. Restore it with that release, then deploy this one.',
     );
   }
   await requireEmptyControl(config.INLET_POSTGRES_URL);
@@ -122,7 +122,7 @@ export async function restore(config: Config, folder: string): Promise<Manifest>
     await restoreEngine(servers, database, { disk, name: place.name, from: manifest.engineDatabase });
   });
   await restoreControl(config.INLET_POSTGRES_URL, config.INLET_POSTGRES_TOOLS, place.dumpFile);
-  // A dump has no roles, and rights that are given to one are left out.
+  // A dump contains no roles and no grants to them.
   await underMigrationLock(config.INLET_POSTGRES_URL, (client) => prepareApiRole(client, config.INLET_API_ROLE));
   return manifest;
 }

@@ -4,31 +4,30 @@ import type { Log } from '../ports/observability.ts';
 import { queryOf, wrapMethods } from './wrap-methods.ts';
 
 /**
- * For tests of crashes. Whatever this service does to a store it does through a port, and to the engine in statements:
- * before and after each there is a point at which a process can be killed. They need no list in the code, so that none
- * can be forgotten; a run that only records them makes the list.
+ * For crash tests. Every effect goes through a port or a ClickHouse statement, and a process can be killed before and
+ * after each. The points are not listed in code, so none can be forgotten: a recording run produces the list.
  */
 export type Failpoints = {
-  /** The same port, with a point before and after each of its methods. */
+  /** Adds a failpoint before and after each method of a port. */
   readonly wrapPort: <Port extends object>(name: string, port: Port) => Port;
-  /** The same client of a shard, with a point after each statement that may change something. */
+  /** Adds a failpoint after each statement that can change data. */
   readonly wrapShard: <Shard extends object>(shard: Shard) => Shard;
 };
 
-/** Writes the points to the log as they are passed. */
+/** Logs failpoints as they are passed. */
 export const recordPoints = 'record';
 
 const changing: ReadonlySet<string> = new Set(['command', 'exec', 'insert']);
 
-/** Before the name of a point: the process stands still there, once, until it is told to go on. */
+/** Prefix of a failpoint name: the process stops there once (SIGSTOP) until SIGCONT. */
 export const stopAt = 'stop ';
 
-/** To the log, before anything else happens: the logger itself writes a moment later, and the process may have none. */
+/** Writes synchronously, because the process ends before the logger would write. */
 function logNow(fields: Readonly<Record<string, string>>): void {
   writeSync(process.stdout.fd, `${JSON.stringify({ level: 40, ...fields })}\n`);
 }
 
-/** What happens at the point with the name that is given: the process is gone, as if the power had failed. */
+/** Kills the process at the named failpoint, as a power failure would. */
 export function failpoints(target: string | undefined, log: Log): Failpoints {
   if (target === undefined) return { wrapPort: (_name, port) => port, wrapShard: (shard) => shard };
   const method = new AsyncLocalStorage<string>();
@@ -65,7 +64,7 @@ export function failpoints(target: string | undefined, log: Log): Failpoints {
   };
 }
 
-/** The first words of a statement, without the numbers in the names of rooms and partitions. */
+/** The first words of a statement, without the numbers in names of staging tables and partitions. */
 function statementOf(options: unknown): string {
   const words = queryOf(options)
     .replaceAll(/\d+/g, '#')

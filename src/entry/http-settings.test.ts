@@ -5,7 +5,7 @@ import { httpLimitsOf, httpSettings, requestLimitsOf, tlsPathsOf } from './http-
 
 const schema = z.object(httpSettings);
 
-describe('the settings of the front door', () => {
+describe('the HTTP settings', () => {
   it('have the limits of decision 32, trust no proxy and end no TLS unless they are told to', () => {
     const settings = schema.parse({});
     expect(requestLimitsOf(settings)).toEqual(defaultRequestLimits);
@@ -25,7 +25,7 @@ describe('the settings of the front door', () => {
     const [cert, key] = ['/etc/inlet/cert.pem', '/etc/inlet/key.pem'];
     expect(tlsPathsOf(schema.parse({ INLET_TLS_CERT_FILE: cert, INLET_TLS_KEY_FILE: key }))).toEqual({ cert, key });
     for (const half of [{ INLET_TLS_CERT_FILE: cert }, { INLET_TLS_KEY_FILE: key }]) {
-      expect(() => tlsPathsOf(schema.parse(half))).toThrow('needed together');
+      expect(() => tlsPathsOf(schema.parse(half))).toThrow('must be set together');
     }
   });
 

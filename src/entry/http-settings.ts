@@ -3,36 +3,42 @@ import type { HttpLimits } from '../adapters/http/http-limits.ts';
 import { type RequestLimits, defaultRequestLimits } from '../domain/limits.ts';
 import { count, networks } from './setting-types.ts';
 
-/** The part of the configuration that says who may send how much, how fast and how. */
+/** Settings of the HTTP server: rate limits, size limits, timeouts and TLS. */
 export const httpSettings = {
   INLET_REQUESTS_PER_KEY: count(defaultRequestLimits.perKey).describe(
-    'Requests that one API key may make in a minute, over all api processes; then 429.',
+    'Requests per minute for one API key, across all api processes. Further requests get 429.',
   ),
   INLET_REQUESTS_PER_PARTNER: count(defaultRequestLimits.perPartner).describe(
-    'Requests that all keys of a partner together may make in a minute.',
+    'Requests per minute for all keys of one partner, across all api processes.',
   ),
   INLET_WRONG_KEYS_PER_ADDRESS: count(defaultRequestLimits.wrongKeysPerAddress).describe(
-    'Requests with a wrong key that one address may send to one api process in a minute; then keys that are not known to be good have to wait.',
+    'Requests per minute with an invalid key from one address to one api process. Above this, unrecognized keys are throttled.',
   ),
   INLET_MAX_HEADER_BYTES: count(defaultRequestLimits.maxHeaderBytes).describe(
-    'Most bytes of the headers of a request, its path among them; then 431.',
+    'Maximum size of the request line and headers in bytes. Larger requests get 431.',
   ),
-  INLET_HEADERS_SECONDS: count(10).describe('How long the headers of a request may take to arrive; then 408.'),
-  INLET_REQUEST_SECONDS: count(30).describe('How long a whole request may take to arrive; then 408.'),
+  INLET_HEADERS_SECONDS: count(10).describe(
+    'Timeout in seconds for receiving the request headers. Slower requests get 408.',
+  ),
+  INLET_REQUEST_SECONDS: count(30).describe(
+    'Timeout in seconds for receiving the complete request. Slower requests get 408.',
+  ),
   INLET_KEEP_ALIVE_SECONDS: count(72).describe(
-    'How long a connection may stay open without a request; more than the load balancer in front keeps it.',
+    'How long an idle connection stays open, in seconds. Must exceed the idle timeout of the load balancer.',
   ),
-  INLET_MAX_CONNECTIONS: count(5_000).describe('Most connections to one api process; more are closed at once.'),
+  INLET_MAX_CONNECTIONS: count(5_000).describe(
+    'Maximum connections to one api process. Further connections are closed immediately.',
+  ),
   INLET_TLS_CERT_FILE: z
     .string()
     .min(1)
     .optional()
-    .describe('Certificate chain (PEM) with which the api itself ends TLS. Read again when it changes and on SIGHUP.'),
-  INLET_TLS_KEY_FILE: z.string().min(1).optional().describe('Key of that certificate (PEM).'),
+    .describe('Certificate chain (PEM) for TLS in the api itself. Reloaded when the file changes and on SIGHUP.'),
+  INLET_TLS_KEY_FILE: z.string().min(1).optional().describe('Private key of that certificate (PEM).'),
   INLET_TRUSTED_PROXIES: networks
     .optional()
     .describe(
-      'Addresses or networks of proxies in front of the api, as `10.1.2.0/24`, separated by commas: from them `X-Forwarded-For` is taken as the address of the caller. From nobody, unless it is set.',
+      'Comma-separated addresses or networks of trusted proxies, for example `10.1.2.0/24`. The api uses `X-Forwarded-For` only from these.',
     ),
 };
 
@@ -58,12 +64,12 @@ export function httpLimitsOf(config: Settings): HttpLimits {
   };
 }
 
-/** Null where something else ends TLS, or nobody does. */
+/** Null if the api does not terminate TLS itself. */
 export function tlsPathsOf(config: Settings): { readonly cert: string; readonly key: string } | null {
   const { INLET_TLS_CERT_FILE: cert, INLET_TLS_KEY_FILE: key } = config;
   if (cert === undefined && key === undefined) return null;
   if (cert === undefined || key === undefined) {
-    throw new Error('INLET_TLS_CERT_FILE and INLET_TLS_KEY_FILE are needed together (see docs/configuration.md).');
+    throw new Error('INLET_TLS_CERT_FILE and INLET_TLS_KEY_FILE must be set together (see docs/configuration.md).');
   }
   return { cert, key };
 }

@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 
 export type IssuerSettings = IssuedTokenSettings & { readonly address: IssuerAddress; readonly keysMs: number };
 
-/** Null where no issuer is configured. That all of it is there was checked when the configuration was read. */
+/** Null if no issuer is configured. `readConfig` has validated that the settings are complete. */
 export function issuerOf(config: Config): IssuerSettings | null {
   const {
     INLET_OIDC_ISSUER: issuer,
@@ -37,11 +37,11 @@ type IssuerPort = { readonly fetchKeys: (timeoutMs: number) => Promise<KeySet> }
 export function issuedTokensOf(
   config: Config,
   log: Log,
-  observed: (port: IssuerPort) => IssuerPort,
+  instrument: (port: IssuerPort) => IssuerPort,
 ): IssuedTokens | null {
   const settings = issuerOf(config);
   if (!settings) return null;
-  const { fetchKeys } = observed({ fetchKeys: (timeoutMs) => fetchKeySet(settings.address, timeoutMs) });
+  const { fetchKeys } = instrument({ fetchKeys: (timeoutMs) => fetchKeySet(settings.address, timeoutMs) });
   const held = cacheKeys(fetchKeys, keyTimes(settings.keysMs), log);
   return oidcIssuedTokens(settings, held, log);
 }

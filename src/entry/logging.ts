@@ -4,8 +4,8 @@ import { hideKeys } from '../domain/key-format.ts';
 import { fieldsOfScope } from './observability/scope.ts';
 
 /**
- * One JSON object per line. Headers and bodies of requests are never logged; secrets cannot be (domain/secret.ts), and a
- * key that somebody put into a path is hidden.
+ * One JSON object per line. Request headers and bodies are never logged, secrets cannot be logged (domain/secret.ts), and
+ * a key that a caller put into a path is masked.
  */
 export function createLogger(options: { name: string; level: string }): Logger {
   return pino({

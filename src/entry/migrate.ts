@@ -8,7 +8,7 @@ export function migrationFolder(store: 'postgres' | 'clickhouse'): string {
   return fileURLToPath(new URL(`../../migrations/${store}`, import.meta.url));
 }
 
-/** Both stores under one lock; gives the names of what was run. */
+/** Migrates both databases under one lock. Returns the names of the applied migrations. */
 export async function migrate(config: Config, log: Logger): Promise<string[]> {
   return underMigrationLock(config.INLET_POSTGRES_URL, async (client) => {
     const control = await migratePostgres(client, {

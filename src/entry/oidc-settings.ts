@@ -3,9 +3,9 @@ import { isIssuerAddress } from '../domain/issued-token.ts';
 import { parseNetwork } from '../domain/network-address.ts';
 import { partnerNamePattern } from '../domain/partner.ts';
 
-// A part of the configuration: user tokens that an OpenID Connect issuer makes. See docs/user-tokens.md.
+// Settings for user tokens of an OpenID Connect issuer. See docs/user-tokens.md.
 
-/** With a public key each: whoever knows the key of HS256 could make tokens, and `none` has no key. */
+/** Asymmetric only: a verifier that knows an HS256 key could also issue tokens, and `none` has no key. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -26,38 +26,38 @@ const list = z.string().transform((text) => text.split(',').map((part) => part.t
 export const oidcSettings = {
   INLET_OIDC_ISSUER: z
     .string()
-    .refine(isIssuerAddress, { error: 'must be an https address without query, fragment and password' })
+    .refine(isIssuerAddress, { error: 'must be an https URL without query, fragment and password' })
     .optional()
     .describe(
-      'OpenID Connect issuer whose JWTs are taken as user tokens, to the letter as in their `iss`. None without it. See user-tokens.md.',
+      'OpenID Connect issuer whose JWTs are accepted as user tokens; matched exactly with their `iss`. Without it no JWTs are accepted. See user-tokens.md.',
     ),
-  INLET_OIDC_AUDIENCE: z.string().min(1).optional().describe('What must be in the `aud` of these tokens.'),
+  INLET_OIDC_AUDIENCE: z.string().min(1).optional().describe('Required value in the `aud` claim of these tokens.'),
   INLET_OIDC_CUSTOMER_CLAIM: claim
     .optional()
-    .describe('Claim of these tokens that holds the name of the customer; users must not be able to set it.'),
-  INLET_OIDC_PARTNER_CLAIM: claim
-    .optional()
-    .describe('Claim of these tokens that holds the name of the partner; users must not be able to set it.'),
+    .describe('Claim with the customer name. Users must not be able to set it.'),
+  INLET_OIDC_PARTNER_CLAIM: claim.optional().describe('Claim with the partner name. Users must not be able to set it.'),
   INLET_OIDC_PARTNER: z
     .string()
     .regex(partnerNamePattern, 'must be the name of a partner')
     .optional()
-    .describe('Instead of that claim: the one partner beside whose key the tokens of this issuer count.'),
+    .describe('Alternative to the partner claim: the only partner whose calls can use tokens of this issuer.'),
   INLET_OIDC_TOKEN_TYPE: z
     .enum(['access-token', 'id-token'])
     .default('access-token')
-    .describe('`access-token`: of RFC 9068, with the type `at+jwt`; `id-token`: with the type `JWT` or none.'),
+    .describe('`access-token`: RFC 9068 tokens with type `at+jwt`. `id-token`: tokens with type `JWT` or none.'),
   INLET_OIDC_ALGORITHMS: list
     .pipe(z.array(z.enum(algorithms)).min(1))
     .default(['RS256', 'ES256'])
-    .describe(`Algorithms with which these tokens may be signed, separated by commas. Of ${algorithms.join(', ')}.`),
+    .describe(`Comma-separated signature algorithms that are accepted. Supported: ${algorithms.join(', ')}.`),
   INLET_OIDC_TOKEN_SECONDS: z.coerce
     .number()
     .int()
     .min(1)
     .max(604_800)
     .default(7_200)
-    .describe('Longest time from `iat` to `exp`; a token that is good for longer is refused.'),
+    .describe(
+      'Maximum lifetime of a token in seconds (`exp` minus `iat`). Tokens with a longer lifetime are rejected.',
+    ),
   INLET_OIDC_KEYS_SECONDS: z.coerce
     .number()
     .int()
@@ -65,7 +65,7 @@ export const oidcSettings = {
     .max(86_400)
     .default(300)
     .describe(
-      'How old the keys of the issuer may be: so long after a key is gone its tokens can still be taken, and so long the issuer can be away.',
+      "How long the issuer's signing keys are cached, in seconds. Tokens of a removed key stay valid this long, and the issuer can be unavailable this long.",
     ),
   INLET_OIDC_NETWORKS: list
     .pipe(
@@ -76,9 +76,7 @@ export const oidcSettings = {
       ),
     )
     .optional()
-    .describe(
-      'Networks that are not public and in which the issuer may be all the same, as `10.1.2.0/24`, separated by commas.',
-    ),
+    .describe('Comma-separated private networks in which the issuer is allowed, for example `10.1.2.0/24`.'),
 };
 
 type OidcConfig = z.infer<z.ZodObject<typeof oidcSettings>>;
@@ -88,20 +86,20 @@ const ofPartner = ['INLET_OIDC_PARTNER_CLAIM', 'INLET_OIDC_PARTNER'] as const;
 
 export type MissingSetting = { readonly name: keyof OidcConfig; readonly message: string };
 
-/** All or none: half of a configuration would refuse tokens, or take them beside every key, without a word. */
+/** All or none: a partial configuration would silently reject tokens, or accept them with every partner's key. */
 export function findMissingOidcSettings(config: OidcConfig): MissingSetting[] {
   const isSet = (name: keyof OidcConfig): boolean => config[name] !== undefined;
   if (![...needed, ...ofPartner, 'INLET_OIDC_NETWORKS' as const].some(isSet)) return [];
   const missing = needed.filter((name) => !isSet(name));
   const named = ofPartner.filter(isSet);
   return [
-    ...missing.map((name) => ({ name, message: 'is missing beside the other settings of the issuer' })),
+    ...missing.map((name) => ({ name, message: 'is required with the other INLET_OIDC_ settings' })),
     ...(named.length === 1
       ? []
       : [
           {
             name: ofPartner[0],
-            message: `either this or ${ofPartner[1]} is needed beside the other settings of the issuer`,
+            message: `set either this or ${ofPartner[1]} with the other INLET_OIDC_ settings`,
           },
         ]),
   ];

@@ -36,7 +36,7 @@ describe('a repeated task', () => {
     const { stop } = repeat(pause, task, log);
     await vi.advanceTimersByTimeAsync(2 * pause);
     expect(task).toHaveBeenCalledTimes(2);
-    expect(warn.mock.calls).toEqual([[{ err: failure }, 'a repeated task failed']]);
+    expect(warn.mock.calls).toEqual([[{ err: failure }, 'background task failed']]);
     await stop();
   });
 

@@ -1,9 +1,6 @@
 import type { Log } from '../ports/observability.ts';
 
-/**
- * Runs a task again and again with a pause between. A failure is logged and does not end it. Its signal says that it
- * should come to an end.
- */
+/** Runs a task repeatedly with a pause in between. Failures are logged. The task's signal aborts on stop. */
 export function repeat(
   pauseMilliseconds: number,
   task: (signal: AbortSignal) => Promise<void>,
@@ -19,7 +16,7 @@ export function repeat(
         await task(signal);
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ err: error }, 'a repeated task failed');
+        log.warn({ err: error }, 'background task failed');
       }
     }
   };

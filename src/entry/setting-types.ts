@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseNetwork } from '../domain/network-address.ts';
 
-// Kinds of settings that more than one place needs.
+// Setting types that several files share.
 
 const network = z.string().refine((text) => parseNetwork(text) !== null, {
   error: 'must be a network such as 10.1.2.0/24 or fd00::/8',

@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 type Step = { readonly name: string; readonly run: () => Promise<unknown> };
 
 /**
- * Stops in ordered groups when the process is told to: first take no more work, then wait for what runs, then close
- * connections. A second signal or the end of the grace ends the process at once; what it held is taken over by others.
+ * Shuts down in ordered groups on SIGTERM or SIGINT: stop accepting work, wait for running work, close connections. A
+ * second signal or the end of the grace period ends the process immediately; other processes take over its work.
  */
 export function stopInOrder(log: Logger, graceSeconds: number, groups: readonly (readonly Step[])[]): void {
   let stopping = false;
@@ -13,7 +13,7 @@ export function stopInOrder(log: Logger, graceSeconds: number, groups: readonly 
     stopping = true;
     log.info({ signal }, 'stopping');
     const overdue = setTimeout(() => {
-      log.error({ graceSeconds }, 'did not stop in time');
+      log.error({ graceSeconds }, 'shutdown exceeded the grace period');
       process.exit(1);
     }, graceSeconds * 1000);
     overdue.unref();
@@ -21,7 +21,7 @@ export function stopInOrder(log: Logger, graceSeconds: number, groups: readonly 
       const results = await Promise.allSettled(group.map(({ run }) => run()));
       for (const [index, result] of results.entries()) {
         if (result.status === 'rejected')
-          log.error({ step: group[index]?.name, err: result.reason as unknown }, 'stop step failed');
+          log.error({ step: group[index]?.name, err: result.reason as unknown }, 'shutdown step failed');
       }
     }
     log.info('stopped');

@@ -12,7 +12,7 @@ import type { ObjectStore, SourceStorage } from '../ports/object-store.ts';
 import type { PartnerStore } from '../ports/partner-store.ts';
 import { type Config, partnerNetworksOf } from './config.ts';
 
-/** The shared bucket, or the partner's own with the credentials of the job, which live only as long as they are used. */
+/** The shared bucket, or the partner's own with the job's credentials, which are decrypted only while in use. */
 export function sourceStorage(deps: {
   readonly db: Database;
   readonly sealer: Sealer;
@@ -27,7 +27,7 @@ export function sourceStorage(deps: {
     withObjects: async (source, run) => {
       if (source.pathType === pathType.sharedBucket) return run(shared);
       const credentials = await openCredentials(deps.db, deps.sealer, source);
-      if (!credentials) throw new Failure('credentials_required', 'The job has no credentials any more.');
+      if (!credentials) throw new Failure('credentials_required', "The job's credentials no longer exist.");
       const keys = isRole(credentials) ? await deps.keysOfRole(credentials, source.partnerId) : credentials;
       const { bucket } = parsePartnerPath(source.filePath);
       const { close, ...objects } = partnerObjectStore({

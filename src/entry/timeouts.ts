@@ -1,30 +1,30 @@
 import type { Log } from '../ports/observability.ts';
 
-/** The answer, or an error when it has not come in time. What was asked goes on by itself. */
-export async function withTimeout<T>(answer: Promise<T>, milliseconds: number): Promise<T> {
+/** Rejects if the promise does not settle in time. The operation itself continues. */
+export async function withTimeout<T>(operation: Promise<T>, milliseconds: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds / 1000} s`)), milliseconds);
+    timer = setTimeout(() => reject(new Error(`no response within ${milliseconds / 1000} s`)), milliseconds);
   });
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([operation, late]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** One look at a time, however many ask; null when it fails or takes too long. */
-export function coalesceReads<T>(read: () => Promise<T>, withinMs: number, log: Log): () => Promise<T | null> {
-  let looking: Promise<T | null> | null = null;
-  const lookOnce = async (): Promise<T | null> => {
+/** Concurrent callers share one read. Null if it fails or times out. */
+export function coalesceReads<T>(read: () => Promise<T>, timeoutMs: number, log: Log): () => Promise<T | null> {
+  let running: Promise<T | null> | null = null;
+  const readOnce = async (): Promise<T | null> => {
     try {
-      return await withTimeout(read(), withinMs);
+      return await withTimeout(read(), timeoutMs);
     } catch (error) {
-      log.warn({ err: error }, 'postgres could not be asked for the metrics');
+      log.warn({ err: error }, 'cannot read the state gauges from PostgreSQL');
       return null;
     } finally {
-      looking = null;
+      running = null;
     }
   };
-  return () => (looking ??= lookOnce());
+  return () => (running ??= readOnce());
 }

@@ -3,14 +3,14 @@ import { createSecureContext } from 'node:tls';
 import type { TlsFiles, TlsSource } from '../adapters/http/http-limits.ts';
 import type { Log } from '../ports/observability.ts';
 
-/** Looked at by their times, not by events: these are lost when a link is turned, as Kubernetes does it. */
+/** Polls modification times: file events are lost when a symbolic link changes, as with Kubernetes secrets. */
 const pollEveryMs = 2_000;
 
 type Paths = { readonly cert: string; readonly key: string };
 
 /**
- * Certificate and key from files, read again when one changes and when the process gets SIGHUP. Files that do not belong
- * together, as in the moment between two writes, are not used; the ones before stay.
+ * Reads the certificate and key, and reloads them when a file changes and on SIGHUP. A certificate and key that do not
+ * match, as between two writes, are ignored, and the previous ones stay in use.
  */
 export function watchTlsFiles(paths: Paths, log: Log): TlsSource & { readonly close: () => void } {
   let files = readTlsFiles(paths);
@@ -19,9 +19,9 @@ export function watchTlsFiles(paths: Paths, log: Log): TlsSource & { readonly cl
     try {
       files = readTlsFiles(paths);
       for (const use of users) use(files);
-      log.info({ cert: paths.cert }, 'certificate read again');
+      log.info({ cert: paths.cert }, 'reloaded the TLS certificate');
     } catch (error) {
-      log.error({ err: error, cert: paths.cert }, 'the new certificate cannot be used; the one before stays');
+      log.error({ err: error, cert: paths.cert }, 'cannot use the new TLS certificate; keeping the previous one');
     }
   };
   const all = [paths.cert, paths.key];
@@ -39,7 +39,7 @@ export function watchTlsFiles(paths: Paths, log: Log): TlsSource & { readonly cl
 
 function readTlsFiles({ cert, key }: Paths): TlsFiles {
   const files = { cert: readFileSync(cert), key: readFileSync(key) };
-  // Throws when they are no certificate and key, or not of each other.
+  // Throws if they are not a matching certificate and key.
   createSecureContext(files);
   return files;
 }

@@ -24,11 +24,11 @@ const config = readConfig();
 const log = createLogger({ name: 'inlet-worker', level: config.INLET_LOG_LEVEL });
 const wired = await wireWorker(config, log);
 const deps = { ...wired, log, filesOutPerLane: config.INLET_FILES_OUT_PER_LANE, stepsPerTurn: 10 };
-const presence = startWorkerLiveness({ url: config.INLET_POSTGRES_URL, log });
+const liveness = startWorkerLiveness({ url: config.INLET_POSTGRES_URL, log });
 const handBack = new AbortController();
-const lookForLostMilliseconds = 500;
+const recoverTokensMilliseconds = 500;
 const sweepers = [
-  repeat(lookForLostMilliseconds, () => sendLostTokens(deps, presence), log),
+  repeat(recoverTokensMilliseconds, () => sendLostTokens(deps, liveness), log),
   repeat(wakeEverySeconds * 1000, () => wakeLanes(deps), log),
   repeat(orphansEverySeconds * 1000, () => dropOrphanedStages(deps), log),
   repeat(windowsEverySeconds * 1000, () => sweepRequestWindows(deps), log),
@@ -36,7 +36,7 @@ const sweepers = [
   repeat(config.INLET_PURGE_SECONDS * 1000, (signal) => purgeGenerations(deps, signal), log),
 ];
 await startWork(
-  { ...deps, presence, handBack: handBack.signal },
+  { ...deps, presence: liveness, handBack: handBack.signal },
   deps.failpoints.wrapPort(
     'work',
     deps.observability.instrumentWork({
@@ -47,9 +47,9 @@ await startWork(
   ),
   { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES },
 );
-// Not before: that `/live` answers means that it works.
+// Started last: a response from `/live` means that the worker is running.
 await deps.observability.serve();
-// What takes longer than most of the grace is handed to another worker, with time left to say so.
+// Work that would exceed the grace period is handed back to another worker, with time left to record that.
 const finishMilliseconds = Math.max(1, config.INLET_SHUTDOWN_GRACE_SECONDS - 10) * 1000;
 const handBackMilliseconds = 5_000;
 const finish = async (): Promise<void> => {
@@ -59,10 +59,10 @@ const finish = async (): Promise<void> => {
 };
 stopInOrder(log, config.INLET_SHUTDOWN_GRACE_SECONDS, [
   [
-    ...sweepers.map((sweeper) => ({ name: 'stop sweeping', run: () => sweeper.stop() })),
+    ...sweepers.map((sweeper) => ({ name: 'stop sweepers', run: () => sweeper.stop() })),
     { name: 'finish lanes and files', run: finish },
   ],
-  [{ name: 'leave', run: () => presence.close() }],
+  [{ name: 'close liveness connection', run: () => liveness.close() }],
   [{ name: 'close connections', run: () => deps.close() }],
 ]);
 log.info({ lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES }, 'working');

@@ -1,11 +1,11 @@
-/** The statement that a client of the engine is given. */
+/** The statement in the options of a ClickHouse call. */
 export function queryOf(options: unknown): string {
   return typeof options === 'object' && options !== null && 'query' in options ? String(options.query) : '';
 }
 
 export type Around = (method: string, call: () => unknown, given: readonly unknown[]) => unknown;
 
-/** The same object, with something around each of its methods. */
+/** Wraps every method of an object. */
 export function wrapMethods<Target extends object>(target: Target, around: Around): Target {
   return new Proxy(target, {
     get: (inner, property) => {

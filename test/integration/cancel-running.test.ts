@@ -82,7 +82,7 @@ describe('inlet jobs cancel, while a worker loads', () => {
     await untilItRuns();
     const waiting = await inlet('jobs', 'cancel', String(second));
     expect(JSON.parse(waiting.out)).toEqual({ id: second, is: 'never started', hasEnded: false, jobsAhead: 1 });
-    expect(waiting.said).toContain('ends when its turn has come');
+    expect(waiting.said).toContain('ends when it reaches the head of its lane');
     expect(await show(second)).toMatchObject({ status: 0, isCancelled: true });
     const stopped = await inlet('jobs', 'cancel', String(first));
     const answer = { id: first, is: 'stopped', cancelledFiles: 1, otherFiles: 0 };

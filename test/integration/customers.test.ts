@@ -91,7 +91,7 @@ describe('the operator', () => {
   it('revokes a user token, as often as it is asked', async () => {
     const [first] = await tokensOf(mine);
     const revoke = ['user-token', 'revoke', String(first?.token_id), '--partner', mine.name];
-    expect(await mine.operate(...revoke)).toBe(`user token ${first?.token_id} is revoked\n`);
+    expect(await mine.operate(...revoke)).toBe(`revoked user token ${first?.token_id}\n`);
     const revoked = await tokensOf(mine);
     expect(revoked.map(({ revoked_at }) => revoked_at !== null)).toEqual([true, false]);
     await mine.operate(...revoke);

@@ -92,11 +92,11 @@ describe('what an operator asks', () => {
   });
 
   it('doctor tells of a role of the api that is missing, or not used', async () => {
-    expect(await wrongOnes({ INLET_API_ROLE: 'nobody_has_it' })).toEqual(['Role of the api', 'Workers']);
+    expect(await wrongOnes({ INLET_API_ROLE: 'nobody_has_it' })).toEqual(['API role', 'Workers']);
     const { text } = await inlet(['doctor'], { INLET_API_ROLE: 'nobody_has_it' });
     expect(text).toContain('CREATE ROLE nobody_has_it NOLOGIN; GRANT nobody_has_it TO');
     const without = await inlet(['doctor'], { INLET_API_ROLE: 'none' });
-    expect(without.text).toContain('ok     Role of the api: none: the api may read the rows of all partners');
+    expect(without.text).toContain('ok     API role: none: the api can read the rows of all partners');
   });
 
   it('lanes and jobs show what waits, what it waits for, and what became of it', async () => {
@@ -127,7 +127,7 @@ describe('what an operator asks', () => {
     const shown = shownJobSchema.parse(JSON.parse((await inlet(['jobs', 'show', String(good)])).text));
     expect(shown.files).toEqual([{ path: 'a.csv', status: 2, attempts: 1, acceptedRows: 1 }]);
     const unknown = await inlet(['jobs', 'show', '999999']);
-    expect([unknown.code, unknown.text]).toEqual([1, expect.stringContaining('There is no job 999999.')]);
+    expect([unknown.code, unknown.text]).toEqual([1, expect.stringContaining('Job 999999 does not exist.')]);
     const wrong = await inlet(['jobs', 'list', '--status', 'x']);
     expect([wrong.code, wrong.text]).toEqual([2, expect.stringContaining('pending, running, done, failed')]);
   });

@@ -83,7 +83,10 @@ describe('a partner on storage that has no interface of Ceph', () => {
     const { code, out, said } = await create('--without-storage');
     const made = issuedSchema.parse(JSON.parse(out));
     rememberSecrets(made.api_key);
-    expect([code, said]).toEqual([0, expect.stringContaining('storage credentials that reach this prefix')]);
+    expect([code, said]).toEqual([
+      0,
+      expect.stringContaining('storage credentials that are restricted to this prefix'),
+    ]);
     expect(made.storage).toEqual({ prefix: `${name}/`, access_key_id: null, secret_access_key: null });
     await runInlet(stores.environment, ['attribute', 'create', '--partner', name, '--name', 'a', '--foreign-key', 'a']);
     const owner = connectS3({

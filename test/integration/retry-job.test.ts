@@ -66,7 +66,7 @@ describe('inlet jobs retry', () => {
 
   it('is refused for what has not failed, and for what only the partner can ask for', async () => {
     const waiting = await api.queue({ file_path: 'a.csv', key_type: 0 });
-    expect(await refusal('retry', waiting)).toContain(`job_not_retryable: Job ${waiting} has not ended`);
+    expect(await refusal('retry', waiting)).toContain(`job_not_retryable: Job ${waiting} is not finished`);
     const credentials = { accessKeyId: 'AKIARETRYRETRY', secretAccessKey: 'kept-by-nobody', region: 'eu-central-1' };
     rememberSecrets(credentials.secretAccessKey);
     const own = await api.queue({ file_path: 's3://their-bucket/a.csv', path_type: 1, key_type: 0, credentials });
@@ -74,27 +74,27 @@ describe('inlet jobs retry', () => {
     const answer = await api.request('/v1/marketplace/import', { method: 'DELETE', body });
     const { import_log_id: gone } = queuedSchema.parse(await answer.json());
     for (const id of [waiting, own, gone]) await cancelJob(deps, id);
-    expect(await refusal('retry', own)).toContain('the partner must send the import again');
+    expect(await refusal('retry', own)).toContain('the partner must submit the import again');
     expect(await refusal('retry', gone)).toContain('is a delete');
     const sealed = await withDatabase(stores, (client) => client.query('SELECT FROM job_credential'));
     expect(sealed.rowCount).toBe(0);
     expect(await api.get(gone)).toMatchObject({ status: 3, errors: [{ code: 'job_cancelled', file: null }] });
-    expect(await refusal('cancel', gone)).toContain(
-      `job_not_cancellable: Job ${gone} has ended with status 3 already.`,
-    );
+    expect(await refusal('cancel', gone)).toContain(`job_not_cancellable: Job ${gone} has already failed (status 3).`);
   });
 
   it('is refused for an audience that was cleared since', async () => {
     const { audienceId } = await audiences.create('Cleared', 'members.csv');
     const jobId = await newestJob();
     await audiences.clear(audienceId);
-    expect(await refusal('retry', jobId)).toContain(`audience ${audienceId} before it was cleared`);
+    expect(await refusal('retry', jobId)).toContain(`audience ${audienceId}, which was cleared since`);
   });
 
   it('and cancel name what they do not know', async () => {
     for (const action of ['cancel', 'retry'] as const)
-      expect(await refusal(action, 999_999)).toContain('not_found: There is no job 999999. See `inlet jobs list`.');
-    expect(await refusal('cancel', 'x')).toContain('"x" is no job id.');
+      expect(await refusal(action, 999_999)).toContain(
+        'not_found: Job 999999 does not exist. Run `inlet jobs list` to see the jobs.',
+      );
+    expect(await refusal('cancel', 'x')).toContain('"x" is not a valid job ID.');
   });
 
   it('asks for the same import again, with everything that was asked for', async () => {

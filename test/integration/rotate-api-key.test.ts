@@ -90,7 +90,7 @@ describe('an operator who rotates an API key', () => {
     expect(keysOf().at(-1)).toMatchObject({ name: 'x y', scopes: ['audience:read', 'audience:write'] });
     const found = { kind: 'key', environment: 'test', partner: partner.name, key_id: id };
     expect(JSON.parse(run(identify, {}, `${apiKey}\n`))).toEqual({ ...found, works: true });
-    expect(run(revoke, { KEY_ID: String(id) })).toBe(`key ${id} is revoked\n`);
+    expect(run(revoke, { KEY_ID: String(id) })).toBe(`revoked key ${id}\n`);
     expect([await nameBehind(apiKey), await nameBehind(other.apiKey)]).toEqual(['nobody', other.name]);
     expect(JSON.parse(run(identify, {}, `${apiKey}\n`))).toEqual({ ...found, works: false });
     const nothing = { kind: null, environment: null, partner: null, key_id: null, works: false };

@@ -1,5 +1,5 @@
 import { type JWTVerifyGetKey, type JWTVerifyOptions, decodeJwt, errors, jwtVerify } from 'jose';
-import { type TokenRules, clockToleranceSeconds, judgeToken } from '../../domain/issued-token.ts';
+import { type TokenRules, clockToleranceSeconds, validateToken } from '../../domain/issued-token.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { IssuedTokens } from '../../ports/partner-store.ts';
 import type { KeySet, CachedKeys, KeyCache } from './key-set.ts';
@@ -31,21 +31,21 @@ export function oidcIssuedTokens(settings: IssuedTokenSettings, cache: KeyCache<
       const readWith = async ({
         keys,
         requestedAt,
-      }: CachedKeys<KeySet>): Promise<ReturnType<typeof judgeToken> | 'refetch'> => {
+      }: CachedKeys<KeySet>): Promise<ReturnType<typeof validateToken> | 'refetch'> => {
         try {
           const { payload, protectedHeader } = await jwtVerify(token, byKeyId(keys), options);
-          return judgeToken(protectedHeader, payload, rules, Date.now() / 1000);
+          return validateToken(protectedHeader, payload, rules, Date.now() / 1000);
         } catch (error) {
           const isUnknownKey = error instanceof errors.JWKSNoMatchingKey;
           if (isUnknownKey && requestedAt < arrivedAt && mayHaveNewKey(token, issuer)) return 'refetch';
-          return { refusal: refusalReason(error) };
+          return { rejection: rejectionReason(error) };
         }
       };
       if (!isCanonical(token)) return reject('it is not canonical base64url');
       let result = await readWith(await cache.current());
       if (result === 'refetch') result = await readWith(await cache.since(arrivedAt));
       if (result === 'refetch') return reject('unknown signing key');
-      return 'bearer' in result ? result.bearer : reject(result.refusal);
+      return 'bearer' in result ? result.bearer : reject(result.rejection);
     },
   };
 }
@@ -74,7 +74,7 @@ function isCanonical(token: string): boolean {
 }
 
 /** The messages of jose contain values of the token; its codes do not. */
-function refusalReason(error: unknown): string {
+function rejectionReason(error: unknown): string {
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
     return `${error.code} ${error.claim}`;
   }

@@ -13,49 +13,49 @@ import { withWiring } from './with-wiring.ts';
 type OfPartner = { readonly partner: string };
 
 export function addAttributeCommands(program: Command): void {
-  const attribute = program.command('attribute').description('what can be said of a device');
+  const attribute = program.command('attribute').description('manage the attributes with which partners label devices');
   const command = (name: string, description: string): Command =>
-    attribute.command(name).description(description).requiredOption('--partner <name>', 'whose attribute it is');
+    attribute.command(name).description(description).requiredOption('--partner <name>', 'name of the partner');
 
-  command('create', 'make an attribute of a partner')
-    .requiredOption('--name <name>', 'its name')
-    .option('--foreign-key <key...>', 'what the partner calls it in files with key_type 1')
+  command('create', 'create an attribute')
+    .requiredOption('--name <name>', 'name of the attribute')
+    .option('--foreign-key <key...>', "the partner's own key for it, used in files with key_type 1; repeatable")
     .action(({ partner, name, foreignKey = [] }: OfPartner & { name: string; foreignKey?: string[] }) =>
       withWiring(async (deps) =>
         printJson(record(await createAttribute(deps, partner, { name, foreignKeys: foreignKey }))),
       ),
     );
 
-  command('list', 'show the attributes of a partner').action(({ partner }: OfPartner) =>
+  command('list', "list a partner's attributes").action(({ partner }: OfPartner) =>
     withWiring(async (deps) => printJson((await listAttributes(deps, partner)).map(record))),
   );
 
-  command('rename', 'give an attribute another name')
+  command('rename', 'rename an attribute')
     .argument('<attribute-id>')
     .requiredOption('--name <name>', 'the new name')
     .action((id: string, { partner, name }: OfPartner & { name: string }) =>
       withWiring(async (deps) => {
         await renameAttribute(deps, partner, parseId('attribute', id), name);
-        print(`attribute ${id} is now called "${name}"`);
+        print(`renamed attribute ${id} to "${name}"`);
       }),
     );
 
-  command('retire', 'take no more imports for an attribute; its data stays until it is deleted')
+  command('retire', 'stop accepting imports for an attribute; its data stays until it is deleted')
     .argument('<attribute-id>')
     .action((id: string, { partner }: OfPartner) =>
       withWiring(async (deps) => {
         await retireAttribute(deps, partner, parseId('attribute', id));
-        print(`attribute ${id} is retired`);
+        print(`retired attribute ${id}`);
       }),
     );
 
-  command('tie', 'let foreign keys mean an attribute; a key that meant another moves')
+  command('tie', 'assign foreign keys to an attribute; a key that is assigned elsewhere moves')
     .argument('<attribute-id>')
     .argument('<foreign-key...>')
     .action((id: string, keys: string[], { partner }: OfPartner) =>
       withWiring(async (deps) => {
         await tieForeignKeys(deps, partner, parseId('attribute', id), keys);
-        print(`${keys.join(', ')} ${keys.length === 1 ? 'means' : 'mean'} attribute ${id}`);
+        print(`assigned ${keys.join(', ')} to attribute ${id}`);
       }),
     );
 }

@@ -2,16 +2,15 @@ import type { Command } from 'commander';
 import { printJson } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
-/** The newest are the ones that are asked for. */
 const shown = 100;
 
 export function addAudienceCommands(program: Command): void {
-  // Partners have the others of this name.
+  // The partner program already has a command with this name.
   const audience = program.commands.find((command) => command.name() === 'audience') ?? program.command('audience');
   audience
     .command('purges')
     .helpGroup('For operators:')
-    .description(`show the last ${shown} cleared generations: rows removed from the engine, and which are not done yet`)
+    .description(`list the last ${shown} cleared generations with the rows purged from ClickHouse`)
     .action(() =>
       withWiring(async ({ audiences }) => {
         const dead = await audiences.listDead(shown);

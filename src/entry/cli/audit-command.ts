@@ -10,10 +10,10 @@ type Options = { readonly partner?: string; readonly before?: string; readonly l
 export function addAuditCommand(program: Command): void {
   program
     .command('audit')
-    .description('who changed keys, partners and what they have, and which calls were denied; newest first')
-    .option('--partner <name>', 'of this partner only')
-    .option('--before <id>', 'go on before this entry')
-    .option('--limit <number>', 'at most so many', wholeNumber(1, 9_999), 50)
+    .description('list changes to partners, keys and attributes, and denied calls; newest first')
+    .option('--partner <name>', 'only this partner')
+    .option('--before <id>', 'list entries before this ID')
+    .option('--limit <number>', 'maximum number of entries', wholeNumber(1, 9_999), 50)
     .action(({ partner, before, limit }: Options) =>
       withWiring(async (deps) => {
         const partnerId = partner === undefined ? null : (await partnerNamed(deps, partner)).id;

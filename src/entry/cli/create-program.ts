@@ -11,7 +11,7 @@ import { addJobCommands } from './job-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addPartnerCommands } from './partner-commands.ts';
 
-/** The commands of partners, and below a heading of their own those of operators. */
+/** The partner commands, and the operator commands in a group of their own. */
 export function createProgram(): Command {
   return createPartnerProgram((program) => {
     program.commandsGroup('For operators:');

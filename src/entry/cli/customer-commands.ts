@@ -13,18 +13,18 @@ import { withWiring } from './with-wiring.ts';
 type OfPartner = { readonly partner: string };
 
 export function addCustomerCommands(program: Command): void {
-  const customer = program.command('customer').description('on whose behalf a partner loads audiences');
+  const customer = program.command('customer').description("manage partners' customers");
   const command = (name: string, description: string): Command =>
-    customer.command(name).description(description).requiredOption('--partner <name>', 'whose customer it is');
+    customer.command(name).description(description).requiredOption('--partner <name>', 'name of the partner');
 
-  command('create', 'make a customer of a partner')
-    .requiredOption('--name <name>', '1 to 100 characters, unique for the partner')
+  command('create', 'create a customer')
+    .requiredOption('--name <name>', '1 to 100 characters, unique within the partner')
     .action(({ partner, name }: OfPartner & { name: string }) =>
       withWiring(async (deps) => printJson(customerRecord(await createCustomer(deps, partner, name)))),
     );
 
-  command('list', 'show the customers of a partner')
-    .option('--after <customer-id>', 'go on after this one')
+  command('list', "list a partner's customers")
+    .option('--after <customer-id>', 'list entries after this ID')
     .action(({ partner, after }: OfPartner & { after?: string }) =>
       withWiring(async (deps) => {
         const customers = await listCustomers(deps, partner, pageAfter('customer', after));
@@ -38,16 +38,16 @@ function customerRecord({ id, name }: Customer): object {
   return { customer_id: id, name };
 }
 
-type OfPartner2 = { readonly partner: string };
-
 export function addUserTokenCommands(program: Command): void {
-  const userToken = program.command('user-token').description('what a caller sends to act for a customer');
+  const userToken = program
+    .command('user-token')
+    .description('manage user tokens, with which a partner acts for a customer');
   const command = (name: string, description: string): Command =>
-    userToken.command(name).description(description).requiredOption('--partner <name>', 'whose token it is');
+    userToken.command(name).description(description).requiredOption('--partner <name>', 'name of the partner');
 
-  command('create', 'make a user token (shown once) for a customer')
-    .requiredOption('--customer <name>', 'for whom it acts')
-    .action(({ partner, customer }: OfPartner2 & { customer: string }) =>
+  command('create', 'create a user token for a customer (shown once)')
+    .requiredOption('--customer <name>', 'name of the customer')
+    .action(({ partner, customer }: OfPartner & { customer: string }) =>
       withWiring(async (deps) => {
         const made = await createUserToken(deps, partner, customer);
         printJson({
@@ -56,13 +56,13 @@ export function addUserTokenCommands(program: Command): void {
           customer: made.customer.name,
           user_token: made.token.reveal(),
         });
-        printNote('The user token is shown only now; Inlet keeps a hash of it.');
+        printNote('The user token is shown only once. Inlet stores only its hash.');
       }),
     );
 
-  command('list', 'show the user tokens of a partner, never the token itself')
-    .option('--after <token-id>', 'go on after this one')
-    .action(({ partner, after }: OfPartner2 & { after?: string }) =>
+  command('list', "list a partner's user tokens, without the secret")
+    .option('--after <token-id>', 'list entries after this ID')
+    .action(({ partner, after }: OfPartner & { after?: string }) =>
       withWiring(async (deps) => {
         const tokens = await listUserTokens(deps, partner, pageAfter('user token', after));
         printJson(tokens.map(tokenRecord));
@@ -70,12 +70,12 @@ export function addUserTokenCommands(program: Command): void {
       }),
     );
 
-  command('revoke', 'let a user token act for nobody, from now on and for good')
+  command('revoke', 'permanently revoke a user token')
     .argument('<token-id>')
-    .action((id: string, { partner }: OfPartner2) =>
+    .action((id: string, { partner }: OfPartner) =>
       withWiring(async (deps) => {
         await revokeUserToken(deps, partner, parseId('user token', id));
-        print(`user token ${id} is revoked`);
+        print(`revoked user token ${id}`);
       }),
     );
 }

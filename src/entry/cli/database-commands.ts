@@ -6,7 +6,7 @@ import { withWiring } from './with-wiring.ts';
 export function addMigrateCommand(program: Command): void {
   program
     .command('migrate')
-    .description('bring PostgreSQL and ClickHouse to the schema of this version')
+    .description('migrate PostgreSQL and ClickHouse to the schema of this release')
     .action(async () => {
       const [{ readConfig }, { createLogger }, { migrate }] = await Promise.all([
         import('../config.ts'),
@@ -21,25 +21,27 @@ export function addMigrateCommand(program: Command): void {
 export function addBackupCommands(program: Command): void {
   program
     .command('backup')
-    .argument('<folder>', 'a new folder, of which the last part is the name of the backup')
-    .description('save both stores as they are at one moment, while Inlet goes on; see docs/backup.md')
-    .option('--patience <seconds>', 'how long a lane may take to come to rest', wholeNumber(1, 99_999), 300)
+    .argument('<folder>', 'path of a new folder; its last segment is the name of the backup')
+    .description('back up both databases at one consistent point while Inlet keeps running; see docs/backup.md')
+    .option('--patience <seconds>', 'how long to wait for running lanes to pause', wholeNumber(1, 99_999), 300)
     .action((folder: string, { patience }: { patience: number }) =>
       withWiring(async (deps) => {
         const { backup } = await import('../backup.ts');
         const pausedSeconds = await backup(deps, folder, patience);
         print(
-          `saved in ${folder} and on the disk of every shard; the lanes stood still for ${pausedSeconds.toFixed(1)} s`,
+          `saved to ${folder} and to the backup disk of every shard; lanes were paused for ${pausedSeconds.toFixed(1)} s`,
         );
       }),
     );
   program
     .command('restore')
-    .argument('<folder>', 'the folder of a backup')
-    .description('bring a backup into an empty PostgreSQL database and a new database of the engine')
+    .argument('<folder>', 'folder of the backup')
+    .description('restore a backup into an empty PostgreSQL database and a new ClickHouse database')
     .action(async (folder: string) => {
       const [{ readConfig }, { restore }] = await Promise.all([import('../config.ts'), import('../backup.ts')]);
       const { takenAt } = await restore(readConfig(), folder);
-      print(`restored as it was at ${takenAt}; everything that was asked for later is lost. Run \`inlet doctor\`.`);
+      print(
+        `restored the state of ${takenAt}; later requests are lost. Run \`inlet doctor\` to check the installation.`,
+      );
     });
 }

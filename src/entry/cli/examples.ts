@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** One example for each command of an operator, by its words. A test asks for all of them, and reads them as a shell would. */
+/** One example per operator command. A test requires one for every command and parses each as a shell would. */
 const examples: Readonly<Record<string, string>> = {
   migrate: 'inlet migrate',
   'partner create': 'inlet partner create acme > acme.json',
@@ -33,13 +33,13 @@ const examples: Readonly<Record<string, string>> = {
   doctor: 'inlet doctor',
 };
 
-/** Puts the examples below the help of their commands. */
+/** Appends each example to the help of its command. */
 export function addExamples(program: Command): void {
   for (const [words, example] of Object.entries(examples)) {
     const command = words
       .split(' ')
       .reduce<Command | undefined>((above, word) => above?.commands.find((one) => one.name() === word), program);
-    if (!command) throw new Error(`There is an example of ${words}, which is no command.`);
+    if (!command) throw new Error(`There is an example for "${words}", which is not a command.`);
     command.addHelpText('after', `\nExample:\n  $ ${example}`);
   }
 }

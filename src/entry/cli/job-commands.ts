@@ -8,13 +8,15 @@ import { withWiring } from './with-wiring.ts';
 const shownFiles = 1_000;
 
 export function addJobCommands(program: Command): void {
-  const jobs = program.command('jobs').description('jobs of all partners: imports, deletes and audience loads');
+  const jobs = program
+    .command('jobs')
+    .description('manage the jobs of all partners: imports, deletes and audience loads');
   jobs
     .command('list')
-    .description('the newest jobs')
-    .option('--partner <name>', 'of this partner only')
-    .option('--status <status>', `${Object.keys(jobStatus).join(', ')}; all of them when left out`, toStatus)
-    .option('--limit <number>', 'at most so many', wholeNumber(1, 999_999), 50)
+    .description('list jobs, newest first')
+    .option('--partner <name>', 'only this partner')
+    .option('--status <status>', `${Object.keys(jobStatus).join(', ')}; all if omitted`, toStatus)
+    .option('--limit <number>', 'maximum number of entries', wholeNumber(1, 999_999), 50)
     .action(({ partner, status, limit }: { partner?: string; status?: JobStatus; limit: number }) =>
       withWiring(async ({ operations }) => {
         const statuses = status === undefined ? Object.values(jobStatus) : [status];
@@ -23,8 +25,8 @@ export function addJobCommands(program: Command): void {
     );
   jobs
     .command('show')
-    .description(`a job with its first ${shownFiles} files: attempts, rows, and why it failed`)
-    .argument('<id>', 'the id of the job, which is that of the import log')
+    .description(`show a job and its first ${shownFiles} files: attempts, rows and errors`)
+    .argument('<id>', 'job ID, which is also the import log ID')
     .action((id: string) =>
       withWiring(async ({ operations }) => {
         const found = await operations.findJob(parseId('job', id), shownFiles);
@@ -35,8 +37,8 @@ export function addJobCommands(program: Command): void {
   addJobActions(jobs);
   program
     .command('lanes')
-    .description('partners with open jobs, the one that waits longest first, and what each waits for')
-    .option('--limit <number>', 'at most so many', wholeNumber(1, 999_999), 100)
+    .description('list partners with open jobs and what each lane waits for; longest wait first')
+    .option('--limit <number>', 'maximum number of entries', wholeNumber(1, 999_999), 100)
     .action(({ limit }: { limit: number }) =>
       withWiring(async ({ operations }) => printJson(await operations.listLanes(limit))),
     );
@@ -44,44 +46,43 @@ export function addJobCommands(program: Command): void {
 
 function toStatus(text: string): JobStatus {
   const found = Object.entries(jobStatus).find(([name]) => name === text);
-  if (!found) throw new InvalidArgumentError(`It is one of ${Object.keys(jobStatus).join(', ')}.`);
+  if (!found) throw new InvalidArgumentError(`Use one of ${Object.keys(jobStatus).join(', ')}.`);
   return found[1];
 }
 
-/** What changes something, on behalf of a partner. */
 function addJobActions(jobs: Command): void {
   jobs
     .command('cancel')
-    .description('end a pending or running job: files that are not read to their end are not loaded; status 3')
-    .argument('<id>', 'the id of the job')
+    .description('cancel a pending or running job (status 3); files that are not completely read are not loaded')
+    .argument('<id>', 'job ID')
     .action((text: string) =>
       withWiring(async (deps) => {
         const id = parseId('job', text);
         const cancelled = await cancelJob(deps, id);
         printJson({ id, ...cancelled });
-        printNote(`Job ${id}: ${whatFollows(cancelled)} See \`inlet jobs show ${id}\`.`);
+        printNote(`Job ${id}: ${describeCancellation(cancelled)} Run \`inlet jobs show ${id}\` to follow it.`);
       }),
     );
   jobs
     .command('retry')
-    .description("ask for the same again after status 3, at the end of the partner's lane; says the id of the new job")
-    .argument('<id>', 'the id of the job that failed')
+    .description("submit a failed job again at the end of the partner's lane; prints the ID of the new job")
+    .argument('<id>', 'ID of the failed job')
     .action((text: string) =>
       withWiring(async (deps) => {
         const retried = parseId('job', text);
         const id = await retryJob(deps, retried);
         printJson({ id, retried });
-        printNote(`Job ${id} asks for the same as job ${retried}. See \`inlet jobs show ${id}\`.`);
+        printNote(`Job ${id} repeats job ${retried}. Run \`inlet jobs show ${id}\` to follow it.`);
       }),
     );
 }
 
-function whatFollows(cancelled: Awaited<ReturnType<typeof cancelJob>>): string {
+function describeCancellation(cancelled: Awaited<ReturnType<typeof cancelJob>>): string {
   if (cancelled.is === 'stopped') {
     const { cancelledFiles, otherFiles } = cancelled;
-    const others = otherFiles === 0 ? '' : ` Files that were read to their end before, and are not: ${otherFiles}.`;
-    return `${cancelledFiles} of its files were cancelled; the lane ends it in a moment.${others}`;
+    const others = otherFiles === 0 ? '' : ` ${otherFiles} were already read and are not canceled.`;
+    return `canceled ${cancelledFiles} of its files; the job ends shortly.${others}`;
   }
-  if (cancelled.hasEnded) return 'it has ended and never started.';
-  return `it will not start, and ends when its turn has come. Jobs ahead of it: ${cancelled.jobsAhead}.`;
+  if (cancelled.hasEnded) return 'canceled before it started.';
+  return `canceled before it started. It ends when it reaches the head of its lane; jobs ahead: ${cancelled.jobsAhead}.`;
 }

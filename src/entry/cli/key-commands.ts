@@ -17,17 +17,17 @@ type OfPartner = { readonly partner: string };
 type NewKey = OfPartner & { readonly name: string; readonly scope?: readonly Scope[]; readonly expiresIn?: string };
 type Rotation = OfPartner & { readonly overlap: string; readonly expiresIn?: string };
 
-const shownOnce = 'The key is shown only now; Inlet keeps a hash of it.';
+const shownOnce = 'The API key is shown only once. Inlet stores only its hash.';
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('API keys: with what a partner calls');
+  const key = program.command('key').description("manage partners' API keys");
   const command = (name: string, description: string): Command =>
-    key.command(name).description(description).requiredOption('--partner <name>', 'whose key it is');
+    key.command(name).description(description).requiredOption('--partner <name>', 'name of the partner');
 
-  command('create', 'make one more API key (shown once)')
-    .option('--name <text>', 'what it is for, at most 100 characters', '')
-    .option('--scope <scope>', `${scopes.join(', ')}; may be given several times, all when left out`, toScopes)
-    .option('--expires-in <time>', 'when it ends: 90d, 12h, 30m; never when left out')
+  command('create', 'create an API key (shown once)')
+    .option('--name <text>', 'purpose of the key, at most 100 characters', '')
+    .option('--scope <scope>', `${scopes.join(', ')}; repeatable, all if omitted`, toScopes)
+    .option('--expires-in <time>', 'lifetime, for example 90d, 12h or 30m; never expires if omitted')
     .action(({ partner, name, scope, expiresIn }: NewKey) =>
       withWiring(async (deps) => {
         const wish = { name: toKeyName(name), scopes: scope ?? null, livesSeconds: secondsOf(expiresIn) };
@@ -37,8 +37,8 @@ export function addKeyCommands(program: Command): void {
       }),
     );
 
-  command('list', 'show the keys of a partner, never the key itself')
-    .option('--after <key-id>', 'go on after this one')
+  command('list', "list a partner's API keys, without the secret")
+    .option('--after <key-id>', 'list entries after this ID')
     .action(({ partner, after }: OfPartner & { after?: string }) =>
       withWiring(async (deps) => {
         const keys = await listApiKeys(deps, partner, pageAfter('key', after));
@@ -47,10 +47,10 @@ export function addKeyCommands(program: Command): void {
       }),
     );
 
-  command('rotate', 'make a key like another one (shown once), which works on for a while')
+  command('rotate', 'replace an API key (shown once); the old key keeps working for the overlap')
     .argument('<key-id>')
-    .option('--overlap <time>', 'how long the old one still works', '24h')
-    .option('--expires-in <time>', 'when the new one ends; when left out, it lives as long as the old one was to')
+    .option('--overlap <time>', 'how long the old key keeps working', '24h')
+    .option('--expires-in <time>', "lifetime of the new key; the old key's lifetime if omitted")
     .action((id: string, { partner, overlap, expiresIn }: Rotation) =>
       withWiring(async (deps) => {
         const times = { overlapSeconds: toSeconds(overlap), livesSeconds: secondsOf(expiresIn) };
@@ -60,18 +60,18 @@ export function addKeyCommands(program: Command): void {
       }),
     );
 
-  command('revoke', 'let a key work no more, from now on and for good')
+  command('revoke', 'permanently revoke an API key')
     .argument('<key-id>')
     .action((id: string, { partner }: OfPartner) =>
       withWiring(async (deps) => {
         await revokeApiKey(deps, partner, parseId('key', id));
-        print(`key ${id} is revoked`);
+        print(`revoked key ${id}`);
       }),
     );
 
   key
     .command('identify')
-    .description('say what a text from standard input is and whose, for instance a key that was found somewhere')
+    .description('identify a key read from standard input: its format, its partner and whether it is valid')
     .action(() =>
       withWiring(async (deps) => {
         const { format, holder } = await identifyApiKey(deps, (await text(process.stdin)).trim());
@@ -87,7 +87,7 @@ export function addKeyCommands(program: Command): void {
 }
 
 function toScopes(given: string, before: readonly Scope[] = []): readonly Scope[] {
-  if (!isScope(given)) throw new InvalidArgumentError(`It is one of ${scopes.join(', ')}.`);
+  if (!isScope(given)) throw new InvalidArgumentError(`Use one of ${scopes.join(', ')}.`);
   return [...new Set([...before, given])];
 }
 

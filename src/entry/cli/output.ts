@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Page } from '../../ports/partner-store.ts';
 
-// Results go to standard output, everything else to standard error, so that scripts can read the first.
+// Results go to standard output and notes to standard error, so that scripts can parse the results.
 
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -15,7 +15,7 @@ export function printNote(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** A text in lines that begin alike and end between words. Where there is no terminal (`columns` undefined), in one. */
+/** Wraps a text at word boundaries. Without a terminal (`columns` undefined), the text stays on one line. */
 export function wrapText(text: string, columns: number | undefined, indent: string): string {
   const most = columns ?? Infinity;
   const lines: string[] = [];
@@ -27,14 +27,14 @@ export function wrapText(text: string, columns: number | undefined, indent: stri
   return lines.join('\n');
 }
 
-/** What is no number cannot be anything's id: `1e1` is none, though JavaScript reads 10. */
+/** Accepts plain decimal numbers only. JavaScript would read `1e1` as 10. */
 export function parseId(thing: string, text: string): number {
   const id = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(id)) throw new Failure('not_found', `"${text}" is no ${thing} id.`);
+  if (!Number.isSafeInteger(id)) throw new Failure('not_found', `"${text}" is not a valid ${thing} ID.`);
   return id;
 }
 
-/** What an operator sees at once. */
+/** Entries per page. */
 const limit = 1_000;
 
 export function pageAfter(thing: string, id: string | undefined): Page {
@@ -42,5 +42,5 @@ export function pageAfter(thing: string, id: string | undefined): Page {
 }
 
 export function noteIfMore(listed: readonly { readonly id: number }[]): void {
-  if (listed.length === limit) printNote(`There may be more: --after ${listed.at(-1)?.id}`);
+  if (listed.length === limit) printNote(`There may be more entries. Continue with --after ${listed.at(-1)?.id}.`);
 }

@@ -6,12 +6,12 @@ import { printNote, printJson } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
 export function addPartnerCommands(program: Command): void {
-  const partner = program.command('partner').description('partners and what they were given');
+  const partner = program.command('partner').description('manage partners');
   partner
     .command('create')
-    .argument('<name>', '2 to 40 of a-z, 0-9 and single hyphens; also the prefix in the bucket')
-    .option('--without-storage', 'make no storage credentials; on storage that is not Ceph, make them yourself')
-    .description('make a partner with an API key (shown once), a prefix and storage credentials for that prefix')
+    .argument('<name>', '2 to 40 characters of a-z, 0-9 and single hyphens; also the prefix in the bucket')
+    .option('--without-storage', 'create no storage credentials; required with storage other than Ceph')
+    .description('create a partner with an API key (shown once), a prefix and storage credentials for that prefix')
     .action((name: string, { withoutStorage = false }: { withoutStorage?: boolean }) =>
       withWiring(async ({ config, ...deps }) => {
         const { noStorageProvisioner, storageProvisioner } = await import('../storage-provisioner.ts');
@@ -31,15 +31,15 @@ export function addPartnerCommands(program: Command): void {
             secret_access_key: made.storage?.secretAccessKey.reveal() ?? null,
           },
         });
-        printNote('The API key is shown only now; Inlet keeps a hash of it.');
-        if (withoutStorage) printNote('Give the partner storage credentials that reach this prefix and nothing else.');
+        printNote('The API key is shown only once. Inlet stores only its hash.');
+        if (withoutStorage) printNote('Give the partner storage credentials that are restricted to this prefix.');
       }),
     );
 
   partner
     .command('show')
     .argument('<name>')
-    .description('show a partner and what is set for it')
+    .description('show a partner and its settings')
     .action((name: string) => withWiring(async (deps) => printJson(record(await showPartner(deps, name)))));
 
   partner
@@ -47,9 +47,9 @@ export function addPartnerCommands(program: Command): void {
     .argument('<name>')
     .requiredOption(
       '--audience-bad-rows <share>',
-      'bad rows that an audience file may have, 0 to 1; 0.01: one in a hundred',
+      'share of rejected rows that an audience file may have, from 0 to 1; 0.01 is 1%',
     )
-    .description('change what is set for a partner')
+    .description("change a partner's settings")
     .action((name: string, { audienceBadRows }: { audienceBadRows: string }) =>
       withWiring(async (deps) => {
         const settings = { audienceBadRowShare: toBadRowShare(audienceBadRows) };

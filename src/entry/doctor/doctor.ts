@@ -8,7 +8,7 @@ import { engineChecks } from './engine-checks.ts';
 import { postgresChecks } from './postgres-checks.ts';
 import { type Check, type CheckResult, runChecks } from './run-checks.ts';
 
-/** Asks every server that the configuration names. */
+/** Checks every configured server. */
 export function runDoctor(): Promise<CheckResult[]> {
   const config = readConfig();
   return runChecks([postgresChecks(config), ...engineChecks(config), storageChecks(config), issuerChecks(config)]);
@@ -19,7 +19,7 @@ function storageChecks(config: Config): Check[] {
     {
       name: 'Shared bucket',
       remedy:
-        'Start the storage, or mend INLET_S3_ENDPOINT, INLET_S3_BUCKET and its access key. Loads wait; records can be read.',
+        'Start the storage, or fix INLET_S3_ENDPOINT, INLET_S3_BUCKET or the access key. Until then loads wait; records can still be read.',
       run: async () => {
         const s3 = connectS3({
           endpoint: config.INLET_S3_ENDPOINT ?? null,
@@ -40,32 +40,32 @@ function storageChecks(config: Config): Check[] {
   ];
 }
 
-/** Less than a check may take, so that it is told what took so long. */
-const mostMilliseconds = 4_000;
+/** Less than the timeout of a check, so that the result names the cause. */
+const fetchTimeoutMs = 4_000;
 
-/** Nothing where no issuer is configured. */
+/** Empty if no issuer is configured. */
 function issuerChecks(config: Config): Check[] {
   const settings = issuerOf(config);
   if (!settings) return [];
   const { issuer, address, algorithms } = settings;
   return [
     {
-      name: 'Issuer of user tokens',
+      name: 'OpenID Connect issuer',
       remedy:
-        'Start the issuer, or mend INLET_OIDC_ISSUER, INLET_OIDC_NETWORKS and INLET_OIDC_ALGORITHMS. Its tokens are refused; those that `inlet user-token create` made are not.',
+        'Start the issuer, or fix INLET_OIDC_ISSUER, INLET_OIDC_NETWORKS or INLET_OIDC_ALGORITHMS. Until then its tokens are rejected; tokens from `inlet user-token create` still work.',
       run: async () => {
-        const { keys } = (await fetchKeySet(address, mostMilliseconds).catch(throwCause)).jwks();
+        const { keys } = (await fetchKeySet(address, fetchTimeoutMs).catch(throwCause)).jwks();
         const usable = keys.filter(({ kid, use, alg }) => {
           return kid !== undefined && (use ?? 'sig') === 'sig' && (alg === undefined || algorithms.includes(alg));
         });
-        if (usable.length === 0) throw new Error(`${issuer} has no key for ${algorithms.join(', ')}`);
-        return `${issuer} has ${usable.length} of ${keys.length} keys for ${algorithms.join(', ')}`;
+        if (usable.length === 0) throw new Error(`${issuer} has no usable key for ${algorithms.join(', ')}`);
+        return `${issuer} has ${usable.length} of ${keys.length} keys usable with ${algorithms.join(', ')}`;
       },
     },
   ];
 }
 
-/** The failure says that the issuer cannot be asked; its cause says why. */
+/** The failure reports that the issuer is unavailable; its cause explains why. */
 function throwCause(error: unknown): never {
   throw error instanceof Failure && error.cause instanceof Error ? error.cause : error;
 }

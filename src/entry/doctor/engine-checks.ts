@@ -6,7 +6,7 @@ import { schemaCheck } from './schema-check.ts';
 const leastFreeShare = 0.1;
 const stuckMinutes = 30;
 
-/** One list for each shard. */
+/** One list of checks per shard. */
 export function engineChecks(config: Config): Check[][] {
   return config.INLET_CLICKHOUSE_URLS.map((url, index) => {
     const shard = `ClickHouse, shard ${index + 1}`;
@@ -36,7 +36,8 @@ export function engineChecks(config: Config): Check[][] {
     return [
       {
         name: shard,
-        remedy: 'Start this server, or mend its address in INLET_CLICKHOUSE_URLS. Loads need every shard; they wait.',
+        remedy:
+          'Start this server, or fix its address in INLET_CLICKHOUSE_URLS. Loads need every shard and wait until then.',
         run: async () => {
           const [row] = await select<{ version: string; shards: string }>(
             `SELECT version() AS version,
@@ -45,10 +46,10 @@ export function engineChecks(config: Config): Check[][] {
           const expected = config.INLET_CLICKHOUSE_URLS.length;
           if (Number(row?.shards) !== expected) {
             throw new Error(
-              `its cluster "${config.INLET_CLICKHOUSE_CLUSTER}" has ${row?.shards} shards, and the configuration ${expected}`,
+              `cluster "${config.INLET_CLICKHOUSE_CLUSTER}" has ${row?.shards} shards, but INLET_CLICKHOUSE_URLS lists ${expected}`,
             );
           }
-          return `${row?.version}, a cluster of ${expected}`;
+          return `version ${row?.version}, ${expected} shards`;
         },
       },
       schemaCheck(`shard ${index + 1}`, 'clickhouse', () =>
@@ -56,7 +57,8 @@ export function engineChecks(config: Config): Check[][] {
       ),
       {
         name: `Disk of shard ${index + 1}`,
-        remedy: 'Make room or add a disk: a merge needs as much room as it reads. Loads wait while there is none.',
+        remedy:
+          'Free disk space or add a disk: a merge needs as much free space as it reads. Loads wait while the disk is full.',
         run: async () => {
           const disks = await select<{ name: string; free: string; total: string }>(
             'SELECT name, toString(free_space) AS free, toString(total_space) AS total FROM system.disks',
@@ -71,7 +73,7 @@ export function engineChecks(config: Config): Check[][] {
       },
       {
         name: `Mutations of shard ${index + 1}`,
-        remedy: 'Look into system.mutations for the reason; KILL MUTATION and let the delete or purge begin again.',
+        remedy: 'Find the reason in system.mutations, then run KILL MUTATION. The delete or purge starts again.',
         run: async () => {
           const [row] = await select<{ open: string; stuck: string; reason: string }>(
             `SELECT toString(count()) AS open, toString(countIf(create_time < now() - INTERVAL ${stuckMinutes} MINUTE)) AS stuck,
@@ -79,7 +81,7 @@ export function engineChecks(config: Config): Check[][] {
              FROM system.mutations WHERE database = {database: String} AND NOT is_done`,
           );
           if (Number(row?.stuck) > 0) {
-            throw new Error(`${row?.stuck} have not ended after ${stuckMinutes} minutes. ${row?.reason}`);
+            throw new Error(`${row?.stuck} unfinished after ${stuckMinutes} minutes. ${row?.reason}`);
           }
           return `${row?.open} running`;
         },

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import type { Check } from './run-checks.ts';
 import { type Done, schemaCheck } from './schema-check.ts';
 
-/** Of PostgreSQL itself, and of the work whose state it holds. */
+/** Checks of PostgreSQL and of the jobs that it stores. */
 export function postgresChecks(config: Config): Check[] {
   const ask = async <T>(run: (client: Client) => Promise<T>): Promise<T> => {
     const client = new Client({
@@ -15,7 +15,7 @@ export function postgresChecks(config: Config): Check[] {
       connectionTimeoutMillis: 4_000,
       query_timeout: 4_000,
     });
-    client.on('error', () => undefined); // it is thrown as well
+    client.on('error', () => undefined); // the same error is also thrown
     try {
       await client.connect();
       return await run(client);
@@ -26,7 +26,7 @@ export function postgresChecks(config: Config): Check[] {
   return [
     {
       name: 'PostgreSQL',
-      remedy: 'Start PostgreSQL, or mend INLET_POSTGRES_URL. Until then the api answers 503 and workers wait.',
+      remedy: 'Start PostgreSQL, or fix INLET_POSTGRES_URL. Until then the api responds with 503 and workers wait.',
       run: () =>
         ask(async (client) => {
           const { rows } = await client.query<{ version: string; used: string; most: string }>(
@@ -34,28 +34,28 @@ export function postgresChecks(config: Config): Check[] {
              FROM pg_stat_activity`,
           );
           const [row] = rows;
-          if (!row) throw new Error('it gave no answer');
+          if (!row) throw new Error('PostgreSQL returned no row');
           if (Number(row.used) > 0.9 * Number(row.most)) {
             throw new Error(`${row.used} of ${row.most} connections are in use: raise max_connections`);
           }
-          return `${row.version}, ${row.used} of ${row.most} connections in use`;
+          return `version ${row.version}, ${row.used} of ${row.most} connections in use`;
         }),
     },
     schemaCheck('PostgreSQL', 'postgres', () =>
       ask(async (client) => (await client.query<Done>('SELECT name, checksum FROM schema_migration')).rows),
     ),
     {
-      name: 'Role of the api',
-      remedy: 'Until then the api does not start. See deploy.md, "The role of the api".',
+      name: 'API role',
+      remedy: 'Fix the role; the api does not start without it. See docs/deploy.md.',
       run: async () => {
-        if (config.INLET_API_ROLE === noRole) return 'none: the api may read the rows of all partners';
+        if (config.INLET_API_ROLE === noRole) return 'none: the api can read the rows of all partners';
         await requireRowSecurity(config.INLET_POSTGRES_URL, config.INLET_API_ROLE);
-        return `${config.INLET_API_ROLE} sees the rows of the partner who calls`;
+        return `${config.INLET_API_ROLE} sees only the calling partner's rows`;
       },
     },
     {
       name: 'Workers',
-      remedy: 'Start at least one worker. Accepted jobs wait until there is one; none is lost.',
+      remedy: 'Start at least one worker. Accepted jobs wait; none is lost.',
       run: () =>
         ask(async (client) => {
           const { workers } = await findWhatWaits(client);
@@ -65,14 +65,14 @@ export function postgresChecks(config: Config): Check[] {
     },
     {
       name: 'Lanes',
-      remedy: 'See `inlet lanes` for which, and the log of the workers for why ("a server is away", "attempt failed").',
+      remedy: 'Run `inlet lanes` to see which lanes wait. The worker log has the reason.',
       run: () =>
         ask(async (client) => {
           const { openJobs, oldestSeconds, lanesWithoutToken, waitingTokens } = await findWhatWaits(client);
-          const message = `${openJobs} open jobs, the oldest for ${oldestSeconds} s`;
+          const message = `${openJobs} open jobs, oldest ${oldestSeconds} s`;
           if (lanesWithoutToken > 0)
             throw new Error(`${lanesWithoutToken} lanes have open jobs and no token; ${message}`);
-          if (waitingTokens > 0) throw new Error(`${waitingTokens} tokens wait until they are tried again; ${message}`);
+          if (waitingTokens > 0) throw new Error(`${waitingTokens} tokens wait for a retry; ${message}`);
           return message;
         }),
     },

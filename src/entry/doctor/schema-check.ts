@@ -2,7 +2,7 @@ import { pendingMigrations, readMigrationFiles } from '../../adapters/migration-
 import { migrationFolder } from '../migrate.ts';
 import type { Check } from './run-checks.ts';
 
-/** A migration that a server says it has run. */
+/** A migration that a server has recorded as applied. */
 export type Done = { readonly name: string; readonly checksum: string };
 
 export function schemaCheck(
@@ -17,8 +17,8 @@ export function schemaCheck(
       const done = new Map((await listDone()).map(({ name, checksum }) => [name, checksum]));
       const files = await readMigrationFiles(migrationFolder(kind));
       const pending = pendingMigrations(files, done);
-      if (pending.length > 0) throw new Error(`not run yet: ${pending.map(({ name }) => name).join(', ')}`);
-      return `${files.length} migrations, all run`;
+      if (pending.length > 0) throw new Error(`pending: ${pending.map(({ name }) => name).join(', ')}`);
+      return `${files.length} migrations applied`;
     },
   };
 }

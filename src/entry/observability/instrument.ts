@@ -7,7 +7,7 @@ import type { Meters } from './metrics.ts';
 
 export type Server = 'postgres' | 'clickhouse' | 'storage' | 'issuer';
 
-/** The same port, with its calls timed. */
+/** Measures the duration and failures of a port's calls. */
 export function meterPort<Port extends object>(meters: Meters, server: Server, port: string, target: Port): Port {
   for (const method of Object.keys(target)) meters.failedCalls.inc({ server, port, method }, 0);
   return wrapMethods(target, (method, call) => {
@@ -42,7 +42,7 @@ const firstWords: ReadonlySet<string> = new Set([
   'OPTIMIZE',
 ]);
 
-/** The same client of a shard, with its statements timed. */
+/** Measures the duration of a shard's statements. */
 export function meterShard<Shard extends object>(meters: Meters, index: number, shard: Shard): Shard {
   return wrapMethods(shard, (method, call, [options]) => {
     if (!sent.has(method)) return call();
@@ -58,7 +58,7 @@ function statementOf(method: string, options: unknown): string {
   return firstWords.has(word) ? word : 'other';
 }
 
-/** Counts what became of files, when it is written down. */
+/** Counts the outcomes of files when they are committed. */
 export function meterFiles(meters: Meters, files: FileStore): FileStore {
   return {
     ...files,
@@ -81,7 +81,7 @@ export function meterFiles(meters: Meters, files: FileStore): FileStore {
   };
 }
 
-/** Counts what lanes need, and how jobs end. */
+/** Counts lane steps and finished jobs. */
 export function meterLanes(meters: Meters, lanes: LaneStore): LaneStore {
   const ended = (isDone: boolean): void => meters.jobsEnded.inc({ outcome: isDone ? 'done' : 'failed' });
   return {
@@ -111,7 +111,7 @@ export function meterLanes(meters: Meters, lanes: LaneStore): LaneStore {
   };
 }
 
-/** What a worker is handed out: how much of it runs, and how long it takes. */
+/** Measures the duration and concurrency of a worker's handlers. */
 export function meterWork<Handlers extends object>(meters: Meters, handlers: Handlers): Handlers {
   for (const work of Object.keys(handlers)) meters.busy.set({ work }, 0);
   return wrapMethods(handlers, (work, call) => {

@@ -35,7 +35,7 @@ describe('the metrics server', () => {
       port: 0,
       meters: createMeters(),
       waits: { read, close: () => Promise.resolve() },
-      withinMs: 100,
+      timeoutMs: 100,
       log: silent,
     });
     closing.push(server.close);

@@ -10,7 +10,7 @@ import type { Meters } from './metrics.ts';
 import { observeRequests } from './requests.ts';
 import { type Tracing, tracePort, traceWork } from './trace.ts';
 
-/** What operators see of a process, put around its ports when it is wired. Where nothing is set, nothing is wrapped. */
+/** Metrics and traces of a process, added around its ports during wiring. Without settings nothing is wrapped. */
 export type Observability = {
   readonly trace: Trace;
   readonly instrumentPort: <Port extends object>(server: Server, name: string, port: Port) => Port;
@@ -20,7 +20,7 @@ export type Observability = {
   readonly instrumentWork: <Handlers extends object>(handlers: Handlers) => Handlers;
   readonly instrumentRequests: (api: Api) => void;
   readonly noteRetry: NoteRetry;
-  /** Serves the metrics, where a port is set. */
+  /** Serves the metrics if a port is configured. */
   readonly serve: () => Promise<void>;
   readonly close: () => Promise<void>;
 };

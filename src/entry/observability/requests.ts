@@ -8,13 +8,13 @@ import type { Meters } from './metrics.ts';
 import { runInScope } from './scope.ts';
 import { type Tracing, attributesOf } from './trace.ts';
 
-/** Gives each request its id in the log, is timed by operation and status, and has a span where traces are kept. */
+/** Adds the request ID to log lines, measures each request, and starts a span if tracing is enabled. */
 export function observeRequests(api: Api, meters: Meters | null, tracing: Tracing | null): void {
   const spans = new WeakMap<FastifyRequest, Span>();
   api.addHook('onRequest', (request, _reply, done) => {
     const ids = { requestId: request.id };
     const operation = operationOf(request);
-    // Health is asked for every few seconds, and is no part of anything.
+    // Health checks arrive every few seconds and are not worth a span.
     const span = tracing && operation !== 'health' ? tracing.start(operation, attributesOf(ids), null) : null;
     if (span) spans.set(request, span);
     runInScope({ ids, span }, done);

@@ -2,10 +2,10 @@ import type { Span } from '@opentelemetry/api';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { WorkIds } from '../../ports/observability.ts';
 
-/** What the code that runs now belongs to. */
+/** The request or work that the current code belongs to. */
 export type Scope = {
   readonly ids: WorkIds & { readonly requestId?: string };
-  /** Null where no traces are kept. */
+  /** Null if tracing is disabled. */
   readonly span: Span | null;
 };
 
@@ -19,7 +19,7 @@ export function runInScope<T>(scope: Scope, run: () => T): T {
   return scopes.run(scope, run);
 }
 
-/** For every line of the log: the ids of the request, job or batch in whose course it is written. */
+/** Fields for every log line: the IDs of the current request, job or batch. */
 export function fieldsOfScope(): object {
   const scope = scopes.getStore();
   if (!scope) return {};

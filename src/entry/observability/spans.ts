@@ -15,13 +15,13 @@ import { Failure } from '../../domain/failure.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { Log } from '../../ports/observability.ts';
 
-// Loaded only when traces are kept: it is 20 MB on the disk, and nobody else needs it.
+// Imported only if tracing is enabled: OpenTelemetry takes 20 MB on disk.
 
-/** While a process stops, so long for what is left to be sent. */
-const sendWithinMs = 5_000;
+/** Timeout for sending the remaining spans during shutdown. */
+const exportTimeoutMs = 5_000;
 
 export type Spans = {
-  /** A new span under another, or a trace of its own. What a caller says of its own trace is not taken over. */
+  /** Starts a child span or a new trace. A caller's own trace context is ignored. */
   readonly start: (name: string, attributes: Attributes, parent: Span | null) => Span;
   readonly close: () => Promise<void>;
 };
@@ -30,12 +30,12 @@ export function startSpans(options: { url: Secret; service: string; log: Log }):
   logExportErrors(options.log);
   const exporter = new OTLPTraceExporter({
     url: `${options.url.reveal().replace(/\/$/, '')}/v1/traces`,
-    timeoutMillis: sendWithinMs,
+    timeoutMillis: exportTimeoutMs,
   });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': options.service, 'process.pid': process.pid }),
     sampler: new AlwaysOnSampler(),
-    // It keeps 2,048 spans at the most and drops what comes then: a collector that is away costs spans, not memory.
+    // Buffers at most 2,048 spans and drops the rest: an unavailable collector costs spans, not memory.
     spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: 1_000 })],
   });
   const tracer: Tracer = provider.getTracer('inlet');
@@ -46,31 +46,31 @@ export function startSpans(options: { url: Secret; service: string; log: Log }):
       try {
         await provider.shutdown();
       } catch (error) {
-        // A process must be able to stop without its collector.
-        options.log.warn({ err: error }, 'the last spans could not be sent');
+        // Shutdown must not depend on the collector.
+        options.log.warn({ err: error }, 'cannot export the remaining spans');
       }
     },
   };
 }
 
-const sayEveryMs = 60_000;
+const logEveryMs = 60_000;
 
-/** Else nobody would know that no spans arrive. A collector that is away fails once a second; once a minute will do. */
+/** Logs export errors at most once a minute. An unavailable collector fails once a second. */
 function logExportErrors(log: Log): void {
-  let saidAt = -sayEveryMs;
-  const print = (message: string): void => {
-    if (performance.now() - saidAt < sayEveryMs) return;
-    saidAt = performance.now();
-    log.warn({ message: message.slice(0, 200) }, 'spans could not be sent');
+  let loggedAt = -logEveryMs;
+  const logError = (message: string): void => {
+    if (performance.now() - loggedAt < logEveryMs) return;
+    loggedAt = performance.now();
+    log.warn({ reason: message.slice(0, 200) }, 'cannot export spans');
   };
   const nothing = (): void => undefined;
   diag.setLogger(
-    { error: print, warn: print, info: nothing, debug: nothing, verbose: nothing },
+    { error: logError, warn: logError, info: nothing, debug: nothing, verbose: nothing },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
 }
 
-/** What went wrong by its code or kind. Its message may hold a path or an address, and stays in the log. */
+/** Records only the error's code or class. Its message can contain a path or an address and stays in the log. */
 export function failSpan(span: Span, error: unknown): void {
   const kind = error instanceof Failure ? error.code : error instanceof Error ? error.name : 'unknown';
   span.setAttribute('error.type', kind);

@@ -1,31 +1,27 @@
 import { Gauge, Registry } from '@prometheus-io/client';
 import type { WhatWaits } from '../../adapters/postgres/queue/queue-stats.ts';
 
-/** One number each: its name, what it says, and where it comes from. */
+/** Name, help text and source of each gauge. */
 const single: readonly (readonly [name: string, help: string, from: keyof WhatWaits])[] = [
-  ['inlet_workers', 'Workers that are connected.', 'workers'],
+  ['inlet_workers', 'Connected workers.', 'workers'],
   ['inlet_lanes_open', 'Lanes (partners) with open jobs.', 'lanesOpen'],
-  ['inlet_lanes_active', 'Lanes that a worker moves now.', 'lanesActive'],
+  ['inlet_lanes_active', 'Lanes that a worker is processing.', 'lanesActive'],
   [
     'inlet_lanes_without_token',
-    'Lanes with open jobs that nobody will move before the next sweep.',
+    'Lanes with open jobs but no token; the next token recovery restores them.',
     'lanesWithoutToken',
   ],
-  [
-    'inlet_lane_silence_seconds',
-    'The longest time for which the running job of a lane has had no file or step ended.',
-    'silentSeconds',
-  ],
-  ['inlet_files_in_flight', 'Files of batches that a worker loads now.', 'filesInFlight'],
-  ['inlet_tokens_ready', 'Lanes and batches that a worker could take now.', 'readyTokens'],
+  ['inlet_lane_silence_seconds', 'Longest time since a running job last finished a file or step.', 'silentSeconds'],
+  ['inlet_files_in_flight', 'Files that workers are loading.', 'filesInFlight'],
+  ['inlet_tokens_ready', 'Lane and file tokens that a worker can claim now.', 'readyTokens'],
   [
     'inlet_tokens_waiting',
-    'Lanes and batches that wait for a time: a server was away, or an attempt failed.',
+    'Lane and file tokens that wait for a retry after a failed attempt or an unavailable dependency.',
     'waitingTokens',
   ],
 ];
 
-/** What is true of the whole service, read from PostgreSQL for each scrape; every process shows the same. */
+/** Gauges of the whole service, read from PostgreSQL for each scrape. Every process reports the same values. */
 export function createStateGauges() {
   const registry = new Registry();
   const registers = [registry];
@@ -33,11 +29,11 @@ export function createStateGauges() {
     new Gauge({ name, help, labelNames: ['state'], registers });
   const openJobs = perState(
     'inlet_open_jobs',
-    'Jobs with something to come, by `state` (pending, running, cleaning: cancelled, and not yet cleaned up).',
+    'Unfinished jobs, by `state` (pending, running, cleaning: canceled and not yet cleaned up).',
   );
   const oldest = perState(
     'inlet_oldest_open_job_seconds',
-    'Age of the oldest of them, by `state`; 0 when there is none.',
+    'Age of the oldest unfinished job, by `state`; 0 if there is none.',
   );
   const gauges = single.map(([name, help, from]) => ({ gauge: new Gauge({ name, help, registers }), from }));
   return {

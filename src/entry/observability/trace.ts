@@ -4,10 +4,10 @@ import { wrapMethods } from '../wrap-methods.ts';
 import { currentScope, runInScope } from './scope.ts';
 import type { Spans } from './spans.ts';
 
-/** Spans, and how one ends badly; handed in so that nothing of OpenTelemetry is loaded where no traces are kept. */
+/** Injected, so that OpenTelemetry is not loaded unless tracing is enabled. */
 export type Tracing = Spans & { readonly fail: (span: Span, error: unknown) => void };
 
-/** Gives work its ids in the log, and a span where traces are kept. */
+/** Adds the IDs of work to log lines, and starts a span if tracing is enabled. */
 export function traceWork(tracing: Tracing | null): Trace {
   return {
     span: (name, ids, run) => {
@@ -18,7 +18,7 @@ export function traceWork(tracing: Tracing | null): Trace {
   };
 }
 
-/** The same port, with a span for each call that is part of a request or of work; what sweeps ask for has none. */
+/** Starts a span for each call that belongs to a request or to work. Calls of sweeps have none. */
 export function tracePort<Port extends object>(tracing: Tracing, name: string, port: Port): Port {
   return wrapMethods(port, (method, call) => {
     const scope = currentScope();

@@ -2,7 +2,7 @@ import type { AudienceScope } from '../../domain/audience.ts';
 import { type Caller, RefusedKey } from '../../domain/caller.ts';
 import type { Customer } from '../../domain/customer.ts';
 import { Failure } from '../../domain/failure.ts';
-import { looksIssued } from '../../domain/issued-token.ts';
+import { isJwt } from '../../domain/issued-token.ts';
 import type { Partner } from '../../domain/partner.ts';
 import type { KeyIssuer } from '../../ports/crypto.ts';
 import type { PartnerStore, CustomerStore, IssuedTokens } from '../../ports/partner-store.ts';
@@ -45,7 +45,7 @@ export async function identifyCustomer(
 ): Promise<AudienceScope> {
   if (token === undefined) return { partnerId: partner.id, customerId: null };
   const customer =
-    deps.issuedTokens && looksIssued(token)
+    deps.issuedTokens && isJwt(token)
       ? await customerNamedIn(deps.issuedTokens, deps.customers, partner, token)
       : await customerWithToken(deps, partner, token);
   if (!customer) throw new Failure('invalid_user_token', 'Send a valid user token as "x-user-token", or none.');

@@ -13,23 +13,23 @@ type Deps = {
   readonly log: Log;
 };
 
-/** How often, over all workers together; each asks as often. */
+/** Intervals across all workers. Every worker tries at this interval, and one gets the turn. */
 export const wakeEverySeconds = 10;
 export const orphansEverySeconds = 60;
 export const forgetEverySeconds = 600;
 export const windowsEverySeconds = 300;
 
-/** A transaction of this size is over in a moment. */
+/** Keeps each transaction short. */
 const forgottenAtATime = 10_000;
 
-/** Mends a lane that lost its token, whatever the cause. Waking a lane that needs nothing costs one short look. */
+/** Restores lanes that lost their token. Waking an idle lane costs one short query. */
 export async function wakeLanes(deps: Deps): Promise<void> {
   if (await deps.lanes.claimTurn('wake lanes', wakeEverySeconds)) await deps.lanes.wakeLanes();
 }
 
 /**
- * Removes stages that nobody owns any more. The list is read before the owners are asked: a load gets its id before
- * it stages anything, so whatever is listed and not live has ended.
+ * Drops stages without an owner. The stages are listed before the owners: a load gets its ID before it stages anything, so
+ * a listed stage without a live load has ended.
  */
 export async function dropOrphanedStages(deps: Deps): Promise<void> {
   if (!(await deps.lanes.claimTurn('drop orphaned stages', orphansEverySeconds))) return;
@@ -43,11 +43,11 @@ export async function dropOrphanedStages(deps: Deps): Promise<void> {
   for (const jobId of staged.jobIds) {
     if (live.jobIds.has(jobId)) continue;
     await deps.warehouse.dropJob(jobId);
-    deps.log.warn({ jobId }, 'dropped what an ended job had left');
+    deps.log.warn({ jobId }, 'dropped leftovers of a finished job');
   }
 }
 
-/** Requests that were sent with an Idempotency-Key, once their time is over. */
+/** Deletes expired idempotency keys. */
 export async function forgetAcceptedRequests(deps: {
   readonly lanes: LaneStore;
   readonly requests: AcceptedRequests;
@@ -57,7 +57,7 @@ export async function forgetAcceptedRequests(deps: {
   while (forgotten === forgottenAtATime) forgotten = await deps.requests.deleteExpired(forgottenAtATime);
 }
 
-/** A key that is used no more leaves the row of its last window behind. */
+/** Deletes rate limit windows of keys that are no longer used. */
 export async function sweepRequestWindows(deps: {
   readonly lanes: LaneStore;
   readonly requestWindows: RequestWindows;
@@ -71,16 +71,16 @@ type PurgeDeps = {
   readonly log: Log;
 };
 
-/** Dead generations removed together. */
+/** Dead generations purged together. */
 const generationsAtATime = 100;
 
-/** While a purge runs, it says so. */
+/** Heartbeat interval of a running purge. */
 const keepEvery = 30_000;
 
 /**
- * Removes what clears left in the engine, in the background: dead generations of many partners with one rewriting of the
- * parts that hold them, in the whole fleet one at a time, and each partner only a small part of the time.
- * Nobody waits for it: nothing reads these rows. A worker that stops does not wait either; the engine goes on alone.
+ * Purges rows of cleared audiences from ClickHouse in the background. One mutation covers the dead generations of many
+ * partners, one purge runs at a time across all workers, and each partner is purged only a small share of the time.
+ * Nothing reads these rows, so nothing waits for the purge. A stopping worker does not wait either: ClickHouse continues.
  */
 export async function purgeGenerations(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
   const due = await deps.audiences.claimDueGenerations(generationsAtATime);
@@ -90,7 +90,7 @@ export async function purgeGenerations(deps: PurgeDeps, signal: AbortSignal): Pr
   const keeping = setInterval(() => {
     deps.audiences
       .renewPurgeLease(partnerIds)
-      .catch((error: unknown) => deps.log.warn({ partnerIds, err: error }, 'a purge could not say that it goes on'));
+      .catch((error: unknown) => deps.log.warn({ partnerIds, err: error }, 'cannot extend the purge lease'));
   }, keepEvery);
   try {
     await purge(deps, due, signal);

@@ -32,7 +32,7 @@ export async function rotateApiKey(
   const { key, hash } = deps.apiKeys.issue();
   const rotated = await deps.keys.rotate(partner.id, keyId, { keyHash: hash, ...times });
   if (rotated) return { key, ...rotated };
-  throw new Failure('not_found', `The partner "${partnerName}" has no key ${keyId} that works.`);
+  throw new Failure('not_found', `The partner "${partnerName}" has no valid key ${keyId}.`);
 }
 
 export async function revokeApiKey(deps: ApiKeyDeps, partnerName: string, keyId: number): Promise<void> {
@@ -41,7 +41,7 @@ export async function revokeApiKey(deps: ApiKeyDeps, partnerName: string, keyId:
   throw new Failure('not_found', `The partner "${partnerName}" has no key ${keyId}.`);
 }
 
-/** What was found somewhere: whether it can be a key, and whose it is. */
+/** Identifies a text that may be an API key, for example a leaked one. */
 export async function identifyApiKey(
   deps: { readonly partners: PartnerStore; readonly apiKeys: KeyIssuer },
   text: string,

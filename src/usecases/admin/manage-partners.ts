@@ -8,7 +8,7 @@ import type { PartnerStore, AttributeStore } from '../../ports/partner-store.ts'
 
 export async function partnerNamed(deps: { readonly partners: PartnerStore }, name: string): Promise<Partner> {
   const partner = await deps.partners.findByName(name);
-  if (!partner) throw new Failure('not_found', `There is no partner "${name}".`);
+  if (!partner) throw new Failure('not_found', `Partner "${name}" does not exist.`);
   return partner;
 }
 
@@ -20,10 +20,7 @@ type ProvisionDeps<Grant> = {
 
 type ProvisionedPartner<Grant> = { readonly partner: Partner; readonly apiKey: Secret; readonly storage: Grant };
 
-/**
- * Makes a partner. Storage comes first, because it can be repeated: if the record cannot be written, running the
- * command again finishes the work.
- */
+/** Creates a partner. Storage comes first because it is repeatable: if interrupted, run the command again to finish. */
 export async function provisionPartner<Grant>(
   deps: ProvisionDeps<Grant>,
   name: string,
@@ -31,16 +28,15 @@ export async function provisionPartner<Grant>(
   if (!partnerNamePattern.test(name)) {
     throw new Failure(
       'invalid_request',
-      `"${name}" is not a partner name: use 2 to 40 of a-z, 0-9 and single hyphens.`,
+      `"${name}" is not a valid partner name. Use 2 to 40 characters of a-z, 0-9 and single hyphens.`,
     );
   }
   return deps.partners.withNameLocked(name, () => provisionOnce(deps, name));
 }
 
-/** One at a time for a name: the storage does not keep two apart that make the same user at once. */
+/** Runs under a lock on the name: the storage does not serialize concurrent creation of the same user. */
 async function provisionOnce<Grant>(deps: ProvisionDeps<Grant>, name: string): Promise<ProvisionedPartner<Grant>> {
-  if (await deps.partners.findByName(name))
-    throw new Failure('invalid_request', `There is a partner "${name}" already.`);
+  if (await deps.partners.findByName(name)) throw new Failure('invalid_request', `Partner "${name}" already exists.`);
   const prefix = prefixOfPartner(name);
   const storage = await deps.storage.provision({ name, prefix });
   const { key, hash } = deps.apiKeys.issue();
@@ -58,7 +54,7 @@ export async function showPartner(deps: SettingsDeps, name: string): Promise<Sho
   return { ...partner, externalId, ...(await deps.partners.readSettings(partner.id)) };
 }
 
-/** Gives what is set afterwards. */
+/** Returns the resulting settings. */
 export async function setPartner(deps: SettingsDeps, name: string, settings: PartnerSettings): Promise<ShownPartner> {
   await deps.partners.writeSettings((await partnerNamed(deps, name)).id, settings);
   return showPartner(deps, name);

@@ -4,8 +4,8 @@ import type { LaneStore } from '../../ports/lane-store.ts';
 type Deps = { readonly control: ControlBackup; readonly engine: EngineBackup; readonly lanes: LaneStore };
 
 /**
- * Both stores as they are at one moment. Only for that moment the lanes stand still; the writing comes afterwards. What is
- * restored is then what a crash of all processes at that moment would have left, which Inlet can go on from.
+ * Backs up both databases at one consistent point. Lanes pause only for that point; writing happens afterwards. A restore
+ * yields the state that a crash of all processes would have left, from which Inlet recovers.
  * See docs/decisions/backup.md.
  */
 export async function takeBackup(

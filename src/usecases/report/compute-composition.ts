@@ -6,17 +6,17 @@ import type { AudienceProfiler } from '../../ports/warehouse.ts';
 type Deps = { readonly compositions: CompositionStore; readonly profiler: AudienceProfiler };
 
 export type CompositionComputer = {
-  /** Joins a computation that runs for the same thing, in this process or another, else starts one. */
+  /** Joins a running computation of the same report in any process, or starts one. */
   readonly compute: (audience: AudienceState, counting: Counting) => Promise<StoredCounts>;
   readonly stop: () => void;
 };
 
-/** Each takes a connection and a core of every shard while it runs; others wait. */
+/** Each computation occupies a connection and a core of every shard. */
 const mostAtATime = 2;
 
-/** Running and waiting for one partner; whoever asks for more is told to come back, so that others get their turn. */
+/** Running and waiting computations of one partner. Further requests get `report_not_ready`, so that no partner starves. */
 const mostOfPartner = 4;
-const lookAgainAfterMs = 500;
+const pollEveryMs = 500;
 
 export function compositionComputer(deps: Deps): CompositionComputer {
   const stopping = new AbortController();
@@ -30,7 +30,7 @@ export function compositionComputer(deps: Deps): CompositionComputer {
       if (joined) return joined;
       const ofPartner = underWay.get(audience.partnerId) ?? 0;
       if (ofPartner >= mostOfPartner) {
-        throw new Failure('report_not_ready', `${mostOfPartner} reports of this partner are being computed.`);
+        throw new Failure('report_not_ready', `${mostOfPartner} of your reports are already being computed.`);
       }
       underWay.set(audience.partnerId, ofPartner + 1);
       const computing = claimTurn(() => computeInFleet(deps, audience, counting, stopping.signal)).finally(() => {
@@ -54,11 +54,11 @@ async function computeInFleet(
     signal.throwIfAborted();
     const found = await deps.compositions.runAlone(audience, counting, () => compute(deps, audience, counting, signal));
     if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, lookAgainAfterMs));
+    await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
   }
 }
 
-/** Whoever waited for the lock finds what the one before has saved. */
+/** A process that waited for the lock finds the saved result of the previous holder. */
 async function compute(
   { compositions, profiler }: Deps,
   audience: AudienceState,
@@ -73,7 +73,7 @@ async function compute(
   return computed;
 }
 
-/** Runs at most so many at a time, in the order in which they came. */
+/** Limits concurrency, in order of arrival. */
 function turns(most: number): <T>(run: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = most;

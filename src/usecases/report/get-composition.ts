@@ -34,7 +34,7 @@ export type Composition = {
   readonly entries: readonly (ReportEntry & { readonly name: string })[];
 };
 
-/** Stored are exact counts; protection, order and limit are applied here, so that a changed setting takes effect. */
+/** Exact counts are stored. Protection, order and limit are applied here, so that changed settings take effect. */
 export async function getComposition(
   deps: CompositionDeps,
   scope: AudienceScope,
@@ -42,7 +42,7 @@ export async function getComposition(
   question: CompositionQuestion,
 ): Promise<Composition> {
   const audience = await deps.compositions.findAudience(scope, warehouseSegmentId);
-  if (!audience) throw new Failure('not_found', `There is no segment ${warehouseSegmentId}.`);
+  if (!audience) throw new Failure('not_found', `Segment ${warehouseSegmentId} does not exist.`);
   const counting = countingOf(question.split, isProtecting(deps.protection));
   const stored =
     (await deps.compositions.find(audience, counting)) ??
@@ -60,7 +60,7 @@ export async function getComposition(
   };
 }
 
-/** The computation goes on when the caller was told to come back, and what goes wrong then is only in the log. */
+/** The computation continues after the caller's timeout. Later failures are only logged. */
 async function waitFor(
   deps: CompositionDeps,
   computing: Promise<StoredCounts>,
@@ -68,7 +68,7 @@ async function waitFor(
 ): Promise<StoredCounts> {
   let isWaiting = true;
   computing.catch((error: unknown) => {
-    if (!isWaiting) deps.log.error({ audienceId, err: error }, 'composition failed');
+    if (!isWaiting) deps.log.error({ audienceId, err: error }, 'composition report failed');
   });
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<null>((resolve) => {
@@ -77,7 +77,7 @@ async function waitFor(
   try {
     const stored = await Promise.race([computing, overdue]);
     if (stored) return stored;
-    throw new Failure('report_not_ready', 'The report is being computed.');
+    throw new Failure('report_not_ready', 'The report is still being computed.');
   } finally {
     isWaiting = false;
     clearTimeout(timer);

@@ -101,9 +101,9 @@ export const getComposition = defineRoute({
     },
   },
   problems: {
-    not_found: { detail: 'There is no segment 500001.' },
+    not_found: { detail: 'Segment 500001 does not exist.' },
     ...invalidQuery('split', 'split must be "id_type", "country", or "event".'),
-    report_not_ready: { detail: 'The report is being computed.' },
+    report_not_ready: { detail: 'The report is still being computed.' },
   },
   handler: (deps: { readonly composition: CompositionDeps }) => async (request) => {
     const { default_warehouse_segment_id } = request.params;
