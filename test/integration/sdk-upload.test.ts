@@ -150,7 +150,7 @@ describe('an upload with the SDK', () => {
     const onProgress = (): void => void appendFile(path, 'more');
     const changed = await upload([path], { ...options, parallel: 1, onProgress });
     expect(changed).toMatchObject({
-      problem: { code: 'unreadable_file', detail: containing(/changed while it was sent/) },
+      problem: { code: 'unreadable_file', detail: containing(/changed during the upload/) },
     });
     expect(await upload([join(folder, 'none.csv')])).toMatchObject({ problem: { code: 'unreadable_file' } });
     expect(await objectsBelow('broken/')).toEqual([]);

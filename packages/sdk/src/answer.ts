@@ -3,8 +3,8 @@ import { type Answered, type ApiProblem, fail } from './result.ts';
 import type { HttpAnswer } from './send.ts';
 
 /**
- * The query of the next page, from `Link: <…?limit=50&cursor=117>; rel="next"` (RFC 8288). Only the query is taken: the
- * address stays the one that was given, so that the key is sent nowhere else.
+ * The query of the next page, from `Link: <…?limit=50&cursor=117>; rel="next"` (RFC 8288). Uses only the query, so that
+ * the key is never sent to another host.
  */
 export function readNext(header: string | null): Readonly<Record<string, string>> | null {
   for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[^,;]+)*)/g)) {
@@ -24,12 +24,12 @@ export function readAnswer<T>(answer: HttpAnswer, attempts: number, alsoFine: re
   const isFine = (status >= 200 && status < 300) || alsoFine.includes(status);
   const body = text === '' ? undefined : parseJson(headers, text);
   if (isFine && body !== notJson) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place where the contract is taken at its word
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API conforms to its contract
     return { ok: true, value: body as T, answer: { status, headers, next: readNext(headers.get('link')) } };
   }
   const problem = isFine ? null : readProblem(body, attempts);
   if (problem) return { ok: false, problem };
-  return fail('unreadable_answer', `HTTP ${status} with a body that is not of this api.`, attempts);
+  return fail('unreadable_answer', `HTTP ${status} with a body that is not from this API.`, attempts);
 }
 
 const notJson = Symbol('not JSON');
@@ -43,7 +43,7 @@ function parseJson(headers: Headers, text: string): unknown {
   }
 }
 
-/** The code alone, of an answer that may be none of ours. */
+/** The error code of a response, or null if it is not an Inlet problem. */
 function codeOf({ headers, text }: HttpAnswer): string | null {
   const body = parseJson(headers, text);
   return isObject(body) && typeof body['code'] === 'string' ? body['code'] : null;
@@ -83,9 +83,9 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-const passing = new Set([429, 502, 503, 504]);
+const retryableStatuses = new Set([429, 502, 503, 504]);
 
-/** Too many requests, something is away, or the same write is still being carried out. */
+/** Rate limited, unavailable, or the same write is still in progress. */
 export function isRetryable(answer: HttpAnswer): boolean {
-  return passing.has(answer.status) || (answer.status === 409 && codeOf(answer) === 'idempotency_key_in_use');
+  return retryableStatuses.has(answer.status) || (answer.status === 409 && codeOf(answer) === 'idempotency_key_in_use');
 }

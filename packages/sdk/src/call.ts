@@ -1,30 +1,30 @@
 import type { Answered, Result } from './result.ts';
 
 export type CallOptions = {
-  /** Ends the call, and the waiting between two attempts. */
+  /** Aborts the call and the delays between attempts. */
   readonly signal?: AbortSignal | undefined;
-  /** For each attempt; 30 seconds if nothing is said. */
+  /** Timeout of each attempt; 30 seconds by default. */
   readonly timeoutMs?: number | undefined;
-  /** Of a customer, in place of the client's: audiences only. */
+  /** User token for this call, instead of the client's. Audiences only. */
   readonly userToken?: string | undefined;
 };
 
 export type WriteOptions = CallOptions & {
-  /** With the same key and body, a write is done once, however often it is sent. The SDK makes one if none is given. */
+  /** A write with the same key and body is executed once. The SDK generates a key if none is given. */
   readonly idempotencyKey?: string | undefined;
 };
 
 export type QueryValue = string | number | boolean | undefined;
 
-/** One operation as it goes over the wire. */
+/** One API request. */
 export type Call = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
   readonly body?: unknown;
-  /** What it proves itself with; health needs nothing. */
+  /** Required credentials; the health check needs none. */
   readonly proof: 'none' | 'key' | 'key and user token';
-  /** Statuses besides 2xx that have a value. */
+  /** Statuses other than 2xx that count as success. */
   readonly alsoFine?: readonly number[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly options?: WriteOptions | undefined;
@@ -32,7 +32,7 @@ export type Call = {
 
 export type CallApi = <T>(call: Call) => Promise<Answered<T>>;
 
-/** One event of a stream. `data` is the record as its GET gives it. */
+/** One event of a stream. `data` is the same record that GET returns. */
 export type ServerEvent<T> = { readonly event: string; readonly id: string; readonly data: T };
 
 type FollowApi = <T>(call: Call) => AsyncGenerator<Result<ServerEvent<T>>, void, undefined>;

@@ -4,7 +4,7 @@ import { followEvents } from './follow-events.ts';
 import { type Connection, makeRequest } from './make-request.ts';
 import { type HttpAnswer, sendWithRetries } from './send.ts';
 
-/** Carries out calls: with the key, with a key for repeats on writes, as often as it takes. */
+/** Sends calls with authentication, idempotency keys for writes, and retries. */
 export function connect(connection: Connection): Api {
   return { call: caller(connection), follow: (call) => followEvents(connection, call) };
 }
@@ -14,9 +14,9 @@ function caller(connection: Connection): CallApi {
     const made = makeRequest(connection, call);
     if (!made.ok) return made;
     const request = made.value;
-    const isPassing = (answer: HttpAnswer): boolean => !call.alsoFine?.includes(answer.status) && isRetryable(answer);
+    const shouldRetry = (answer: HttpAnswer): boolean => !call.alsoFine?.includes(answer.status) && isRetryable(answer);
     const timeoutMs = call.options?.timeoutMs ?? connection.timeoutMs;
-    const sent = await sendWithRetries(() => request, isPassing, {
+    const sent = await sendWithRetries(() => request, shouldRetry, {
       timeoutMs,
       signal: call.options?.signal,
       retry: connection.retry,

@@ -1,11 +1,10 @@
 import { fail, succeed, type Answered, type Result } from './result.ts';
 
-/** The options of a list for one of its pages. */
+/** List options for one page. */
 export type Page = { readonly query: Readonly<Record<string, string>> };
 
 /**
- * Every entry of a list, page after page; the next page is asked for when the entries before are used up. After a
- * problem it ends. Where the api names no next page, the first is all.
+ * Yields all entries of a list and requests each page when it is needed. Ends after a problem.
  *
  *     for await (const audience of each((page) => inlet.listAudiences(page))) …
  */
@@ -21,7 +20,7 @@ export async function* each<T>(
     for (const entry of answered.value) yield succeed(entry);
     const { next } = answered.answer;
     if (next !== null && JSON.stringify(next) === JSON.stringify(query)) {
-      yield fail('invalid_argument', 'The same page came again: `page` must be passed on to the list.');
+      yield fail('invalid_argument', 'The list returned the same page twice. Pass `page` to the list call.');
       return;
     }
     query = next;

@@ -6,7 +6,7 @@ import { delayAfter, describe, readRetryAfter, abortedBy, rest } from './send.ts
 
 type RawEvent = { readonly id: string; readonly event: string; readonly data: string };
 
-/** Server-sent events as the HTML standard describes them. `onBytes` is told of comments too: they show that it lives. */
+/** Parses server-sent events. Calls `onBytes` for comments too, because they keep the stream alive. */
 async function* readEvents(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void,
@@ -43,14 +43,14 @@ function readBlock(block: string): RawEvent | null {
   return { id: last('id'), event: last('event') || 'message', data: data.join('\n') };
 }
 
-/** The last event of a job; the api ends the stream behind it. */
+/** The last event of a job; the API then ends the stream. */
 const lastEvent = 'done';
 
-const comeBackMs = 1_000;
+const reconnectMs = 1_000;
 
 /**
- * The events of a job as they come. A connection that breaks is opened again behind the last event that came; a stream
- * that is silent for longer than `timeoutMs` counts as broken.
+ * Yields the events of a job. Reconnects after the last received event if the connection breaks or is silent for longer
+ * than `timeoutMs`.
  */
 export async function* followEvents<T>(
   connection: Connection,
@@ -65,7 +65,7 @@ export async function* followEvents<T>(
     const headers = { ...call.headers, accept, ...(seen.id === '' ? {} : { 'last-event-id': seen.id }) };
     const made = makeRequest(connection, { ...call, headers });
     if (!made.ok) return yield made;
-    let problem: Result<never> = fail('network_failed', 'The stream ended too soon.', seen.attempts);
+    let problem: Result<never> = fail('network_failed', 'The stream ended early.', seen.attempts);
     let retryAfter: number | null = null;
     const silence = new AbortController();
     const silenceMs = call.options?.timeoutMs ?? connection.timeoutMs;
@@ -74,7 +74,7 @@ export async function* followEvents<T>(
       const { url, method } = made.value;
       const until = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
       const answer = await fetch(url, { method, headers: made.value.headers, redirect: 'manual', signal: until });
-      // A record that is final, and was seen as such: nothing will come any more.
+      // The record is final and was already received, so no more events follow.
       if (answer.status === 204) return;
       if (answer.status === 200 && answer.body) {
         const onBytes = (): void => {
@@ -92,7 +92,9 @@ export async function* followEvents<T>(
       } else {
         const whole = { status: answer.status, headers: answer.headers, text: await answer.text() };
         const answered = readAnswer<never>(whole, seen.attempts);
-        problem = answered.ok ? fail('unreadable_answer', 'No stream of events came.', seen.attempts) : answered;
+        problem = answered.ok
+          ? fail('unreadable_answer', 'The response is not an event stream.', seen.attempts)
+          : answered;
         if (!isRetryable(whole)) return yield problem;
         retryAfter = readRetryAfter(answer.headers.get('retry-after'));
       }
@@ -100,15 +102,15 @@ export async function* followEvents<T>(
       if (signal?.aborted) return yield abortedBy(signal, seen.attempts);
       const detail = connection.apiKey.hideIn(describe(error));
       problem = silence.signal.aborted
-        ? fail('timed_out', `Nothing came for ${silenceMs} ms.`, seen.attempts)
+        ? fail('timed_out', `The stream was silent for ${silenceMs} ms.`, seen.attempts)
         : fail('network_failed', detail, seen.attempts);
     } finally {
       clearTimeout(timer);
       silence.abort();
     }
-    // The api ends a stream from time to time, to see the key again.
+    // The API ends streams from time to time to authenticate again.
     if (seen.hasLived) seen.attempts = 0;
-    const delay = seen.hasLived ? comeBackMs : delayAfter(seen.attempts, retryAfter, connection.retry);
+    const delay = seen.hasLived ? reconnectMs : delayAfter(seen.attempts, retryAfter, connection.retry);
     if (delay === null) return yield problem;
     if (!(await rest(delay, signal)) && signal) return yield abortedBy(signal, seen.attempts);
   }
@@ -116,9 +118,9 @@ export async function* followEvents<T>(
 
 function parseRecord<T>(data: string): Result<T> {
   try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in read-answer.ts
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in answer.ts
     return succeed(JSON.parse(data) as T);
   } catch {
-    return fail('unreadable_answer', 'An event has data that is not JSON.');
+    return fail('unreadable_answer', 'The data of an event is not JSON.');
   }
 }

@@ -30,17 +30,17 @@ export type { Uploaded, UploadFile, UploadOptions, UploadProgress } from './uplo
 export type { WaitOptions } from './wait-for-completion.ts';
 
 export type InletSettings = {
-  /** Where the api is: `https://…`; `http://` on this machine only, unless `allowHttp` is set. */
+  /** API URL: `https://…`. `http://` is accepted for this machine, or with `allowHttp`. */
   readonly url: string;
   readonly apiKey: string;
-  /** Of one customer: audiences are then seen and made for it. */
+  /** User token of a customer: audience calls act for that customer. */
   readonly userToken?: string | undefined;
-  /** What was issued with the key; needed for `upload`. */
+  /** Storage credentials; required for `upload`. */
   readonly storage?: StorageSettings | undefined;
-  /** For each attempt of a call; 30 seconds if nothing is said. */
+  /** Timeout of each attempt; 30 seconds by default. */
   readonly timeoutMs?: number | undefined;
   readonly retry?: Partial<RetrySettings> | undefined;
-  /** For the api and the storage. Keys and files are then readable on the way: only where the network itself is protected. */
+  /** Allows unencrypted http for the API and the storage. Use it only on a protected network. */
   readonly allowHttp?: boolean | undefined;
 };
 
@@ -48,8 +48,8 @@ export type ImportJob = { readonly import_log_id: number };
 export type AudienceJob = { readonly audience_id: number };
 
 /**
- * A partner's access to Inlet. Every operation of the api is a method. What is thrown is only the constructor's, for
- * settings that cannot be used; all else is in the result.
+ * Client for the Inlet API. Every operation is a method. Only the constructor throws, for invalid settings; all other errors
+ * are in the result.
  */
 export class Inlet extends Operations {
   readonly #callApi: CallApi;
@@ -69,7 +69,7 @@ export class Inlet extends Operations {
     this.#storage = storage === undefined ? null : readStorage(storage, allowHttp);
   }
 
-  /** Waits until the job is done (status 2) or has failed (status 3): both are a result that is `ok`. */
+  /** Waits for completion: status 2 (done) or 3 (failed). Both are an `ok` result. */
   waitFor(job: ImportJob, options?: WaitOptions<ImportLog>): Promise<Result<ImportLog>>;
   waitFor(job: AudienceJob, options?: WaitOptions<AudienceDetails>): Promise<Result<AudienceDetails>>;
   waitFor(
@@ -84,7 +84,7 @@ export class Inlet extends Operations {
     return waitForCompletion<AudienceDetails>(this.#callApi, { path, proof: 'key and user token' }, options);
   }
 
-  /** The refused rows and failed files of a job, one by one, however many pages they are. */
+  /** Yields the rejected rows and failed files of a job, over all pages. */
   rejects(job: ImportJob | AudienceJob, options: CallOptions = {}): AsyncGenerator<Result<LoadError>, void, undefined> {
     const limit = 1000;
     return 'import_log_id' in job
@@ -92,7 +92,7 @@ export class Inlet extends Operations {
       : each(({ query }) => this.listAudienceErrors(job.audience_id, { ...options, query: { limit, ...query } }));
   }
 
-  /** Brings files into the partner's prefix of the shared bucket. Import them with the `prefix` of the result. */
+  /** Uploads files to the partner's prefix in the shared bucket. Import them with the `prefix` of the result. */
   upload(files: readonly UploadFile[], options: UploadOptions = {}): Promise<Result<Uploaded>> {
     return uploadFiles(this.#storage, files, options);
   }

@@ -12,12 +12,12 @@ export type Connection = {
   readonly retry: RetrySettings;
 };
 
-/** What is thrown here names an argument; none of ours has its value in it. */
+/** Errors name the invalid argument but never contain its value. */
 export function makeRequest(connection: Connection, call: Call): Result<HttpRequest> {
   try {
     return succeed(requestOf(connection, call));
   } catch (error) {
-    return fail('invalid_argument', error instanceof TypeError ? error.message : 'It cannot be sent.', 0);
+    return fail('invalid_argument', error instanceof TypeError ? error.message : 'The request cannot be sent.', 0);
   }
 }
 
@@ -33,14 +33,14 @@ function requestOf(connection: Connection, call: Call): HttpRequest {
       ...(proof === 'none' ? {} : { authorization: `Bearer ${connection.apiKey.reveal()}` }),
       ...(proof === 'key and user token' && token ? { 'x-user-token': token.reveal() } : {}),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(method === 'GET' ? {} : { 'idempotency-key': repeatKey(options?.idempotencyKey) }),
+      ...(method === 'GET' ? {} : { 'idempotency-key': idempotencyKeyOf(options?.idempotencyKey) }),
       ...call.headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   };
 }
 
-function repeatKey(given: string | undefined): string {
+function idempotencyKeyOf(given: string | undefined): string {
   if (given === undefined) return randomUUID();
   if (!/^[\x21-\x7e]{1,255}$/.test(given)) {
     throw new TypeError('idempotencyKey must be 1 to 255 printable ASCII characters without spaces');

@@ -1,77 +1,77 @@
 import type { ApiCode } from './generated/codes.ts';
 
-/** What every call gives: nothing that the api, the network or the storage does is thrown. */
+/** The result of every call. Errors of the API, the network and the storage are returned, not thrown. */
 export type Result<T> = Success<T> | Failure;
 
 export type Success<T> = { readonly ok: true; readonly value: T };
 export type Failure = { readonly ok: false; readonly problem: Problem };
 
-/** The result of one operation; beside the value, what else the api said. */
+/** The result of one operation, with the status and headers of the response. */
 export type Answered<T> = (Success<T> & { readonly answer: Answer }) | Failure;
 
 export type Answer = {
   readonly status: number;
   readonly headers: Headers;
-  /** The query of the next page of a list, from the header `Link`; null on the last page and where there are none. */
+  /** The query of the next page, from the `Link` header; null on the last page. */
   readonly next: Readonly<Record<string, string>> | null;
 };
 
 export type Problem = ApiProblem | LocalProblem;
 
-/** What the api answered (RFC 9457). Causes and remedies of the codes: docs/errors.md of Inlet. */
+/** An API error (RFC 9457). See docs/errors.md for the causes and remedies of each code. */
 export type ApiProblem = {
   readonly from: 'api';
-  /** `unknown_code`: one that is newer than this SDK; `type` ends with it. */
+  /** `unknown_code` is a code newer than this SDK; `type` ends with it. */
   readonly code: ApiCode | 'unknown_code';
   readonly type: string;
   readonly status: number;
   readonly title: string;
   readonly detail: string;
   readonly instance: string;
-  /** To be quoted when asking for help: the log of the api has the same. */
+  /** Include it in support requests. The API logs the same ID. */
   readonly request_id: string;
   readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
   readonly attempts: number;
 };
 
-/** What went wrong on the way. */
+/** An error on the client, the network or the storage. */
 export type LocalProblem = {
   readonly from: 'sdk';
   readonly code: LocalCode;
   readonly detail: string;
-  /** How often it was tried. */
+  /** Number of attempts. */
   readonly attempts: number;
-  /** Of `storage_refused`, where it is about an answer. */
+  /** The storage response, for `storage_refused`. */
   readonly storage?: StorageAnswer;
 };
 
-/** What the object storage answered. */
+/** An error response of the object storage. */
 export type StorageAnswer = {
   readonly status: number;
-  /** As S3 has it: `AccessDenied`, `SlowDown` …; empty where there was none. */
+  /** S3 error code, for example `AccessDenied`; empty if there is none. */
   readonly code: string;
-  /** To be quoted when asking whoever runs the storage; empty where there was none. */
+  /** For support requests to the storage provider; empty if there is none. */
   readonly request_id: string;
-  /** The storage is away or busy: the same may work later. */
+  /** Whether the error is transient, so that a retry may succeed. */
   readonly may_pass: boolean;
 };
 
 export type LocalCode =
-  /** No connection, or it broke. */
+  /** No connection, or the connection broke. */
   | 'network_failed'
-  /** No answer in time; or a time limit that was given ran out. */
+  /** No response in time, or a timeout expired. */
   | 'timed_out'
-  /** By the caller's signal. */
+  /** Aborted by the caller's signal. */
   | 'aborted'
-  /** An answer that is not of this api: often a proxy's. */
+  /** A response that is not from this API, often from a proxy. */
   | 'unreadable_answer'
-  /** Something was given that cannot be sent. */
+  /** An argument is not valid. */
   | 'invalid_argument'
   /** A file to upload cannot be read, or changed while it was read. */
   | 'unreadable_file'
   /** The `resumeFolder` of an upload cannot be written. */
   | 'unwritable_folder'
-  /** The object storage refused. */
+  /** The object storage rejected a request. */
   | 'storage_refused';
 
 export function succeed<T>(value: T): Success<T> {

@@ -12,7 +12,7 @@ export type HttpAnswer = { readonly status: number; readonly headers: Headers; r
 
 export type Limits = { readonly timeoutMs: number; readonly signal: AbortSignal | undefined };
 
-/** One request and its whole answer. Redirects are not followed: nothing that is sent is meant for another address. */
+/** Sends one request and reads the whole response. Does not follow redirects, so that credentials stay with one host. */
 async function sendOnce(
   request: HttpRequest,
   { timeoutMs, signal }: Limits,
@@ -29,7 +29,7 @@ async function sendOnce(
     return succeed({ status: answer.status, headers: answer.headers, text: await answer.text() });
   } catch (error) {
     if (signal?.aborted) return abortedBy(signal);
-    if (timer.aborted) return fail('timed_out', `No answer within ${timeoutMs} ms.`);
+    if (timer.aborted) return fail('timed_out', `No response within ${timeoutMs} ms.`);
     return fail('network_failed', describe(error));
   }
 }
@@ -37,14 +37,14 @@ async function sendOnce(
 const pieceBytes = 262_144;
 
 /**
- * Node ends a request on which nothing moves for five minutes, and a body that is handed over at once is one move, however
- * long it takes. In pieces, a slow line has as long as `timeoutMs` says.
+ * Node aborts a request without progress for five minutes, and a body passed as one buffer makes no progress until it is
+ * sent. Sent in pieces, a slow connection can use the full `timeoutMs`.
  */
 function contentOf({ headers, body }: HttpRequest): Pick<RequestInit, 'headers' | 'body' | 'duplex'> {
   if (body === undefined) return { headers };
   const isLarge = body instanceof Uint8Array && body.byteLength > pieceBytes && process.versions['bun'] === undefined;
   if (!isLarge) return { headers, body };
-  // The storage takes no body of unknown length.
+  // The storage rejects a body of unknown length.
   const withLength = { ...headers, 'content-length': String(body.byteLength) };
   return { headers: withLength, body: piecesOf(body), duplex: 'half' };
 }
@@ -60,15 +60,15 @@ function piecesOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {
   return new ReadableStream({ pull }, { highWaterMark: 0 });
 }
 
-/** A signal of `AbortSignal.timeout` is a time limit like any other. */
+/** Reports `AbortSignal.timeout` as a timeout and other signals as aborted. */
 export function abortedBy(signal: AbortSignal, attempts = 1): ReturnType<typeof fail> {
   const isTimeout = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
   return isTimeout
-    ? fail('timed_out', 'The time limit of the signal ran out.', attempts)
-    : fail('aborted', 'The signal ended the call.', attempts);
+    ? fail('timed_out', 'The signal timed out.', attempts)
+    : fail('aborted', 'The signal aborted the call.', attempts);
 }
 
-/** `fetch failed` says nothing; the cause does. */
+/** `fetch failed` is not informative, so this uses the cause. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? error.cause : error;
@@ -77,12 +77,12 @@ export function describe(error: unknown): string {
 }
 
 export type RetrySettings = {
-  /** How often a call is tried at most, the first time included. */
+  /** Maximum number of attempts, including the first. */
   readonly attempts: number;
-  /** The most before the second attempt; it doubles with each further one. */
+  /** Maximum delay before the second attempt. It doubles with each further attempt. */
   readonly firstDelayMs: number;
   readonly longestDelayMs: number;
-  /** A longer `Retry-After` is not waited for: the problem is given back instead. */
+  /** With a longer `Retry-After` the call returns the problem instead of waiting. */
   readonly longestRetryAfterMs: number;
 };
 
@@ -94,8 +94,8 @@ export const defaultRetry: RetrySettings = {
 };
 
 /**
- * How long to wait after an attempt, from 1; null: not at all, give up. Somewhere between nothing and twice as much as
- * before, so that many clients that failed together do not come back together. What the api asks for is kept, and spread.
+ * The delay after an attempt, counted from 1; null means give up. Exponential backoff with full jitter, so that clients
+ * that failed together do not retry together. A `Retry-After` is honored, with jitter on top.
  */
 export function delayAfter(
   attempt: number,
@@ -110,7 +110,7 @@ export function delayAfter(
   return retryAfterMs + random() * settings.firstDelayMs;
 }
 
-/** `Retry-After` in milliseconds: seconds, or a date. Null where there is none. */
+/** Parses `Retry-After` (seconds or a date) into milliseconds. Null if there is none. */
 export function readRetryAfter(header: string | null, now: number = Date.now()): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
@@ -118,7 +118,7 @@ export function readRetryAfter(header: string | null, now: number = Date.now()):
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** False when the signal ended it. */
+/** Returns false if the signal aborted the wait. */
 export async function rest(milliseconds: number, signal: AbortSignal | undefined): Promise<boolean> {
   try {
     await pause(milliseconds, undefined, signal ? { signal } : {});
@@ -133,18 +133,18 @@ export type Sent =
   | { readonly ok: false; readonly problem: LocalProblem };
 
 /**
- * Tries until an answer comes that another attempt would not change, or the attempts are used up. The last answer is
- * given back whatever it is. `makeRequest` is asked for each attempt: a signature has a time in it.
+ * Retries until a response is not retryable or no attempts are left, and returns the last response. Calls `makeRequest` for
+ * each attempt, because a signature contains the time.
  */
 export async function sendWithRetries(
   makeRequest: () => HttpRequest | Promise<HttpRequest>,
-  isPassing: (answer: HttpAnswer) => boolean,
+  shouldRetry: (answer: HttpAnswer) => boolean,
   { retry, ...limits }: Limits & { readonly retry: RetrySettings },
 ): Promise<Sent> {
   for (let attempts = 1; ; attempts += 1) {
     if (limits.signal?.aborted) return abortedBy(limits.signal, attempts - 1);
     const tried = await sendOnce(await makeRequest(), limits);
-    if (tried.ok && !isPassing(tried.value)) return { ok: true, answer: tried.value, attempts };
+    if (tried.ok && !shouldRetry(tried.value)) return { ok: true, answer: tried.value, attempts };
     const last: Sent = tried.ok
       ? { ok: true, answer: tried.value, attempts }
       : { ok: false, problem: { ...tried.problem, attempts } };

@@ -3,26 +3,26 @@ import { type Answered, type Result, fail, succeed } from './result.ts';
 import { rest } from './send.ts';
 
 export type WaitOptions<T> = Pick<CallOptions, 'signal' | 'userToken'> & {
-  /** Called with the record at first, and then each time it has changed. */
+  /** Called with the first record and then after each change. */
   readonly onProgress?: ((record: T) => void) | undefined;
-  /** For the whole wait; without it, as long as the job takes. */
+  /** Timeout for the whole wait; unlimited by default. */
   readonly timeoutMs?: number | undefined;
 };
 
-/** The last record, to tell whether the next one is another. */
+/** The last record, to detect changes. */
 type Seen = { readonly text: string; readonly etag: string | null };
 
 type Job = { readonly status: 0 | 1 | 2 | 3 };
 
-/** Shorter than the patience of most proxies. */
+/** Shorter than the timeouts of most proxies. */
 const longestWaitSeconds = 30;
-/** A record changes many times a second while a file is read; a look a second is enough, and far below the limits. */
-const leastBetweenLooksMs = 1_000;
+/** A record changes many times a second while a file loads. One request per second is far below the rate limits. */
+const minPollIntervalMs = 1_000;
 const polling = { firstMs: 250, factor: 1.5, longestMs: 5_000 } as const;
 
 /**
- * Looks at a record until its status is final. The api holds its answer back until there is something new (`Prefer: wait`
- * with `If-None-Match`); one that does not know how is asked again and again, less often the less happens.
+ * Polls a record until its status is final. Uses long polling (`Prefer: wait` with `If-None-Match`), and polling with
+ * backoff if the server does not support it.
  */
 export async function waitForCompletion<T extends Job>(
   callApi: CallApi,
@@ -36,14 +36,14 @@ export async function waitForCompletion<T extends Job>(
   const signals = [signal, limit].filter((one) => one !== undefined && one !== null);
   const either = signals.length === 0 ? undefined : AbortSignal.any(signals);
   const end = performance.now() + (timeoutMs ?? Number.POSITIVE_INFINITY);
-  const lateness = fail('timed_out', `The job has not ended within ${timeoutMs} ms. It goes on.`);
+  const lateness = fail('timed_out', `The job did not complete within ${timeoutMs} ms. It continues.`);
   let last: Seen | null = null;
   let pollMs: number = polling.firstMs;
 
   for (;;) {
     const start = performance.now();
     const seconds = Math.min(longestWaitSeconds, Math.floor((end - start) / 1000));
-    // Whoever wants to see progress wants to see where the job stands, at once.
+    // With `onProgress` the first request returns immediately, to report the current status.
     const holds: boolean = seconds >= 1 && (last !== null || !onProgress);
     const answered: Answered<T | undefined> = await callApi<T | undefined>({
       ...record,
@@ -68,7 +68,7 @@ export async function waitForCompletion<T extends Job>(
     if (!holds && seconds >= 1) continue;
     const wasHeld = /\bwait\b/i.test(headers.get('preference-applied') ?? '');
     pollMs = hasChanged ? polling.firstMs : Math.min(polling.longestMs, pollMs * polling.factor);
-    const untilNext = wasHeld ? leastBetweenLooksMs - (performance.now() - start) : pollMs * (0.5 + Math.random());
+    const untilNext = wasHeld ? minPollIntervalMs - (performance.now() - start) : pollMs * (0.5 + Math.random());
     if (untilNext > 0) await rest(untilNext, either);
     if (limit?.aborted && !signal?.aborted) return lateness;
   }

@@ -6,30 +6,30 @@ import { describe } from '../send.ts';
 import { type ObjectStorage, type Upload, etagOf, etagOfParts } from './object-storage.ts';
 import { type LocalFile, type Reading, readPart } from './sources.ts';
 
-/** An upload in parts that was begun and has not ended. */
-type Noted = {
+/** An unfinished multipart upload. */
+type SavedUpload = {
   readonly uploadId: string;
   readonly partSize: number;
-  /** Of the local file: with others it is another file. */
+  /** Size and modification time identify the version of the local file. */
   readonly size: number;
   readonly mtimeMs: number;
 };
 
-/** Where the object will be, and which local file it comes from. */
-type NotedAbout = { readonly object: string; readonly file: string };
+/** The object and the local file. */
+type UploadTarget = { readonly object: string; readonly file: string };
 
 export type UploadNotes = {
-  readonly read: (about: NotedAbout) => Promise<Noted | null>;
-  readonly write: (about: NotedAbout, noted: Noted) => Promise<void>;
-  readonly forget: (about: NotedAbout) => Promise<void>;
+  readonly read: (about: UploadTarget) => Promise<SavedUpload | null>;
+  readonly write: (about: UploadTarget, noted: SavedUpload) => Promise<void>;
+  readonly forget: (about: UploadTarget) => Promise<void>;
 };
 
 /**
- * Notes in a folder, one file each, so that a process that comes later can go on. They need not be right: what is in the
- * storage is compared with the local file, part by part.
+ * Saves unfinished uploads in a folder, one file each, so that a later process can resume them. The state need not be
+ * correct, because the parts in the storage are compared with the local file.
  */
 export function uploadNotes(folder: string): UploadNotes {
-  const pathOf = ({ object, file }: NotedAbout): string =>
+  const pathOf = ({ object, file }: UploadTarget): string =>
     join(
       folder,
       `${createHash('sha256')
@@ -50,17 +50,17 @@ export function uploadNotes(folder: string): UploadNotes {
       await writeFile(beside, `${JSON.stringify({ ...about, ...noted }, null, 2)}\n`, { mode: 0o600 });
       await rename(beside, pathOf(about));
     },
-    // One that stays does no harm: what is in the storage decides.
+    // A leftover file is harmless, because the storage decides.
     forget: (about) => rm(pathOf(about), { force: true }).catch(() => {}),
   };
 }
 
-function parse(text: string): Noted | null {
+function parse(text: string): SavedUpload | null {
   const value: unknown = JSON.parse(text);
   return isNoted(value) ? value : null;
 }
 
-function isNoted(value: unknown): value is Noted {
+function isNoted(value: unknown): value is SavedUpload {
   if (typeof value !== 'object' || value === null) return false;
   if (!('uploadId' in value) || typeof value.uploadId !== 'string' || value.uploadId === '') return false;
   const numbers = new Map<string, unknown>(Object.entries(value));
@@ -68,7 +68,7 @@ function isNoted(value: unknown): value is Noted {
 }
 
 /** What is needed to go on with the upload of one local file. */
-export type Resuming = { readonly notes: UploadNotes; readonly about: NotedAbout; readonly file: LocalFile };
+export type Resuming = { readonly notes: UploadNotes; readonly about: UploadTarget; readonly file: LocalFile };
 
 /** An upload that is open in the storage, and the ETags of the parts that it has. */
 export type OpenUpload = Upload & { readonly etags: ReadonlyMap<number, string> };
@@ -106,7 +106,7 @@ export async function openUpload(
   return succeed({ path, uploadId, etags: new Map() });
 }
 
-function isOf(noted: Noted, partSize: number, { size, mtimeMs }: LocalFile): boolean {
+function isOf(noted: SavedUpload, partSize: number, { size, mtimeMs }: LocalFile): boolean {
   return noted.partSize === partSize && noted.size === size && noted.mtimeMs === mtimeMs;
 }
 

@@ -46,7 +46,7 @@ describe('a file to upload', () => {
   it('that gives text instead of bytes is refused', async () => {
     const source = await sourceOf({ name: 'a', body: createReadStream(join(folder, 'a.bin'), 'utf8') });
     const { read, close } = await source.open();
-    await expect(read(10)).rejects.toThrow('the stream gives something else than bytes');
+    await expect(read(10)).rejects.toThrow('the stream contains values that are not bytes');
     await close();
   });
 

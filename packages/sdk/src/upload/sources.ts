@@ -68,7 +68,7 @@ async function readPath(file: LocalFile): Promise<Reading> {
   };
 }
 
-/** What is in memory cannot change, and a stream is read once. */
+/** Data in memory cannot change, and a stream is read once. */
 const isUnchanged = (): Promise<boolean> => Promise.resolve(true);
 
 function readBlob(blob: Blob): Reading {
@@ -113,8 +113,8 @@ function readChunks(chunks: Chunks): Reading {
         if (left.byteLength === 0) {
           const { done, value } = await chunks.next();
           if (done) break;
-          // A stream of text would be taken for nothing.
-          if (!(value instanceof Uint8Array)) throw new TypeError('the stream gives something else than bytes');
+          // A text stream would be read as empty.
+          if (!(value instanceof Uint8Array)) throw new TypeError('the stream contains values that are not bytes');
           left = new Uint8Array(value);
         }
         const taken = left.subarray(0, size - length);
@@ -125,7 +125,7 @@ function readChunks(chunks: Chunks): Reading {
       return bytes.subarray(0, length);
     },
     close: async () => {
-      // Not waited for: an iterator that stands still would hold up whoever aborts.
+      // Not awaited, because a stalled iterator would block an abort.
       void chunks.end().catch(() => {});
     },
   };
@@ -140,7 +140,7 @@ function chunksOf(body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>):
   return { next: () => iterator.next(), end: async () => iterator.return?.() };
 }
 
-/** Whoever aborted does not wait for the next part either: a stream may never give it. */
+/** Returns an empty part on abort, because a stream may never deliver the next one. */
 export function readPart(signal: AbortSignal, read: Read, size: number): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolvePart, reject) => {
     const stop = (): void => resolvePart(new Uint8Array(0));
@@ -156,5 +156,5 @@ export function readPart(signal: AbortSignal, read: Read, size: number): Promise
 }
 
 export function changed(path: string): Failure {
-  return fail('unreadable_file', `${path}: it changed while it was sent.`);
+  return fail('unreadable_file', `${path}: the file changed during the upload.`);
 }

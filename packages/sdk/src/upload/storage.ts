@@ -3,20 +3,20 @@ import { type Hash, type Hmac, createHash, createHmac } from 'node:crypto';
 import type { HttpRequest } from '../send.ts';
 import { Secret, readAddress } from '../settings.ts';
 
-/** As `inlet partner create` gives it out, and where the storage is. */
+/** The storage credentials from `inlet partner create`, with the endpoint. */
 export type StorageSettings = {
-  /** Absent for AWS itself. As `url` of the api: `https://…`; `http://` on this machine only, unless `allowHttp` is set. */
+  /** Omit it for AWS. `https://…`; `http://` is accepted for this machine, or with `allowHttp`. */
   readonly endpoint?: string | undefined;
   readonly region: string;
   readonly bucket: string;
-  /** The one that was issued: `<partner>/`. */
+  /** The issued prefix: `<partner>/`. */
   readonly prefix: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 };
 
 export type Storage = {
-  /** Of the bucket, without a slash at the end. */
+  /** Bucket URL without a trailing slash. */
   readonly url: URL;
   readonly region: string;
   readonly prefix: string;
@@ -34,11 +34,11 @@ export function readStorage(settings: StorageSettings, allowHttp: boolean): Stor
       ? addressAtAws(bucket, region)
       : `${readAddress(endpoint, { name: 'storage.endpoint', sent: 'the files', allowHttp })}/${bucket}`;
   const url = URL.parse(address);
-  if (url === null) throw new TypeError('storage.bucket cannot be part of an address');
+  if (url === null) throw new TypeError('storage.bucket cannot be part of a URL');
   return { url, region, prefix, accessKeyId, secretAccessKey: new Secret(settings.secretAccessKey, 'secretAccessKey') };
 }
 
-/** A dot in the bucket's name does not fit the certificate of `<bucket>.s3.…`. */
+/** A bucket name with a dot does not match the certificate of `<bucket>.s3.…`. */
 function addressAtAws(bucket: string, region: string): string {
   const host = `s3.${region}.amazonaws.com`;
   return bucket.includes('.') ? `https://${host}/${bucket}` : `https://${bucket}.${host}`;
@@ -46,15 +46,15 @@ function addressAtAws(bucket: string, region: string): string {
 
 export type StorageRequest = {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
-  /** Of the object, with the issued prefix. */
+  /** Object key, including the issued prefix. */
   readonly key: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body?: Uint8Array<ArrayBuffer> | string;
 };
 
 /**
- * Signed as AWS requests are. The sum of the body is part of the signature, so the storage refuses a body that was
- * damaged on the way.
+ * Signs a request with AWS Signature Version 4. The signature covers the SHA-256 of the body, so the storage rejects a
+ * corrupted body.
  */
 export async function sign(storage: Storage, request: StorageRequest): Promise<HttpRequest> {
   const { url, region, accessKeyId, secretAccessKey } = storage;
@@ -86,14 +86,14 @@ export async function sign(storage: Storage, request: StorageRequest): Promise<H
   return { method, url: `${url.origin}${path}${search.length === 0 ? '' : `?${search.join('&')}`}`, headers, body };
 }
 
-/** Signatures are made over RFC 3986 escapes, which are stricter than those of a browser. */
+/** Signatures use RFC 3986 escapes, which are stricter than `encodeURIComponent`. */
 function escape3986(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 type Bytes = string | ArrayBuffer | ArrayBufferView;
 
-/** What the signer asks of a hash, on Node's own. */
+/** The hash interface of the signer, implemented with node:crypto. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
 

@@ -4,7 +4,7 @@ import { type ObjectStorage, type Part, etagOf, expectedEtag } from './object-st
 import { type Resuming, type UploadNotes, findSame, openUpload } from './resume.ts';
 import { type NamedSource, type Read, type Reading, changed, readPart } from './sources.ts';
 
-/** So many at a time. Who waits longest is next. */
+/** A FIFO semaphore. */
 export class Permits {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -29,32 +29,32 @@ export class Permits {
 }
 
 export type UploadedFile = {
-  /** Relative to the issued prefix: what an import takes as `file_path`. */
+  /** Path relative to the issued prefix. Use it as `file_path` of an import. */
   readonly file_path: string;
   readonly bytes: number;
   readonly etag: string;
-  /** With `resumeFolder`: the object had this content already, and nothing was sent. */
+  /** With `resumeFolder`: the object already had this content and was not sent. */
   readonly was_there?: true;
 };
 
 export type Shared = {
   readonly storage: ObjectStorage;
-  /** One is held by every part that is in memory, of all files. */
+  /** One permit for each part in memory, over all files. */
   readonly permits: Permits;
   readonly partSize: number;
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number, how: 'sent' | 'there') => void;
-  /** Of uploads that a later call goes on with; null when nothing is left of one that fails. */
+  /** State of unfinished uploads; null if failed uploads are removed. */
   readonly notes: UploadNotes | null;
-  /** The address of an object. */
+  /** The URL of an object. */
   readonly addressOf: (path: string) => string;
 };
 
-const mostParts = 10_000;
+const maxParts = 10_000;
 
-/** A small file in one request, a larger one in parts. Nothing is left of one that fails, unless it is to be resumed. */
+/** Uploads a small file in one request and a larger one in parts. Removes a failed upload unless it can be resumed. */
 export async function uploadOneFile(shared: Shared, path: string, source: NamedSource): Promise<Result<UploadedFile>> {
-  const partSize = Math.max(shared.partSize, Math.ceil((source.size ?? 0) / mostParts));
+  const partSize = Math.max(shared.partSize, Math.ceil((source.size ?? 0) / maxParts));
   try {
     const resuming = resumingOf(shared, path, source);
     const { storage, signal } = shared;
@@ -114,7 +114,7 @@ async function sendAll(
       held = false;
       return await sendParts(shared, path, { size, partSize, first, read, isUnchanged, resuming });
     }
-    // All of it is in memory now: what changes from here on does not reach what is sent.
+    // The whole file is in memory now, so later changes do not affect the upload.
     if ((size !== null && first.byteLength !== size) || !(await isUnchanged())) return changed(path);
     const put = await storage.put(path, first);
     if (!put.ok) return put;
@@ -134,7 +134,7 @@ type Parts = {
   readonly resuming: Resuming | null;
 };
 
-/** Reads one part after the other, and sends as many at once as there are permits. The first part comes with its own. */
+/** Reads parts in sequence and sends as many at once as there are permits. The first part already holds a permit. */
 async function sendParts(
   shared: Shared,
   path: string,
@@ -195,18 +195,18 @@ async function sendParts(
     await resuming?.notes.forget(resuming.about);
     return checked(path, inOrder, done.value.etag) ?? succeed({ file_path: path, bytes, etag: done.value.etag });
   }
-  // Whoever can go on later keeps what is there. What is of two contents is of no use.
+  // A resumable upload keeps its parts, unless the file has changed.
   if (resuming && !isAnother) return done;
   const removed = await storage.remove(upload);
   await resuming?.notes.forget(resuming.about);
   if (removed.ok) return done;
-  const detail = `${done.problem.detail} What is left of it could not be removed: ${removed.problem.detail}`;
+  const detail = `${done.problem.detail} Its parts could not be removed: ${removed.problem.detail}`;
   return { ok: false, problem: { ...done.problem, detail } };
 }
 
-/** The storage names a whole after its parts, where it names parts after their content. */
+/** Verifies the ETag of the object if the storage derives it from the parts. */
 function checked(path: string, parts: readonly Part[], etag: string): Failure | null {
   const expected = expectedEtag(parts.map((part) => part.etag));
   if (expected === null || !/^"[0-9a-f]{32}-\d+"$/.test(etag) || etag === expected) return null;
-  return fail('storage_refused', `${path}: the storage put something else together than what was sent.`);
+  return fail('storage_refused', `${path}: the stored object does not match the uploaded parts.`);
 }

@@ -54,7 +54,7 @@ describe('a file of one part that changes', () => {
       response.writeHead(200, { etag: '"x"' }).end();
     };
     expect(await upload(answer, files, { parallel: 1 })).toMatchObject({
-      problem: { code: 'unreadable_file', detail: '2.csv: it changed while it was sent.' },
+      problem: { code: 'unreadable_file', detail: '2.csv: the file changed during the upload.' },
     });
     expect(server?.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['PUT /b/p/1.csv']);
   });

@@ -9,34 +9,34 @@ import { Permits, type UploadedFile, uploadOneFile } from './upload-file.ts';
 export type { UploadFile } from './sources.ts';
 
 export type UploadOptions = {
-  /** Below the issued prefix; a slash is put behind it if there is none. */
+  /** Destination relative to the issued prefix. A trailing slash is added if missing. */
   readonly prefix?: string | undefined;
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
-  /** Ends the upload: nothing is left of a file that is not complete, unless it is to be resumed. */
+  /** Aborts the upload. Incomplete files are removed unless they can be resumed. */
   readonly signal?: AbortSignal | undefined;
-  /** In bytes, at least 5 MiB; 8 MiB if nothing is said. */
+  /** Part size in bytes, at least 5 MiB; 8 MiB by default. */
   readonly partSize?: number | undefined;
-  /** How many parts are in memory and on their way at once, of all files; 4 if nothing is said. */
+  /** Number of parts in memory and in flight, over all files; 4 by default. */
   readonly parallel?: number | undefined;
   /**
-   * A folder for notes on uploads that have not ended. With it, a call that was ended by whatever goes on where it was when
-   * it is made again, and a file that is there with the same content is not sent again. For files that are given by path.
+   * A folder for the state of unfinished uploads. With it, repeating an interrupted call resumes it, and a file that is
+   * already uploaded with the same content is not sent again. Applies to files given by path.
    */
   readonly resumeFolder?: string | undefined;
 };
 
 export type UploadProgress = {
   readonly bytes_sent: number;
-  /** Found in the storage already, and not sent again. */
+  /** Bytes that were already in the storage and not sent again. */
   readonly bytes_there: number;
-  /** Null while a stream is among the files, which does not tell its size. */
+  /** Null if a file is a stream of unknown size. */
   readonly bytes_total: number | null;
   readonly files_done: number;
   readonly files_total: number;
 };
 
 export type Uploaded = {
-  /** What an import takes as `file_path` for all of these files. */
+  /** Use it as `file_path` to import all of these files. */
   readonly prefix: string;
   readonly files: readonly UploadedFile[];
 };
@@ -49,7 +49,7 @@ export async function uploadFiles(
   { prefix: given = '', onProgress, signal, partSize = 8 * mebibyte, parallel = 4, resumeFolder }: UploadOptions,
 ): Promise<Result<Uploaded>> {
   const prefix = given === '' || given.endsWith('/') ? given : `${given}/`;
-  if (!storage) return fail('invalid_argument', 'Give the setting `storage` to upload files.', 0);
+  if (!storage) return fail('invalid_argument', 'Uploads require the `storage` setting.', 0);
   if (!Number.isInteger(partSize) || partSize < 5 * mebibyte) return wrong('partSize must be at least 5 MiB');
   if (!Number.isInteger(parallel) || parallel < 1) return wrong('parallel must be at least 1');
   const described = await describeAll(files);
@@ -57,7 +57,7 @@ export async function uploadFiles(
   const sources = described.value;
   const paths = sources.map(({ name }) => prefix + name);
   const badPath = paths.find((path) => !isPath(path));
-  if (badPath !== undefined) return wrong(`${JSON.stringify(badPath)} is not a path below the prefix`);
+  if (badPath !== undefined) return wrong(`${JSON.stringify(badPath)} is not a path under the prefix`);
   if (new Set(paths).size < paths.length) return wrong('two files have the same name');
 
   const failure = new AbortController();
@@ -75,7 +75,7 @@ export async function uploadFiles(
     try {
       onProgress?.({ ...progress });
     } catch (error) {
-      state.thrown.push(error); // the caller's own: it gets it back when nothing is left behind
+      state.thrown.push(error); // rethrown to the caller after cleanup
       failure.abort();
     }
   };
@@ -123,7 +123,7 @@ async function describeAll(files: readonly UploadFile[]): Promise<Result<NamedSo
   return succeed(sources);
 }
 
-/** What Inlet would take as a path, and what an address can hold: `..` would lead elsewhere. */
+/** Whether Inlet accepts the path and a URL can contain it. */
 function isPath(path: string): boolean {
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..') && !/\p{Cc}|\p{Cs}/u.test(path);
 }
