@@ -27,7 +27,7 @@ export default defineConfig(({ mode }) => ({
           globalSetup: 'test/support/global-setup.ts',
           testTimeout: 180_000,
           hookTimeout: 600_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {

@@ -11,8 +11,8 @@ import { installPartnerCli, type PartnerCli } from '../support/partner-cli.ts';
 describe('inlet check', () => {
   let cli: PartnerCli;
 
-  beforeAll(() => {
-    cli = installPartnerCli();
+  beforeAll(async () => {
+    cli = await installPartnerCli();
     mkdirSync(join(cli.folder, 'files'));
     const write = (name: string, content: string | Buffer): void => writeFileSync(join(cli.folder, name), content);
     write('files/good.csv', `id,keys\n${two(1)}\n${two(2, 'sport|golf')}\n`);

@@ -28,7 +28,7 @@ describe('inlet on a terminal', () => {
     await partner.upload('good/1.csv', rows);
     await partner.upload('bad.csv', `${device(1)},sports\nnot-an-id,sports\n`);
     await partner.upload('members.csv', `${device(1)},click\n`);
-    cli = installPartnerCli();
+    cli = await installPartnerCli();
     environment = { INLET_URL: service.url, INLET_API_KEY: partner.apiKey };
   });
   afterAll(async () => {

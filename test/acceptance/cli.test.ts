@@ -33,7 +33,7 @@ describe('inlet in a script', () => {
     await partner.upload('day/\u202e2.csv', `${device(4)},sports\nnot-an-id,sports\n`);
     await partner.upload('members.csv', `${device(1)},click\n${device(2)},\n`);
     await partner.upload('more-members.csv', `${device(3)},click\n`);
-    cli = installPartnerCli();
+    cli = await installPartnerCli();
     environment = { INLET_URL: service.url, INLET_API_KEY: partner.apiKey };
   });
   afterAll(async () => {

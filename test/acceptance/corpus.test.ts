@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ImportLogRecord } from '@inlet/contract/import-log';
 import { z } from 'zod';
 import type { CorpusFile } from '../corpus/corpus-file.ts';
 import { corpusFiles } from '../corpus/corpus-files.ts';
@@ -9,8 +10,9 @@ import { corpusAttributes, goodRows } from '../corpus/lines.ts';
 import { selectOnShards } from '../support/below-the-api.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
 import { runInlet } from '../support/run-inlet.ts';
-import { startService, type Service } from '../support/running-service.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
+import type { Service } from '../support/running-service.ts';
+import { sharedService } from '../support/shared-service.ts';
+import { withDatabase, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 
@@ -33,40 +35,46 @@ function flagsOf({ request }: CorpusFile): string {
   return `--key-type ${key_type}${compressed === undefined ? '' : compressed ? ' --compressed' : ' --no-compressed'}`;
 }
 
-/** Under the limit of open jobs; the lane is first in, first out, so the last of a batch ends last. */
-const batchSize = 150;
+/** Imports of one partner run one after the other; those of several partners run side by side. */
+const partnerCount = 6;
 
 describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout: 300_000 }, () => {
   let stores: TestStores;
   let service: Service;
-  let partner: TestPartner;
-  let api: ApiClient;
+  let partners: readonly (TestPartner & { readonly api: ApiClient })[];
   let pids: readonly unknown[];
-  const importLogIds = new Map<string, number>();
+  const imports = new Map<string, { readonly api: ApiClient; readonly importLogId: number }>();
 
   beforeAll(async () => {
-    stores = await createStores('two');
-    partner = await createPartner(stores.environment);
+    ({ stores, service } = await sharedService());
+    pids = [service.api.pid, service.worker.pid];
+    partners = await Promise.all(Array.from({ length: partnerCount }, newPartner));
+    await Promise.all(
+      partners.map(async ({ upload, api }, index) => {
+        const files = corpusFiles.filter((_, place) => place % partnerCount === index);
+        let last = 0;
+        for (const { path, body, request } of files) {
+          await upload(path, body());
+          last = await api.queue({ file_path: path, key_type: 1, ...request });
+          imports.set(path, { api, importLogId: last });
+        }
+        await api.waitForEnd(last, 500);
+      }),
+    );
+  }, 600_000);
+
+  const newPartner = async (): Promise<TestPartner & { readonly api: ApiClient }> => {
+    const partner = await createPartner(stores.environment);
     for (const [name, foreignKeys] of Object.entries(corpusAttributes)) {
       await partner.createAttribute(name, ...foreignKeys);
     }
-    service = await startService(stores.environment, 'corpus');
-    api = apiClient(service.url, partner.apiKey);
-    pids = [service.api.pid, service.worker.pid];
-    for (let start = 0; start < corpusFiles.length; start += batchSize) {
-      const batch = corpusFiles.slice(start, start + batchSize);
-      await Promise.all(batch.map(({ path, body }) => partner.upload(path, body())));
-      for (const { path, request } of batch) {
-        importLogIds.set(path, await api.queue({ file_path: path, key_type: 1, ...request }));
-      }
-      await api.waitForEnd(importLogIds.get(batch.at(-1)?.path ?? '') ?? 0, 500);
-    }
-  }, 600_000);
-
-  afterAll(async () => {
-    await service.stop();
-    await stores.drop();
-  });
+    return { ...partner, api: apiClient(service.url, partner.apiKey) };
+  };
+  const importOf = async (path: string): Promise<ImportLogRecord> => {
+    const queued = imports.get(path);
+    if (!queued) throw new Error(`${path} was not imported`);
+    return queued.api.get(queued.importLogId);
+  };
 
   it('has at least sixty files, each with a name and a path of its own', () => {
     expect(corpusFiles.length).toBeGreaterThanOrEqual(60);
@@ -75,7 +83,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout:
   });
 
   it.each(corpusFiles)('$path: gives the expected verdict on $name', async ({ path, expected }) => {
-    const log = await api.get(importLogIds.get(path) ?? 0);
+    const log = await importOf(path);
     const codes = (log.errors ?? []).map(({ code, row, count }) => ({ code, row, count }));
     const { status } = log;
     const found = { status, total_rows: Number(log.total_rows), unique_devices: Number(log.unique_devices), codes };
@@ -92,7 +100,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout:
         mkdirSync(dirname(join(below, path)), { recursive: true });
         writeFileSync(join(below, path), body());
       }
-      const environment = { HOME: folder, INLET_URL: service.url, INLET_API_KEY: partner.apiKey };
+      const environment = { HOME: folder, INLET_URL: service.url, INLET_API_KEY: partners[0]?.apiKey ?? '' };
       const parameters = ['check', below, '--attributes', ...flags.split(' '), '--json', '--bad-rows', '0'];
       const { code, out, said } = await runInlet(environment, parameters);
       const { files: checked } = checkedSchema.parse(JSON.parse(out || said));
@@ -108,7 +116,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout:
     rmSync(folder, { recursive: true });
     const logs = await Promise.all(
       corpusFiles.map(async ({ path }): Promise<[string, unknown]> => {
-        const { status, total_rows, errors } = await api.get(importLogIds.get(path) ?? 0);
+        const { status, total_rows, errors } = await importOf(path);
         const codes = (errors ?? []).map(({ code, row, count }) => ({ code, row, count }));
         return [path, { status, total_rows: Number(total_rows), codes }];
       }),
@@ -118,7 +126,10 @@ describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout:
 
   it('gave every verdict at the first attempt', async () => {
     const { rows } = await withDatabase(stores, (client) =>
-      client.query<{ path: string; attempt: number }>('SELECT path, attempt FROM job_file WHERE attempt <> 1'),
+      client.query<{ path: string; attempt: number }>(
+        'SELECT path, attempt FROM job_file WHERE attempt <> 1 AND partner_id = ANY ($1)',
+        [partners.map(({ id }) => id)],
+      ),
     );
     expect(rows).toEqual([]);
   });
@@ -132,7 +143,10 @@ describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout:
   });
 
   it('is no burden for what comes after it: a good file loads, in the same processes', async () => {
-    await partner.upload('after.csv', goodRows(10));
+    const [first] = partners;
+    if (!first) throw new Error('no partner');
+    const { api } = first;
+    await first.upload('after.csv', goodRows(10));
     const log = await api.waitForEnd(await api.queue({ file_path: 'after.csv', key_type: 1 }));
     expect(log).toMatchObject({ status: 2, total_rows: '10', unique_devices: '10', errors: null });
     expect([service.api.pid, service.worker.pid]).toEqual(pids);

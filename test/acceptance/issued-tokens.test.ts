@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
 import { startIssuer, type TestIssuer } from '../support/oidc-issuer.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
-import { runInlet, type Ran } from '../support/run-inlet.ts';
+import type { Ran } from '../support/run-inlet.ts';
+import { runOperator } from '../support/run-operator.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -150,7 +151,7 @@ describe('an installation with an OpenID Connect issuer', () => {
     const issuer = await startIssuer();
     const stores = await createStores('one');
     const environment = { ...stores.environment, ...issuer.settings };
-    const doctor = (settings: Readonly<Record<string, string>>): Promise<Ran> => runInlet(settings, ['doctor']);
+    const doctor = (settings: Readonly<Record<string, string>>): Promise<Ran> => runOperator(settings, ['doctor']);
     const well = await doctor(environment);
     expect(well.out).toContain(`ok     OpenID Connect issuer: ${issuer.issuer} has 1 of 1 keys usable with ES256`);
     const other = await doctor({ ...environment, INLET_OIDC_ALGORITHMS: 'RS256' });

@@ -1,9 +1,10 @@
 import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, type TestPartner } from '../support/partners.ts';
-import { startService, type Service } from '../support/running-service.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import type { Service } from '../support/running-service.ts';
+import { joinMarketplace } from '../support/start-marketplace.ts';
+import type { TestStores } from '../support/stores.ts';
 import { apiClient, readProblem, type ApiClient } from './api-client.ts';
 import { device } from '../support/device-id.ts';
 
@@ -16,17 +17,9 @@ describe('marketplace import over HTTP', () => {
   let sport: number;
 
   beforeAll(async () => {
-    stores = await createStores('two');
-    partner = await createPartner(stores.environment);
+    ({ stores, service, partner, api } = await joinMarketplace());
     other = await createPartner(stores.environment);
     sport = await partner.createAttribute('sport', 'crm-sport');
-    service = await startService(stores.environment, 'marketplace-import');
-    api = apiClient(service.url, partner.apiKey);
-  });
-
-  afterAll(async () => {
-    await service.stop();
-    await stores.drop();
   });
 
   it('loads a single plain file and says what became of it', async () => {

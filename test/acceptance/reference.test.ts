@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readOpenApiText } from '../support/openapi/document.ts';
-import { startApi, stopProcess } from '../support/running-service.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import type { Service } from '../support/running-service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 describe('the reference', () => {
-  let stores: TestStores;
-  let api: Awaited<ReturnType<typeof startApi>>;
+  let api: Service;
 
   beforeAll(async () => {
-    stores = await createStores('one');
-    api = await startApi(stores.environment, 'reference');
-  });
-  afterAll(async () => {
-    await stopProcess(api.child);
-    await stores.drop();
+    api = (await sharedService()).service;
   });
 
   it('has the OpenAPI document as it is committed, without a key', async () => {

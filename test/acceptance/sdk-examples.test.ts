@@ -3,9 +3,9 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readExamples, runExample, writeExampleFiles } from '../../scripts/sdk/examples.ts';
-import { installPacked } from '../../scripts/packages/install-packed.ts';
 import { programOf, runtimes } from '../../scripts/sdk/runtimes.ts';
 import { readAddresses } from '../../stack/addresses.ts';
+import { installOnce } from '../support/packed-packages.ts';
 import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 
 // The SDK as a partner has it: packed, installed in an empty folder, and run by each of the programs that it is for.
@@ -15,13 +15,13 @@ const [main, problems] = examples;
 
 describe('the packed SDK', () => {
   let marketplace: Marketplace;
-  let installed: ReturnType<typeof installPacked>;
+  let installed: Awaited<ReturnType<typeof installOnce>>;
 
   beforeAll(async () => {
     marketplace = await joinMarketplace();
     const { partner, service } = marketplace;
     for (const name of ['sports', 'travel', 'music']) await partner.createAttribute(name, name);
-    installed = installPacked('sdk');
+    installed = await installOnce('sdk');
     const { endpoint, region } = readAddresses().s3;
     const { bucket, prefix, storageKeys } = partner;
     const storage = { endpoint, region, bucket, prefix, ...storageKeys };

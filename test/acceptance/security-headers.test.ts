@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, type TestPartner } from '../support/partners.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { TestPartner } from '../support/partners.ts';
 import { sendRaw } from '../support/raw-request.ts';
-import { startApi, stopProcess } from '../support/running-service.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import type { Service } from '../support/running-service.ts';
+import { joinMarketplace } from '../support/start-marketplace.ts';
 
 describe('every answer', () => {
-  let stores: TestStores;
   let partner: TestPartner;
-  let api: Awaited<ReturnType<typeof startApi>>;
+  let api: Service;
 
   beforeAll(async () => {
-    stores = await createStores('one');
-    partner = await createPartner(stores.environment);
-    api = await startApi(stores.environment, 'security-headers');
-  });
-  afterAll(async () => {
-    await stopProcess(api.child);
-    await stores.drop();
+    ({ partner, service: api } = await joinMarketplace());
   });
 
   function expectSafe(headers: Headers): void {

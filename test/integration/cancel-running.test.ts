@@ -8,7 +8,8 @@ import { rows } from '../support/file-rows.ts';
 import { leftovers } from '../support/leftovers.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
-import { type Ran, runInlet } from '../support/run-inlet.ts';
+import type { Ran } from '../support/run-inlet.ts';
+import { runOperator } from '../support/run-operator.ts';
 import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -54,7 +55,7 @@ describe('inlet jobs cancel, while a worker loads', () => {
   });
   beforeEach(() => storage.make({ is: 'slow', bytesPerSecond: 100_000 }));
 
-  const inlet = (...parameters: string[]): Promise<Ran> => runInlet(stores.environment, parameters);
+  const inlet = (...parameters: string[]): Promise<Ran> => runOperator(stores.environment, parameters);
   const show = async (id: number) => (await deps.operations.findJob(id, 0))?.job;
   const running = (): Promise<string[]> =>
     selectOnShards(

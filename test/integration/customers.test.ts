@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
-import { runInlet } from '../support/run-inlet.ts';
+import { runOperator } from '../support/run-operator.ts';
 import { tablesThatHold } from '../support/search-stores.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 
@@ -40,7 +40,7 @@ describe('the operator', () => {
 
   /** The code with which a command ends that says nothing on standard output. */
   const refusal = async (...parameters: string[]): Promise<string | undefined> => {
-    const { code, out, said } = await runInlet(stores.environment, parameters);
+    const { code, out, said } = await runOperator(stores.environment, parameters);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     return /^(\w+): /.exec(said)?.[1];
   };

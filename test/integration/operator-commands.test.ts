@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
 import { device } from '../support/device-id.ts';
 import { createPartner, type TestPartner } from '../support/partners.ts';
-import { runInlet } from '../support/run-inlet.ts';
+import { runOperator } from '../support/run-operator.ts';
 import { startApi, startWorker, stopProcess, type ServiceProcess } from '../support/running-service.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -45,7 +45,7 @@ describe('what an operator asks', () => {
     parameters: string[],
     settings: Record<string, string> = {},
   ): Promise<{ code: number; text: string }> => {
-    const { code, out, said } = await runInlet({ ...stores.environment, ...settings }, parameters);
+    const { code, out, said } = await runOperator({ ...stores.environment, ...settings }, parameters);
     return { code, text: out + said };
   };
   const wrongOnes = async (settings: Record<string, string> = {}): Promise<string[]> => {

@@ -9,7 +9,8 @@ import { device } from '../support/device-id.ts';
 import { rows } from '../support/file-rows.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
-import { type Ran, runInlet } from '../support/run-inlet.ts';
+import type { Ran } from '../support/run-inlet.ts';
+import { runOperator } from '../support/run-operator.ts';
 import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -43,7 +44,7 @@ describe('inlet jobs retry', () => {
     await stores.drop();
   });
 
-  const inlet = (...parameters: string[]): Promise<Ran> => runInlet(stores.environment, parameters);
+  const inlet = (...parameters: string[]): Promise<Ran> => runOperator(stores.environment, parameters);
   const retry = async (jobId: number): Promise<number> => {
     const { code, out, said } = await inlet('jobs', 'retry', String(jobId));
     expect(code, said).toBe(0);

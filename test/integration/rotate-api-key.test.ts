@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { scopes } from '../../src/domain/caller.ts';
 import { authenticateCaller } from '../../src/usecases/access/authenticate-caller.ts';
 import { toTestKey } from '../support/partners.ts';
-import { runInlet } from '../support/run-inlet.ts';
+import { runOperator } from '../support/run-operator.ts';
 import { tablesThatHold } from '../support/search-stores.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
@@ -109,10 +109,16 @@ describe('an operator who rotates an API key', () => {
       ['invalid_request', ['create', ...ofOther, '--name', 'a\nb']],
     ];
     for (const [code, parameters] of refusals) {
-      const { code: status, out, said } = await runInlet(stores.environment, ['key', ...parameters]);
+      const { code: status, out, said } = await runOperator(stores.environment, ['key', ...parameters]);
       expect([status, out, /^(\w+): /.exec(said)?.[1]], parameters.join(' ')).toEqual([1, '', code]);
     }
-    const wrongScope = await runInlet(stores.environment, ['key', 'create', ...ofOther, '--scope', 'audience:delete']);
+    const wrongScope = await runOperator(stores.environment, [
+      'key',
+      'create',
+      ...ofOther,
+      '--scope',
+      'audience:delete',
+    ]);
     expect([wrongScope.code, wrongScope.out]).toEqual([2, '']);
   });
 

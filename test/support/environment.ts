@@ -20,10 +20,14 @@ export function environmentFor(stores: { database: string; topology: Topology })
   return {
     ...serviceEnvironment(addresses, { ...stores, bucket: testBucket }),
     ...noLimits,
-    // Suites start hundreds of processes, each of which would compile the same modules anew.
-    NODE_COMPILE_CACHE: join(addresses.directory, 'compile-cache'),
+    NODE_COMPILE_CACHE: compileCache(),
     INLET_API_PORT: '0',
   };
+}
+
+/** Suites start hundreds of processes, each of which would otherwise compile the same modules. */
+export function compileCache(): string {
+  return join(readAddresses().directory, 'compile-cache');
 }
 
 export function configFor(environment: Readonly<Record<string, string>>): Config {

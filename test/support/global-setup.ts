@@ -7,6 +7,7 @@ import { createEngineTemplate } from './engine-template.ts';
 import { testBucket } from './environment.ts';
 import { forgetSecrets, rememberSecrets } from './known-secrets.ts';
 import { keepRecentLogs } from './log-directory.ts';
+import { removePackedPackages } from './packed-packages.ts';
 import { silentLog } from './silent-log.ts';
 import { endSharedServices } from './shared-service.ts';
 import { withServer } from './stores.ts';
@@ -22,11 +23,13 @@ export async function setup(): Promise<void> {
     s3.providerSecretAccessKey,
     s3.adminSecretAccessKey,
   );
+  removePackedPackages();
   await endSharedServices();
   await Promise.all([createPostgresTemplate(postgres.url), createEngineTemplate(), createTestBucket(s3)]);
 }
 
 export async function teardown(): Promise<void> {
+  removePackedPackages();
   await endSharedServices();
 }
 

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { installPacked } from '../../scripts/packages/install-packed.ts';
+import { installOnce } from './packed-packages.ts';
 import type { Ran } from './run-inlet.ts';
+import { compileCache } from './environment.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** What is typed when something is seen, and what happens before; the next step looks at what came after. */
@@ -31,12 +32,13 @@ export type PartnerCli = {
 };
 
 /** The command line as a partner has it: packed, installed in an empty folder, with a home of its own. */
-export function installPartnerCli(): PartnerCli {
-  const { folder, remove } = installPacked('sdk', 'row-rule', 'cli');
+export async function installPartnerCli(): Promise<PartnerCli> {
+  const { folder, remove } = await installOnce('cli');
   const main = join(folder, 'node_modules/@inlet/cli/main.js');
   const home = join(folder, 'home');
   mkdirSync(home);
-  const base = { PATH: '/usr/bin:/bin', HOME: home };
+  // Without the cache, each of some hundred processes compiles the same modules.
+  const base = { PATH: '/usr/bin:/bin', HOME: home, NODE_COMPILE_CACHE: compileCache() };
   return {
     folder,
     remove,

@@ -9,6 +9,7 @@ import { createApiKey, createCustomer, createUserToken } from '../../src/usecase
 import { createAttribute, provisionPartner } from '../../src/usecases/admin/manage-partners.ts';
 import { asOperator } from './operator.ts';
 import { inletOutput } from './run-inlet.ts';
+import { operatorOutput } from './run-operator.ts';
 
 /** The output of `inlet partner create`. */
 export const issuedSchema = z.object({
@@ -33,7 +34,7 @@ export type TestPartner = {
   /** Uses the partner's own credentials, which reach only its prefix. */
   readonly s3: S3Client;
   readonly upload: (path: string, body: Uint8Array | string) => Promise<void>;
-  /** Runs the operator CLI in a process of its own. */
+  /** Runs an operator command. */
   readonly operate: (...parameters: string[]) => Promise<string>;
   readonly createAttribute: (name: string, ...foreignKeys: string[]) => Promise<number>;
   readonly createCustomer: (name: string) => Promise<TestCustomer>;
@@ -55,7 +56,8 @@ export async function createPartner(
 ): Promise<TestPartner> {
   serial += 1;
   const name = `p-${process.pid}-${Date.now().toString(36)}-${serial}`;
-  const operate = (...parameters: string[]): Promise<string> => inletOutput(environment, parameters, release);
+  const operate = (...parameters: string[]): Promise<string> =>
+    release === undefined ? operatorOutput(environment, parameters) : inletOutput(environment, parameters, release);
   const issued = release === undefined ? await provision(environment, name) : await provisionByCli(operate, name);
   const { bucket, prefix, storageKeys } = issued;
   rememberSecrets(issued.apiKey, storageKeys.secretAccessKey);

@@ -2,6 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readAddresses } from '../../stack/addresses.ts';
+import { isAlive } from './is-alive.ts';
 import { startService, type Service } from './running-service.ts';
 import { createStores, dropStoresOf, type TestStores } from './stores.ts';
 import { waitUntil } from './wait-until.ts';
@@ -52,13 +53,4 @@ async function end({ pids, database, topology }: Entry): Promise<void> {
 
 function fileOfRun(pid: number): string {
   return join(readAddresses().directory, `shared-services-${pid}.jsonl`);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,0 +1,47 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Ran } from './run-inlet.ts';
+
+const ranSchema = z.object({ code: z.int(), out: z.string(), said: z.string() });
+
+let host: ChildProcess | undefined;
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs an operator command like `runInlet`, without the second of processor time that a new process takes to load. The
+ * commands of a test run in the order in which they were called.
+ */
+export function runOperator(
+  environment: Readonly<Record<string, string>>,
+  parameters: readonly string[],
+): Promise<Ran> {
+  const ran = last.then(() => send(environment, parameters));
+  last = ran.catch(() => undefined);
+  return ran;
+}
+
+/** Returns what the command printed; throws when it failed. */
+export async function operatorOutput(...given: Parameters<typeof runOperator>): Promise<string> {
+  const { code, out, said } = await runOperator(...given);
+  if (code !== 0) throw new Error(`inlet ${given[1].join(' ')}: ${out}${said}`);
+  return out;
+}
+
+async function send(environment: Readonly<Record<string, string>>, parameters: readonly string[]): Promise<Ran> {
+  host ??= startHost();
+  const answered = once(host, 'message');
+  host.send({ environment: { PATH: '/usr/bin:/bin', ...environment }, parameters });
+  const [answer]: unknown[] = await answered;
+  return ranSchema.parse(answer);
+}
+
+/** Ends with the process that started it. */
+function startHost(): ChildProcess {
+  const child = fork(join(import.meta.dirname, 'cli-host.ts'), [], { execArgv: [], env: { PATH: '/usr/bin:/bin' } });
+  child.unref();
+  child.channel?.unref();
+  child.once('exit', () => (host = undefined));
+  return child;
+}
