@@ -5,31 +5,30 @@ type Command = { readonly parameters: readonly string[]; readonly environment: R
 
 const entry = new URL('../../src/entry/cli.ts', import.meta.url).href;
 const program = process.argv.slice(0, 2);
+const written = { out: '', said: '' };
 let serial = 0;
 
+const collect =
+  (name: keyof typeof written) =>
+  (chunk: string | Uint8Array): boolean => {
+    written[name] += chunk.toString();
+    return true;
+  };
+process.stdout.write = collect('out');
+process.stderr.write = collect('said');
+
 async function run({ parameters, environment }: Command): Promise<void> {
-  const written = { out: '', said: '' };
-  const streams = { out: process.stdout, said: process.stderr };
-  const write = { out: process.stdout.write, said: process.stderr.write };
-  for (const name of ['out', 'said'] as const) {
-    streams[name].write = (chunk: string | Uint8Array): boolean => {
-      written[name] += chunk.toString();
-      return true;
-    };
-  }
+  Object.assign(written, { out: '', said: '' });
   process.argv = [...program, ...parameters];
   // oxlint-disable-next-line node/no-process-env -- commands read it
   process.env = { ...environment };
-  process.exitCode = 0;
+  process.exitCode = undefined;
   serial += 1;
-  try {
-    // A query makes the entry module run again; the modules that it imports stay loaded.
-    await import(`${entry}?run=${serial}`);
-  } finally {
-    for (const name of ['out', 'said'] as const) streams[name].write = write[name];
-    process.stdout.removeAllListeners('error');
-  }
-  process.send?.({ code: Number(process.exitCode), ...written });
+  // The query makes the entry module run again; the modules that it imports stay loaded.
+  await import(`${entry}?run=${serial}`);
+  process.stdout.removeAllListeners('error');
 }
 
-process.on('message', (command: Command) => void run(command));
+process.on('message', (command: Command) => {
+  void run(command).then(() => process.send?.({ code: process.exitCode ?? 0, ...written }));
+});

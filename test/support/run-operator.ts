@@ -1,6 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { z } from 'zod';
 import type { Ran } from './run-inlet.ts';
 
@@ -39,7 +38,7 @@ async function send(environment: Readonly<Record<string, string>>, parameters: r
 
 /** Ends with the process that started it. */
 function startHost(): ChildProcess {
-  const child = fork(join(import.meta.dirname, 'cli-host.ts'), [], { execArgv: [], env: { PATH: '/usr/bin:/bin' } });
+  const child = fork(new URL('./cli-host.ts', import.meta.url), [], { execArgv: [], env: { PATH: '/usr/bin:/bin' } });
   child.unref();
   child.channel?.unref();
   child.once('exit', () => (host = undefined));
