@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ImportLogRecord } from '@inlet/contract/import-log';
+import type { ImportLogRecord } from '../../src/adapters/http/records/import-log.ts';
 import { z } from 'zod';
 import type { CorpusFile } from '../corpus/corpus-file.ts';
 import { corpusFiles } from '../corpus/corpus-files.ts';

@@ -32,8 +32,10 @@ async function send(environment: Readonly<Record<string, string>>, parameters: r
   host ??= startHost();
   const answered = once(host, 'message');
   host.send({ environment: { PATH: '/usr/bin:/bin', ...environment }, parameters });
-  const [answer]: unknown[] = await answered;
-  return ranSchema.parse(answer);
+  return z
+    .tuple([ranSchema])
+    .rest(z.unknown())
+    .parse(await answered)[0];
 }
 
 /** Ends with the process that started it. */
