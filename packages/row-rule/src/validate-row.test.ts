@@ -155,12 +155,12 @@ const blank: readonly Case[] = [
   { line: '\uFEFF', row: 2, status: rejected('wrong_column_count') },
 ];
 
-const judge = ({ line, row = 7 }: Omit<Case, 'status'>, context: LineContext): RowStatus =>
+const validate = ({ line, row = 7 }: Omit<Case, 'status'>, context: LineContext): RowStatus =>
   validateRow(typeof line === 'string' ? Buffer.from(line) : line, row, context);
 
 describe('validateRow', () => {
   it.each([...good, ...bad, ...blank])('CSV: $line in row $row is $status.outcome $status.reason', (one) => {
-    expect(judge(one, csv)).toEqual(one.status);
+    expect(validate(one, csv)).toEqual(one.status);
   });
 
   it.each<Case>([
@@ -171,23 +171,23 @@ describe('validateRow', () => {
     { line: `${id},sport`, status: rejected('wrong_column_count') },
     { line: `${id}\tsport\t`, status: rejected('wrong_column_count') },
   ])('TSV: $line is $status.outcome $status.reason', (one) => {
-    expect(judge(one, tsv)).toEqual(one.status);
+    expect(validate(one, tsv)).toEqual(one.status);
   });
 
   it.each(fiveColumnRows)('five columns: $line is $status.outcome $status.reason', (one) => {
-    expect(judge(one, five)).toEqual(one.status);
+    expect(validate(one, five)).toEqual(one.status);
   });
 
   it('skips the header whatever it contains', () => {
     const context = contextOf({ headerRow: 3 });
-    expect(judge({ line: 'id,keys', row: 3 }, context)).toEqual(skipped);
-    expect(judge({ line: `${id},sport`, row: 3 }, context)).toEqual(skipped);
-    expect(judge({ line: 'id,keys', row: 4 }, context)).toEqual(rejected('invalid_id'));
+    expect(validate({ line: 'id,keys', row: 3 }, context)).toEqual(skipped);
+    expect(validate({ line: `${id},sport`, row: 3 }, context)).toEqual(skipped);
+    expect(validate({ line: 'id,keys', row: 4 }, context)).toEqual(rejected('invalid_id'));
   });
 
   it.each(memberRows)('audience: $line is $status.outcome $status.reason', (one) => {
     const layout: RowLayout = { delimiter: ',', columns: memberColumns, headerRow: null };
-    expect(judge(one, { layout, rule: rowRule(layout, 2000), attributeIdByKey })).toEqual(one.status);
+    expect(validate(one, { layout, rule: rowRule(layout, 2000), attributeIdByKey })).toEqual(one.status);
   });
 
   it('covers every reject reason in the tables above', () => {
@@ -216,7 +216,7 @@ describe('validateRow', () => {
     const text = fc.uuid().map((uuid) => uuid.toUpperCase());
     fc.assert(
       fc.property(text, fc.array(known, { minLength: 1, maxLength: 3 }), (uuid, keys) => {
-        expect(judge({ line: `${uuid},${keys.join('|')}` }, csv)).toMatchObject({
+        expect(validate({ line: `${uuid},${keys.join('|')}` }, csv)).toMatchObject({
           outcome: 'accepted',
           row: {
             device: uuid.toLowerCase(),

@@ -11,12 +11,12 @@ type Judged = { readonly rows: number; readonly accepted: number; readonly rejec
 function oneByOne(content: Buffer, context: LineContext): Judged {
   const lines = content.toString('latin1').split('\n');
   if (lines.at(-1) === '') lines.pop();
-  const verdicts = lines.map((line, index) => validateRow(Buffer.from(line, 'latin1'), index + 1, context));
+  const statuses = lines.map((line, index) => validateRow(Buffer.from(line, 'latin1'), index + 1, context));
   return {
     rows: lines.length,
-    accepted: verdicts.filter(({ outcome }) => outcome === 'accepted').length,
-    rejected: verdicts.flatMap((verdict, index) =>
-      verdict.outcome === 'rejected' ? [`${index + 1} ${verdict.reason}`] : [],
+    accepted: statuses.filter(({ outcome }) => outcome === 'accepted').length,
+    rejected: statuses.flatMap((status, index) =>
+      status.outcome === 'rejected' ? [`${index + 1} ${status.reason}`] : [],
     ),
   };
 }

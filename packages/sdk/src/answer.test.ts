@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readNext } from './answer.ts';
 
-describe('the header Link', () => {
+describe('the Link header', () => {
   it.each([
     ['</v2/firstparty/audience?limit=50&cursor=117>; rel="next"', { limit: '50', cursor: '117' }],
     ['<https://elsewhere.example/list?cursor=a%20b>; rel=next', { cursor: 'a b' }],
@@ -11,7 +11,7 @@ describe('the header Link', () => {
     ['</list>; rel="next"', null],
     ['nonsense', null],
     [null, null],
-  ])('%j leads to %j', (header, query) => {
+  ])('parses %j as %j', (header, query) => {
     expect(readNext(header)).toEqual(query);
   });
 });

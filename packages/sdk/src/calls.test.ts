@@ -25,7 +25,7 @@ const seen = (): ScriptedServer['seen'] => server?.seen ?? [];
 const keysSent = (): Set<unknown> => new Set(seen().map(({ headers }) => headers['idempotency-key']));
 
 describe('a call', () => {
-  it('sends the body and the key, and gives the value and what came with it', async () => {
+  it('sends the body and the key and returns the value and the response', async () => {
     const inlet = await inletOn((response) => {
       sendJson(response, 202, { import_log_id: 3 }, { location: '/v1/marketplace/import/3' });
     });
@@ -42,14 +42,14 @@ describe('a call', () => {
     ]);
   });
 
-  it('has no value where the answer has no body, and sends none where there is nothing to say', async () => {
+  it('supports empty request and response bodies', async () => {
     const inlet = await inletOn((response) => response.writeHead(204).end());
     expect(await inlet.clearAudience(7)).toMatchObject({ ok: true, value: undefined, answer: { status: 204 } });
     expect(seen()[0]).toMatchObject({ method: 'PUT', path: '/v2/firstparty/audience/7', body: '' });
     expect(seen()[0]?.headers['content-type']).toBeUndefined();
   });
 
-  it('sends a user token with audiences only, and no key to health', async () => {
+  it('sends a user token only for audiences, and no key for the health check', async () => {
     server = await startScriptedServer((response) => sendJson(response, 200, []));
     const inlet = new Inlet({ url: `${server.url}/`, apiKey: 'key', userToken: 'anna' });
     await inlet.listAudiences();
@@ -64,7 +64,7 @@ describe('a call', () => {
     ]);
   });
 
-  it('gives the problem of the api as it is', async () => {
+  it('returns the problem of the API unchanged', async () => {
     const errors = [{ pointer: '/key_type', detail: 'must be 0 or 1' }];
     const problem = {
       type: 'urn:inlet:error:invalid_request',
@@ -83,7 +83,7 @@ describe('a call', () => {
     });
   });
 
-  it('says of a code that it does not know that it does not', async () => {
+  it('reports an unknown code as unknown_code', async () => {
     const inlet = await inletOn((response) => sendProblem(response, 418, 'teapot'));
     const result = await inlet.listAttributes();
     expect(result).toMatchObject({ problem: { code: 'unknown_code', type: 'urn:inlet:error:teapot', status: 418 } });
@@ -95,19 +95,19 @@ describe('a call', () => {
     ['an error of a proxy', 403, 'text/html', '<html>'],
     ['JSON that is no problem', 400, 'application/json', '{"error": "no"}'],
     ['a list where a problem was due', 404, 'application/json', '[1]'],
-  ])('gives %s as unreadable', async (_what, status, type, text) => {
+  ])('reports %s as unreadable', async (_what, status, type, text) => {
     const inlet = await inletOn((response) => response.writeHead(status, { 'content-type': type }).end(text));
     const detail = `HTTP ${status} with a body that is not from this API.`;
     expect(await inlet.listAttributes()).toMatchObject({ problem: { from: 'sdk', code: 'unreadable_answer', detail } });
   });
 
-  it('follows no redirect: the key is for one address', async () => {
+  it('does not follow redirects', async () => {
     const inlet = await inletOn((response) => response.writeHead(307, { location: '/elsewhere' }).end());
     expect(await inlet.listAttributes()).toMatchObject({ problem: { code: 'unreadable_answer' } });
     expect(seen()).toHaveLength(1);
   });
 
-  it('gives what health says also when something is away, without asking again', async () => {
+  it('returns the health report without retrying if a dependency is down', async () => {
     const ready = { status: 'unavailable', dependencies: { postgres: 'unavailable' } };
     const inlet = await inletOn((response) => sendJson(response, 503, ready));
     expect(await inlet.getReady()).toMatchObject({ ok: true, value: ready });
@@ -128,12 +128,12 @@ describe('a call', () => {
   });
 });
 
-describe('what may pass is tried again', () => {
+describe('a call is retried', () => {
   it.each([
     [429, 'too_many_open_jobs'],
     [503, 'unavailable'],
     [409, 'idempotency_key_in_use'],
-  ])('after %d %s, with the same key for repeats', async (status, code) => {
+  ])('after %d %s with the same idempotency key', async (status, code) => {
     const inlet = await inletOn((response, _request, count) => {
       if (count < 3) sendProblem(response, status, code, { 'retry-after': '0' });
       else sendJson(response, 202, { import_log_id: 1 });
@@ -144,7 +144,7 @@ describe('what may pass is tried again', () => {
     expect([...keysSent()][0]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('after a connection that broke before or within the answer', async () => {
+  it('after a connection that broke before or during the response', async () => {
     const inlet = await inletOn((response, _request, count) => {
       if (count === 1) response.destroy();
       else if (count === 2) {
@@ -157,7 +157,7 @@ describe('what may pass is tried again', () => {
     expect([...keysSent()]).toEqual(['mine']);
   });
 
-  it('after an answer that did not come in time', async () => {
+  it('after a timeout', async () => {
     const inlet = await inletOn((response, _request, count) => {
       if (count > 1) sendJson(response, 200, []);
     });
@@ -165,7 +165,7 @@ describe('what may pass is tried again', () => {
     expect(seen().length).toBeGreaterThanOrEqual(2);
   });
 
-  it('as long after as Retry-After says', async () => {
+  it('after the time in Retry-After', async () => {
     const times: number[] = [];
     const inlet = await inletOn((response, _request, count) => {
       times.push(performance.now());
@@ -176,13 +176,13 @@ describe('what may pass is tried again', () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
-  it('until the attempts are used up: then the last answer is the result', async () => {
+  it('until no attempts are left, and returns the last response', async () => {
     const inlet = await inletOn((response) => sendProblem(response, 503, 'unavailable', { 'retry-after': '0' }));
     expect(await inlet.listAttributes()).toMatchObject({ problem: { code: 'unavailable', attempts: 5 } });
     expect(seen()).toHaveLength(5);
   });
 
-  it('not at all when the api asks for an hour', async () => {
+  it('not for a Retry-After of one hour', async () => {
     const inlet = await inletOn((response) => sendProblem(response, 503, 'unavailable', { 'retry-after': '3600' }));
     expect(await inlet.listAttributes()).toMatchObject({ problem: { code: 'unavailable', attempts: 1 } });
   });
@@ -198,7 +198,7 @@ describe('what may pass is tried again', () => {
     expect(seen()).toHaveLength(1);
   });
 
-  it('not when the caller has had enough', async () => {
+  it('not after an abort', async () => {
     const inlet = await inletOn((response) => sendProblem(response, 503, 'unavailable', { 'retry-after': '60' }));
     const given = new AbortController();
     const result = inlet.listAttributes({ signal: given.signal });
@@ -210,7 +210,7 @@ describe('what may pass is tried again', () => {
     expect(seen()).toHaveLength(2);
   });
 
-  it('and what never works is a value in the end', async () => {
+  it('and returns a problem if no attempt succeeds', async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const address = closed.address();

@@ -13,8 +13,8 @@ afterEach(() => server.close());
 
 const inlet = (): Inlet => new Inlet({ url: server.url, apiKey: 'key' });
 
-describe('every entry of a list', () => {
-  it('comes, from page to page', async () => {
+describe('each', () => {
+  it('yields all entries of all pages', async () => {
     server = await startScriptedServer((response, { path }) => {
       const cursor = Number(new URL(path, 'http://here').searchParams.get('cursor') ?? 0);
       const next = `</v2/firstparty/audience?limit=2&cursor=${cursor + 2}>; rel="next"`;
@@ -32,7 +32,7 @@ describe('every entry of a list', () => {
     ]);
   });
 
-  it('is all that the first page has, where no other is named', async () => {
+  it('yields one page if there is no next page', async () => {
     server = await startScriptedServer((response) => sendJson(response, 200, [{ row: 1 }, { row: 2 }]));
     const rows = [];
     for await (const reject of inlet().rejects({ import_log_id: 7 })) rows.push(reject.ok && reject.value.row);
@@ -40,7 +40,7 @@ describe('every entry of a list', () => {
     expect(server.seen.map(({ path }) => path)).toEqual(['/v1/marketplace/import/7/errors?limit=1000']);
   });
 
-  it('asks for no further page when nobody wants one', async () => {
+  it('requests no further page if the caller stops', async () => {
     server = await startScriptedServer((response) => {
       sendJson(response, 200, [{ row: 1 }], { link: '</?cursor=1>; rel="next"' });
     });
@@ -51,7 +51,7 @@ describe('every entry of a list', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('does not run in a circle when the page is not passed on', async () => {
+  it('ends with a problem if the page is not passed on', async () => {
     server = await startScriptedServer((response) => {
       sendJson(response, 200, [1], { link: '</?cursor=1>; rel="next"' });
     });

@@ -32,8 +32,8 @@ const progress = (id: string, n: number): string =>
   `: alive\n\nid: ${id}\nevent: progress\ndata: {"n":\ndata: ${n}}\n\n`;
 const done = 'id: z\r\nevent: done\r\ndata: {"n": 9}\r\n\r\n';
 
-describe('a stream of events', () => {
-  it('gives each event as it comes and ends behind the last', async () => {
+describe('followEvents', () => {
+  it('yields each event and ends after the last', async () => {
     server = await startScriptedServer((response) => {
       const text = progress('a', 1) + progress('b', 2) + done;
       begin(response).write(text.slice(0, 30));
@@ -50,7 +50,7 @@ describe('a stream of events', () => {
     });
   });
 
-  it('is taken up again behind the last event when the connection breaks', async () => {
+  it('resumes after the last event if the connection breaks', async () => {
     server = await startScriptedServer((response, _request, count) => {
       if (count === 1) begin(response).write(progress('a', 1), () => response.destroy());
       else if (count === 2) sendProblem(response, 503, 'unavailable', { 'retry-after': '0' });
@@ -60,7 +60,7 @@ describe('a stream of events', () => {
     expect(server.seen.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'a', 'a']);
   });
 
-  it('ends without another word when the record was final already', async () => {
+  it('ends without events if the record is already final', async () => {
     server = await startScriptedServer((response, _request, count) => {
       if (count === 1) begin(response).end(progress('a', 1));
       else response.writeHead(204).end();
@@ -68,13 +68,13 @@ describe('a stream of events', () => {
     expect(await follow()).toMatchObject([{ value: { id: 'a' } }]);
   });
 
-  it('ends with what does not pass', async () => {
+  it('ends with a problem that is not retryable', async () => {
     server = await startScriptedServer((response) => sendProblem(response, 404, 'not_found'));
     expect(await follow()).toMatchObject([{ ok: false, problem: { code: 'not_found' } }]);
     expect(server.seen).toHaveLength(1);
   });
 
-  it('ends when it was taken up too often, when it is silent, and when the caller has had enough', async () => {
+  it('ends after too many reconnects, on silence and on abort', async () => {
     server = await startScriptedServer((response) => response.destroy());
     expect(await follow()).toMatchObject([{ problem: { code: 'network_failed', attempts: 3 } }]);
     await server.close();
@@ -83,7 +83,7 @@ describe('a stream of events', () => {
     expect(await follow({ signal: AbortSignal.timeout(50) })).toMatchObject([{ problem: { code: 'timed_out' } }]);
   });
 
-  it('ends with an event that cannot be read', async () => {
+  it('ends with a problem for an unreadable event', async () => {
     server = await startScriptedServer((response) => begin(response).end('data: {\n\n'));
     expect(await follow()).toMatchObject([{ problem: { code: 'unreadable_answer' } }]);
   });

@@ -19,7 +19,7 @@ describe('the operations of the OpenAPI document', () => {
   });
   afterAll(() => server.close());
 
-  it('are there', () => {
+  it('all exist as methods', () => {
     expect(operations.length).toBeGreaterThan(20);
     expect(operations.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['queueImport', 'getReady', 'appendFilesV1']),

@@ -23,14 +23,14 @@ function everyTextOf(value: unknown): string {
   ].join('\n');
 }
 
-describe('the key, the token and the storage key', () => {
-  it('are in nothing that can be printed of a client', () => {
+describe('secrets', () => {
+  it('do not appear in a printed client', () => {
     const text = everyTextOf(new Inlet(settings));
     expect(text.length).toBeGreaterThan(20);
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
-  it('are in no problem', async () => {
+  it('do not appear in problems', async () => {
     const inlet = new Inlet(settings);
     const results = [
       await inlet.listAudiences(),
@@ -48,37 +48,42 @@ describe('the key, the token and the storage key', () => {
     ['apiKey', { ...settings, apiKey: '' }],
     ['userToken', { ...settings, userToken: `${secrets[1]} ` }],
     ['secretAccessKey', { ...settings, storage: { ...storage, secretAccessKey: `ä${secrets[2]}` } }],
-  ])('are not told when they cannot be sent: %s', (name, given) => {
+  ])('do not appear in validation errors: %s', (name, given) => {
     const make = (): unknown => new Inlet(given);
     expect(make).toThrow(new TypeError(`${name} must be printable ASCII without spaces, and not empty`));
   });
 });
 
-describe('an address', () => {
-  const refused = [
+describe('a URL', () => {
+  const rejected = [
     'http://inlet.example',
     'ftp://inlet.example',
     'inlet.example',
     'https://a:b@inlet.example',
     'https://i?a=1',
   ];
-  const taken = ['https://inlet.example', 'https://inlet.example/below/', 'http://localhost:8080', 'http://[::1]:80'];
+  const accepted = [
+    'https://inlet.example',
+    'https://inlet.example/below/',
+    'http://localhost:8080',
+    'http://[::1]:80',
+  ];
   const inlet = (url: string, changes: Partial<InletSettings> = {}): Inlet =>
     new Inlet({ ...settings, url, ...changes });
   const withStorageAt = (endpoint: string, changes: Partial<InletSettings> = {}): Inlet =>
     new Inlet({ ...settings, storage: { ...storage, endpoint }, ...changes });
 
-  it.each(refused)('%s is refused, of the api and of the storage', (address) => {
+  it.each(rejected)('%s is rejected for the API and the storage', (address) => {
     expect(() => inlet(address)).toThrow(/^url must/);
     expect(() => withStorageAt(address)).toThrow(/^storage\.endpoint must/);
   });
 
-  it.each(taken)('%s is taken, of the api and of the storage', (address) => {
+  it.each(accepted)('%s is accepted for the API and the storage', (address) => {
     expect(inlet(address)).toBeInstanceOf(Inlet);
     expect(withStorageAt(address)).toBeInstanceOf(Inlet);
   });
 
-  it('without encryption is taken when that is wanted', () => {
+  it('with http is accepted with allowHttp', () => {
     expect(inlet('http://inlet.internal', { allowHttp: true })).toBeInstanceOf(Inlet);
     expect(withStorageAt('http://storage.internal', { allowHttp: true })).toBeInstanceOf(Inlet);
   });

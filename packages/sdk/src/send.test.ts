@@ -4,24 +4,24 @@ import { defaultRetry, delayAfter, readRetryAfter, rest } from './send.ts';
 const most = (): number => 1;
 const least = (): number => 0;
 
-describe('the delay after an attempt', () => {
-  it('doubles, up to the longest', () => {
+describe('delayAfter', () => {
+  it('doubles up to the maximum', () => {
     const settings = { ...defaultRetry, attempts: 9 };
     const delays = [1, 2, 3, 4, 5, 6, 7, 8].map((attempt) => delayAfter(attempt, null, settings, most));
     expect(delays).toEqual([250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000]);
   });
 
-  it('is spread from nothing to that', () => {
+  it('is random between zero and the maximum', () => {
     expect(delayAfter(3, null, defaultRetry, least)).toBe(0);
     expect(delayAfter(3, null, defaultRetry, () => 0.5)).toBe(500);
   });
 
-  it('is never shorter than what the api asks for, and spread behind it', () => {
+  it('is at least Retry-After, with jitter on top', () => {
     expect(delayAfter(1, 5000, defaultRetry, least)).toBe(5000);
     expect(delayAfter(1, 5000, defaultRetry, most)).toBe(5250);
   });
 
-  it('is none when the attempts are used up, or the api asks for too long', () => {
+  it('is null after the last attempt or for a long Retry-After', () => {
     expect(delayAfter(4, null, defaultRetry)).not.toBeNull();
     expect(delayAfter(5, null, defaultRetry)).toBeNull();
     expect(delayAfter(1, 60_001, defaultRetry)).toBeNull();
@@ -39,13 +39,13 @@ describe('Retry-After', () => {
     ['soon', null],
 
     [null, null],
-  ])('%j is %j ms', (header, milliseconds) => {
+  ])('parses %j as %j ms', (header, milliseconds) => {
     expect(readRetryAfter(header, now)).toBe(milliseconds);
   });
 });
 
-describe('a rest', () => {
-  it('says whether it was whole', async () => {
+describe('rest', () => {
+  it('returns whether the wait was complete', async () => {
     expect(await rest(1, undefined)).toBe(true);
     expect(await rest(60_000, AbortSignal.abort())).toBe(false);
   });

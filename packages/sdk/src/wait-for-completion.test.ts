@@ -30,8 +30,8 @@ const steps = [
   { status: 2, rows: 10 },
 ];
 
-describe('waiting for a job at an api that cannot hold its answer back', () => {
-  it('asks until it has ended, and tells every change once', async () => {
+describe('waitFor without long polling', () => {
+  it('polls until completion and reports every change once', async () => {
     server = await startScriptedServer(stepping(steps));
     const told: unknown[] = [];
     const ended = await inlet().waitFor(job, {
@@ -48,24 +48,24 @@ describe('waiting for a job at an api that cannot hold its answer back', () => {
     expect(new Set(server.seen.map(({ path }) => path))).toEqual(new Set(['/v1/marketplace/import/5']));
   });
 
-  it('gives a job that failed as it is', async () => {
+  it('returns a failed job as a result', async () => {
     server = await startScriptedServer(stepping([{ status: 3, rows: 0 }]));
     expect(await inlet().waitFor(job)).toMatchObject({ ok: true, value: { status: 3 } });
   });
 
-  it('asks less and less often while nothing happens', async () => {
+  it('polls less often while nothing changes', async () => {
     const times: number[] = [];
     server = await startScriptedServer((response) => {
       times.push(performance.now());
       sendJson(response, 200, { status: 0 });
     });
     expect(await inlet().waitFor(job, { timeoutMs: 2500 })).toMatchObject({ problem: { code: 'timed_out' } });
-    // 125 ms at the least before the second look, half as much again before each further one.
+    // At least 125 ms before the second request, and 1.5 times as long before each further one.
     expect(times.length).toBeGreaterThan(2);
     expect(times.length).toBeLessThan(8);
   });
 
-  it('waits for an audience too, as the customer whose it is', async () => {
+  it('waits for an audience with the user token', async () => {
     server = await startScriptedServer((response) => sendJson(response, 200, { audience_id: 9, status: 2, file: [] }));
     const ended = await inlet().waitFor({ audience_id: 9 }, { userToken: 'anna' });
     expect(ended).toMatchObject({ ok: true, value: { audience_id: 9 } });
@@ -73,8 +73,8 @@ describe('waiting for a job at an api that cannot hold its answer back', () => {
   });
 });
 
-describe('waiting for a job at an api that holds its answer back', () => {
-  it('is one request when nobody asks for progress', async () => {
+describe('waitFor with long polling', () => {
+  it('sends one request without onProgress', async () => {
     server = await startScriptedServer((response) => {
       setTimeout(() => sendJson(response, 200, { status: 2 }, { 'preference-applied': 'wait=30' }), 300);
     });
@@ -84,7 +84,7 @@ describe('waiting for a job at an api that holds its answer back', () => {
     expect(server.seen[0]?.headers['if-none-match']).toBeUndefined();
   });
 
-  it('asks for what is newer than the last record, and bears that there is nothing', async () => {
+  it('requests records newer than the last one and handles 304', async () => {
     const applied = { 'preference-applied': 'wait=30' };
     server = await startScriptedServer((response, { headers }, count) => {
       if (count === 1) sendJson(response, 200, { status: 1 }, { etag: '"a"' });
@@ -102,7 +102,7 @@ describe('waiting for a job at an api that holds its answer back', () => {
     ]);
   });
 
-  it('looks once a second at most, however often the record changes', async () => {
+  it('polls at most once per second', async () => {
     const changing = Array.from({ length: 100 }, (_, rows) => ({ status: 1, rows }));
     server = await startScriptedServer(stepping(changing, { 'preference-applied': 'wait=2' }));
     const waited = inlet().waitFor(job, { onProgress: () => {}, timeoutMs: 2500 });
@@ -111,7 +111,7 @@ describe('waiting for a job at an api that holds its answer back', () => {
     expect(server.seen.length).toBeLessThan(10);
   });
 
-  it('never asks for longer than there is time', async () => {
+  it('never waits longer than the remaining timeout', async () => {
     server = await startScriptedServer(() => {});
     const waited = await inlet().waitFor(job, { timeoutMs: 1500 });
     expect(waited).toMatchObject({ problem: { code: 'timed_out' } });
@@ -120,8 +120,8 @@ describe('waiting for a job at an api that holds its answer back', () => {
   });
 });
 
-describe('waiting for a job', () => {
-  it('ends at once when the caller has had enough', async () => {
+describe('waitFor', () => {
+  it('ends immediately on abort', async () => {
     server = await startScriptedServer(() => {});
     const given = new AbortController();
     const waited = inlet().waitFor(job, { signal: given.signal });
@@ -129,7 +129,7 @@ describe('waiting for a job', () => {
     expect(await waited).toMatchObject({ ok: false, problem: { code: 'aborted' } });
   });
 
-  it('goes on behind what passes, and ends with a problem that does not', async () => {
+  it('retries transient errors and returns other problems', async () => {
     server = await startScriptedServer((response, _request, count) => {
       if (count === 1) sendProblem(response, 503, 'unavailable', { 'retry-after': '0' });
       else if (count === 2) sendJson(response, 200, { status: 0 });

@@ -22,7 +22,7 @@ async function* iterated(): AsyncGenerator<Uint8Array> {
 }
 const streamed = (): ReadableStream<Uint8Array> => new Blob(pieces().map((piece) => new Uint8Array(piece))).stream();
 
-describe('a file to upload', () => {
+describe('an upload source', () => {
   const bodies: [string, number | null, () => UploadBody | string][] = [
     ['a path', 1000, () => join(folder, 'a.bin')],
     ['a Blob', 1000, () => new Blob([bytes])],
@@ -32,7 +32,7 @@ describe('a file to upload', () => {
     ['an async iterable', null, iterated],
   ];
 
-  it.each(bodies)('from %s is read in parts of the size asked for', async (_what, size, make) => {
+  it.each(bodies)('from %s is read in parts of the requested size', async (_what, size, make) => {
     const given = make();
     const source = await sourceOf(typeof given === 'string' ? given : { name: 'a.bin', body: given });
     expect(source).toMatchObject({ name: 'a.bin', size });
@@ -43,14 +43,14 @@ describe('a file to upload', () => {
     expect(Buffer.concat(parts).equals(bytes)).toBe(true);
   });
 
-  it('that gives text instead of bytes is refused', async () => {
+  it('that yields text is rejected', async () => {
     const source = await sourceOf({ name: 'a', body: createReadStream(join(folder, 'a.bin'), 'utf8') });
     const { read, close } = await source.open();
     await expect(read(10)).rejects.toThrow('the stream contains values that are not bytes');
     await close();
   });
 
-  it('is let go when the upload ends early', async () => {
+  it('is released if the upload ends early', async () => {
     let isCancelled = false;
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(10)),

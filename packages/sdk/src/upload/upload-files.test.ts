@@ -41,13 +41,13 @@ async function change(path: string): Promise<void> {
   await utimes(path, 1, 1);
 }
 
-describe('a file of one part that changes', () => {
+describe('a small file that changes', () => {
   const write = async (name: string): Promise<string> => {
     await writeFile(join(folder, name), 'bytes');
     return join(folder, name);
   };
 
-  it('before it is sent is not sent', async () => {
+  it('before the upload is not sent', async () => {
     const files = [await write('1.csv'), await write('2.csv')];
     const answer: Answer = async (response) => {
       await change(join(folder, '2.csv'));
@@ -59,7 +59,7 @@ describe('a file of one part that changes', () => {
     expect(server?.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['PUT /b/p/1.csv']);
   });
 
-  it('while it is compared with what is there is not taken for the same', async () => {
+  it('during the comparison does not count as unchanged', async () => {
     const files = [await write('1.csv')];
     const answer: Answer = async (response) => {
       await change(join(folder, '1.csv'));
@@ -70,7 +70,7 @@ describe('a file of one part that changes', () => {
   });
 });
 
-describe('a completion that is asked for again, and whose upload is gone', () => {
+describe('a retried completion without an upload', () => {
   const first = new Uint8Array(5 * mebibyte);
   const second = new Uint8Array(10);
   const body = new Uint8Array(Buffer.concat([first, second]));
@@ -92,7 +92,7 @@ describe('a completion that is asked for again, and whose upload is gone', () =>
   };
   const send = (etag: string) => upload(withObject(etag), [{ name: 'a.csv', body }], { partSize: 5 * mebibyte });
 
-  it('is done if the object is made of these parts', async () => {
+  it('succeeds if the object consists of these parts', async () => {
     const etag = etagOfParts([etagOf(first), etagOf(second)]);
     expect(await send(etag)).toMatchObject({ ok: true, value: { files: [{ etag }] } });
   });
@@ -105,10 +105,10 @@ describe('a completion that is asked for again, and whose upload is gone', () =>
   );
 });
 
-describe('a refusal of the storage', () => {
+describe('a storage error', () => {
   const files: UploadFile[] = [{ name: 'NoSuchUpload.csv', body: new Uint8Array(1) }];
 
-  it('says whether it may pass, and which request it was', async () => {
+  it('reports whether it is retryable and its request ID', async () => {
     const busy = '<Error><Code>SlowDown</Code><RequestId>tx-1</RequestId></Error>';
     const answer: Answer = (response) => void response.writeHead(503, { 'retry-after': '0' }).end(busy);
     expect(await upload(answer, files)).toMatchObject({
@@ -116,21 +116,21 @@ describe('a refusal of the storage', () => {
     });
   });
 
-  it('that is meant is tried once', async () => {
+  it('that is permanent is not retried', async () => {
     const answer: Answer = (response) => void response.writeHead(403, { 'x-amz-request-id': 'tx-2' }).end();
     const storage = { status: 403, code: '', request_id: 'tx-2', may_pass: false };
     expect(await upload(answer, files)).toMatchObject({ problem: { code: 'storage_refused', attempts: 1, storage } });
   });
 });
 
-describe('a folder for notes that cannot be written', () => {
+describe('an unwritable resume folder', () => {
   const answer: Answer = (response, { method, path }) => {
     if (path.includes('?uploads=')) response.end('<UploadId>u</UploadId>');
     else if (method === 'DELETE') response.writeHead(204).end();
     else response.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>');
   };
 
-  it('is told as such, and nothing is left of the upload', async () => {
+  it('is reported, and the upload is removed', async () => {
     const path = join(folder, 'a.csv');
     await writeFile(path, new Uint8Array(6 * mebibyte));
     const options = { partSize: 5 * mebibyte, resumeFolder: join(path, 'notes') };
@@ -140,13 +140,13 @@ describe('a folder for notes that cannot be written', () => {
 });
 
 describe('a part', () => {
-  it('has more time the larger it is', () => {
+  it('has a longer timeout the larger it is', () => {
     expect(timeoutFor(0)).toBe(300_000);
     expect(timeoutFor(8 * mebibyte)).toBe(512_000);
     expect(timeoutFor(1024 * mebibyte)).toBe(65_536_000);
   });
 
-  it('arrives whole, with its length told before', async () => {
+  it('arrives completely, with a content length', async () => {
     const body = Uint8Array.from({ length: 2 * mebibyte + 7 }, (_, n) => n % 127);
     const answer: Answer = (response, { body: got }) =>
       void response.writeHead(200, { etag: etagOf(Buffer.from(got)) }).end();
