@@ -157,7 +157,7 @@ describe('an installation with an OpenID Connect issuer', () => {
     const other = await doctor({ ...environment, INLET_OIDC_ALGORITHMS: 'RS256' });
     expect(other.out).toContain('has no usable key for RS256');
     const closed = await doctor({ ...environment, INLET_OIDC_NETWORKS: '' });
-    expect(closed.out).toContain('name its network in INLET_OIDC_NETWORKS');
+    expect(closed.out).toContain('add it to INLET_OIDC_NETWORKS');
     await issuer.goAway();
     const away = await doctor(environment);
     expect(away.out).toContain('FAIL   OpenID Connect issuer: connect ECONNREFUSED');
