@@ -5,7 +5,7 @@ import type { Api } from '../../src/adapters/http/api.ts';
 import { buildApi } from '../../src/adapters/http/server.ts';
 import { createLogger } from '../../src/entry/logging.ts';
 import { campaignSeed, runsOf } from '../support/campaign.ts';
-import { createPostgresStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';
 
 // Somebody reads a list page by page, with pages of different lengths, while new records come in between.
@@ -27,7 +27,7 @@ describe('a list that is read page by page', () => {
   let api: Api;
 
   beforeAll(async () => {
-    stores = await createPostgresStores();
+    stores = await createStores('one');
     deps = await wireUp(stores);
     api = buildApi(deps, createLogger({ name: 'test', level: 'silent' }));
   });
