@@ -11,18 +11,18 @@ describe('If-None-Match', () => {
     ['"a,b", "c"', ['a,b', 'c']],
     ['""', ['']],
     ['"\u{e9}"', ['\u{e9}']],
-  ])('%s names tags, weak or not', (header, tags) => {
+  ])('%s lists weak and strong tags', (header, tags) => {
     expect(readIfNoneMatch(header)).toEqual(new Set(tags));
   });
 
   it.each([undefined, '', ' , ', 'a', '"a', 'a"', '"a" "b"', 'w/"a"', 'W/ "a"', '*, "a"', '"a", *', '"a b"', '"a";b'])(
-    '%j is as good as none',
+    '%j is ignored',
     (header) => {
       expect(readIfNoneMatch(header)).toBeNull();
     },
   );
 
-  it('* is whatever there is', () => {
+  it('* matches every tag', () => {
     expect(readIfNoneMatch(' * ')).toBe('any');
     expect(isNamed('a', 'any')).toBe(true);
   });
@@ -33,7 +33,7 @@ describe('If-None-Match', () => {
     expect(isNamed('a', null)).toBe(false);
   });
 
-  it.each([' ', '\t', ',', '"', 'W/', '"a" '])('of 16 KiB of %j is read in no time', (piece) => {
+  it.each([' ', '\t', ',', '"', 'W/', '"a" '])('with 16 KiB of %j is parsed in linear time', (piece) => {
     const start = process.threadCpuUsage();
     readIfNoneMatch(piece.repeat(16_384 / piece.length) + 'x');
     const { user, system } = process.threadCpuUsage(start);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { prefersCsv } from './load-errors-response.ts';
 
-describe('whether CSV is wanted', () => {
+describe('Accept', () => {
   it.each([
     'text/csv',
     'TEXT/CSV',
@@ -13,7 +13,7 @@ describe('whether CSV is wanted', () => {
     'application/json;q=0.5, text/csv;q=0.6',
     'application/json;q=0, text/csv;q=0.001',
     'text/csv;q=many',
-  ])('"%s" wants it', (accept) => {
+  ])('"%s" prefers CSV', (accept) => {
     expect(prefersCsv(accept)).toBe(true);
   });
 
@@ -31,7 +31,7 @@ describe('whether CSV is wanted', () => {
     'application/json, text/csv;q=0.9',
     'text/csv;q=0.5, application/json;q=0.6',
     ',;,;q=1',
-  ])('"%s" does not', (accept) => {
+  ])('"%s" does not prefer CSV', (accept) => {
     expect(prefersCsv(accept)).toBe(false);
   });
 });

@@ -6,7 +6,7 @@ import { linkNext, readCursor } from './paging.ts';
 
 const encoded = (text: string): string => Buffer.from(text).toString('base64url');
 
-/** What Link says when this is asked for. */
+/** The `Link` header of a response to this URL. */
 async function linkOf(url: string, place: readonly number[] = [7], headers = {}): Promise<string> {
   const api = Fastify();
   api.get('/lists/:id/items', async (request, reply) => {
@@ -21,7 +21,7 @@ const cursorIn = (link: string): string => /cursor=([^&>]+)>/.exec(link)?.[1] ??
 describe('a cursor', () => {
   const most = Number.MAX_SAFE_INTEGER;
   it.each([[[0]], [[1]], [[most]], [[0, 0]], [[7, 12_345]], [[most, most]], [[1, 2, 3]]])(
-    'gives back the place %j that it was made of',
+    'decodes to the position %j it encodes',
     async (place) => {
       const cursor = cursorIn(await linkOf('/lists/1/items', place));
       expect(readCursor(cursor, 'items', place.length)).toEqual(place);
@@ -29,7 +29,7 @@ describe('a cursor', () => {
     },
   );
 
-  it('is the beginning when there is none', () => {
+  it('is empty for the first page', () => {
     expect(readCursor(undefined, 'items', 1)).toEqual([]);
   });
 
@@ -52,13 +52,13 @@ describe('a cursor', () => {
     ['in the other alphabet', `${encoded('items.7')}+/`],
     ['that is not encoded', 'items.7'],
     ['that is empty', ''],
-  ])('%s is refused, and named', (_what, cursor) => {
+  ])('%s is rejected, and the error names it', (_what, cursor) => {
     expect(() => readCursor(cursor, 'items', 1)).toThrow(
       expect.objectContaining({ code: 'invalid_request', fields: [expect.objectContaining({ pointer: '/cursor' })] }),
     );
   });
 
-  it('that nobody gave out is refused, whatever it is', () => {
+  it('that was not issued by the service is rejected', () => {
     const isRefusedOrOurs = (cursor: string): boolean => {
       try {
         return encoded(`items.${readCursor(cursor, 'items', 1)[0]}`) === cursor;
@@ -73,7 +73,7 @@ describe('a cursor', () => {
 });
 
 describe('the link to the next page', () => {
-  it('has no host, whoever is asked for', async () => {
+  it('has no host, whatever the request names', async () => {
     const expected = `</lists/1/items?limit=50&cursor=${encoded('items.7')}>; rel="next"`;
     expect(await linkOf('/lists/1/items')).toBe(expected);
     expect(await linkOf('/lists/1/items', [7], { host: 'elsewhere.example', 'x-forwarded-host': 'x.example' })).toBe(
@@ -83,13 +83,13 @@ describe('the link to the next page', () => {
     expect(await linkOf('/lists/%31/items')).toBe(expected);
   });
 
-  it('keeps the other parameters, and changes limit and cursor', async () => {
+  it('keeps the other parameters and replaces limit and cursor', async () => {
     expect(await linkOf('/lists/1/items?a=1&cursor=x&b=%3E%0d%0a&limit=3&a=2')).toBe(
       `</lists/1/items?a=1&b=%3E%0D%0A&a=2&limit=50&cursor=${encoded('items.7')}>; rel="next"`,
     );
   });
 
-  it('names an id as it is written in a path', async () => {
+  it('encodes an ID for a path', async () => {
     expect(await linkOf('/lists/a%3Eb%2Fc/items')).toMatch(/^<\/lists\/a%3Eb%2Fc\/items\?/);
   });
 });

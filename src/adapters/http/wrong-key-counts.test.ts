@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { countWrongKeys } from './wrong-key-limit.ts';
 
-describe('wrong keys of an address', () => {
+describe('invalid keys of an address', () => {
   const counting = (most: number) => {
     const clock = { ms: 5_000 };
     return { clock, counts: countWrongKeys(most, 60, () => clock.ms) };
   };
 
-  it('are counted until it has to wait for the rest of the window', () => {
+  it('are counted until the address is throttled for the rest of the window', () => {
     const { clock, counts } = counting(2);
     counts.note('203.0.113.7');
     expect(counts.secondsToWait('203.0.113.7')).toBeNull();
@@ -24,7 +24,7 @@ describe('wrong keys of an address', () => {
     expect(counts.secondsToWait('203.0.113.8')).toBeNull();
   });
 
-  it('count for the whole of a network of IPv6, and for both spellings of an address of IPv4', () => {
+  it('count for the whole IPv6 /64 network, and for both spellings of an IPv4 address', () => {
     const { counts } = counting(1);
     counts.note('2001:db8::1');
     counts.note('203.0.113.7');
@@ -34,13 +34,13 @@ describe('wrong keys of an address', () => {
     expect(counts.secondsToWait('::ffff:203.0.113.8')).toBeNull();
   });
 
-  it('are counted together where a proxy names no address', () => {
+  it('are counted together if a proxy names no address', () => {
     const { counts } = counting(1);
     counts.note('unknown');
     expect(counts.secondsToWait('_hidden')).toBe(60);
   });
 
-  it('of many addresses take no more than so much memory: the one that was quiet for longest is forgotten', () => {
+  it('use bounded memory: the address that was idle longest is evicted', () => {
     const { counts } = counting(1);
     const noteFrom = (number: number): void => counts.note(`10.0.${number >> 8}.${number & 255}`);
     for (let number = 0; number < 10_000; number++) noteFrom(number);

@@ -7,7 +7,7 @@ import type { Api } from './api.ts';
 
 const most = 5;
 
-describe('the guard against wrong keys', () => {
+describe('the limit of invalid keys', () => {
   let api: Api;
   let asked: string[];
   let atOnce: number;
@@ -40,19 +40,19 @@ describe('the guard against wrong keys', () => {
     (await api.inject({ url: '/', headers: { authorization }, remoteAddress })).statusCode;
   const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
-  it('asks about no more of them than an address may send, however many come at once', async () => {
+  it('looks up no more keys of an address than the limit, even if they arrive concurrently', async () => {
     const statuses = await Promise.all(times(500, (n) => ask(`Bearer wrong-${n}`)));
     expect(asked).toHaveLength(most);
     expect(statuses.filter((status) => status === 401)).toHaveLength(most);
     expect(statuses.filter((status) => status === 429)).toHaveLength(500 - most);
   });
 
-  it('asks about one at a time, from however many addresses they come', async () => {
+  it('looks up unrecognized keys one at a time, also from different addresses', async () => {
     await Promise.all(times(200, (n) => ask(`Bearer wrong-${n}`, `10.0.0.${n}`)));
     expect([asked.length, mostAtOnce]).toEqual([200, 1]);
   });
 
-  it('keeps none waiting who is known to be good', async () => {
+  it('does not throttle keys that are known to be valid', async () => {
     expect(await ask('Bearer good')).toBe(200);
     await Promise.all(times(most, (n) => ask(`Bearer wrong-${n}`)));
     expect(await ask('Bearer good')).toBe(200);
@@ -62,18 +62,18 @@ describe('the guard against wrong keys', () => {
     expect(mostAtOnce).toBeGreaterThan(1);
   });
 
-  it('lets many through with one good key that nobody knew', async () => {
+  it('admits concurrent requests with one valid key that is not known yet', async () => {
     expect(await Promise.all(times(100, () => ask('Bearer good')))).toEqual(times(100, () => 200));
   });
 
-  it('gives up when a turn comes too late', async () => {
+  it('rejects a key that waits too long for its lookup', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const held = Promise.withResolvers<null>();
     hold = held.promise;
     const first = ask('Bearer good');
     await vi.waitUntil(() => asked.length === 1);
     const second = api.inject({ url: '/', headers: { authorization: 'Bearer good-too' } });
-    // It has come when a later one was answered.
+    // A later request was answered, so this one has arrived.
     expect((await api.inject({ url: '/elsewhere' })).statusCode).toBe(404);
     vi.advanceTimersByTime(5_000);
     held.resolve(null);

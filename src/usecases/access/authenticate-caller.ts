@@ -10,13 +10,13 @@ import type { PartnerStore, CustomerStore, IssuedTokens } from '../../ports/part
 type Deps = {
   readonly partners: PartnerStore;
   readonly apiKeys: KeyIssuer;
-  /** Is told of a key that works, at most about once a minute; must not take time. */
+  /** Called for a valid key, at most about once a minute. Must not block. */
   readonly access: { readonly noteUse: (keyId: number) => void };
 };
 
 /**
- * Finds who calls by an `Authorization` header. The answer never tells which part of it was wrong. Nothing is kept between
- * two calls, so that a key that was revoked is refused from then on, by every process.
+ * Identifies the caller by the `Authorization` header. The error never reveals what was wrong. Nothing is cached, so that
+ * every process rejects a revoked key immediately.
  */
 export async function authenticateCaller(deps: Deps, authorization: string | undefined): Promise<Caller> {
   const key = /^Bearer +(\S{1,200})$/i.exec(authorization ?? '')?.[1] ?? '';
@@ -30,13 +30,13 @@ export async function authenticateCaller(deps: Deps, authorization: string | und
 export type IdentifyDeps = {
   readonly customers: CustomerStore;
   readonly userTokens: KeyIssuer;
-  /** Null where no issuer is configured. */
+  /** Null if no issuer is configured. */
   readonly issuedTokens: IssuedTokens | null;
 };
 
 /**
- * Finds for whom a partner calls. A token that is sent must be good: to fall back to the partner would show a caller
- * whose token was revoked more than before. The answer never tells what was wrong with it.
+ * Identifies the customer by the user token. An invalid token is rejected: falling back to the partner would give the holder
+ * of a revoked token more access than before. The error never reveals what was wrong.
  */
 export async function identifyCustomer(
   deps: IdentifyDeps,
@@ -48,7 +48,8 @@ export async function identifyCustomer(
     deps.issuedTokens && isJwt(token)
       ? await customerNamedIn(deps.issuedTokens, deps.customers, partner, token)
       : await customerWithToken(deps, partner, token);
-  if (!customer) throw new Failure('invalid_user_token', 'Send a valid user token as "x-user-token", or none.');
+  if (!customer)
+    throw new Failure('invalid_user_token', 'Send a valid user token as "x-user-token", or omit the header.');
   return { partnerId: partner.id, customerId: customer.id };
 }
 
@@ -57,7 +58,7 @@ async function customerWithToken(deps: IdentifyDeps, partner: Partner, token: st
   return deps.customers.findByTokenHash(partner.id, deps.userTokens.hash(token));
 }
 
-/** An issuer is one for all partners: a token counts only beside the key of the partner for whom it was made. */
+/** All partners share the issuer: a token is valid only together with the key of the partner it names. */
 async function customerNamedIn(
   issuedTokens: IssuedTokens,
   customers: CustomerStore,

@@ -2,25 +2,25 @@ import type { DeniedCall } from '../../domain/audit.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { ApiKeyStore, AuditLog } from '../../ports/partner-store.ts';
 
-/** Takes notes in memory, so that no request waits for them, and writes them when it is told to. */
+/** Collects entries in memory, so that no request waits for them. `flush` writes them. */
 export type AccessRecorder = {
   readonly noteUse: (keyId: number) => void;
   readonly noteDenied: (call: Omit<DeniedCall, 'calls'>) => void;
   readonly flush: () => Promise<void>;
-  /** Writes also what is still being counted. */
+  /** Also writes the counts of the current minute. */
   readonly close: () => Promise<void>;
 };
 
 type Deps = { readonly keys: ApiKeyStore; readonly audit: AuditLog; readonly log: Log };
 
 /**
- * So many denied calls of one key, and of all strangers together, have a row of their own in a minute. The others are
- * counted in one row for each code: whoever asks a million times fills no disk.
+ * Denied calls per minute that get a row of their own, for each key and for all unknown callers together. Further calls are
+ * counted in one row per code, so that a flood of requests cannot fill the disk.
  */
 export const ownRowsPerMinute = 10;
 
-/** What waits while the database is away. */
-const mostWaiting = 1_000;
+/** Entries kept while the database is down. */
+const maxWaiting = 1_000;
 
 export function accessRecorder({ keys, audit, log }: Deps, now: () => number = Date.now): AccessRecorder {
   const used = new Set<number>();
@@ -40,7 +40,7 @@ export function accessRecorder({ keys, audit, log }: Deps, now: () => number = D
   async function writeUses(): Promise<void> {
     if (used.size === 0) return;
     const keyIds = [...used];
-    // What cannot be written is noted again with the next call.
+    // If the write fails, the next call records the use again.
     used.clear();
     await keys.recordUses(keyIds);
   }
@@ -51,13 +51,13 @@ export function accessRecorder({ keys, audit, log }: Deps, now: () => number = D
     try {
       if (calls.length > 0) await audit.addDenied(calls);
     } catch (error) {
-      waiting = [...calls, ...waiting].slice(0, mostWaiting);
+      waiting = [...calls, ...waiting].slice(0, maxWaiting);
       log.warn({ calls: calls.length, waiting: waiting.length }, 'denied calls could not be recorded yet');
       throw error;
     }
   }
 
-  /** What fails does not keep the other from being written. */
+  /** A failure of one write does not prevent the other. */
   async function flush(): Promise<void> {
     if (minuteNow() !== minute) endMinute();
     const results = await Promise.allSettled([writeUses(), writeDenied()]);
@@ -70,7 +70,7 @@ export function accessRecorder({ keys, audit, log }: Deps, now: () => number = D
       const rows = rowsOf.get(call.keyId) ?? 0;
       rowsOf.set(call.keyId, rows + 1);
       if (rows < ownRowsPerMinute) {
-        if (waiting.length < mostWaiting) waiting.push({ ...call, calls: 1 });
+        if (waiting.length < maxWaiting) waiting.push({ ...call, calls: 1 });
         return;
       }
       const which = `${call.keyId} ${call.code}`;

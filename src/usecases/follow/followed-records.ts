@@ -16,7 +16,7 @@ type OneAudience = { readonly scope: AudienceScope; readonly audienceId: number 
 export type FollowedRecords = {
   readonly imports: RecordBroadcaster<OneImport, ImportLog>;
   readonly audiences: RecordBroadcaster<OneAudience, AudienceDetails>;
-  /** Those who wait are answered, and streams end. */
+  /** Answers all waiting requests and ends all streams. */
   readonly end: () => void;
 };
 
@@ -24,7 +24,7 @@ type Deps = {
   readonly importLogs: ImportLogStore;
   readonly audiences: AudienceStore;
   readonly feed: ChangeFeed;
-  /** A record is read for those who follow it, by whoever notices that it has changed. */
+  /** Records are read in the scope of their subscribers, outside of any request. */
   readonly asCaller: AsCaller;
   readonly most: FollowerLimits;
   readonly log: Log;
@@ -32,7 +32,7 @@ type Deps = {
 
 export function followedRecords(deps: Deps): FollowedRecords {
   const { feed, log, asCaller } = deps;
-  const shared = { feed, log, places: followerLimit(deps.most) };
+  const shared = { feed, log, slots: followerLimit(deps.most) };
   const imports = recordBroadcaster<OneImport, ImportLog>(
     {
       idOf: ({ importLogId }) => importLogId,
@@ -41,7 +41,7 @@ export function followedRecords(deps: Deps): FollowedRecords {
       marksOf: (ids) => deps.importLogs.marksOf(ids),
       read: ({ partnerId, importLogId }) =>
         asCaller({ partnerId, customerId: null }, () => deps.importLogs.find(partnerId, importLogId)),
-      // Bytes and rows are noted as they are read.
+      // The progress of a running import changes without notifications.
       isMoving: ({ status }) => status === jobStatus.running,
     },
     shared,

@@ -6,10 +6,10 @@ import type { FilePage, LoadedFile } from '../../ports/records.ts';
 
 type Deps = { readonly stage: LoadStage };
 
-/** One failed file (row 0) or one refused row; of what has no file (id 0) the row only tells the place in the list. */
+/** One failed file (row 0) or one rejected row. Without a file (ID 0), the row is only the position in the list. */
 export type LoadError = {
   readonly fileId: number;
-  /** Null when it is about the whole job. */
+  /** Null if the error concerns the whole job. */
   readonly file: string | null;
   readonly row: number;
   readonly code: FailureCode | RejectReason;
@@ -22,15 +22,15 @@ type ErrorPlace = { readonly fileId: number; readonly row: number };
 
 export type ErrorPage = { readonly after: ErrorPlace; readonly limit: number };
 
-/** Where a listing begins: before the first file. */
+/** The start of a list: before the first file. */
 export const firstErrorPlace: ErrorPlace = { fileId: 0, row: -1 };
 
-/** Files looked at in one question to the engine; the answer is cut to the page anyway. */
+/** Files per query to ClickHouse. */
 const filesAtATime = 200;
 
 /**
- * A page of everything that was refused in some files, in the order of file and row; the failure of a file stands
- * before its rows. Files are taken a few at a time until the page is full, so that its cost does not grow with them.
+ * A page of failed files and rejected rows, ordered by file and row; a file's failure precedes its rows. Files are read in
+ * chunks until the page is full, so that its cost does not depend on the number of files.
  */
 export async function listLoadErrors(
   deps: Deps,
@@ -57,7 +57,7 @@ async function errorsOfFiles(
   limit: number,
 ): Promise<LoadError[]> {
   const byId = new Map(files.map((file) => [file.id, file]));
-  // A file that could not be read to its end has no counted rejects, but the engine may have seen some on the way.
+  // A file that could not be read completely has no counted rejects, although ClickHouse may have stored some.
   const withRejects = files.filter(({ rejectedRows }) => rejectedRows > 0);
   const rejects = await deps.stage.listRejects({
     fileIds: withRejects.map(({ id }) => id),

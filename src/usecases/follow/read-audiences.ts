@@ -6,7 +6,7 @@ import { type ErrorPage, type LoadError, listLoadErrors } from './list-load-erro
 
 type Deps = { readonly audiences: AudienceStore };
 
-/** Most files that stand on a record: as many as a prefix may have. */
+/** Maximum number of files on a record; equals the maximum per prefix. */
 const maxFilesShown = 10_000;
 
 export type AudienceDetails = { readonly audience: Audience; readonly files: readonly AudienceFile[] };
@@ -33,7 +33,7 @@ export async function listAudiences(
   return deps.audiences.list(scope, page);
 }
 
-/** Which paths had no files, why files of the audience failed, and which of their rows were refused. */
+/** Paths without files, failed files, and rejected rows. */
 export async function listAudienceErrors(
   deps: Deps & { readonly stage: LoadStage },
   scope: AudienceScope,
@@ -50,7 +50,7 @@ export async function listAudienceErrors(
   return [...ofLoads, ...ofFiles];
 }
 
-/** They stand before all files, each at the place of its job. */
+/** Listed before all files, ordered by job. */
 async function listFailedLoads(
   deps: Deps,
   scope: AudienceScope,

@@ -36,7 +36,7 @@ export async function listImportFiles(
   return deps.importLogs.listFiles(partner.id, importLogId, { ...page, onlyWithErrors: false });
 }
 
-/** What the record says of the job as a whole, then what was refused in its files. */
+/** Errors of the job itself, then failed files and rejected rows. */
 export async function listImportErrors(
   deps: Deps & { readonly stage: LoadStage },
   partner: Partner,

@@ -55,8 +55,8 @@ describe('the hub of followed records', () => {
       isListening: () => isListening,
     };
     startHub = (given) => {
-      const places = followerLimit({ ofProcess: 300, ofPartner: 250 });
-      hub = recordBroadcaster<Of, State>(source, { feed, places, log: silent, times: given });
+      const slots = followerLimit({ ofProcess: 300, ofPartner: 250 });
+      hub = recordBroadcaster<Of, State>(source, { feed, slots, log: silent, times: given });
     };
     startHub(times);
   });

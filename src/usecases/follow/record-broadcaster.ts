@@ -6,60 +6,60 @@ import {
   type Topic,
   type Wants,
   newTopic,
-  startFollowing,
+  subscribe,
   wakeAll,
   wantsChanges,
 } from './subscriptions.ts';
 
 export type RecordBroadcaster<Of, State> = {
-  /** Null when there is no place left, or the process ends. To be closed. */
+  /** Null if the maximum number of subscribers is reached or the process is shutting down. The caller must close it. */
   readonly follow: (of: Of, wants: Wants) => Subscription<State> | null;
-  /** Nobody waits any longer. Who is there gets what is known. */
+  /** Ends all waits; subscribers get the last known state. */
   readonly end: () => void;
 };
 
 export type HubTimes = {
-  /** Between two looks, however much is told of. */
+  /** Minimum time between two polls. */
   readonly pauseMs: number;
-  /** How often what moves is looked at, and everything while no changes are heard of. */
+  /** How often records in progress are polled, and all records while the change feed is down. */
   readonly tickMs: number;
-  /** After so many of these everything is looked at: whatever was missed is seen then. */
+  /** Every so many ticks all records are polled, to catch missed notifications. */
   readonly ticksForAll: number;
 };
 
 const usualTimes: HubTimes = { pauseMs: 100, tickMs: 1_000, ticksForAll: 15 };
 
 /**
- * Brings what happens to records to those who follow them. It looks when a change is told of, when somebody comes, and
- * once a second at what moves: one look at a time, with one statement for all that are due. Followers hold no connection.
+ * Broadcasts changes of records to their subscribers. It polls on a notification, for a new subscriber, and once a second
+ * for records in progress: one poll at a time, with one statement for all due records. Subscribers hold no connection.
  */
 export function recordBroadcaster<Of, State>(
   source: RecordSource<Of, State>,
-  { feed, places, log, times = usualTimes }: { feed: ChangeFeed; places: Places; log: Log; times?: HubTimes },
+  { feed, slots, log, times = usualTimes }: { feed: ChangeFeed; slots: SubscriberSlots; log: Log; times?: HubTimes },
 ): RecordBroadcaster<Of, State> {
   const topics = new Map<string, Topic<Of, State>>();
   const due = new Set<Topic<Of, State>>();
-  const state = { look: 0, isLooking: false, isPlanned: false, notBefore: 0, ticks: 0, isEnding: false, hears: false };
+  const state = { poll: 0, isPolling: false, isPlanned: false, notBefore: 0, ticks: 0, isEnding: false, hears: false };
   let ticking: NodeJS.Timeout | null = null;
 
   const plan = (): void => {
-    if (state.isLooking || state.isPlanned || due.size === 0) return;
+    if (state.isPolling || state.isPlanned || due.size === 0) return;
     state.isPlanned = true;
-    setTimeout(() => void lookOnce(), Math.max(0, state.notBefore - performance.now()));
+    setTimeout(() => void poll(), Math.max(0, state.notBefore - performance.now()));
   };
   const markDue = (isDue: (topic: Topic<Of, State>) => boolean): void => {
     for (const topic of topics.values()) if (isDue(topic)) due.add(topic);
     plan();
   };
-  const lookOnce = async (): Promise<void> => {
-    Object.assign(state, { isPlanned: false, isLooking: true, look: state.look + 1 });
+  const poll = async (): Promise<void> => {
+    Object.assign(state, { isPlanned: false, isPolling: true, poll: state.poll + 1 });
     state.notBefore = performance.now() + times.pauseMs;
-    const asked = [...due];
+    const requested = [...due];
     due.clear();
-    const failed = await pollRecords(source, asked, state.look);
-    state.isLooking = false;
+    const failed = await pollRecords(source, requested, state.poll);
+    state.isPolling = false;
     if (failed.length > 0) {
-      log.warn({ err: failed[0]?.failed?.error, records: failed.length }, 'records could not be looked at');
+      log.warn({ err: failed[0]?.failed?.error, records: failed.length }, 'records could not be polled');
       state.notBefore = performance.now() + times.tickMs;
       for (const topic of failed) if (topics.has(topic.key)) due.add(topic);
     }
@@ -82,8 +82,8 @@ export function recordBroadcaster<Of, State>(
 
   return {
     follow: (of, wants) => {
-      const giveBack = state.isEnding ? null : places.take(source.partnerOf(of));
-      if (!giveBack) return null;
+      const release = state.isEnding ? null : slots.take(source.partnerOf(of));
+      if (!release) return null;
       if (!state.hears) {
         state.hears = true;
         feed.subscribe((partnerId) =>
@@ -94,16 +94,16 @@ export function recordBroadcaster<Of, State>(
       const topic = topics.get(key) ?? newTopic<Of, State>(key, of);
       topics.set(key, topic);
       ticking ??= setInterval(tick, times.tickMs);
-      return startFollowing(topic, wants, {
-        lookNumber: () => state.look,
-        askFor: () => {
-          topic.isAsked = true;
+      return subscribe(topic, wants, {
+        pollNumber: () => state.poll,
+        requestPoll: () => {
+          topic.isRequested = true;
           due.add(topic);
           plan();
         },
         isEnding: () => state.isEnding,
         leave: (follower) => {
-          giveBack();
+          release();
           leave(topic, follower);
         },
       });
@@ -115,25 +115,25 @@ export function recordBroadcaster<Of, State>(
   };
 }
 
-/** What the hub has to know of one kind of records. */
+/** Access to one kind of records. */
 export type RecordSource<Of, State> = {
   readonly idOf: (of: Of) => number;
   readonly partnerOf: (of: Of) => PartnerId;
-  /** Whose it is and which: two callers with the same key may see the same. */
+  /** Owner and ID: subscribers with the same key share a topic. */
   readonly keyOf: (of: Of) => string;
-  /** Of many at once; those that do not exist are left out. */
+  /** Omits records that do not exist. */
   readonly marksOf: (ids: readonly number[]) => Promise<readonly RecordMark[]>;
   readonly read: (of: Of) => Promise<State | null>;
-  /** Whether it may change without anybody telling. */
+  /** Whether it may change without a notification. */
   readonly isMoving: (state: State) => boolean;
 };
 
-/** Whoever follows a record has a place until it is given back. */
-export type Places = { readonly take: (partnerId: PartnerId) => (() => void) | null };
+/** Limits the number of subscribers. `take` returns a function that releases the slot, or null. */
+export type SubscriberSlots = { readonly take: (partnerId: PartnerId) => (() => void) | null };
 
 export type FollowerLimits = { readonly ofProcess: number; readonly ofPartner: number };
 
-export function followerLimit(most: FollowerLimits): Places {
+export function followerLimit(most: FollowerLimits): SubscriberSlots {
   const taken = new Map<PartnerId, number>();
   let all = 0;
   return {
@@ -142,10 +142,10 @@ export function followerLimit(most: FollowerLimits): Places {
       if (all >= most.ofProcess || own >= most.ofPartner) return null;
       all += 1;
       taken.set(partnerId, own + 1);
-      let isGivenBack = false;
+      let isReleased = false;
       return () => {
-        if (isGivenBack) return;
-        isGivenBack = true;
+        if (isReleased) return;
+        isReleased = true;
         all -= 1;
         const left = (taken.get(partnerId) ?? 1) - 1;
         if (left === 0) taken.delete(partnerId);
@@ -155,25 +155,25 @@ export function followerLimit(most: FollowerLimits): Places {
   };
 }
 
-/** Records that are read at a time: each of them needs a connection for a moment. */
-const readsAtATime = 4;
+/** Each read needs a connection. */
+const concurrentReads = 4;
 
 /**
- * One look at these records: their marks in one statement, then those that are others than before and that somebody wants.
- * Who follows is told of each as soon as it is read. Gives those that could not be looked at.
+ * Polls these records: reads all marks in one statement, then the records whose mark changed and that a subscriber wants.
+ * Notifies subscribers as soon as a record is read. Returns the records that could not be polled.
  */
 async function pollRecords<Of, State>(
   source: RecordSource<Of, State>,
   topics: readonly Topic<Of, State>[],
-  look: number,
+  poll: number,
 ): Promise<Topic<Of, State>[]> {
   const failed: Topic<Of, State>[] = [];
   if (topics.length === 0) return failed;
-  const asked = new Set(topics.filter(({ isAsked }) => isAsked));
-  for (const topic of asked) topic.isAsked = false;
+  const requested = new Set(topics.filter(({ isRequested }) => isRequested));
+  for (const topic of requested) topic.isRequested = false;
   const fail = (topic: Topic<Of, State>, error: unknown): void => {
     failed.push(topic);
-    topic.failed = { look, error };
+    topic.failed = { poll, error };
     wakeAll(topic);
   };
   try {
@@ -181,22 +181,22 @@ async function pollRecords<Of, State>(
     const marks = new Map((await source.marksOf(ids)).map((mark) => [mark.id, mark]));
     const reads = topics.values().map(async (topic) => {
       const mark = marks.get(source.idOf(topic.of));
-      const isWanted = asked.has(topic) || wantsChanges(topic) || mark?.isFinal === true;
-      if (topic.look > 0 && mark?.mark === topic.mark) tell(topic, topic.last, look);
+      const isWanted = requested.has(topic) || wantsChanges(topic) || mark?.isFinal === true;
+      if (topic.poll > 0 && mark?.mark === topic.mark) publish(topic, topic.last, poll);
       else if (isWanted) {
         try {
-          // Also where there is none: else the time of an answer would tell a record of another from none at all.
+          // Also without a mark: otherwise the response time would reveal whether another partner has this record.
           const state = await source.read(topic.of);
           topic.mark = mark?.mark ?? null;
-          tell(topic, state, look);
+          publish(topic, state, poll);
         } catch (error) {
           fail(topic, error);
         }
       }
     });
-    // An iterator that is shared: each of them takes the next.
+    // The readers share one iterator; each takes the next record.
     await Promise.all(
-      Array.from({ length: readsAtATime }, async () => {
+      Array.from({ length: concurrentReads }, async () => {
         for (const read of reads) await read;
       }),
     );
@@ -206,8 +206,8 @@ async function pollRecords<Of, State>(
   return failed;
 }
 
-function tell<Of, State>(topic: Topic<Of, State>, state: State | null, look: number): void {
+function publish<Of, State>(topic: Topic<Of, State>, state: State | null, poll: number): void {
   topic.last = state;
-  topic.look = look;
+  topic.poll = poll;
   wakeAll(topic);
 }

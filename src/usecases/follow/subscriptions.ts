@@ -1,26 +1,30 @@
-/** One caller that follows one record. Its states never go back: looks at a record come one after the other. */
+/** One subscriber of one record. States never go back in time, because polls run one after the other. */
 export type Subscription<State> = {
-  /** The record as it is now, which many who ask at once are told by one look; null when there is none. */
+  /** The current record; concurrent calls share one poll. Null if it does not exist. */
   readonly fresh: () => Promise<State | null>;
-  /** The newest state that is news, now or when it comes; null after so many milliseconds, or when it is over. */
+  /** Waits for a state that is news; null after the timeout or when the subscription is over. */
   readonly next: (isNews: (state: State) => boolean, milliseconds: number) => Promise<State | null>;
-  /** Nobody will be told anything more: the caller has left, or the process ends. */
+  /** True after the subscriber left or when the process is shutting down. */
   readonly isOver: () => boolean;
   readonly close: () => void;
 };
 
-type OfHub = {
-  /** The number of the last look that has begun. */
-  readonly lookNumber: () => number;
-  readonly askFor: () => void;
+type Broadcaster = {
+  /** Number of the last poll that has started. */
+  readonly pollNumber: () => number;
+  readonly requestPoll: () => void;
   readonly isEnding: () => boolean;
   readonly leave: (follower: object) => void;
 };
 
-/** Longer than any look takes. */
-const longestLookMs = 30_000;
+/** Longer than any poll. */
+const maxPollMs = 30_000;
 
-export function startFollowing<Of, State>(topic: Topic<Of, State>, wants: Wants, hub: OfHub): Subscription<State> {
+export function subscribe<Of, State>(
+  topic: Topic<Of, State>,
+  wants: Wants,
+  broadcaster: Broadcaster,
+): Subscription<State> {
   const wakers = new Set<() => void>();
   const follower = {
     wants,
@@ -29,11 +33,11 @@ export function startFollowing<Of, State>(topic: Topic<Of, State>, wants: Wants,
     },
   };
   topic.followers.set(follower, follower);
-  const since = hub.lookNumber();
+  const since = broadcaster.pollNumber();
   const state = { isClosed: false };
-  const isOver = (): boolean => state.isClosed || hub.isEnding();
+  const isOver = (): boolean => state.isClosed || broadcaster.isEnding();
 
-  const told = (milliseconds: number): Promise<void> =>
+  const woken = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);
@@ -46,13 +50,13 @@ export function startFollowing<Of, State>(topic: Topic<Of, State>, wants: Wants,
 
   return {
     fresh: async () => {
-      // One that is under way may have looked before whatever the caller knows of.
-      const wanted = hub.lookNumber() + 1;
-      hub.askFor();
-      while (topic.look < wanted && !state.isClosed) {
-        if (topic.look > since && hub.isEnding()) break;
-        if (topic.failed && topic.failed.look >= wanted) throw topic.failed.error;
-        await told(longestLookMs);
+      // A poll in progress may have read a state that is older than what the caller knows.
+      const wanted = broadcaster.pollNumber() + 1;
+      broadcaster.requestPoll();
+      while (topic.poll < wanted && !state.isClosed) {
+        if (topic.poll > since && broadcaster.isEnding()) break;
+        if (topic.failed && topic.failed.poll >= wanted) throw topic.failed.error;
+        await woken(maxPollMs);
       }
       return topic.last;
     },
@@ -60,10 +64,10 @@ export function startFollowing<Of, State>(topic: Topic<Of, State>, wants: Wants,
       const until = performance.now() + milliseconds;
       for (;;) {
         if (isOver()) return null;
-        if (topic.look > since && topic.last !== null && isNews(topic.last)) return topic.last;
+        if (topic.poll > since && topic.last !== null && isNews(topic.last)) return topic.last;
         const left = until - performance.now();
         if (left <= 0) return null;
-        await told(left);
+        await woken(left);
       }
     },
     isOver,
@@ -71,32 +75,32 @@ export function startFollowing<Of, State>(topic: Topic<Of, State>, wants: Wants,
       if (state.isClosed) return;
       state.isClosed = true;
       follower.wake();
-      hub.leave(follower);
+      broadcaster.leave(follower);
     },
   };
 }
 
-/** What a follower wants to be told: every change, or only that the record is final. */
+/** Whether a subscriber is interested in every change or only in the final state. */
 export type Wants = 'changes' | 'end';
 
-/** One record that somebody follows, as it was found by the last look at it. */
+/** One record with subscribers, as of the last poll. */
 export type Topic<Of, State> = {
   readonly key: string;
   readonly of: Of;
   readonly followers: Map<object, { readonly wants: Wants; readonly wake: () => void }>;
   last: State | null;
-  /** Found before `last` was read: with the same mark, `last` is still what the record is. */
+  /** Read before `last`: while the mark is the same, `last` is current. */
   mark: string | null;
-  /** The number of the look that `last` is from; 0 before the first. */
-  look: number;
-  /** Why the record could not be read, and in which look. */
-  failed: { readonly look: number; readonly error: unknown } | null;
-  /** Somebody waits for the state as it is now. */
-  isAsked: boolean;
+  /** Number of the poll that read `last`; 0 before the first. */
+  poll: number;
+  /** Why the record could not be read, and in which poll. */
+  failed: { readonly poll: number; readonly error: unknown } | null;
+  /** A subscriber waits for the current state. */
+  isRequested: boolean;
 };
 
 export function newTopic<Of, State>(key: string, of: Of): Topic<Of, State> {
-  return { key, of, followers: new Map(), last: null, mark: null, look: 0, failed: null, isAsked: false };
+  return { key, of, followers: new Map(), last: null, mark: null, poll: 0, failed: null, isRequested: false };
 }
 
 export function wantsChanges({ followers }: Pick<Topic<unknown, unknown>, 'followers'>): boolean {
