@@ -1,6 +1,7 @@
-// Prints the table of docs/composition.md: how often the best attacker is right about one device after some reports
-// (100, or the number given), for shapes of noise on ±15 and steps of rounding. He knows the count but for one device and
-// puts it where a step helps him most. The log-likelihood is kept on a grid; what is certain is kept beside it.
+// Prints the table in docs/composition.md: how often an optimal attacker guesses correctly whether one device is present,
+// after 100 reports (or the number given), for several noise shapes on ±15 and rounding steps. The attacker knows the count
+// except for that device and chooses the count for which rounding reveals most. Log-likelihoods are kept on a grid;
+// certain outcomes are counted separately.
 
 const most = 15;
 const shapes: Readonly<Record<string, (value: number) => number>> = {
@@ -14,7 +15,7 @@ const cell = 0.02;
 const reach = 1000;
 const cells = 2 * reach + 1;
 
-/** How likely each number is to be shown. */
+/** The probability of each published number. */
 function shownFor(count: number, shape: (value: number) => number, step: number): Map<number, number> {
   const values = Array.from({ length: 2 * most + 1 }, (_, index) => index - most);
   const whole = values.reduce((sum, value) => sum + shape(value), 0);
