@@ -4,8 +4,8 @@ import { sharedOwnBucket } from '../support/own-bucket.ts';
 import { withDatabase } from '../support/stores.ts';
 import { type ChaosPartner, newChaosPartner, pickerOf } from './chaos-partner.ts';
 
-/** So many open jobs are enough to have something of everything under way. */
-const mostOpen = 120;
+/** Enough open jobs to have one of each kind in progress, and few enough to complete soon after the last request. */
+const maxOpenJobs = (partners: number): number => Math.min(120, 2 * partners);
 const askersAtOnce = 12;
 
 export async function count(cluster: TestCluster, query: string): Promise<number> {
@@ -38,14 +38,16 @@ export async function sendRequestsWhile(
   let open = 0;
   const watch = async (): Promise<void> => {
     while (shall()) {
-      open = await count(cluster, 'SELECT count(*) FROM job WHERE status < 2 AND NOT cancelled').catch(() => mostOpen);
+      open = await count(cluster, 'SELECT count(*) FROM job WHERE status < 2 AND NOT cancelled').catch(() =>
+        maxOpenJobs(partners.length),
+      );
       await pause(500);
     }
   };
   const asker = async (): Promise<void> => {
     while (shall()) {
       const partner = partners[pick(partners.length)];
-      if (!partner || busy.has(partner) || open >= mostOpen) {
+      if (!partner || busy.has(partner) || open >= maxOpenJobs(partners.length)) {
         await pause(200);
         continue;
       }
