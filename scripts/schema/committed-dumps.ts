@@ -1,4 +1,4 @@
-/** Where the dumped schemas stand. CI compares them with what the migrations make. */
+/** Paths of the dumped schemas. CI compares them with the migrated schemas. */
 export const committedDumps = {
   postgres: 'migrations/postgres/schema.sql',
   clickhouse: 'migrations/clickhouse/schema.sql',

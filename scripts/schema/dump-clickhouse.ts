@@ -1,7 +1,7 @@
 import { createClient, type ClickHouseClient } from '@clickhouse/client';
 import type { Config } from '../../src/entry/config.ts';
 
-/** The data plane as each shard has it, one text per shard. The names of database and cluster are placeholders. */
+/** The data plane's schema, one text per shard. Database and cluster names are placeholders. */
 export async function dumpClickhouse(config: Config): Promise<string[]> {
   return Promise.all(
     config.INLET_CLICKHOUSE_URLS.map(async (url) => {

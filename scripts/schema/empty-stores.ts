@@ -8,7 +8,7 @@ export type EmptyStores = { readonly config: Config; readonly drop: () => Promis
 
 let serial = 0;
 
-/** A PostgreSQL database with nothing in it, and the name of engine databases that do not exist yet. */
+/** An empty PostgreSQL database, and a name for ClickHouse databases that do not exist yet. */
 export async function createEmptyStores(topology: Topology): Promise<EmptyStores> {
   serial += 1;
   const database = `s_${process.pid}_${Date.now().toString(36)}_${serial}`;

@@ -7,7 +7,7 @@ import type { JobStatus } from '../domain/job.ts';
 import type { FilePage, LoadedFile, RecordMark } from './records.ts';
 import type { Generation, WarehouseAttribute } from './warehouse.ts';
 
-/** One path of an audience, as its partner sees it: the newest that was asked for this path. */
+/** The newest entry for one path of an audience, as its partner sees it. */
 export type AudienceFile = {
   readonly s3Path: string;
   readonly status: JobStatus;
@@ -15,14 +15,14 @@ export type AudienceFile = {
   readonly updatedAt: Date;
 };
 
-/** What was asked for and failed before it had any files. */
+/** A load that failed before its files were listed. */
 export type FailedLoad = {
   readonly jobId: JobId;
   readonly path: string;
   readonly failure: { readonly code: FailureCode; readonly detail: string };
 };
 
-/** A clear that left something in the engine. */
+/** A cleared generation whose rows may still be in the engine. */
 export type DeadGeneration = Generation & {
   readonly deadAt: Date;
   readonly purgedRows: number;
@@ -32,69 +32,69 @@ export type DeadGeneration = Generation & {
 export type NewAudienceLoad = { readonly filePath: string; readonly maxOpenJobs: number };
 
 export interface AudienceStore {
-  /** Makes the audience and the job that loads its first files, in one transaction. */
+  /** Creates the audience and the job that loads its first files, in one transaction. */
   create(
     scope: AudienceScope,
     audience: NewAudienceLoad & { readonly name: string },
     idempotency?: IdempotentRequest | null,
   ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }>;
-  /** Gives the id of the job; null when there is no such audience in the scope. */
+  /** Returns the job's ID, or null when the scope has no such audience. */
   append(
     scope: AudienceScope,
     audienceId: number,
     load: NewAudienceLoad,
     idempotency?: IdempotentRequest | null,
   ): Promise<number | null>;
-  /** A new generation: counts and files begin empty, open jobs of the audience are cancelled. False as null above. */
+  /** Starts an empty generation and cancels the audience's open jobs. Returns false when the scope has no such audience. */
   clear(scope: AudienceScope, audienceId: number, idempotency?: IdempotentRequest | null): Promise<boolean>;
   find(scope: AudienceScope, audienceId: number): Promise<Audience | null>;
-  /** Of audiences of whatever partners, with their files; those that do not exist are left out. */
+  /** Marks of audiences of any partner, including their files. Omits audiences that do not exist. */
   marksOf(audienceIds: readonly number[]): Promise<readonly RecordMark[]>;
-  /** Newest first, those before the given id. */
+  /** Newest first, those before the given ID. */
   list(scope: AudienceScope, page: { readonly beforeId: number; readonly limit: number }): Promise<readonly Audience[]>;
-  /** With the files of the live generation, in the order in which they were asked for; `limit` at the most. */
+  /** With at most `limit` files of the live generation, in submission order. */
   findWithFiles(
     scope: AudienceScope,
     audienceId: number,
     limit: number,
   ): Promise<{ readonly audience: Audience; readonly files: readonly AudienceFile[] } | null>;
-  /** The same with everything that is known of why they failed. */
+  /** The files of the live generation, with their failures. */
   listLoadedFiles(scope: AudienceScope, audienceId: number, page: FilePage): Promise<readonly LoadedFile[]>;
-  /** Those of the live generation that are shown, in the order in which they were asked for. */
+  /** Failed loads of the live generation that are not superseded, in submission order. */
   listFailedLoads(
     scope: AudienceScope,
     audienceId: number,
     page: { readonly afterId: number; readonly limit: number },
   ): Promise<readonly FailedLoad[]>;
   /**
-   * Takes dead generations whose time to be looked at has come, of whatever partners; none while somebody else has some.
-   * Whoever takes them and is not heard of for two minutes is believed dead.
+   * Claims dead generations that are due, of any partner; none while another process holds a claim. A claim expires two
+   * minutes after it was last renewed.
    */
   claimDueGenerations(limit: number): Promise<readonly DeadGeneration[]>;
   renewPurgeLease(partnerIds: readonly PartnerId[]): Promise<void>;
-  /** Gives them back. The partners' next purge comes after a pause that is long beside these seconds. */
+  /** Releases the claim. The partners' next purge waits for a multiple of these seconds. */
   endPurge(partnerIds: readonly PartnerId[], seconds: number): Promise<void>;
   /** Dead generations, newest first, for the operator. */
   listDead(limit: number): Promise<readonly DeadGeneration[]>;
-  /** So many rows of it were removed; it is looked at once more later, and then it is done. */
+  /** Records the removed rows. The generation is checked once more later, and is then done. */
   recordPurge(generation: Generation, rows: number): Promise<void>;
 }
 
-/** An audience as it was after one load; the counts of an earlier state are of no use. */
+/** An audience after one load. Counts of an earlier state are stale. */
 export type AudienceState = Generation & { readonly lastLoadId: number };
 
 export type StoredCounts = { readonly counts: CompositionCounts; readonly computedAt: Date };
 
 export interface CompositionStore {
-  /** Null when there is no such segment in the scope. */
+  /** Returns null when the scope has no such segment. */
   findAudience(scope: AudienceScope, warehouseSegmentId: number): Promise<AudienceState | null>;
-  /** Null when nothing was computed for this state. */
+  /** Returns null when nothing is stored for this state. */
   find(audience: AudienceState, counting: Counting): Promise<StoredCounts | null>;
-  /** Keeps the counts, unless those of a later state are there already. */
+  /** Stores the counts, unless counts of the same or a later state are stored. */
   save(audience: AudienceState, counting: Counting, stored: StoredCounts): Promise<void>;
-  /** Runs it as the only one in the whole fleet for this audience and counting; null when somebody else is at it. */
+  /** Runs it at most once at a time across all processes, per audience and counting. Returns null if it already runs. */
   runAlone<T>(audience: AudienceState, counting: Counting, run: () => Promise<T>): Promise<T | null>;
-  /** Those of all partners, retired ones too. */
+  /** Attributes of all partners, including retired ones. */
   listAttributes(): Promise<readonly WarehouseAttribute[]>;
   nameAttributes(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }

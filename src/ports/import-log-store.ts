@@ -11,7 +11,7 @@ export type NewImport = {
   readonly keyType: KeyType;
   readonly compressed: boolean | null;
   readonly mode: ImportMode;
-  /** Of the partner's own bucket; kept sealed, and only until the job is final. */
+  /** For the partner's own bucket. Stored encrypted, and deleted when the job ends. */
   readonly credentials: BucketCredentials | null;
 };
 
@@ -27,8 +27,8 @@ export type NewDelete = {
 
 export interface ImportLogStore {
   /**
-   * Makes the record, its place in the partner's lane and the lane's token in one transaction. Gives the log's id.
-   * With `once`, also what is needed to do it once.
+   * Writes the record, appends the job to the partner's lane and sends the lane's token, in one transaction. Returns the
+   * log's ID. With `idempotency`, runs at most once per key.
    */
   submitImport(
     partnerId: PartnerId,
@@ -43,7 +43,7 @@ export interface ImportLogStore {
     idempotency?: IdempotentRequest | null,
   ): Promise<number>;
   find(partnerId: PartnerId, importLogId: number): Promise<ImportLog | null>;
-  /** Of import logs of whatever partners; those that do not exist are left out. */
+  /** Marks of import logs of any partner. Omits logs that do not exist. */
   marksOf(importLogIds: readonly number[]): Promise<readonly RecordMark[]>;
   /** The last ones, or the last before the given id; newest first. */
   listNewest(partnerId: PartnerId, limit: number, beforeId?: number): Promise<readonly ImportLog[]>;

@@ -5,10 +5,10 @@ import type { Load } from './load-stage.ts';
 import type { JobSource } from './object-store.ts';
 import type { DeviceCounts } from './warehouse.ts';
 
-/** The right to move a partner's lane, as the dispatcher handed it out. */
+/** The right to run a partner's lane, as the queue handed it out. */
 export type LaneToken = { readonly partnerId: PartnerId; readonly id: string; readonly retryCount: number };
 
-type Job = { readonly id: JobId; readonly partnerId: PartnerId; /** Its place in the lane. */ readonly seq: number };
+type Job = { readonly id: JobId; readonly partnerId: PartnerId; /** Position in the lane. */ readonly seq: number };
 
 /** A job that loads files. `prefix`: the partner's, in the shared bucket. */
 type LoadingJob = Job & { readonly source: JobSource; readonly prefix: string };
@@ -28,38 +28,38 @@ export type AudienceJob = LoadingJob & {
 
 export type DeleteJob = Job & {
   readonly kind: 'delete';
-  /** The attributes whose data goes. */
+  /** The attributes whose data is deleted. */
   readonly attributeIds: readonly number[];
 };
 
 export type LaneJob = ImportJob | AudienceJob | DeleteJob;
 
-/** A load that was found good and waits to be published. */
+/** A validated load that waits to be published. */
 export type StagedLoad = {
   readonly load: Load;
   readonly fileIds: readonly number[];
-  /** Good rows of these files. */
+  /** Accepted rows in these files. */
   readonly rows: number;
-  /** Of an audience: the distinct devices of each file are written down. */
+  /** Audience loads only: the distinct devices of each file are recorded. */
   readonly isCounted: boolean;
-  /** How often it was taken to be published. Only the last who took it may commit. */
+  /** How often it was claimed for publishing. Only the latest claim can commit. */
   readonly publishAttempt: number;
 };
 
-/** Somebody took it before, and may still be publishing it. */
+/** An earlier holder of the lane claimed it and may still be publishing it. */
 export function isTakenOver({ publishAttempt }: StagedLoad): boolean {
   return publishAttempt > 1;
 }
 
-/** What an audience has without the loads that wait, as it was last counted. */
+/** An audience's counts without the staged loads. */
 export type CountsBefore = DeviceCounts & {
-  /** The state of the device warehouse now, or some moments ago; it grows with what imports bring. */
+  /** Version of the device warehouse, current or a moment old. Imports increment it. */
   readonly knownVersion: number;
-  /** Whether the matched devices were counted with that state. */
+  /** The matched devices were counted at that version. */
   readonly isMatchedCurrent: boolean;
 };
 
-/** Counts to be written, and the state of the warehouse that they were counted with, at least. */
+/** Counts to store, with a lower bound on the warehouse version they were counted at. */
 export type CountsAfter = DeviceCounts & { readonly knownVersion: number };
 
 /**
@@ -88,45 +88,45 @@ export type FileToLoad = {
 
 export type JobSummary = {
   readonly loadIds: readonly LoadId[];
-  /** Of files that the operator cancelled: somebody may still be staging them. */
+  /** Loads of canceled files. A worker may still be staging them. */
   readonly cancelledLoadIds: readonly LoadId[];
   readonly cancelledFiles: number;
-  /** Those included. */
+  /** Includes canceled files. */
   readonly failedFiles: number;
   readonly loadedFiles: number;
-  /** At most as many as stand on a record. */
+  /** At most as many as a record holds. */
   readonly errors: readonly ImportLogError[];
 };
 
 export interface LaneStore {
-  /** Decides the next step in one transaction, sending files out on the way. See docs/architecture.md, "Lanes". */
+  /** Decides the next step and dispatches batches, in one transaction. See docs/architecture.md, "Lanes". */
   nextStep(token: LaneToken, filesOut: number): Promise<LaneStep>;
-  /** Gives the token back and sends it again, behind those of other partners. */
+  /** Completes the token and sends a new one, behind those of other partners. */
   yieldLane(token: LaneToken): Promise<void>;
-  /** Fixes the job's files and which of them are loaded together, once. */
+  /** Records the job's files and batches, once. */
   startImport(jobId: JobId, batches: readonly (readonly FileToLoad[])[]): Promise<void>;
-  /** The same, without the files that the generation has already. Gives how many are left to load. */
+  /** The same, without the files already loaded into the generation. Returns how many are left to load. */
   startAudienceLoad(job: AudienceJob, batches: readonly (readonly FileToLoad[])[]): Promise<number>;
-  /** Fixes how much a delete removes, once: afterwards it can no longer be counted. */
+  /** Records how much a delete removes, once. It cannot be counted after the delete. */
   startDelete(jobId: JobId, found: { readonly rows: number; readonly devices: number }): Promise<void>;
-  /** Writes down the distinct devices of staged files, by file id: once the stage is gone they cannot be counted. */
+  /** Records the distinct devices of staged files, by file ID. They cannot be counted once the staging table is dropped. */
   recordUploadedDevices(jobId: JobId, devices: ReadonlyMap<number, number>): Promise<void>;
-  /** The files of these loads are loaded. False, and nothing written, when another holder took one of them since. */
+  /** Marks the loads' files as loaded. Returns false and writes nothing if another holder has claimed one since. */
   commitImportLoads(jobId: JobId, loads: readonly StagedLoad[]): Promise<boolean>;
-  /** The same, with the counts that they make true. Also false when the audience was cleared meanwhile. */
+  /** The same, with the audience's new counts. Also false if the audience was cleared meanwhile. */
   commitAudienceLoads(job: AudienceJob, loads: readonly StagedLoad[], counts: CountsAfter): Promise<boolean>;
-  /** Whether the job still goes on: it may have been cancelled. */
+  /** False once the job has ended or is canceled. */
   isRunning(jobId: JobId): Promise<boolean>;
   markCleaned(jobId: JobId): Promise<void>;
   summarizeJob(jobId: JobId): Promise<JobSummary>;
   finishImport(jobId: JobId, result: ImportResult): Promise<void>;
   finishAudienceLoad(jobId: JobId, failure: Failure | null): Promise<void>;
   finishDelete(jobId: JobId): Promise<void>;
-  /** Ends a job that could not start. */
+  /** Fails a job that could not start. */
   failJob(jobId: JobId, failure: Failure): Promise<void>;
-  /** True for one caller per period: for what any worker may do, but one should. */
+  /** Returns true for one caller per period: for tasks that any one worker should run. */
   claimTurn(task: string, everySeconds: number): Promise<boolean>;
-  /** Sends a token to every lane that has open jobs and none. */
+  /** Sends a token to every lane that has open jobs but no token. */
   wakeLanes(): Promise<void>;
 }
 

@@ -43,7 +43,7 @@ export function rejectedRows({ rejects }: LoadCounts): number {
   return rejects.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** A refused row as it stood in the file; `text` holds its first bytes, whatever they are. */
+/** A rejected row. `text` holds its first raw bytes. */
 export type RejectedRow = {
   readonly fileId: number;
   readonly row: number;
@@ -60,11 +60,11 @@ export type RejectPage = {
   readonly limit: number;
 };
 
-/** The engine's waiting room: rows are judged and counted here, and visible nowhere else. */
+/** Staging tables: the engine validates and counts rows here. Staged rows are not visible anywhere else. */
 export interface LoadStage {
-  /** Pushes the bytes into the engine, which judges every line. */
+  /** Streams the bytes into the engine, which validates every line. */
   stage(load: Load, file: StreamedFile, maxLineBytes: number, signal: AbortSignal): Promise<void>;
-  /** The same for many small files at once, as they come. */
+  /** The same for many small files together, as they arrive. */
   stageTogether(load: Load, files: AsyncIterable<WholeFile>, maxLineBytes: number, signal: AbortSignal): Promise<void>;
   /** How far the engine is with a load that is being staged. */
   readSoFar(load: Load): Promise<{
@@ -76,20 +76,20 @@ export interface LoadStage {
   }>;
   /** By file id; a file without any row is missing. */
   countRows(loadId: LoadId): Promise<ReadonlyMap<number, LoadCounts>>;
-  /** The first refused rows of each file and reason, in the order of file and row. */
+  /** The first rejected rows of each file and reason, ordered by file and row. */
   listRejects(page: RejectPage): Promise<readonly RejectedRow[]>;
-  /** Removes the stages of loads that have ended. */
+  /** Drops the staging tables of loads that have ended. */
   dropStages(loadIds: readonly LoadId[]): Promise<void>;
-  /** Stops whatever still runs for the load and removes its stage. Afterwards a late publish finds nothing. */
+  /** Stops the load's running statements and drops its staging table, so that a late publish finds no rows. */
   dropLoad(loadId: LoadId): Promise<void>;
-  /** What is staged at the moment, for the sweeper. */
+  /** All staging tables that exist now, for the sweeper. */
   listStaged(): Promise<{ readonly loadIds: readonly LoadId[]; readonly jobIds: readonly JobId[] }>;
 }
 
 export type ClaimedFile = {
   readonly fileId: number;
   readonly object: StoredObject;
-  /** Null: whatever its first bytes say. */
+  /** Null: decided by the first bytes. */
   readonly expectGzip: boolean | null;
 };
 
@@ -116,7 +116,7 @@ export type FileOutcome =
   | { readonly is: 'alone'; readonly fileId: number };
 
 export interface FileStore {
-  /** Takes the batch with a new attempt and a new load id; null when nothing is left to stage. */
+  /** Claims the batch with a new attempt and load ID. Returns null when nothing is left to stage. */
   claim(batchId: BatchId): Promise<BatchClaim | null>;
   /** Notes how far a load is; it never goes back. False when the claim was lost, or its job cancelled. */
   recordProgress(claim: BatchClaim, read: { readonly bytes: number; readonly rows: number } | null): Promise<boolean>;

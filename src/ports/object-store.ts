@@ -8,7 +8,7 @@ export type StoredObject = { readonly key: string; readonly etag: string; readon
 export type OpenedObject = {
   /** True when the first bytes are those of gzip. */
   readonly isGzip: boolean;
-  /** The beginning of the content, unpacked: enough to see how its lines look. */
+  /** The first bytes of the content, uncompressed: enough to detect the row layout. */
   readonly head: Uint8Array;
   /** All bytes of the object as they are stored. */
   readonly body: Readable;

@@ -60,7 +60,7 @@ export type Cancellation =
   | { readonly is: 'deleting' }
   | { readonly is: 'loaded' };
 
-/** What a partner asked for, as far as it is kept. */
+/** A partner's original request, as far as it is stored. */
 export type AskedFor =
   | { readonly kind: 'import'; readonly request: Omit<NewImport, 'credentials'> }
   | {
@@ -68,7 +68,7 @@ export type AskedFor =
       readonly audienceId: number;
       readonly scope: AudienceScope;
       readonly filePath: string;
-      /** Since the job was asked for. */
+      /** The audience was cleared after the job was submitted. */
       readonly isCleared: boolean;
     }
   | { readonly kind: 'delete' };
@@ -87,6 +87,6 @@ export interface Operations {
   }): Promise<readonly JobState[]>;
   findJob(jobId: JobId, fileLimit: number): Promise<{ job: JobState; files: readonly FileState[] } | null>;
   findRequest(jobId: JobId): Promise<JobRequest | null>;
-  /** Null when there is no such job. May be repeated: what is cancelled already is told in the same way. */
+  /** Returns null when there is no such job. Idempotent: canceling again gives the same result. */
   cancelJob(jobId: JobId): Promise<Cancellation | null>;
 }

@@ -27,7 +27,7 @@ export interface PartnerStore {
   writeSettings(partnerId: PartnerId, settings: PartnerSettings): Promise<void>;
 }
 
-/** API keys as an operator sees them. What belongs to another partner is as good as not there. */
+/** API keys as an operator sees them. Another partner's keys are treated as nonexistent. */
 export interface ApiKeyStore {
   create(partnerId: PartnerId, keyHash: Uint8Array, wish: KeyWish): Promise<ApiKey>;
   list(partnerId: PartnerId, page: Page): Promise<readonly ApiKey[]>;
@@ -49,7 +49,7 @@ export interface ApiKeyStore {
 /** A part of a list in the order of ids. */
 export type Page = { readonly afterId: number; readonly limit: number };
 
-/** Customers and their user tokens. What belongs to another partner is as good as not there. */
+/** Customers and their user tokens. Another partner's are treated as nonexistent. */
 export interface CustomerStore {
   /** Fails with `invalid_request` when the partner has a customer of this name. */
   create(partnerId: PartnerId, name: string): Promise<Customer>;
@@ -85,7 +85,7 @@ export interface IssuedTokens {
 /** Only added to. Changes of keys, partners and what they have are written by the database itself. */
 export interface AuditLog {
   addDenied(calls: readonly DeniedCall[]): Promise<void>;
-  /** Newest first. Of all partners, and of nobody, when none is named. */
+  /** Newest first. Without a partner, lists every entry, including those of unknown callers. */
   list(which: {
     readonly partnerId: PartnerId | null;
     readonly beforeId: number;

@@ -1,9 +1,9 @@
 import type { AudienceScope } from '../domain/audience.ts';
 import type { PartnerId } from '../domain/ids.ts';
 
-/** Requests that were carried out and may be sent again. They are written by the stores, with what was asked for. */
+/** Requests with an idempotency key that have run. The stores write them together with their effects. */
 export interface AcceptedRequests {
-  /** Removes those whose time is over, `limit` at the most. Gives how many. */
+  /** Deletes at most `limit` expired requests and returns how many. */
   deleteExpired(limit: number): Promise<number>;
 }
 

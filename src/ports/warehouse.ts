@@ -41,7 +41,7 @@ export type CountedJob = Generation & { readonly id: number };
 
 export type DeviceCounts = { readonly unique: number; readonly matched: number };
 
-/** The files of a load that were found good. */
+/** The validated files of a load. */
 export type FilesOfLoad = { readonly load: Load; readonly fileIds: readonly number[] };
 
 /** The audiences' part of the engine: which devices are in them. */

@@ -56,7 +56,7 @@ async function insertKey(
       key_hash: Buffer.from(keyHash),
       name,
       scopes: scopes && [...scopes],
-      // The clock of the database, which also judges it.
+      // The database's clock, which also checks it.
       expires_at: sql<Date | null>`now() + make_interval(secs => ${livesSeconds}::double precision)`,
     })
     .returning(shownColumns)
@@ -64,14 +64,14 @@ async function insertKey(
   return toApiKey(made);
 }
 
-/** Several processes may have seen the key: the first of them within a minute writes. */
+/** Several processes may report the same key. Only the first within a minute writes. */
 async function recordUses(db: Database, keyIds: readonly number[]): Promise<void> {
   await sql`SELECT note_key_uses(${keyIds}::bigint[])`.execute(db);
 }
 
 type Next = Parameters<ApiKeyStore['rotate']>[2];
 
-/** Both or neither: a key does not get an end before there is one to go on with. */
+/** Both keys change in one transaction: the old key never expires without a successor. */
 async function rotateKey(
   db: Database,
   partnerId: PartnerId,
@@ -107,8 +107,8 @@ async function rotateKey(
 }
 
 /**
- * The hash is looked up by an index, which takes a little longer the more of its beginning is right. That helps nobody:
- * a caller chooses a key, not a hash, and a beginning of a SHA-256 says nothing of the 196 random bits behind it.
+ * The index lookup takes slightly longer the more leading bytes match. This leaks nothing useful: a caller chooses a key,
+ * not a hash, and a prefix of a SHA-256 reveals nothing about the 196 random bits of the key.
  */
 export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promise<KeyHolder | null> {
   const found = await db

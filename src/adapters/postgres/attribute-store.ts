@@ -36,7 +36,7 @@ async function change(
   return changed !== undefined;
 }
 
-/** A new attribute takes no foreign key away from another: that is what tying is for. */
+/** Does not move foreign keys from another attribute; tying does. */
 async function insertAttribute(
   db: Database,
   partnerId: PartnerId,
@@ -80,7 +80,7 @@ export async function selectAttributes(
   return query.execute();
 }
 
-/** A key means one attribute of the partner; tying it again moves it. */
+/** A key maps to one attribute of the partner. Tying it again moves it. */
 async function tieForeignKeys(
   tx: Tx,
   partnerId: PartnerId,

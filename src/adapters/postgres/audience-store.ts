@@ -65,7 +65,7 @@ export function inScope({ partnerId, customerId }: AudienceScope): RawBuilder<bo
   return sql<boolean>`(audience.partner_id = ${partnerId} AND audience.customer_id ${customer})`;
 }
 
-/** The audience, if it is in the scope. Audiences are never removed, so what was found stays. */
+/** Finds the audience in the scope. Audiences are never deleted, so the result stays valid. */
 async function findAudience(
   db: Database | Tx,
   scope: AudienceScope,
@@ -74,7 +74,7 @@ async function findAudience(
   return one(db, scope, audienceId).executeTakeFirst();
 }
 
-/** The same; and nobody clears it until the transaction ends. */
+/** The same, locked against a clear until the transaction ends. */
 async function lockAudience(tx: Tx, scope: AudienceScope, audienceId: number): Promise<{ generation: number }> {
   return one(tx, scope, audienceId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
@@ -106,7 +106,7 @@ async function createAudience(
   );
 }
 
-/** The load belongs to the generation that is live when it is asked for: a clear that comes later cancels it. */
+/** The load belongs to the generation that is live at submission. A later clear cancels it. */
 async function appendToAudience(
   deps: Deps,
   scope: AudienceScope,
@@ -117,7 +117,7 @@ async function appendToAudience(
   const { partnerId } = scope;
   if (!(await findAudience(deps.db, scope, audienceId))) return null;
   return runIdempotently(deps, { partnerId, idempotency, result: z.int() }, (tx) =>
-    // The lane before the audience: whoever locks both does it in this order.
+    // The lane before the audience: every transaction that locks both uses this order.
     submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
       const { generation } = await lockAudience(tx, scope, audienceId);
       await supersedeLoads(tx, { id: jobId, audienceId, generation }, [filePath]);
@@ -154,9 +154,8 @@ async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
 }
 
 /**
- * A few rows, whatever the audience holds: the next generation begins empty, what the engine has of the one before is
- * noted to be purged, and its open jobs end. They end here, not later: whoever is at one of them finds it ended when it
- * wants to commit.
+ * Changes a few rows, whatever the audience's size: starts an empty generation, records the old one for purging, and ends
+ * the audience's open jobs. They end in this transaction, so a worker that is loading one cannot commit.
  */
 async function clearAudience(
   deps: Deps,
@@ -166,7 +165,7 @@ async function clearAudience(
 ): Promise<boolean> {
   if (!(await findAudience(deps.db, scope, audienceId))) return false;
   return runIdempotently(deps, { partnerId: scope.partnerId, idempotency, result: z.literal(true) }, async (tx) => {
-    // The lane before the audience, as an append does it; and the lane sees either the cancelled jobs or the new token.
+    // The lane before the audience, as in an append. The lane sees either the canceled jobs or the new token.
     await lockLane(tx, scope.partnerId);
     const { generation } = await lockAudience(tx, scope, audienceId);
     await tx
@@ -191,7 +190,7 @@ async function clearAudience(
   });
 }
 
-/** Looked for among the partner's open jobs, which are few. One that had listed no files has left nothing to clean. */
+/** Searches the partner's open jobs, which are few. A job that has not started left nothing to clean up. */
 async function cancelJobs(tx: Tx, partnerId: PartnerId, audienceId: number): Promise<void> {
   await tx
     .updateTable('job')
@@ -255,7 +254,7 @@ type Row = {
   files: StatusesPresent;
 };
 
-/** The audience's own, or that of its newest entry: a file that fails changes nothing but itself. */
+/** The audience's own time or that of its newest entry: a failed file updates only itself. */
 const updatedAt = sql`greatest(
   audience.updated_at,
   (SELECT max(f.updated_at) FROM job_file f
@@ -264,11 +263,11 @@ const updatedAt = sql`greatest(
    WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL)
 )`;
 
-/** Looked for one by one: of an audience with ten thousand files a few are read. */
+/** One EXISTS per status: reads a few of an audience's ten thousand files. */
 const entriesOf = (status: number): RawBuilder<unknown> =>
   sql`SELECT FROM (${audienceFiles}) AS entry WHERE entry.status = ${sql.lit(status)}`;
 
-/** Audiences of the scope, newest first. Their status is made from the files each time. */
+/** Audiences of the scope, newest first. The status is derived from the files on each read. */
 async function selectAudiences(
   db: Database | Tx,
   scope: AudienceScope,
@@ -298,7 +297,7 @@ async function selectAudiences(
   }));
 }
 
-/** Loads of a generation that failed before they had any files, in the order in which they were asked for. */
+/** A generation's loads that failed before their files were listed, in submission order. */
 async function selectFailedLoads(
   db: Database,
   of: { readonly audienceId: number; readonly generation: number },

@@ -11,11 +11,11 @@ import type { Database } from './db/tables.ts';
 const channel = 'inlet_records';
 
 const reconnectMs = 500;
-/** A server that stands still, or is cut off, says nothing: it is asked now and then. */
+/** A server that hangs or is cut off sends nothing, so it is pinged periodically. */
 const askEveryMs = 10_000;
 const closeMs = 2_000;
 
-/** One connection for the process, however many follow something; none while nobody ever did. */
+/** One connection per process, opened with the first subscriber. */
 export function postgresChangeFeed(options: {
   readonly url: Secret;
   readonly name: string;
@@ -29,7 +29,7 @@ export function postgresChangeFeed(options: {
     for (const onChange of subscribers) onChange(partnerId);
   };
 
-  /** From a connection to its end, whatever ends it. */
+  /** Runs one connection until it ends. */
   const liveOnce = async (): Promise<void> => {
     const session = new Client({
       connectionString: options.url.reveal(),
@@ -53,7 +53,7 @@ export function postgresChangeFeed(options: {
         if (!over.signal.aborted) await session.query('SELECT 1');
       }
     } catch (error) {
-      if (!closing.signal.aborted) log.warn({ err: error }, 'changes of records are not heard of');
+      if (!closing.signal.aborted) log.warn({ err: error }, 'change feed disconnected');
       await end(session);
     } finally {
       state.session = null;
@@ -80,13 +80,13 @@ export function postgresChangeFeed(options: {
   };
 }
 
-/** One whose server does not answer is not waited for. */
+/** Does not wait for a server that does not answer. */
 async function end(session: Client): Promise<void> {
   await Promise.race([session.end().catch(() => undefined), pause(closeMs)]);
   session.emit('end');
 }
 
-// Of whatever partners, in one statement: a mark holds no data. See migrations/postgres/*-following.sql.
+// Marks of any partner's records in one statement; a mark holds no data. See migrations/postgres/*-following.sql.
 
 export async function selectImportLogMarks(db: Database, ids: readonly number[]): Promise<RecordMark[]> {
   const { rows } = await sql<RecordMark>`

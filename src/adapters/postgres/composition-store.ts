@@ -52,8 +52,8 @@ async function runAlone<T>(
 }
 
 /**
- * The first report of a state stays: its numbers must not change while the audience does not. Who was slow must not
- * overwrite what was computed for a later state either.
+ * Keeps the first report of a state: its numbers must not change while the audience does not. A slow computation must not
+ * overwrite the report of a later state either.
  */
 async function saveComposition(
   db: Database,
@@ -117,7 +117,7 @@ async function selectComposition(
   return row ? { counts: readCounts(row.report), computedAt: row.computed_at } : null;
 }
 
-// A report may have thousands of cells: each is a short list without names.
+// A report may have thousands of cells, so each is stored as a short tuple without field names.
 
 const storedSchema = z.object({
   members: z.string(),

@@ -95,7 +95,7 @@ export async function requireEmptyControl(url: Secret): Promise<void> {
   if (tables > 0) throw new Error('The PostgreSQL database is not empty. Restore into a new one.');
 }
 
-/** More than was asked for since any backup that is worth restoring. */
+/** More IDs than could have been issued since any backup worth restoring. */
 const idsToSkip = 10_000_000;
 
 /** All of it or nothing. */
@@ -121,7 +121,7 @@ async function countRows(url: Secret, query: string): Promise<number> {
   }
 }
 
-/** Runs a tool of PostgreSQL against a database. The password goes through the environment: everybody sees arguments. */
+/** Runs a PostgreSQL tool. The password is passed in the environment, because every user can see arguments. */
 function runTool(
   folder: string,
   tool: 'pg_dump' | 'pg_restore',

@@ -6,18 +6,18 @@ import { tryStartWork } from './control-backup.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
 
-/** By then whoever was late has written what it had, into a generation that nobody reads. */
+/** By then, late statements have written their rows to the dead generation. */
 const lookAgainAfter = sql<Date>`dead_at + interval '1 hour'`;
 
-/** How long a purge is believed to be under way after it was last heard of. */
+/** How long a purge claim lasts after it was last renewed. */
 const lease = sql<Date>`now() + interval '2 minutes'`;
 
-/** A partner's pause is so many times as long as its last purge took: most of the time nothing of it is rewritten. */
+/** A partner's next purge waits this many times as long as its last one took, to limit rewriting. */
 const pausePerPurge = 10;
 
 export async function claimDueGenerations(db: Database, limit: number): Promise<DeadGeneration[]> {
   return db.transaction().execute(async (tx) => {
-    // What dies from now on, a backup that is being taken still has alive.
+    // A generation that dies during a backup cut is still live in the backup.
     if (!(await tryStartWork(tx))) return [];
     await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.purge})`.execute(tx);
     const { rows } = await sql<DeadRow>`
@@ -47,7 +47,7 @@ export async function renewPurgeLease(db: Database, partnerIds: readonly Partner
     .execute();
 }
 
-/** Ends a purge, however it went. */
+/** Releases the claim, whether or not the purge succeeded. */
 export async function endPurge(db: Database, partnerIds: readonly PartnerId[], seconds: number): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await tx
@@ -89,7 +89,7 @@ function toDeadGeneration(row: DeadRow): DeadGeneration {
   };
 }
 
-/** The first look is at once, the second an hour later; after that it is done. */
+/** The first check is immediate, the second an hour later. Then the generation is done. */
 export async function recordPurge(db: Database, { audienceId, generation }: Generation, rows: number): Promise<void> {
   await db
     .updateTable('dead_generation')

@@ -34,8 +34,8 @@ type ClaimRow = LoadRow & {
 };
 
 /**
- * Takes all files of a batch that are not staged yet. The new attempt number is what makes every earlier attempt
- * powerless. The job's row is not locked: whether it goes on is asked again when the attempt commits.
+ * Claims every file of the batch that is not staged. The new load ID fences earlier attempts. The job's row is not
+ * locked: the commit checks again whether the job is running.
  */
 async function claimBatch(db: Database, batchId: BatchId): Promise<BatchClaim | null> {
   const { rows } = await sql<ClaimRow>`
@@ -75,8 +75,8 @@ async function claimBatch(db: Database, batchId: BatchId): Promise<BatchClaim | 
 type Judged = Exclude<FileOutcome, { is: 'alone' }>;
 
 /**
- * Writes what became of each file of a batch, if it is still this attempt's and the job goes on: all or nothing. The
- * job's row is locked first: the lane looks under the same lock, so the wake-up that is sent here cannot be missed.
+ * Writes the outcome of each file, all or nothing, if the claim is still this attempt's and the job is running. Locks the
+ * job's row first: the lane decides under the same lock, so it cannot miss the token sent here.
  */
 async function commitBatch(
   db: Database,
@@ -101,7 +101,7 @@ async function commitBatch(
       jobId,
       judged.reduce((sum, outcome) => sum + totalRows(outcome), 0),
     );
-    // The lane may be busy with what is staged; the next files need not wait for it.
+    // The next files do not wait for a lane that is busy publishing.
     await dispatchBatches(boss, tx, jobId, filesOut);
     await sendLaneToken(boss, tx, partnerId);
     return true;
@@ -124,7 +124,7 @@ async function isStillOurs(tx: Tx, { load, files }: BatchClaim): Promise<boolean
   return ours.length === files.length;
 }
 
-/** A failed file ends here; a staged one is loaded when the lane has published it. */
+/** A failed file ends here. A staged file is loaded once the lane has published it. */
 async function updateFiles(tx: Tx, outcomes: readonly Judged[]): Promise<void> {
   if (outcomes.length === 0) return;
   const failures = outcomes.map((outcome) => (outcome.is === 'failed' ? outcome.failure : null));
@@ -157,7 +157,7 @@ async function insertRejects(tx: Tx, outcomes: readonly Judged[]): Promise<void>
   if (rejects.length > 0) await tx.insertInto('job_file_reject').values(rejects).execute();
 }
 
-/** These are claimed again, each by itself. */
+/** Makes each file a batch of its own, to be claimed again. */
 async function sendAlone(tx: Tx, fileIds: readonly number[]): Promise<void> {
   if (fileIds.length === 0) return;
   await tx
@@ -180,7 +180,7 @@ async function addToJob(tx: Tx, jobId: JobId, rows: number): Promise<void> {
     .execute();
 }
 
-/** Says at the same time whether anybody still wants the load. */
+/** Returns false when the claim was lost or the job canceled. */
 async function recordProgress(
   db: Database,
   { load, files }: BatchClaim,
@@ -202,8 +202,8 @@ type Staged = { readonly loadIds: readonly LoadId[]; readonly jobIds: readonly J
 type Live = { readonly loadIds: Set<LoadId>; readonly jobIds: Set<JobId> };
 
 /**
- * A load is live while its files are loading, and in a replacing job until the job ends. While a backup is being taken all
- * of them are: one that a clear has just ended may be alive in the backup.
+ * A load is live while its files are loading, and in a replacing job until the job ends. During a backup cut every load
+ * counts as live: one that a clear has just ended may be live in the backup.
  */
 async function selectLive(db: Database, staged: Staged): Promise<Live> {
   return db.transaction().execute(async (tx) => {

@@ -13,7 +13,7 @@ type OfWhat =
   | { readonly partnerId: PartnerId; readonly jobId: JobId }
   | { readonly partnerId: PartnerId; readonly audienceId: number; readonly generation: number };
 
-/** Files of a job, or those of an audience that are shown, in the order of their ids. */
+/** Files of a job, or an audience's files that are not superseded, in the order of their IDs. */
 export async function selectLoadedFiles(db: Database, of: OfWhat, page: FilePage): Promise<LoadedFile[]> {
   let query = db
     .selectFrom('job_file as file')
@@ -61,7 +61,7 @@ function failureOf(code: string | null, detail: string | null): LoadedFile['fail
   return code !== null && isFailureCode(code) ? { code, detail: detail ?? '' } : null;
 }
 
-/** What a load needs to know of its job: `j` the job, `l` its import log, `a` its audience load; one of the two. */
+/** A load's job columns. `j` is the job, `l` its import log and `a` its audience load; one of the two is null. */
 export const loadColumns = sql.raw(`
   j.id AS job_id, j.partner_id, j.seq, l.path_type, l.mode, coalesce(l.file_path, a.file_path) AS file_path,
   a.audience_id, a.generation`);
@@ -98,7 +98,7 @@ export function toLoad(row: LoadRow, bytes: number): Load {
   };
 }
 
-/** Audiences are loaded from the shared bucket only. */
+/** Audience files come from the shared bucket only. */
 export function toSource(row: Omit<LoadRow, 'load_id' | 'seq' | 'mode'>): JobSource {
   return {
     jobId: row.job_id,

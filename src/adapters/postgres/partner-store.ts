@@ -8,8 +8,8 @@ import type { Database } from './db/tables.ts';
 
 export function postgresPartnerStore(db: Database): PartnerStore {
   const columns = ['partner.id', 'partner.name', 'partner.prefix'] as const;
-  // Many requests at once with one key are answered by few looks. Each look begins after those it answers have asked, so that
-  // none is let in with what was true before.
+  // Concurrent requests with one key share a query. The query starts after every request that it answers, so none is
+  // authenticated from stale data.
   const findByKeyHash = coalesceEach((hash) => selectKeyHolder(db, Buffer.from(hash, 'base64')));
   return {
     withNameLocked: (name, run) =>
@@ -37,7 +37,7 @@ export function postgresPartnerStore(db: Database): PartnerStore {
   };
 }
 
-/** A partner and its first key come together or not at all. */
+/** Creates a partner and its first key in one transaction. */
 async function insertPartner(
   db: Database,
   partner: { name: string; prefix: string; keyHash: Uint8Array },

@@ -11,7 +11,7 @@ export function postgresRequestWindows(db: Database, windowSeconds = requestWind
   };
 }
 
-/** Of all partners. Not the last one: a statement that waited may still count in it. */
+/** Of all partners. Keeps the last window: a delayed statement may still count in it. */
 async function deleteEndedWindows(db: Database, windowSeconds: number): Promise<void> {
   await db
     .deleteFrom('request_window')
@@ -19,7 +19,7 @@ async function deleteEndedWindows(db: Database, windowSeconds: number): Promise<
     .execute();
 }
 
-/** In place of the id of a key: the row of all keys of a partner together. Ids of keys begin at 1. */
+/** Stands for all of a partner's keys together. Key IDs start at 1. */
 const allKeys = 0;
 
 /**

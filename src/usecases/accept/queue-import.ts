@@ -21,7 +21,7 @@ export type QueueImportDeps = {
   readonly canAssumeRoles: boolean;
 };
 
-/** Accepts an import: everything that the request alone can get wrong is told now, everything else on the record. */
+/** Accepts an import. Errors in the request itself fail now; all others appear on the record. */
 export async function queueImport(
   deps: QueueImportDeps,
   partner: Partner,
@@ -69,7 +69,7 @@ export type QueueDeleteDeps = {
   readonly limits: Limits;
 };
 
-/** Accepts the deletion of all data of some attributes. Retired attributes can be deleted too: that is when one does. */
+/** Accepts the deletion of all data of some attributes, including retired ones. */
 export async function queueDelete(
   deps: QueueDeleteDeps,
   partner: Partner,

@@ -10,7 +10,7 @@ export type WriteAudienceDeps = { readonly audiences: AudienceStore; readonly li
 
 type Caller = { readonly partner: Partner; readonly scope: AudienceScope };
 
-/** Makes an audience and queues its first files: what the request alone can get wrong is told now. */
+/** Creates an audience and queues its first files. Errors in the request itself fail now. */
 export async function createAudience(
   deps: WriteAudienceDeps,
   { partner, scope }: Caller,
@@ -22,7 +22,7 @@ export async function createAudience(
   return deps.audiences.create(scope, { name: request.name, filePath, maxOpenJobs }, idempotency);
 }
 
-/** Gives the id of the job that loads them. */
+/** Returns the ID of the job that loads the files. */
 export async function appendAudienceFiles(
   deps: WriteAudienceDeps,
   { partner, scope }: Caller,
@@ -45,7 +45,7 @@ export async function clearAudience(
   if (!(await deps.audiences.clear(scope, audienceId, idempotency))) throw noSuchAudience(audienceId);
 }
 
-/** Decision 25. What is kept is relative to the prefix, however it was given. */
+/** Decision 25. Stores the path relative to the prefix, whichever form was given. */
 function relativePath({ prefix }: Partner, filePath: string): string {
   return audienceKey(prefix, filePath).slice(prefix.length);
 }

@@ -9,12 +9,12 @@ function rowsOf({ partnerId, attributeIds, seq }: DeleteJob): AttributeRows {
   return { partnerId, attributeIds, versions: versionsOfJob(seq) };
 }
 
-/** Counts what will go, before anything goes: a delete that is taken over half-way can no longer count it. */
+/** Counts the rows before any is deleted: after a takeover they could no longer be counted. */
 export async function prepareDelete(deps: DeleteDeps, job: DeleteJob): Promise<void> {
   await deps.lanes.startDelete(job.id, await deps.warehouse.countAttributeRows(rowsOf(job)));
 }
 
-/** Removes the rows for good. The record says done only when they are in no part on any shard. */
+/** Deletes the rows. The record is done only when no part on any shard holds them. */
 export async function finishDelete(deps: DeleteDeps, job: DeleteJob): Promise<void> {
   await deps.warehouse.deleteAttributeRows(rowsOf(job));
   await deps.lanes.finishDelete(job.id);

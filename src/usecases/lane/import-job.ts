@@ -24,7 +24,7 @@ export type PrepareImportDeps = {
   readonly log: Log;
 };
 
-/** Lists the files of a job and fixes what its keys mean: both once, when the job's turn has come. */
+/** Lists the job's files and resolves its keys, once, when the job reaches the head of the lane. */
 export async function prepareImport(deps: PrepareImportDeps, job: ImportJob): Promise<void> {
   const files = await listFiles(deps, job);
   const attributes = await deps.attributes.list(job.partnerId, { retired: false });
@@ -54,13 +54,13 @@ export type FinishImportDeps = {
   readonly log: Log;
 };
 
-/** Swaps a replacing job in, counts the devices of the whole job, writes the result and clears what was kept for it. */
+/** Publishes a replacing job, counts the job's devices, stores the result and removes the job's temporary data. */
 export async function finishImport(deps: FinishImportDeps, job: ImportJob): Promise<void> {
   const summary = await deps.lanes.summarizeJob(job.id);
   for (const loadId of summary.cancelledLoadIds) await deps.stage.dropLoad(loadId);
   const failure = failureOf(summary, job);
   const isReplace = job.mode === importMode.replace;
-  // All or nothing: with a failed file nothing of a replacing job is kept.
+  // All or nothing: one failed file discards the whole replacing job.
   const loadIds = isReplace && failure ? [] : summary.loadIds;
   if (isReplace) await swapIn(deps, job, summary.loadIds, loadIds);
   const uniqueDevices = await deps.warehouse.publishDevices(job.id, loadIds);
@@ -70,8 +70,8 @@ export async function finishImport(deps: FinishImportDeps, job: ImportJob): Prom
 }
 
 /**
- * As with a single file, the stages go before the job is final, and only when all is there: whoever repeats this finds
- * either everything still staged or nothing left to do.
+ * As with a single load, the staging tables are dropped after publishing and before the job ends. A repeat finds either
+ * all of them or nothing left to do.
  */
 async function swapIn(
   deps: FinishImportDeps,
@@ -84,7 +84,7 @@ async function swapIn(
   await deps.warehouse.stopJob(id);
 }
 
-/** In a job of several files, first what it means for the whole. */
+/** For a job of several files, the job's own failure comes first. */
 function errorsOf(
   { failedFiles, loadedFiles, errors }: JobSummary,
   failure: Failure | null,

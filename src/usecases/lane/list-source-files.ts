@@ -5,7 +5,7 @@ import type { ObjectStore, StoredObject } from '../../ports/object-store.ts';
 
 type Listed = {
   readonly objects: readonly StoredObject[];
-  /** Named by itself, not by a prefix. */ readonly isSingle: boolean;
+  /** The path names one object, not a prefix. */ readonly isSingle: boolean;
 };
 
 /**

@@ -2,10 +2,10 @@ import { type Client, DatabaseError } from 'pg';
 import { Secret } from '../../../domain/secret.ts';
 import { laneQueue } from '../queue/tokens.ts';
 
-/** PostgreSQL's own word for no role: the api then has the rights of the user in its address. */
+/** PostgreSQL's name for no role: the api then has the rights of the user in its URL. */
 export const noRole = 'none';
 
-/** The same address, for connections that begin under a role. What the address says already stays. */
+/** The same URL, for connections that start under a role. Keeps existing options. */
 export function underRole(url: Secret, role: string): Secret {
   const address = new URL(url.reveal());
   const options = [address.searchParams.get('options') ?? '', `-c role=${role}`];
@@ -14,8 +14,8 @@ export function underRole(url: Secret, role: string): Secret {
 }
 
 /**
- * Makes the role where it is missing and may be made, and grants it what this release needs. Nothing is taken away: the
- * release before goes on beside this one. False when there is no role, or none that this user may take on.
+ * Creates the role if it is missing and this user may create it, and grants what this release needs. Revokes nothing,
+ * because the previous release runs beside this one. Returns false when this user cannot assume the role.
  */
 export async function prepareApiRole(client: Client, role: string): Promise<boolean> {
   if (role === noRole) return true;
@@ -41,7 +41,7 @@ function grantsOf(role: string): string[] {
   return [`GRANT USAGE ON SCHEMA public TO ${role}`, ...tables, ...functions, ...sequences];
 }
 
-/** The tables of the queue are pg-boss's, who may make them anew: asked for each time. The api sends tokens of lanes only. */
+/** pg-boss may recreate its tables, so their names are read each time. The api sends lane tokens only. */
 async function queueGrantsOf(client: Client, role: string): Promise<string[]> {
   const { rows } = await client.query<{ table: string }>(
     `SELECT format('pgboss.%I', table_name) AS table FROM pgboss.queue WHERE name = $1`,
@@ -50,13 +50,13 @@ async function queueGrantsOf(client: Client, role: string): Promise<string[]> {
   return [
     `GRANT USAGE ON SCHEMA pgboss TO ${role}`,
     `GRANT SELECT ON pgboss.version, pgboss.queue TO ${role}`,
-    // What sending gives back; what a token says of others cannot be read.
+    // The columns that an insert returns. Token payloads cannot be read.
     ...rows.map(({ table }) => `GRANT INSERT, SELECT (id, start_after) ON ${table} TO ${role}`),
   ];
 }
 
 async function makeRole(client: Client, role: string): Promise<boolean> {
-  // Roles belong to the whole server: another installation may have made it, or be making it now.
+  // Roles are global to the server: another installation may have created it, or may be creating it now.
   for (const statement of [`CREATE ROLE ${role} NOLOGIN`, `GRANT ${role} TO CURRENT_USER`]) {
     try {
       await client.query(statement);
@@ -80,9 +80,9 @@ async function canTakeOn(client: Client, role: string): Promise<boolean> {
   }
 }
 
-/** What an operator has to do where the role could not be made. */
+/** What the operator must do when the role could not be created. */
 export function roleRemedy(role: string): string {
-  return `As a user that may make roles: CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO <the user in INLET_POSTGRES_URL>; then run \`inlet migrate\`.`;
+  return `As a user that can create roles, run: CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO <the user in INLET_POSTGRES_URL>; then run \`inlet migrate\`.`;
 }
 
 // What the role of the api may do, and no more: a statement that needs more fails with "permission denied". Granted by
@@ -106,19 +106,19 @@ export const apiTables: Readonly<Record<string, string>> = {
   dead_generation: 'INSERT',
   accepted_request: 'SELECT, INSERT, UPDATE (fingerprint, result, accepted_at)',
   request_window: 'SELECT, INSERT, UPDATE (number, taken)',
-  // Denied calls of whoever it was: added, never read.
+  // Denied calls of any caller: inserted, never read.
   audit_log: 'INSERT',
   composition: 'SELECT, INSERT, UPDATE (generation, last_load_id, report, computed_at)',
 };
 
-/** Every other table, with the reason why the api has no business there. */
+/** Every other table, with the reason why the api has no access. */
 export const closedToApi: Readonly<Record<string, string>> = {
-  api_key: 'a key is found by its hash, with key_with_hash()',
+  api_key: 'keys are found by hash, through key_with_hash()',
   schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',
-  sweep: 'of the workers',
+  sweep: 'used by workers only',
 };
 
-/** With the rights of the owner: nobody else may call them. */
+/** Run with the owner's rights, so only this role may call them. */
 export const apiFunctions = [
   'key_with_hash(bytea)',
   'partner_with_key(bytea)',

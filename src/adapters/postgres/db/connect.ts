@@ -6,7 +6,7 @@ import { isOutdatedPlan, preparedName } from './prepared.ts';
 import { callersPool } from './row-security.ts';
 import type { Database, Tables } from './tables.ts';
 
-/** Ids and counts stay far below 2^53, so that a number is exact; anything above is refused, not rounded. */
+/** IDs and counts stay far below 2^53, so a number is exact. Larger values throw instead of being rounded. */
 function parseInt8(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is too large for a number`);
@@ -22,7 +22,7 @@ type NameOf = (text: string) => string | undefined;
 type ConnectOptions = {
   readonly url: Secret;
   readonly name: string;
-  /** Who the audit log says it was, where the name of the process does not do. */
+  /** The actor in the audit log, if not the process name. */
   readonly actor?: string | undefined;
   readonly maxConnections: number;
   /** How long a statement may take. */
@@ -31,13 +31,13 @@ type ConnectOptions = {
   readonly log: Log;
 };
 
-/** A server that stands still does not look at its own clock: a little later we look at ours. */
+/** A hung server does not enforce its own timeout, so the client does, a little later. */
 const graceMs = 2_000;
 
-/** How long a connection is waited for, be it one that others have. */
+/** Timeout for getting a connection, whether new or from the pool. */
 const usualConnectionMs = 5_000;
 
-/** For every pool of connections: one whose server stands still must not be waited for for ever. */
+/** Timeouts for every pool, so that a hung server cannot block a caller forever. */
 export function patience(statementMs: number, connectionMs = usualConnectionMs) {
   return {
     connectionTimeoutMillis: connectionMs,
@@ -54,10 +54,10 @@ export function connectPostgres(options: ConnectOptions): Database {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(options) }) });
 }
 
-/** Of those connections, this share is for what is asked before a caller is known, and takes a moment. */
+/** Share of the connections for short queries before the caller is authenticated. */
 const shareAtTheDoor = 0.25;
 
-/** For the api: what a connection shows depends on who calls. */
+/** For the api: row-level security limits each connection to its caller's rows. */
 export function connectForCallers(options: ConnectOptions): Database {
   const door = Math.max(1, Math.floor(options.maxConnections * shareAtTheDoor));
   const rooms = Math.max(1, options.maxConnections - door);
@@ -85,8 +85,8 @@ function openPool(
 }
 
 /**
- * A connection that breaks while nobody waits for an answer on it would end the process if nobody listened. The pool listens
- * to those that are not in use; one that breaks between two statements of a transaction needs a listener of its own.
+ * Without a listener, a connection that breaks between statements would crash the process. The pool listens on idle
+ * connections; one that breaks inside a transaction needs its own listener.
  */
 export function outliveConnections(pool: Pool, log: Log): void {
   pool.on('connect', (client) => {
@@ -96,8 +96,8 @@ export function outliveConnections(pool: Pool, log: Log): void {
 }
 
 /**
- * pg gives a query up after its time and keeps the connection, on which the answer may still come: it is closed, so that
- * the pool does not give it to the next one. So is one that holds an outdated plan.
+ * After a query timeout, pg keeps the connection although a late answer may still arrive on it. Closes such a connection,
+ * and one that holds an outdated plan, so that the pool does not reuse it.
  */
 function watchQueries(client: PoolClient, nameOf: NameOf): void {
   if (!(client instanceof Client)) throw new TypeError('the pool made no client');

@@ -1,11 +1,11 @@
-/** For each connection PostgreSQL keeps a plan of each: lists of many lengths must not fill its memory. */
+/** PostgreSQL keeps a plan per connection and name. Lists of many lengths must not fill its memory. */
 const mostNames = 200;
 const names = new Map<string, string>();
 
 /**
- * A name under which a connection keeps the plan of a statement, so that it is planned once and not with every request:
- * planning takes longer than most of our statements. Undefined for what is to be planned each time. That is what has a
- * LIMIT: the best way through a list depends on whose it is, and a plan for anybody may walk through everybody's rows.
+ * Returns a name under which a connection caches the statement's plan: planning takes longer than running most of our
+ * statements. Returns undefined for a statement to be planned each time, such as one with LIMIT: its best plan depends on
+ * the partner, and a generic plan may scan every partner's rows.
  */
 export function preparedName(text: string): string | undefined {
   const known = names.get(text);
@@ -17,7 +17,7 @@ export function preparedName(text: string): string | undefined {
   return name;
 }
 
-/** After a migration changed what a statement returns, its plan is of no use any more; the connection has to be closed. */
+/** A migration changed the statement's result type. The plan is unusable, and the connection must be closed. */
 export function isOutdatedPlan(error: unknown): boolean {
   return error instanceof Error && error.message === 'cached plan must not change result type';
 }

@@ -7,7 +7,7 @@ import type { AsCaller, CallerScope } from '../../../ports/request-store.ts';
 import { apiTables, roleRemedy, underRole } from './api-role.ts';
 import { partnerSemaphore } from './partner-semaphore.ts';
 
-/** Fails unless the policies bind the role: an api that sees all rows must not start by mistake. */
+/** Throws unless the policies apply to the role: an api that sees all rows must not start. */
 export async function requireRowSecurity(url: Secret, role: string): Promise<void> {
   const client = new Client({
     connectionString: underRole(url, role).reveal(),
@@ -15,7 +15,7 @@ export async function requireRowSecurity(url: Secret, role: string): Promise<voi
     connectionTimeoutMillis: 4_000,
     query_timeout: 4_000,
   });
-  client.on('error', () => undefined); // it is thrown as well
+  client.on('error', () => undefined); // also thrown
   try {
     await client.connect().catch((error: unknown) => {
       if (!(error instanceof DatabaseError)) throw error;
@@ -39,20 +39,19 @@ const callers = new AsyncLocalStorage<CallerScope>();
 
 export const asCaller: AsCaller = (scope, run) => callers.run(scope, run);
 
-/** Undefined before a caller is known, and for what is done for nobody in particular. */
+/** Undefined before the caller is authenticated, and for work without a caller. */
 function currentCaller(): CallerScope | undefined {
   return callers.getStore();
 }
 
-/** Read by the policies of the migration `row-security`. For the session: it is told once, and not again while the caller is the same. */
+/** Read by the policies of migration `row-security`. Set per session, and only when the caller changes. */
 const tell = `SELECT set_config('inlet.partner', $1, false), set_config('inlet.customer', $2, false)`;
 
 /**
- * Connections that speak for whoever the running code works for. Each time one is taken, it is made sure that PostgreSQL
- * knows for whom; one that cannot be told is closed. Without a caller a connection comes from the door, where none was ever
- * told of a caller. So a request costs one short statement more when the connection spoke for another before, else none;
- * and strangers who try keys do not take the connections of those who have one. Nor does one partner take all of them: its
- * requests may wait for each other, as when all want to queue a job.
+ * Connections bound to the current caller. Every checkout ensures that the session's caller is set, and closes a
+ * connection where that fails. Work without a caller uses a separate pool, whose connections never had one. So a request
+ * costs one extra short statement only when the connection last served another caller, unauthenticated requests cannot
+ * exhaust the callers' connections, and one partner can hold at most half of them.
  */
 export function callersPool(door: Pool, rooms: Pool, patienceMs: number): PostgresPool {
   const told = new WeakMap<PoolClient, string>();
@@ -62,7 +61,7 @@ export function callersPool(door: Pool, rooms: Pool, patienceMs: number): Postgr
     const leave = await places.enter(partnerId);
     try {
       const client = await rooms.connect();
-      // The pool makes it anew each time it gives a connection.
+      // The pool replaces `release` at every checkout.
       const release = client.release.bind(client);
       client.release = (isBroken) => {
         release(isBroken);

@@ -3,7 +3,7 @@ import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import { type ImportLogError, importMode, keyType, logType, pathType } from '../../../domain/import-log.ts';
 import { jobKind, jobStatus } from '../../../domain/job.ts';
 
-// What the migrations make, for Kysely. PostgreSQL's bigint arrives as a number: see `connect.ts`.
+// The migrated schema, for Kysely. test/integration/statement-types.test.ts compares them. bigint is parsed as a number: see `connect.ts`.
 type Timestamp = ColumnType<Date, Date | undefined, Date>;
 
 type PartnerTable = {
@@ -208,7 +208,7 @@ export type Tables = {
   accepted_request: AcceptedRequestTable;
 };
 
-/** Checks that a value from the database is one that the domain knows. */
+/** Checks that a value from the database is a known code. */
 function codeReader<T extends number | string>(
   name: string,
   codes: Readonly<Record<string, T>>,
@@ -216,7 +216,7 @@ function codeReader<T extends number | string>(
   const known = Object.values(codes);
   return (value) => {
     const code = known.find((candidate) => candidate === value);
-    if (code === undefined) throw new Error(`${value} is no ${name}`);
+    if (code === undefined) throw new Error(`${value} is not a ${name}`);
     return code;
   };
 }

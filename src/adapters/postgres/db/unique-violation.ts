@@ -3,7 +3,7 @@ import { Failure } from '../../../domain/failure.ts';
 
 const uniqueViolation = '23505';
 
-/** What PostgreSQL refuses because it is there already is the caller's to mend, and is told in the caller's words. */
+/** Turns a unique violation into a failure that the caller can fix. */
 export async function explainUniqueViolation<T>(detail: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

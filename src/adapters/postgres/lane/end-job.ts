@@ -13,9 +13,9 @@ import { supersedeByFailed } from './start-job.ts';
 export type JobEnd = {
   readonly failure: Failure | null;
   readonly errors: readonly ImportLogError[];
-  /** Whether its files were fixed: another holder of the lane may have done that meanwhile. */
+  /** The job has started. Guards against another holder of the lane that started it meanwhile. */
   readonly hasStarted: boolean;
-  /** Null when it was counted before. */
+  /** Null when already recorded. */
   readonly uniqueDevices: number | null;
 };
 
@@ -23,7 +23,7 @@ export async function endJob(db: Database, jobId: JobId, end: JobEnd): Promise<v
   await db.transaction().execute((tx) => endJobIn(tx, jobId, end));
 }
 
-/** Takes the job to its final status and wipes its credentials, once: of two holders of the lane the second changes nothing. */
+/** Sets the final status and deletes the credentials, once: a second holder of the lane changes nothing. */
 export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void> {
   const status = end.failure ? jobStatus.failed : jobStatus.done;
   const ended = await tx
@@ -32,7 +32,7 @@ export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void>
       status,
       failure_code: end.failure?.code ?? null,
       failure_detail: end.failure?.detail ?? null,
-      // Not when the transaction began: it may have waited until the job before this one had ended.
+      // Not now(): the transaction may have waited for the previous job to end.
       finished_at: sql`clock_timestamp()`,
       updated_at: sql`now()`,
     })
@@ -43,7 +43,7 @@ export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void>
     .executeTakeFirst();
   if (!ended) return;
   if (!end.hasStarted) await supersedeByFailed(tx, jobId);
-  // Its devices are in the warehouse: what was counted before is old.
+  // New devices in the warehouse make earlier matched counts stale.
   if (end.uniqueDevices !== null && end.uniqueDevices > 0)
     await sql`SELECT nextval('known_devices_version')`.execute(tx);
   await tx.deleteFrom('job_credential').where('job_id', '=', jobId).execute();
@@ -80,7 +80,7 @@ function loadIdsOf(files: readonly { readonly load_id: LoadId | null }[]): numbe
   return [...new Set(files.flatMap(({ load_id }) => load_id ?? []))];
 }
 
-/** Failed files first, then refused rows by file and reason, as many as a record holds. */
+/** Failed files first, then rejected rows by file and reason, up to the limit of a record. */
 async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[]> {
   const { rows } = await sql<{ code: string; detail: string | null; file: string; row: number | null; count: number }>`
     SELECT code, detail, file, "row", count FROM (
@@ -106,9 +106,8 @@ async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[
 }
 
 /**
- * Fails every file of a job that is not past the point of no return. Whoever is loading one finds that it is no longer
- * his when he looks, and can commit nothing. The caller holds the job's row; files are locked in the order in which a
- * claim locks them.
+ * Fails every file of a job that is not past the point of no return. A worker that is loading one loses its claim and
+ * cannot commit. The caller holds the job's row. Files are locked in the same order as in a claim.
  */
 export async function cancelFiles(tx: Tx, jobId: JobId): Promise<void> {
   const { code, detail } = cancelledFile();

@@ -44,7 +44,7 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
   };
 }
 
-/** The first to move the time has the turn, however many workers ask. */
+/** The first worker to advance the time gets the turn. */
 async function claimTurn(db: Database, task: string, everySeconds: number): Promise<boolean> {
   const taken = await db
     .insertInto('sweep')
@@ -60,7 +60,7 @@ async function claimTurn(db: Database, task: string, everySeconds: number): Prom
   return taken !== undefined;
 }
 
-/** Sends the tokens that are missing in one statement; those that are there make it a no-op. */
+/** Sends all missing tokens in one statement. Existing tokens are unaffected. */
 async function wakeLanes(db: Database, boss: PgBoss): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const lanes = await tx

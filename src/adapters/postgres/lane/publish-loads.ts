@@ -9,8 +9,8 @@ export async function commitImportLoads(db: Database, jobId: JobId, loads: reado
 }
 
 /**
- * Files and counts change together, or not at all when the audience was cleared meanwhile. The audience is locked
- * before the job, as a clear does it.
+ * Files and counts change together, or not at all if the audience was cleared meanwhile. Locks the audience before the
+ * job, in the same order as a clear.
  */
 export async function commitAudienceLoads(
   db: Database,
@@ -37,7 +37,7 @@ export async function commitAudienceLoads(
         unique_devices: counts.unique,
         matched_devices: counts.matched,
         matched_version: counts.knownVersion,
-        // A new number each time, not the load's own: loads settle in any order.
+        // A new number, not the load's own: loads publish in any order.
         last_load_id: sql`nextval('load_id')`,
         updated_at: sql`now()`,
       })
@@ -48,8 +48,8 @@ export async function commitAudienceLoads(
 }
 
 /**
- * All of them or none: of two holders of the lane only the one who took the loads last may say that they are loaded,
- * because the other may still be publishing them.
+ * All or nothing. Of two holders of the lane, only the one with the latest claim can commit: it may still be publishing
+ * when the other tries to.
  */
 async function markLoaded(
   tx: Tx,
@@ -94,7 +94,7 @@ function anyOf(loads: readonly StagedLoad[]): RawBuilder<number> {
   return sql<number>`ANY(${loads.map(({ load }) => load.loadId)}::bigint[])`;
 }
 
-/** A holder of the lane who finds the stage gone counts nothing: whoever dropped it has counted and written before. */
+/** A missing staging table gives no counts: they were recorded before it was dropped. */
 export async function recordUploadedDevices(
   db: Database,
   jobId: JobId,
@@ -107,7 +107,7 @@ export async function recordUploadedDevices(
   `.execute(db);
 }
 
-/** Finds the job while it goes on: neither waiting, nor ended, nor cancelled. */
+/** Finds the job if it is running and not canceled. */
 export function selectRunningJob(db: Database | Tx, jobId: JobId) {
   return db
     .selectFrom('job')

@@ -4,7 +4,7 @@ import { jobStatus } from '../../../domain/job.ts';
 import type { FileToLoad, AudienceJob } from '../../../ports/lane-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
 
-/** Writes the list of files, once: a second holder of the lane finds the job listed and changes nothing. */
+/** Writes the list of files, once: a second holder of the lane changes nothing. */
 export async function startImport(
   db: Database,
   jobId: JobId,
@@ -19,7 +19,7 @@ export async function startImport(
   });
 }
 
-/** As for an import; and what was said before of the same paths is no longer shown. */
+/** As for an import. Earlier entries for the same paths are superseded. */
 export async function startAudienceLoad(
   db: Database,
   job: AudienceJob,
@@ -29,7 +29,7 @@ export async function startAudienceLoad(
     const started = await markStarted(tx, job.id);
     if (!started) return 0;
     await supersedeFiles(tx, job, batches.flat());
-    // Its own path was superseded when it was asked for; a file that was missing before is there now.
+    // Its own path was superseded at submission. This covers files that were missing then and exist now.
     await supersedeLoads(
       tx,
       job,
@@ -51,7 +51,7 @@ export async function startDelete(db: Database, jobId: JobId, found: { rows: num
   });
 }
 
-/** Takes a job from pending to running, once; undefined for whoever comes second, and when it is cancelled. */
+/** Moves a job from pending to running, once. Returns undefined if it is already running or canceled. */
 async function markStarted(tx: Tx, jobId: JobId): Promise<{ partnerId: PartnerId } | undefined> {
   return tx
     .updateTable('job')
@@ -67,11 +67,11 @@ async function markStarted(tx: Tx, jobId: JobId): Promise<{ partnerId: PartnerId
 type Owner = {
   readonly jobId: JobId;
   readonly partnerId: PartnerId;
-  /** Files that this generation of the audience has already are left out. */
+  /** Files already loaded into this generation are skipped. */
   readonly audience: { readonly id: number; readonly generation: number } | null;
 };
 
-/** Writes the list of files, in its order; the files of a batch carry the id of the first. Gives how many were written. */
+/** Inserts the files in order and returns how many. A batch's ID is the ID of its first file. */
 async function insertFiles(tx: Tx, owner: Owner, batches: readonly (readonly FileToLoad[])[]): Promise<number> {
   const files = batches.flatMap((batch, number) => batch.map((file) => ({ ...file, number })));
   const { rows } = await sql`
@@ -100,9 +100,9 @@ async function insertFiles(tx: Tx, owner: Owner, batches: readonly (readonly Fil
   return rows.length;
 }
 
-// Of each path of an audience one entry is shown. Jobs of a partner run in the order of their ids.
+// An audience shows one entry per path. A partner's jobs run in the order of their IDs.
 
-/** The file as it is now, if that was loaded before; else the one that comes. */
+/** Shows the loaded file if it is unchanged, and otherwise the new one. */
 async function supersedeFiles(tx: Tx, job: AudienceJob, files: readonly FileToLoad[]): Promise<void> {
   await sql`
     UPDATE job_file f
@@ -116,7 +116,7 @@ async function supersedeFiles(tx: Tx, job: AudienceJob, files: readonly FileToLo
   `.execute(tx);
 }
 
-/** What earlier jobs were asked for at these paths is no longer shown. */
+/** Supersedes earlier loads of these paths. */
 export async function supersedeLoads(
   tx: Tx,
   job: { readonly id: number; readonly audienceId: number; readonly generation: number },
@@ -132,7 +132,7 @@ export async function supersedeLoads(
     .execute();
 }
 
-/** A file of the path of a job that could not start: the job is the entry now. */
+/** The failed job replaces the file as the entry for its path. */
 export async function supersedeByFailed(tx: Tx, jobId: JobId): Promise<void> {
   await sql`
     UPDATE job_file f SET superseded = true FROM audience_load own JOIN partner p ON p.id = own.partner_id

@@ -23,8 +23,8 @@ export function postgresOperations(db: Database, boss: PgBoss): Operations {
 }
 
 /**
- * Locks are taken in the order lane, job, files, as the lane and a commit do it. So the lane sees either the job as it was
- * or the token that is sent here, and a file is either staged before, and goes on, or can never be.
+ * Locks lane, job and files in the same order as the lane and a commit. So the lane sees either the job before the
+ * cancellation or the token sent here, and a file is either already staged or can never be.
  */
 async function cancelJob(db: Database, boss: PgBoss, jobId: JobId): Promise<Cancellation | null> {
   return db.transaction().execute(async (tx) => {
@@ -68,7 +68,7 @@ async function stopFiles(tx: Tx, jobId: JobId): Promise<Cancellation> {
   return cancelled === 0 ? { is: 'loaded' } : { is: 'stopped', cancelledFiles: cancelled, otherFiles: all - cancelled };
 }
 
-/** It has left nothing in the engine that would have to be cleaned; what its keys mean is swept. */
+/** The job left nothing in the engine except its keys, which the sweeper removes. */
 async function neverStart(tx: Tx, { jobId, partnerId }: { jobId: JobId; partnerId: PartnerId }): Promise<Cancellation> {
   await tx
     .updateTable('job')
@@ -105,7 +105,7 @@ type Row = {
   is_cleared: boolean | null;
 };
 
-/** What a job was asked for with, of whichever partner. */
+/** The original request of any partner's job. */
 async function selectRequest(db: Database, jobId: JobId): Promise<JobRequest | null> {
   const { rows } = await sql<Row>`
     SELECT j.status, j.kind, j.partner_id, p.name, p.prefix,

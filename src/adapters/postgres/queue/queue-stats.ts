@@ -14,27 +14,27 @@ const names = [
   'oldestPendingSeconds',
   'runningJobs',
   'oldestRunningSeconds',
-  /** Of a cancelled job, until what it had staged is removed. */
+  /** Age of the oldest canceled job whose staging tables are not dropped. */
   'oldestCleaningSeconds',
   'lanesOpen',
   'lanesActive',
-  /** Lanes that nobody will move before the next sweep. */
+  /** Lanes that stay idle until the next requeue. */
   'lanesWithoutToken',
-  /** How long ago the running job of a lane, the one that stands longest, had a file or a step ended. */
+  /** Time since the last completed file or step, in the running job that has been idle longest. */
   'silentSeconds',
   'filesInFlight',
-  /** Tokens that a worker could take now. */
+  /** Tokens that a worker could claim now. */
   'readyTokens',
-  /** Tokens that wait for a time: a server was away, or an attempt has failed. */
+  /** Tokens with a delay: a dependency is down, or an attempt failed. */
   'waitingTokens',
 ] as const;
 
-/** Where there is nothing, a sum or an age is null. */
+/** A sum or an age over no rows is null. */
 const rowSchema = z.record(z.enum(names), z.coerce.number().transform(Math.round));
 
 export type WhatWaits = Readonly<z.infer<typeof rowSchema>>;
 
-/** For an operator, in one look, by a function of the database: the api may not see the jobs of all partners. */
+/** Reads through a database function, because the api's role cannot see the jobs of all partners. */
 export async function findWhatWaits(client: ClientBase): Promise<WhatWaits> {
   const { rows } = await client.query<{ waits: unknown }>('SELECT what_waits($1, $2, $3) AS waits', [
     laneQueue,
@@ -45,14 +45,14 @@ export async function findWhatWaits(client: ClientBase): Promise<WhatWaits> {
 }
 
 export type WaitsReader = {
-  /** Fails within some seconds when PostgreSQL does not answer. */
+  /** Fails within seconds when PostgreSQL does not answer. */
   readonly read: () => Promise<WhatWaits>;
   readonly close: () => Promise<void>;
 };
 
 const patienceMs = 3_000;
 
-/** With a connection of its own: a look must be possible when the service uses all of the others. */
+/** Uses its own connection, so that stats are available while the service uses all others. */
 export function readWhatWaits(options: { url: Secret; name: string; log: Log }): WaitsReader {
   const pool = new Pool({
     connectionString: options.url.reveal(),
@@ -72,7 +72,7 @@ export function readWhatWaits(options: { url: Secret; name: string; log: Log }):
         client.release();
         return found;
       } catch (error) {
-        // The answer may still come on this connection: nobody else may get it.
+        // A late answer may still arrive on this connection, so it must not be reused.
         client.release(true);
         throw error;
       }

@@ -5,7 +5,7 @@ import type { Database } from '../db/tables.ts';
 import { type RetryCounters, type NoteRetry, fileQueue, laneQueue } from './tokens.ts';
 import { type WorkerLiveness, lockOfToken, shownLock } from './worker-liveness.ts';
 
-/** One holding of a token: a token that is handed out again has another number of retries. */
+/** One claim on a token. A token that is handed out again has a higher retry count. */
 export type HeldToken = {
   readonly queue: string;
   readonly id: string;
@@ -18,16 +18,16 @@ export function tokenName({ id, retryCount }: Pick<HeldToken, 'id' | 'retryCount
   return `${id}:${retryCount}`;
 }
 
-/** A worker locks a token some milliseconds after pg-boss has given it. */
+/** A worker locks a token a few milliseconds after pg-boss hands it out. */
 const lockedWithinSeconds = 0.5;
-/** pg-boss gives a worker that is not heard of ten seconds, and then takes some more. */
+/** pg-boss allows ten seconds without a heartbeat, and then takes a few more. */
 const silentSeconds = 8;
 
 type Lost = HeldToken & { readonly isSilent: boolean };
 
-/** Tokens that pg-boss believes to be worked on, and that no session holds or whose worker is silent. */
+/** Active tokens that no session has locked, or whose worker sends no heartbeat. */
 async function findLost(db: Database): Promise<Lost[]> {
-  // `state <= 'active'` is what the index of exclusive queues has as its condition.
+  // `state <= 'active'` matches the predicate of the index on exclusive queues.
   const { rows } = await sql<Lost>`
     WITH held AS (
       SELECT ${sql.raw(shownLock)} AS lock FROM pg_locks
@@ -47,8 +47,8 @@ async function findLost(db: Database): Promise<Lost[]> {
 }
 
 /**
- * Puts a new token in the place of one that is held, before others: another worker may take it, at once or after some
- * seconds, and its retries are not used up. Nothing happens if the holding is over already.
+ * Replaces a held token with a new one of higher priority, without using up a retry. Another worker can claim it at once
+ * or after the delay. Does nothing if the claim has already ended.
  */
 export async function resendToken(
   db: Database,
@@ -66,11 +66,11 @@ export async function resendToken(
   });
 }
 
-/** Whoever takes one worker after the other down with it must wait longer each time. */
+/** A token that keeps losing its workers is delayed longer each time. */
 const freeLosses = 2;
 const longestDelaySeconds = 30;
 
-/** Finds what dead workers left, and sends it again. */
+/** Requeues the tokens of dead workers. */
 export async function sendLostTokens(
   { db, boss, log, noteRetry }: { db: Database; boss: PgBoss; log: Log; noteRetry: NoteRetry },
   presence: WorkerLiveness,

@@ -12,14 +12,14 @@ export const lostFileQueue = 'file-lost';
 export const retryCauses = ['away', 'broke', 'lost', 'failed', 'handed_back'] as const;
 export type NoteRetry = (queue: string, cause: (typeof retryCauses)[number]) => void;
 
-/** How often a token has waited for a server that is away, how often a connection broke, and a worker was lost with it. */
+/** How often a token waited for an unavailable dependency, lost a connection, or lost its worker. */
 export type RetryCounters = { readonly waits?: number; readonly breaks?: number; readonly lost?: number };
 export type LanePayload = RetryCounters & { readonly partnerId: PartnerId };
 export type FilePayload = RetryCounters & { readonly fileId: number };
 
 /**
- * Tokens are sent and settled in the transaction that changes our own rows. The queues are `exclusive`: one token per
- * lane and one per file, queued or active; sending another is a no-op, so that sending is always safe.
+ * Tokens are sent and completed in the transaction that changes our own rows. The queues are `exclusive`: at most one
+ * token per lane and per batch, queued or active. Sending another is a no-op, so sending is always safe.
  */
 export async function sendLaneToken(boss: PgBoss, tx: Tx, partnerId: PartnerId): Promise<void> {
   await boss.insert(laneQueue, [laneToken(partnerId)], { db: fromKysely(tx) });
@@ -35,7 +35,7 @@ export async function sendFileTokens(boss: PgBoss, tx: Tx, fileIds: readonly num
   await boss.insert(fileQueue, tokens, { db: fromKysely(tx) });
 }
 
-/** Limited to the attempt that holds the token: a holder that was replaced completes nothing. */
+/** Matches the retry count too, so a holder that was replaced completes nothing. */
 export async function completeLaneToken(boss: PgBoss, tx: Tx, token: LaneToken): Promise<void> {
   await boss.complete(laneQueue, { id: token.id, retryCount: token.retryCount }, null, { db: fromKysely(tx) });
 }

@@ -28,11 +28,11 @@ type WorkerContext = {
   readonly presence: WorkerLiveness;
   readonly log: Log;
   readonly noteRetry: NoteRetry;
-  /** When it is aborted, what runs is stopped and given to other workers. */
+  /** When aborted, running work stops and its tokens go to other workers. */
   readonly handBack: AbortSignal;
 };
 
-/** NOTIFY wakes a slot at once; looking every two seconds finds what became due by itself (a retry). */
+/** NOTIFY wakes a slot immediately. Polling every two seconds finds tokens that become due, such as retries. */
 const options = {
   batchSize: 1,
   pollingIntervalSeconds: 2,
@@ -72,10 +72,10 @@ type Work<Payload> = {
   readonly handle: (job: Job<Payload>, signal: AbortSignal) => Promise<void>;
 };
 
-/** pg-boss says that a token is done a moment after its handler has ended. */
+/** pg-boss completes a token a moment after its handler ends. */
 const settleMs = 2_000;
 
-/** One pg-boss worker per slot. After each token a slot looks again at once instead of waiting for its next poll. */
+/** One pg-boss worker per slot. After each token, a slot polls immediately instead of waiting for its interval. */
 function slotsOf<Payload extends RetryCounters>(
   context: WorkerContext,
   count: number,
@@ -89,12 +89,12 @@ function slotsOf<Payload extends RetryCounters>(
       const { id, retryCount, data } = job;
       const holding: HeldToken = { queue: work.queue, id, retryCount, singletonKey: work.keyOf(data), data };
       const name = tokenName(job);
-      // At once, not when the handler has ended: whoever takes it over makes this one powerless.
+      // Immediately, not when the handler ends: the next holder's claim fences this one.
       const giveBack = (): void => {
         noteRetry(work.queue, 'handed_back');
         resendToken(db, boss, holding).then(
-          () => log.info({ queue: work.queue, data }, 'handed back: this worker is being stopped'),
-          (error: unknown) => log.warn({ err: error }, 'could not be handed back'),
+          () => log.info({ queue: work.queue, data }, 'token handed back: worker is shutting down'),
+          (error: unknown) => log.warn({ err: error }, 'token could not be handed back'),
         );
       };
       presence.hold(name);
@@ -112,18 +112,18 @@ function slotsOf<Payload extends RetryCounters>(
   });
 }
 
-/** A file that takes its worker down with it must not do so for ever. */
+/** A file that crashes its worker this often is abandoned. */
 const mostLost = 20;
 
-/** So long a server may be away: about a day. */
+/** Retry budget while a dependency is down: about a day. */
 const mostWaits = 8_640;
-/** A connection that breaks each time may be broken by what is asked. */
+/** A connection that breaks this often may be broken by the request itself. */
 const mostBreaks = 20;
 const longestWaitSeconds = 10;
 
 /**
- * What no attempt is to blame for uses up none: a worker that is being stopped has handed its token over; while a server
- * is away the token waits, each time longer. Everything else is pg-boss's: counted, and tried again.
+ * Some failures do not use up an attempt: a worker that is shutting down has already handed its token back, and while a
+ * dependency is down the token waits with a growing delay. pg-boss counts and retries everything else.
  */
 async function passOn(context: WorkerContext, holding: HeldToken, error: unknown): Promise<boolean> {
   const { db, boss, log, handBack, noteRetry } = context;
@@ -137,7 +137,7 @@ async function passOn(context: WorkerContext, holding: HeldToken, error: unknown
     return false;
   }
   const seconds = Math.ceil(Math.min(longestWaitSeconds, 2 ** waits) * (0.5 + Math.random() / 2));
-  log.warn({ ...about, seconds }, how === 'away' ? 'a server is away: waiting' : 'a connection broke: waiting');
+  log.warn({ ...about, seconds }, how === 'away' ? 'dependency unavailable: waiting' : 'connection lost: waiting');
   noteRetry(holding.queue, how);
   const data = { ...holding.data, waits: waits + 1, ...(how === 'broke' ? { breaks: breaks + 1 } : {}) };
   return resendToken(db, boss, { ...holding, data }, seconds);

@@ -5,26 +5,25 @@ import type { Log } from '../../../ports/observability.ts';
 import { advisoryLocks } from '../db/advisory-locks.ts';
 
 /**
- * Shows the other workers what this one is at: a lock for every token that it works on, held by a session of its own. A
- * session ends with its process, so the others see at once what nobody works on any more, long before pg-boss misses a
- * heartbeat (which stays, for a process that stands still or a host that is lost). Safety does not come from here: a
- * token that is handed out too early does no harm.
+ * Shows other workers which tokens this one holds: a dedicated session holds one lock per token. The session ends with the
+ * process, so other workers see lost tokens immediately, long before pg-boss misses a heartbeat. Heartbeats still cover a
+ * hung process or a lost host. Safety does not depend on this: a token handed out too early does no harm.
  */
 export type WorkerLiveness = {
   readonly hold: (token: string) => void;
   readonly release: (token: string) => void;
   readonly holds: (token: string) => boolean;
-  /** For some seconds now. After PostgreSQL was away, everybody has to come back before a missing lock means something. */
+  /** Connected for some seconds. After a PostgreSQL outage, a missing lock means nothing until all workers reconnect. */
   readonly isSettled: () => boolean;
   readonly close: () => Promise<void>;
 };
 
-/** The lock of a token as SQL, for whoever holds it and whoever looks. Shared, so that nobody ever waits for one. */
+/** SQL for a token's lock. The lock is shared, so no session ever waits for it. */
 export const lockOfToken = (text: string): string => `hashtextextended(${text}, ${advisoryLocks.workerToken})`;
 /** The same lock as `pg_locks` shows it. */
 export const shownLock = '(classid::bigint << 32) | objid::bigint';
 
-/** What the session of a worker is called: followed by its process id. */
+/** The session's application_name, followed by the process ID. */
 export const presenceName = 'inlet-worker-presence';
 
 const reconnectMs = 200;
@@ -41,13 +40,13 @@ export function startWorkerLiveness(options: { url: Secret; log: Log }): WorkerL
     try {
       await session?.query(query, [token]);
     } catch (error) {
-      options.log.warn({ err: error }, 'the session that shows what this worker is at has failed');
+      options.log.warn({ err: error }, 'worker liveness session failed');
       if (session) await end(session);
     }
   };
   const lock = (token: string): Promise<void> => say(`SELECT pg_advisory_lock_shared(${lockOfToken('$1')})`, token);
 
-  /** From a connection to its end, whatever ends it. */
+  /** Runs one connection until it ends. */
   const liveOnce = async (): Promise<void> => {
     const session = new Client({
       connectionString: options.url.reveal(),
@@ -66,7 +65,7 @@ export function startWorkerLiveness(options: { url: Secret; log: Log }): WorkerL
       for (const token of before) await lock(token);
       await ended;
     } catch (error) {
-      options.log.warn({ err: error }, 'postgres cannot be reached');
+      options.log.warn({ err: error }, 'postgres unreachable');
       await end(session);
     } finally {
       state.session = null;
@@ -98,7 +97,7 @@ export function startWorkerLiveness(options: { url: Secret; log: Log }): WorkerL
   };
 }
 
-/** One whose server does not answer is not waited for. */
+/** Does not wait for a server that does not answer. */
 async function end(session: Client): Promise<void> {
   await Promise.race([session.end().catch(() => undefined), pause(closeMs)]);
   session.emit('end');
