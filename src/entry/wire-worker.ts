@@ -38,7 +38,7 @@ export function workerDeps(connections: Connections, { engine, stage }: Connecte
     boss,
     stage,
     trace: observability.trace,
-    noteRetry: observability.noteRetry,
+    recordRetry: observability.recordRetry,
     limits: limitsOf(config),
     requestWindows: instrumentPort('postgres', 'requestWindows', postgresRequestWindows(db)),
     lanes: instrumentPort(

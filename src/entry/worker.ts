@@ -1,4 +1,4 @@
-import { sendLostTokens } from '../adapters/postgres/queue/token-recovery.ts';
+import { requeueLostTokens } from '../adapters/postgres/queue/token-recovery.ts';
 import { type WorkHandlers, startWork } from '../adapters/postgres/queue/work.ts';
 import { startWorkerLiveness } from '../adapters/postgres/queue/worker-liveness.ts';
 import {
@@ -9,7 +9,7 @@ import {
   purgeGenerations,
   sweepRequestWindows,
   wakeEverySeconds,
-  wakeLanes,
+  requeueIdleLanes,
   windowsEverySeconds,
 } from '../usecases/admin/maintenance.ts';
 import { runLane } from '../usecases/lane/run-lane.ts';
@@ -28,15 +28,15 @@ const liveness = startWorkerLiveness({ url: config.INLET_POSTGRES_URL, log });
 const handBack = new AbortController();
 const recoverTokensMilliseconds = 500;
 const sweepers = [
-  repeat(recoverTokensMilliseconds, () => sendLostTokens(deps, liveness), log),
-  repeat(wakeEverySeconds * 1000, () => wakeLanes(deps), log),
+  repeat(recoverTokensMilliseconds, () => requeueLostTokens(deps, liveness), log),
+  repeat(wakeEverySeconds * 1000, () => requeueIdleLanes(deps), log),
   repeat(orphansEverySeconds * 1000, () => dropOrphanedStages(deps), log),
   repeat(windowsEverySeconds * 1000, () => sweepRequestWindows(deps), log),
   repeat(forgetEverySeconds * 1000, () => forgetAcceptedRequests(deps), log),
   repeat(config.INLET_PURGE_SECONDS * 1000, (signal) => purgeGenerations(deps, signal), log),
 ];
 await startWork(
-  { ...deps, presence: liveness, handBack: handBack.signal },
+  { ...deps, liveness, handBack: handBack.signal },
   deps.failpoints.wrapPort(
     'work',
     deps.observability.instrumentWork({

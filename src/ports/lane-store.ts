@@ -127,7 +127,7 @@ export interface LaneStore {
   /** Returns true for one caller per period: for tasks that any one worker should run. */
   claimTurn(task: string, everySeconds: number): Promise<boolean>;
   /** Sends a token to every lane that has open jobs but no token. */
-  wakeLanes(): Promise<void>;
+  requeueIdleLanes(): Promise<void>;
 }
 
 type ImportResult = {

@@ -61,7 +61,7 @@ export type Cancellation =
   | { readonly is: 'loaded' };
 
 /** A partner's original request, as far as it is stored. */
-export type AskedFor =
+export type OriginalRequest =
   | { readonly kind: 'import'; readonly request: Omit<NewImport, 'credentials'> }
   | {
       readonly kind: 'audience';
@@ -73,7 +73,7 @@ export type AskedFor =
     }
   | { readonly kind: 'delete' };
 
-export type JobRequest = { readonly status: JobStatus; readonly partner: Partner; readonly asked: AskedFor };
+export type JobRequest = { readonly status: JobStatus; readonly partner: Partner; readonly asked: OriginalRequest };
 
 /** Over all partners: for operators only, never behind the API. */
 export interface Operations {

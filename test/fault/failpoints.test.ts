@@ -65,7 +65,7 @@ const elsewhere = [
 ];
 
 /** Every ten seconds, whatever is asked for: no point of a step. */
-const sweeps = ['lanes.wakeLanes', 'lanes.claimTurn', 'requests.deleteExpired'];
+const sweeps = ['lanes.requeueIdleLanes', 'lanes.claimTurn', 'requests.deleteExpired'];
 
 /** The gate kills at so many points, spread evenly over the list; the long run kills at all of them. */
 const pointsInGate = 4;

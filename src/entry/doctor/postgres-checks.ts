@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { noRole } from '../../adapters/postgres/db/api-role.ts';
 import { requireRowSecurity } from '../../adapters/postgres/db/row-security.ts';
-import { findWhatWaits } from '../../adapters/postgres/queue/queue-stats.ts';
+import { selectQueueStats } from '../../adapters/postgres/queue/queue-stats.ts';
 import type { Config } from '../config.ts';
 import type { Check } from './run-checks.ts';
 import { type Done, schemaCheck } from './schema-check.ts';
@@ -58,7 +58,7 @@ export function postgresChecks(config: Config): Check[] {
       remedy: 'Start at least one worker. Accepted jobs wait; none is lost.',
       run: () =>
         ask(async (client) => {
-          const { workers } = await findWhatWaits(client);
+          const { workers } = await selectQueueStats(client);
           if (workers === 0) throw new Error('no worker is connected');
           return `${workers} connected`;
         }),
@@ -68,7 +68,7 @@ export function postgresChecks(config: Config): Check[] {
       remedy: 'Run `inlet lanes` to see which lanes wait. The worker log has the reason.',
       run: () =>
         ask(async (client) => {
-          const { openJobs, oldestSeconds, lanesWithoutToken, waitingTokens } = await findWhatWaits(client);
+          const { openJobs, oldestSeconds, lanesWithoutToken, waitingTokens } = await selectQueueStats(client);
           const message = `${openJobs} open jobs, oldest ${oldestSeconds} s`;
           if (lanesWithoutToken > 0)
             throw new Error(`${lanesWithoutToken} lanes have open jobs and no token; ${message}`);

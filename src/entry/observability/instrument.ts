@@ -1,4 +1,4 @@
-import type { NoteRetry } from '../../adapters/postgres/queue/tokens.ts';
+import type { RecordRetry } from '../../adapters/postgres/queue/tokens.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { FileStore } from '../../ports/load-stage.ts';
@@ -125,6 +125,6 @@ export function meterWork<Handlers extends object>(meters: Meters, handlers: Han
   });
 }
 
-export function meterRetries(meters: Meters): NoteRetry {
+export function meterRetries(meters: Meters): RecordRetry {
   return (queue, cause) => meters.retries.inc({ queue, cause });
 }

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { WhatWaits } from '../../adapters/postgres/queue/queue-stats.ts';
+import type { QueueStats } from '../../adapters/postgres/queue/queue-stats.ts';
 import type { Log } from '../../ports/observability.ts';
 import { coalesceReads } from '../timeouts.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { createMeters } from './metrics.ts';
 
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const state: WhatWaits = {
+const state: QueueStats = {
   workers: 3,
   openJobs: 6,
   oldestSeconds: 50,
@@ -29,7 +29,7 @@ describe('the metrics server', () => {
   afterEach(async () => {
     for (const close of closing.splice(0)) await close();
   });
-  const serve = async (read: () => Promise<WhatWaits>): Promise<(path: string) => Promise<Response>> => {
+  const serve = async (read: () => Promise<QueueStats>): Promise<(path: string) => Promise<Response>> => {
     const server = await serveMetrics({
       host: '127.0.0.1',
       port: 0,
@@ -60,7 +60,7 @@ describe('the metrics server', () => {
 
   it.each([
     ['fails', () => Promise.reject(new Error('connect ECONNREFUSED'))],
-    ['does not answer', () => new Promise<WhatWaits>(() => undefined)],
+    ['does not answer', () => new Promise<QueueStats>(() => undefined)],
   ])('answers without the state when PostgreSQL %s', async (_how, read) => {
     const ask = await serve(read);
     const text = await (await ask('/metrics')).text();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
-import type { WaitsReader } from '../../adapters/postgres/queue/queue-stats.ts';
+import type { QueueStatsReader } from '../../adapters/postgres/queue/queue-stats.ts';
 import type { Log } from '../../ports/observability.ts';
 import { coalesceReads } from '../timeouts.ts';
 import type { Meters } from './metrics.ts';
@@ -13,7 +13,7 @@ type Options = {
   readonly host: string;
   readonly port: number;
   readonly meters: Meters;
-  readonly waits: WaitsReader;
+  readonly waits: QueueStatsReader;
   readonly timeoutMs?: number;
   readonly log: Log;
 };

@@ -1,6 +1,6 @@
 import type { Api } from '../../adapters/http/api.ts';
-import { readWhatWaits } from '../../adapters/postgres/queue/queue-stats.ts';
-import type { NoteRetry } from '../../adapters/postgres/queue/tokens.ts';
+import { queueStatsReader } from '../../adapters/postgres/queue/queue-stats.ts';
+import type { RecordRetry } from '../../adapters/postgres/queue/tokens.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { FileStore } from '../../ports/load-stage.ts';
 import type { Log, Trace } from '../../ports/observability.ts';
@@ -19,7 +19,7 @@ export type Observability = {
   readonly instrumentLanes: (lanes: LaneStore) => LaneStore;
   readonly instrumentWork: <Handlers extends object>(handlers: Handlers) => Handlers;
   readonly instrumentRequests: (api: Api) => void;
-  readonly noteRetry: NoteRetry;
+  readonly recordRetry: RecordRetry;
   /** Serves the metrics if a port is configured. */
   readonly serve: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -40,12 +40,12 @@ export async function startObservability(config: Config, name: string, log: Log)
     instrumentLanes: (lanes) => (meters ? meterLanes(meters, lanes) : lanes),
     instrumentWork: (handlers) => (meters ? meterWork(meters, handlers) : handlers),
     instrumentRequests: (api) => observeRequests(api, meters, tracing),
-    noteRetry: meters ? meterRetries(meters) : () => undefined,
+    recordRetry: meters ? meterRetries(meters) : () => undefined,
     serve: async () => {
       if (!meters || config.INLET_METRICS_PORT === undefined) return;
       const { serveMetrics } = await import('./metrics-server.ts');
       const { INLET_METRICS_HOST: host, INLET_METRICS_PORT: port } = config;
-      const waits = readWhatWaits({ url: config.INLET_POSTGRES_URL, name: `${name}-metrics`, log });
+      const waits = queueStatsReader({ url: config.INLET_POSTGRES_URL, name: `${name}-metrics`, log });
       const server = await serveMetrics({ host, port, meters, waits, log });
       closing.push(server.close);
     },

@@ -1,8 +1,8 @@
 import { Gauge, Registry } from '@prometheus-io/client';
-import type { WhatWaits } from '../../adapters/postgres/queue/queue-stats.ts';
+import type { QueueStats } from '../../adapters/postgres/queue/queue-stats.ts';
 
 /** Name, help text and source of each gauge. */
-const single: readonly (readonly [name: string, help: string, from: keyof WhatWaits])[] = [
+const single: readonly (readonly [name: string, help: string, from: keyof QueueStats])[] = [
   ['inlet_workers', 'Connected workers.', 'workers'],
   ['inlet_lanes_open', 'Lanes (partners) with open jobs.', 'lanesOpen'],
   ['inlet_lanes_active', 'Lanes that a worker is processing.', 'lanesActive'],
@@ -38,7 +38,7 @@ export function createStateGauges() {
   const gauges = single.map(([name, help, from]) => ({ gauge: new Gauge({ name, help, registers }), from }));
   return {
     registry,
-    set: (now: WhatWaits): void => {
+    set: (now: QueueStats): void => {
       openJobs.set({ state: 'pending' }, now.pendingJobs);
       openJobs.set({ state: 'running' }, now.runningJobs);
       openJobs.set({ state: 'cleaning' }, now.openJobs - now.pendingJobs - now.runningJobs);

@@ -23,8 +23,8 @@ export const windowsEverySeconds = 300;
 const forgottenAtATime = 10_000;
 
 /** Restores lanes that lost their token. Waking an idle lane costs one short query. */
-export async function wakeLanes(deps: Deps): Promise<void> {
-  if (await deps.lanes.claimTurn('wake lanes', wakeEverySeconds)) await deps.lanes.wakeLanes();
+export async function requeueIdleLanes(deps: Deps): Promise<void> {
+  if (await deps.lanes.claimTurn('wake lanes', wakeEverySeconds)) await deps.lanes.requeueIdleLanes();
 }
 
 /**

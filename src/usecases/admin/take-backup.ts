@@ -19,7 +19,7 @@ export async function takeBackup(
     await engine.hold(stagedLoadIds);
     await control.resume();
     const pausedSeconds = (performance.now() - start) / 1000;
-    await lanes.wakeLanes();
+    await lanes.requeueIdleLanes();
     await Promise.all([control.dump(dumpFile), engine.save(name)]);
     return { takenAt, pausedSeconds };
   } finally {

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { partnerSemaphore } from './partner-semaphore.ts';
 
-describe('places of partners', () => {
+describe('a partner semaphore', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
   const entering = (most = 2) => {
-    const { enter } = partnerSemaphore(most, 5_000);
+    const { acquire } = partnerSemaphore(most, 5_000);
     const log: string[] = [];
     const come = (partnerId: number, name: string): Promise<() => void> => {
-      const entered = enter(partnerId);
+      const entered = acquire(partnerId);
       entered.then(
         () => log.push(name),
         () => log.push(`${name} left`),
@@ -19,7 +19,7 @@ describe('places of partners', () => {
     return { come, log };
   };
 
-  it('are so many for each partner, whatever the others have', async () => {
+  it('grants each partner its own number of permits', async () => {
     const { come, log } = entering();
     for (const name of ['a1', 'a2', 'a3', 'a4']) void come(1, name);
     for (const name of ['b1', 'b2']) void come(2, name);
@@ -27,7 +27,7 @@ describe('places of partners', () => {
     expect(log).toEqual(['a1', 'a2', 'b1', 'b2']);
   });
 
-  it('are given in the order in which they were asked for', async () => {
+  it('grants permits in the order of the requests', async () => {
     const { come, log } = entering(1);
     const leave = await come(1, '1');
     const others = ['2', '3', '4'].map((name) => come(1, name).then((leaveAgain) => leaveAgain()));
@@ -38,7 +38,7 @@ describe('places of partners', () => {
     expect(log.at(-1)).toBe('5');
   });
 
-  it('are not waited for for ever; whoever has given up gets none', async () => {
+  it('rejects a request after the timeout and grants it no permit', async () => {
     const { come, log } = entering(1);
     const leave = await come(1, '1');
     const late = come(1, '2').catch((error: unknown) => error);

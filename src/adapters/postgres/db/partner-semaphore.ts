@@ -1,20 +1,20 @@
 import type { PartnerId } from '../../../domain/ids.ts';
 import { Failure } from '../../../domain/failure.ts';
 
-export type Places = {
-  /** Waits for a place; gives back how to leave it. */
-  readonly enter: (partnerId: PartnerId) => Promise<() => void>;
+export type PartnerSemaphore = {
+  /** Waits for a permit and returns the function that releases it. */
+  readonly acquire: (partnerId: PartnerId) => Promise<() => void>;
 };
 
-/** So many places at a time for each partner. Whoever finds none waits for its turn, but not for ever. */
-export function partnerSemaphore(most: number, patienceMs: number): Places {
+/** Grants each partner at most `limit` permits at a time. Further requests wait in order, up to the timeout. */
+export function partnerSemaphore(limit: number, timeoutMs: number): PartnerSemaphore {
   const partners = new Map<number, { taken: number; readonly waiting: Set<() => void> }>();
   return {
-    enter: async (partnerId) => {
+    acquire: async (partnerId) => {
       const of = partners.get(partnerId) ?? { taken: 0, waiting: new Set() };
       partners.set(partnerId, of);
-      if (of.taken < most) of.taken += 1;
-      else await turn(of.waiting, patienceMs);
+      if (of.taken < limit) of.taken += 1;
+      else await waitForPermit(of.waiting, timeoutMs);
       return () => {
         const [next] = of.waiting;
         if (next) {
@@ -28,7 +28,7 @@ export function partnerSemaphore(most: number, patienceMs: number): Places {
   };
 }
 
-function turn(waiting: Set<() => void>, patienceMs: number): Promise<void> {
+function waitForPermit(waiting: Set<() => void>, timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const take = (): void => {
       clearTimeout(timer);
@@ -37,8 +37,8 @@ function turn(waiting: Set<() => void>, patienceMs: number): Promise<void> {
     };
     const timer = setTimeout(() => {
       waiting.delete(take);
-      reject(new Failure('unavailable', 'Too many requests of this partner wait for the database.'));
-    }, patienceMs);
+      reject(new Failure('unavailable', "Too many of this partner's requests are waiting for the database."));
+    }, timeoutMs);
     waiting.add(take);
   });
 }

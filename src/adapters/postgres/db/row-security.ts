@@ -45,7 +45,7 @@ function currentCaller(): CallerScope | undefined {
 }
 
 /** Read by the policies of migration `row-security`. Set per session, and only when the caller changes. */
-const tell = `SELECT set_config('inlet.partner', $1, false), set_config('inlet.customer', $2, false)`;
+const setCaller = `SELECT set_config('inlet.partner', $1, false), set_config('inlet.customer', $2, false)`;
 
 /**
  * Connections bound to the current caller. Every checkout ensures that the session's caller is set, and closes a
@@ -53,51 +53,51 @@ const tell = `SELECT set_config('inlet.partner', $1, false), set_config('inlet.c
  * costs one extra short statement only when the connection last served another caller, unauthenticated requests cannot
  * exhaust the callers' connections, and one partner can hold at most half of them.
  */
-export function callersPool(door: Pool, rooms: Pool, patienceMs: number): PostgresPool {
-  const told = new WeakMap<PoolClient, string>();
-  const places = partnerSemaphore(Math.ceil(rooms.options.max / 2), patienceMs);
+export function callersPool(anonymousPool: Pool, callerPool: Pool, timeoutMs: number): PostgresPool {
+  const callerOf = new WeakMap<PoolClient, string>();
+  const semaphore = partnerSemaphore(Math.ceil(callerPool.options.max / 2), timeoutMs);
 
-  async function connectInPlace(partnerId: PartnerId): Promise<PoolClient> {
-    const leave = await places.enter(partnerId);
+  async function connectWithPermit(partnerId: PartnerId): Promise<PoolClient> {
+    const releasePermit = await semaphore.acquire(partnerId);
     try {
-      const client = await rooms.connect();
+      const client = await callerPool.connect();
       // The pool replaces `release` at every checkout.
       const release = client.release.bind(client);
       client.release = (isBroken) => {
         release(isBroken);
-        leave();
+        releasePermit();
       };
       return client;
     } catch (error) {
-      leave();
+      releasePermit();
       throw error;
     }
   }
 
   return {
-    options: rooms.options,
+    options: callerPool.options,
     connect: async () => {
       const caller = currentCaller();
-      if (!caller) return door.connect();
-      const client = await connectInPlace(caller.partnerId);
-      const words = wordsOf(caller);
-      if (told.get(client) === words.join(' ')) return client;
-      told.delete(client);
+      if (!caller) return anonymousPool.connect();
+      const client = await connectWithPermit(caller.partnerId);
+      const settings = settingsOf(caller);
+      if (callerOf.get(client) === settings.join(' ')) return client;
+      callerOf.delete(client);
       try {
-        await client.query(tell, words);
+        await client.query(setCaller, settings);
       } catch (error) {
         client.release(true);
         throw error;
       }
-      told.set(client, words.join(' '));
+      callerOf.set(client, settings.join(' '));
       return client;
     },
     end: async () => {
-      await Promise.all([door.end(), rooms.end()]);
+      await Promise.all([anonymousPool.end(), callerPool.end()]);
     },
   };
 }
 
-function wordsOf({ partnerId, customerId }: CallerScope): string[] {
+function settingsOf({ partnerId, customerId }: CallerScope): string[] {
   return [String(partnerId), customerId === null ? '' : String(customerId)];
 }

@@ -40,7 +40,7 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
     failJob: (jobId, failure) =>
       endJob(db, jobId, { hasStarted: false, failure, errors: [errorOfJob(failure)], uniqueDevices: 0 }),
     claimTurn: (task, everySeconds) => claimTurn(db, task, everySeconds),
-    wakeLanes: () => wakeLanes(db, boss),
+    requeueIdleLanes: () => requeueIdleLanes(db, boss),
   };
 }
 
@@ -61,7 +61,7 @@ async function claimTurn(db: Database, task: string, everySeconds: number): Prom
 }
 
 /** Sends all missing tokens in one statement. Existing tokens are unaffected. */
-async function wakeLanes(db: Database, boss: PgBoss): Promise<void> {
+async function requeueIdleLanes(db: Database, boss: PgBoss): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const lanes = await tx
       .selectFrom('job')

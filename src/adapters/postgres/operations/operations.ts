@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { cancelledCode } from '../../../domain/job-outcome.ts';
 import { jobKind, jobStatus, openStatuses } from '../../../domain/job.ts';
-import type { Operations, Cancellation, AskedFor, JobRequest } from '../../../ports/operations.ts';
+import type { Operations, Cancellation, OriginalRequest, JobRequest } from '../../../ports/operations.ts';
 import type { Database, Tx } from '../db/tables.ts';
 import { toImportMode, toJobKind, toJobStatus, toKeyType, toPathType } from '../db/tables.ts';
 import { cancelFiles } from '../lane/end-job.ts';
@@ -121,10 +121,10 @@ async function selectRequest(db: Database, jobId: JobId): Promise<JobRequest | n
   const [row] = rows;
   if (!row) return null;
   const partner = { id: row.partner_id, name: row.name, prefix: row.prefix };
-  return { status: toJobStatus(row.status), partner, asked: toAskedFor(row) };
+  return { status: toJobStatus(row.status), partner, asked: toOriginalRequest(row) };
 }
 
-function toAskedFor(row: Row): AskedFor {
+function toOriginalRequest(row: Row): OriginalRequest {
   const kind = toJobKind(row.kind);
   if (kind === jobKind.delete) return { kind };
   if (kind === jobKind.audience) {

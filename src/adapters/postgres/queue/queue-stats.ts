@@ -4,7 +4,7 @@ import type { Secret } from '../../../domain/secret.ts';
 import type { Log } from '../../../ports/observability.ts';
 import { outliveConnections } from '../db/connect.ts';
 import { fileQueue, laneQueue } from './tokens.ts';
-import { presenceName } from './worker-liveness.ts';
+import { livenessSessionName } from './worker-liveness.ts';
 
 const names = [
   'workers',
@@ -32,28 +32,28 @@ const names = [
 /** A sum or an age over no rows is null. */
 const rowSchema = z.record(z.enum(names), z.coerce.number().transform(Math.round));
 
-export type WhatWaits = Readonly<z.infer<typeof rowSchema>>;
+export type QueueStats = Readonly<z.infer<typeof rowSchema>>;
 
 /** Reads through a database function, because the api's role cannot see the jobs of all partners. */
-export async function findWhatWaits(client: ClientBase): Promise<WhatWaits> {
+export async function selectQueueStats(client: ClientBase): Promise<QueueStats> {
   const { rows } = await client.query<{ waits: unknown }>('SELECT what_waits($1, $2, $3) AS waits', [
     laneQueue,
     fileQueue,
-    `${presenceName} %`,
+    `${livenessSessionName} %`,
   ]);
   return rowSchema.parse(rows[0]?.waits);
 }
 
-export type WaitsReader = {
+export type QueueStatsReader = {
   /** Fails within seconds when PostgreSQL does not answer. */
-  readonly read: () => Promise<WhatWaits>;
+  readonly read: () => Promise<QueueStats>;
   readonly close: () => Promise<void>;
 };
 
 const patienceMs = 3_000;
 
 /** Uses its own connection, so that stats are available while the service uses all others. */
-export function readWhatWaits(options: { url: Secret; name: string; log: Log }): WaitsReader {
+export function queueStatsReader(options: { url: Secret; name: string; log: Log }): QueueStatsReader {
   const pool = new Pool({
     connectionString: options.url.reveal(),
     application_name: options.name,
@@ -68,7 +68,7 @@ export function readWhatWaits(options: { url: Secret; name: string; log: Log }):
     read: async () => {
       const client = await pool.connect();
       try {
-        const found = await findWhatWaits(client);
+        const found = await selectQueueStats(client);
         client.release();
         return found;
       } catch (error) {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type PgBoss, fromKysely } from 'pg-boss';
 import type { Log } from '../../../ports/observability.ts';
 import type { Database } from '../db/tables.ts';
-import { type RetryCounters, type NoteRetry, fileQueue, laneQueue } from './tokens.ts';
+import { type RetryCounters, type RecordRetry, fileQueue, laneQueue } from './tokens.ts';
 import { type WorkerLiveness, lockOfToken, shownLock } from './worker-liveness.ts';
 
 /** One claim on a token. A token that is handed out again has a higher retry count. */
@@ -71,18 +71,18 @@ const freeLosses = 2;
 const longestDelaySeconds = 30;
 
 /** Requeues the tokens of dead workers. */
-export async function sendLostTokens(
-  { db, boss, log, noteRetry }: { db: Database; boss: PgBoss; log: Log; noteRetry: NoteRetry },
-  presence: WorkerLiveness,
+export async function requeueLostTokens(
+  { db, boss, log, recordRetry }: { db: Database; boss: PgBoss; log: Log; recordRetry: RecordRetry },
+  liveness: WorkerLiveness,
 ): Promise<void> {
-  if (!presence.isSettled()) return;
+  if (!liveness.isSettled()) return;
   for (const { isSilent, ...holding } of await findLost(db)) {
-    if (presence.holds(tokenName(holding))) continue;
+    if (liveness.holds(tokenName(holding))) continue;
     const lost = (holding.data.lost ?? 0) + 1;
     const seconds = lost > freeLosses ? Math.min(longestDelaySeconds, 2 ** (lost - freeLosses)) : 0;
     const isSent = await resendToken(db, boss, { ...holding, data: { ...holding.data, lost } }, seconds);
     if (!isSent) continue;
-    noteRetry(holding.queue, 'lost');
+    recordRetry(holding.queue, 'lost');
     log.warn({ queue: holding.queue, data: holding.data, lost, seconds, isSilent }, 'its worker is gone: sent again');
   }
 }

@@ -10,7 +10,7 @@ export const lostFileQueue = 'file-lost';
 
 /** Why a token is worked on once more: see docs/decisions/failure-recovery.md. `handed_back`: its worker was told to stop. */
 export const retryCauses = ['away', 'broke', 'lost', 'failed', 'handed_back'] as const;
-export type NoteRetry = (queue: string, cause: (typeof retryCauses)[number]) => void;
+export type RecordRetry = (queue: string, cause: (typeof retryCauses)[number]) => void;
 
 /** How often a token waited for an unavailable dependency, lost a connection, or lost its worker. */
 export type RetryCounters = { readonly waits?: number; readonly breaks?: number; readonly lost?: number };

@@ -9,7 +9,7 @@ import {
   type RetryCounters,
   type FilePayload,
   type LanePayload,
-  type NoteRetry,
+  type RecordRetry,
   fileQueue,
   laneQueue,
   lostFileQueue,
@@ -25,9 +25,9 @@ export type WorkHandlers = {
 type WorkerContext = {
   readonly boss: PgBoss;
   readonly db: Database;
-  readonly presence: WorkerLiveness;
+  readonly liveness: WorkerLiveness;
   readonly log: Log;
-  readonly noteRetry: NoteRetry;
+  readonly recordRetry: RecordRetry;
   /** When aborted, running work stops and its tokens go to other workers. */
   readonly handBack: AbortSignal;
 };
@@ -81,7 +81,7 @@ function slotsOf<Payload extends RetryCounters>(
   count: number,
   work: Work<Payload>,
 ): Promise<void>[] {
-  const { boss, db, presence, handBack, log, noteRetry } = context;
+  const { boss, db, liveness, handBack, log, recordRetry } = context;
   return Array.from({ length: count }, async () => {
     let slot = '';
     slot = await boss.work<Payload>(work.queue, options, async ([job]) => {
@@ -91,13 +91,13 @@ function slotsOf<Payload extends RetryCounters>(
       const name = tokenName(job);
       // Immediately, not when the handler ends: the next holder's claim fences this one.
       const giveBack = (): void => {
-        noteRetry(work.queue, 'handed_back');
+        recordRetry(work.queue, 'handed_back');
         resendToken(db, boss, holding).then(
           () => log.info({ queue: work.queue, data }, 'token handed back: worker is shutting down'),
           (error: unknown) => log.warn({ err: error }, 'token could not be handed back'),
         );
       };
-      presence.hold(name);
+      liveness.hold(name);
       handBack.addEventListener('abort', giveBack, { once: true });
       try {
         await work.handle(job, AbortSignal.any([job.signal, handBack]));
@@ -105,7 +105,7 @@ function slotsOf<Payload extends RetryCounters>(
         if (!(await passOn(context, holding, error))) throw error;
       } finally {
         handBack.removeEventListener('abort', giveBack);
-        setTimeout(() => presence.release(name), settleMs).unref();
+        setTimeout(() => liveness.release(name), settleMs).unref();
         boss.notifyWorker(slot);
       }
     });
@@ -126,19 +126,19 @@ const longestWaitSeconds = 10;
  * dependency is down the token waits with a growing delay. pg-boss counts and retries everything else.
  */
 async function passOn(context: WorkerContext, holding: HeldToken, error: unknown): Promise<boolean> {
-  const { db, boss, log, handBack, noteRetry } = context;
+  const { db, boss, log, handBack, recordRetry } = context;
   if (handBack.aborted) return true;
   const { waits = 0, breaks = 0 } = holding.data;
   const how = transientErrorKind(error);
   const about = { queue: holding.queue, data: holding.data, retryCount: holding.retryCount, err: error };
   if (how === null || waits >= mostWaits || breaks >= mostBreaks) {
     log.warn(about, 'attempt failed');
-    noteRetry(holding.queue, 'failed');
+    recordRetry(holding.queue, 'failed');
     return false;
   }
   const seconds = Math.ceil(Math.min(longestWaitSeconds, 2 ** waits) * (0.5 + Math.random() / 2));
   log.warn({ ...about, seconds }, how === 'away' ? 'dependency unavailable: waiting' : 'connection lost: waiting');
-  noteRetry(holding.queue, how);
+  recordRetry(holding.queue, how);
   const data = { ...holding.data, waits: waits + 1, ...(how === 'broke' ? { breaks: breaks + 1 } : {}) };
   return resendToken(db, boss, { ...holding, data }, seconds);
 }

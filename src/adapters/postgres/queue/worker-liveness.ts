@@ -24,7 +24,7 @@ export const lockOfToken = (text: string): string => `hashtextextended(${text}, 
 export const shownLock = '(classid::bigint << 32) | objid::bigint';
 
 /** The session's application_name, followed by the process ID. */
-export const presenceName = 'inlet-worker-presence';
+export const livenessSessionName = 'inlet-worker-presence';
 
 const reconnectMs = 200;
 const settledMs = 5_000;
@@ -50,7 +50,7 @@ export function startWorkerLiveness(options: { url: Secret; log: Log }): WorkerL
   const liveOnce = async (): Promise<void> => {
     const session = new Client({
       connectionString: options.url.reveal(),
-      application_name: `${presenceName} ${process.pid}`,
+      application_name: `${livenessSessionName} ${process.pid}`,
       connectionTimeoutMillis: 5_000,
       query_timeout: 10_000,
       keepAlive: true,
