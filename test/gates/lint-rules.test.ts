@@ -42,7 +42,6 @@ const layers: readonly Omit<Violation, 'rule'>[] = [
     text: importOf('../../../test/support/wait-until.ts'),
   },
   { path: 'src/entry/imports-test.ts', text: importOf('../../test/support/wait-until.ts') },
-  { path: 'packages/contract/src/imports-package.ts', text: importOf('pg') },
   { path: 'packages/row-rule/src/imports-package.ts', text: importOf('zod') },
   {
     path: 'packages/row-rule/src/imports-service.ts',
