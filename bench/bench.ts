@@ -1,4 +1,4 @@
-/** Inlet and its yardstick, one after the other in the same run. */
+/** One measurement of Inlet and one of its yardstick, taken one after the other. */
 export type Pair = { readonly inlet: number; readonly yardstick: number };
 
 export type Point = { readonly x: number; readonly y: number };
@@ -7,28 +7,28 @@ export type Series = { readonly name: string; readonly points: readonly Point[] 
 type Outcome = {
   readonly pairs: readonly Pair[];
   readonly rows: number;
-  /** Other figures that belong to the run. */
+  /** Additional figures of the run. */
   readonly notes?: readonly string[];
   /** What `npm run bench:plots` draws. */
   readonly series?: readonly Series[];
-  /** With a goal in words: whether it is reached. */
+  /** Whether a goal given in words is reached. */
   readonly isReached?: boolean;
 };
 
 export type Bench = {
   readonly title: string;
-  /** What `inlet` and `yardstick` are. */
+  /** Describes `inlet` and `yardstick`. */
   readonly compares: string;
-  /** The ratio is Inlet ÷ yardstick. Where more is better it is the other way round: how many times faster Inlet is. */
+  /** `lower`: the ratio is Inlet ÷ yardstick. `higher`: it is yardstick ÷ Inlet, the speedup. */
   readonly better?: 'lower' | 'higher';
   readonly unit?: 'seconds' | 'mebibytes';
-  /** Of the ratio; in words where the ratio does not say it. */
+  /** A bound for the ratio, or a goal in words. */
   readonly goal?: number | string;
   readonly run: (say: (text: string) => void) => Promise<Outcome>;
 };
 
 export type Summary = {
-  /** The median of the ratios, and the smallest and the largest. */
+  /** The median of the ratios; `spread` is the minimum and the maximum. */
   readonly ratio: number;
   readonly spread: readonly [number, number];
   /** Medians, in the unit of the bench. */
@@ -48,11 +48,11 @@ export function summarize(bench: Bench, { pairs, isReached }: Outcome): Summary 
     spread: [round(ratios[0] ?? 0), round(ratios.at(-1) ?? 0)],
     inlet: round(median(pairs.map(({ inlet }) => inlet))),
     yardstick: round(median(pairs.map(({ yardstick }) => yardstick))),
-    ...judge(bench, median(ratios), isReached),
+    ...evaluateGoal(bench, median(ratios), isReached),
   };
 }
 
-function judge({ goal, better }: Bench, ratio: number, isReached = false): Pick<Summary, 'goal' | 'reached'> {
+function evaluateGoal({ goal, better }: Bench, ratio: number, isReached = false): Pick<Summary, 'goal' | 'reached'> {
   if (goal === undefined) return { goal: null, reached: null };
   if (typeof goal === 'string') return { goal, reached: isReached };
   return better === 'higher'
@@ -73,7 +73,7 @@ function round(value: number): number {
 
 type Side = (round: number) => Promise<number>;
 
-/** Runs both alternately. Round 0 is a warm-up that does not count. */
+/** Runs both sides alternately. Round 0 is a warm-up and is discarded. */
 export async function alternate(
   times: number,
   say: (text: string) => void,

@@ -1,15 +1,15 @@
 import type { TestPartner } from '../test/support/partners.ts';
 import type { Running } from './service.ts';
 
-/** The device of a number, in SQL and everywhere the same. */
+/** Derives a device ID from a number in SQL. */
 export const deviceSql = (number: string): string => `reinterpretAsUUID(sipHash128(${number}))`;
 
-/** The line of an audience's file: a device without an event. */
+/** A line of an audience file: a device without an event. */
 const memberLine = `concat(toString(${deviceSql('number')}), ',')`;
 
 export type Numbers = { readonly from: number; readonly count: number };
 
-/** An object of the partner, as arguments for the engine's `s3()`; the engine takes the compression from the name. */
+/** A partner's object as arguments of ClickHouse's `s3()`, which derives the compression from the name. */
 export function objectOf({ stores }: Pick<Running, 'stores'>, partner: TestPartner, path: string) {
   const { INLET_S3_ENDPOINT, INLET_S3_ACCESS_KEY_ID, INLET_S3_SECRET_ACCESS_KEY } = stores.config;
   return {
@@ -22,7 +22,7 @@ export function objectOf({ stores }: Pick<Running, 'stores'>, partner: TestPartn
   };
 }
 
-/** Made by the engine and written straight to the storage: Node does not see the rows. */
+/** ClickHouse generates the rows and writes them directly to the storage. */
 export async function putFile(
   running: Running,
   path: string,
@@ -37,7 +37,7 @@ export async function putFile(
   });
 }
 
-/** The first numbers in equal files under a prefix, several files at a time. */
+/** Writes equal files under a prefix, four at a time. */
 export async function putFiles(
   running: Running,
   prefix: string,

@@ -14,7 +14,7 @@ const imports = '/v1/marketplace/import';
 const connections = 200;
 const body = JSON.stringify({ file_path: 'delivery/2026-11-16/one.csv', key_type: 1 });
 
-/** One operation of the api against a bare program that runs the same statements. */
+/** Compares one API operation with a bare program that runs the same statements. */
 export function frontDoorBench(operation: 'POST' | 'GET', about: Pick<Bench, 'title' | 'compares'>): Bench {
   return {
     ...about,
@@ -27,7 +27,7 @@ export function frontDoorBench(operation: 'POST' | 'GET', about: Pick<Bench, 'ti
 
 async function compare(operation: 'POST' | 'GET', running: Running, say: (text: string) => void) {
   const { service, partner, stores } = running;
-  // What is asked for is not to be done meanwhile.
+  // The queued jobs must not run during the measurement.
   await stopProcess(service.worker);
   const other = await createPartner(stores.environment);
   return withBareApi(running, other.id, async (bareUrl) => {
@@ -36,10 +36,17 @@ async function compare(operation: 'POST' | 'GET', running: Running, say: (text: 
     const measure = async (side: 'inlet' | 'yardstick', round: number): Promise<number> => {
       const url = side === 'inlet' ? service.url : bareUrl;
       const owner = side === 'inlet' ? partner : other;
-      await forgetJobs(running, [partner.id, other.id]);
+      await deleteJobs(running, [partner.id, other.id]);
       const path = operation === 'GET' ? `${imports}/${await queueOne(url, owner)}` : imports;
-      const request = requestOf(operation, path, owner);
-      const measured = await sendLoad({ url, request, connections, requests, status: operation === 'GET' ? 200 : 202 });
+      const measured = await sendLoad({
+        url: url + path,
+        method: operation,
+        headers: headersOf(owner),
+        ...(operation === 'GET' ? {} : { body }),
+        connections,
+        requests,
+        status: operation === 'GET' ? 200 : 202,
+      });
       if (round > 0) figures[side].push(measured);
       return measured.seconds;
     };
@@ -52,20 +59,17 @@ async function compare(operation: 'POST' | 'GET', running: Running, say: (text: 
   });
 }
 
-function requestOf(method: 'POST' | 'GET', path: string, { apiKey }: TestPartner): string {
-  const head = `${method} ${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${apiKey}\r\n`;
-  if (method === 'GET') return `${head}\r\n`;
-  return `${head}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+function headersOf({ apiKey }: TestPartner): Record<string, string> {
+  return { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 }
 
-async function queueOne(url: string, { apiKey }: TestPartner): Promise<string> {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-  const answer = await fetch(url + imports, { method: 'POST', headers, body });
-  return answer.headers.get('location')?.split('/').at(-1) ?? '';
+async function queueOne(url: string, owner: TestPartner): Promise<string> {
+  const response = await fetch(url + imports, { method: 'POST', headers: headersOf(owner), body });
+  return response.headers.get('location')?.split('/').at(-1) ?? '';
 }
 
-/** Each round begins with no open job, because open jobs are counted with each new one. */
-async function forgetJobs({ stores }: Running, partnerIds: readonly number[]): Promise<void> {
+/** Each round starts without open jobs, because every new job counts the open ones. */
+async function deleteJobs({ stores }: Running, partnerIds: readonly number[]): Promise<void> {
   await withDatabase(stores, async (client) => {
     await client.query('DELETE FROM import_log WHERE partner_id = ANY ($1)', [partnerIds]);
     await client.query('DELETE FROM job WHERE partner_id = ANY ($1)', [partnerIds]);
@@ -88,5 +92,5 @@ function noteOf(side: string, figures: readonly HttpFigures[], requests: number)
   const middle = (of: (one: HttpFigures) => number): number => median(figures.map(of));
   const perSecond = Math.round(middle(({ seconds }) => requests / seconds)).toLocaleString('en');
   const [p50, p99] = [middle(({ p50: one }) => one), middle(({ p99: one }) => one)].map((ms) => ms.toFixed(0));
-  return `${side}: ${perSecond} requests a second over ${connections} connections, p50 ${p50} ms, p99 ${p99} ms`;
+  return `${side}: ${perSecond} requests per second over ${connections} connections, p50 ${p50} ms, p99 ${p99} ms`;
 }

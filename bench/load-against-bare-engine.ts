@@ -3,23 +3,23 @@ import { alternate, type Bench } from './bench.ts';
 import { loaded, secondsToLoad } from './load.ts';
 import { withService, type Running } from './service.ts';
 import { prepareTenMillion, tenMillion } from './ten-million.ts';
-import { forgetMembers, publishedRows } from './warehouse.ts';
+import { deleteMembers, publishedRows } from './warehouse.ts';
 import { insertMembers } from './yardsticks/bare-engine.ts';
 import { fastestInsert } from './yardsticks/fastest-insert.ts';
 
-/** A load of ten million rows, to status 2 or until they can be read, against the bare engine. */
+/** Compares a load of ten million rows, until status 2 or until published, with a bare ClickHouse INSERT. */
 export function loadBench(of: Omit<Bench, 'compares' | 'run'> & { path: string; until: 'done' | 'published' }): Bench {
   return {
     ...of,
-    compares: `Inlet: POST /v2/firstparty/audience, ${of.until === 'done' ? 'to status 2, both counts included' : 'until all rows stand in the final table'}. Yardstick: the bare engine, \`INSERT … SELECT FROM s3()\` of the same file into the same table.`,
+    compares: `Inlet: POST /v2/firstparty/audience, ${of.until === 'done' ? 'until status 2, including both counts' : 'until all rows are in the final table'}. Yardstick: bare ClickHouse, \`INSERT … SELECT FROM s3()\` of the same file into the same table.`,
     run: async (say) =>
       withService('one', async (running) => {
-        say('making the known devices and the file …');
+        say('creating the known devices and the file …');
         await prepareTenMillion(running, of.path);
-        const bare = await fastestInsert(running, of.path, insertMembers, forgetMembers);
+        const bare = await fastestInsert(running, of.path, insertMembers, deleteMembers);
         const pairs = await alternate(5, say, {
           inlet: async () => {
-            await forgetMembers(running);
+            await deleteMembers(running);
             return of.until === 'done'
               ? secondsToLoad(running.audiences, of.path, tenMillion)
               : secondsToPublish(running, of.path);
@@ -34,7 +34,7 @@ export function loadBench(of: Omit<Bench, 'compares' | 'run'> & { path: string; 
 async function secondsToPublish(running: Running, path: string): Promise<number> {
   const start = performance.now();
   const { audienceId } = await running.audiences.create(path, path);
-  // Nothing but this load writes into the table. Ten looks a second: fifty took a third of a core from the load.
+  // Only this load writes to the table. Polling ten times a second: fifty took a third of a core from the load.
   const isPublished = async (): Promise<boolean> =>
     (await publishedRows(running, 'audience_devices_local')) >= tenMillion.rows;
   await waitUntil('all rows are published', isPublished, 3600, 100);

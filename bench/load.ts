@@ -2,12 +2,12 @@ import type { AudienceClient, AudienceDetails } from '../test/acceptance/audienc
 import { waitUntil } from '../test/support/wait-until.ts';
 import { secondsOf } from './bench.ts';
 
-/** What a load must end with; a fast load of something else is no result. */
+/** The counts that a load must produce for its time to be valid. */
 export type Expected = { readonly unique: number; readonly matched?: number };
 
-const longestSeconds = 3600;
+const timeoutSeconds = 3600;
 
-/** From the request for a new audience to status 2 on its record. */
+/** Measures from creating an audience until its status is 2. */
 export async function secondsToLoad(audiences: AudienceClient, path: string, expected: Expected): Promise<number> {
   return secondsOf(async () => {
     const { audienceId } = await audiences.create(path, path);
@@ -28,8 +28,8 @@ export async function secondsToAppend(
 }
 
 /**
- * Looks at the list, five times a second, and reads the whole record at the end: the record of 1,000 files costs the api,
- * PostgreSQL and this process some tens of milliseconds each time, which is taken from the load.
+ * Polls the list five times a second and reads the full record at the end. Reading a record with 1,000 files takes the api,
+ * PostgreSQL and this process some tens of milliseconds each time, which would slow the load.
  */
 export async function loaded(
   audiences: AudienceClient,
@@ -40,7 +40,7 @@ export async function loaded(
     const listed = (await audiences.list('?limit=1')).find(({ audience_id }) => audience_id === audienceId);
     return (listed ?? (await audiences.get(audienceId))).status >= 2;
   };
-  await waitUntil(`audience ${audienceId} is settled`, isSettled, longestSeconds, 200);
+  await waitUntil(`audience ${audienceId} is settled`, isSettled, timeoutSeconds, 200);
   const details = await audiences.get(audienceId);
   const { status, unique_devices, matched_devices } = details;
   const isRight = status === 2 && unique_devices === unique && matched_devices === (matched ?? matched_devices);

@@ -4,7 +4,7 @@ import type { Running } from './service.ts';
 
 const mebibyte = 1024 ** 2;
 
-/** The most that a statement of Inlet has taken since then on any shard, as the engine counts it, in MiB. */
+/** The peak memory of any Inlet statement on any shard since then, in MiB, from the query log. */
 export async function enginePeak({ stores }: Running, since: Date): Promise<number> {
   await commandOnShards(stores, 'SYSTEM FLUSH LOGS');
   const peaks = await selectOnShards(
@@ -16,15 +16,15 @@ export async function enginePeak({ stores }: Running, since: Date): Promise<numb
   return Math.round(Math.max(...peaks.map(Number)) / mebibyte);
 }
 
-/** The most that the worker has in memory while something runs, looked at every 50 ms, in MiB. */
+/** The peak memory of the worker during a run, sampled every 50 ms, in MiB. */
 export async function workerPeak({ service }: Running, run: () => Promise<unknown>): Promise<number> {
   const pid = service.worker.pid ?? 0;
-  let most = 0;
-  const looking = setInterval(() => (most = Math.max(most, memoryOfProcess(pid).now)), 50);
+  let peak = 0;
+  const sampling = setInterval(() => (peak = Math.max(peak, memoryOfProcess(pid).now)), 50);
   try {
     await run();
   } finally {
-    clearInterval(looking);
+    clearInterval(sampling);
   }
-  return Math.round(most / mebibyte);
+  return Math.round(peak / mebibyte);
 }

@@ -3,7 +3,7 @@ import { createPartner } from '../test/support/partners.ts';
 import { putFile } from './files.ts';
 import type { Running } from './service.ts';
 
-/** More partners, each with a file of its own of so many rows. */
+/** Creates more partners, each with its own file of `rows` rows. */
 export async function otherPartners(
   running: Running,
   count: number,

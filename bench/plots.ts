@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { readResults } from './results.ts';
 import { drawChart, type Chart } from './svg.ts';
 
-// npm run bench:plots: draws the pictures of the documentation from results.json.
+// npm run bench:plots: draws the charts of the documentation from results.json.
 
 const folder = new URL('../docs/images/', import.meta.url);
 const results = readResults();
@@ -20,20 +20,20 @@ function rowsPerSecond(growth: Kept): Chart {
   const millions = (value: number): string => `${Math.round(value / 10_000) / 100}M`;
   return {
     title: 'Rows per second of one gzipped file, from the request to status 2',
-    x: { label: 'rows of the file', ticks: [1e6, 1e7, 5e7, 1e8], isLogarithmic: true },
+    x: { label: 'rows in the file', ticks: [1e6, 1e7, 5e7, 1e8], isLogarithmic: true },
     y: { label: 'rows per second' },
     format: { x: millions, y: millions },
     series: growth.series ?? [],
-    ...(bare === undefined ? {} : { level: { name: 'bare engine, 10M rows', y: bare } }),
+    ...(bare === undefined ? {} : { level: { name: 'bare ClickHouse, 10M rows', y: bare } }),
   };
 }
 
 function latencyUnderLoad({ series = [] }: Kept): Chart {
   const count = series[0]?.points.length ?? 1;
   return {
-    title: 'Until an audience of 1,000 rows is ready, in order of time',
+    title: 'Time until an audience of 1,000 rows is ready, sorted',
     x: {
-      label: 'share of the audiences that were ready by then',
+      label: 'share of audiences ready',
       ticks: [0, 0.25, 0.5, 0.75, 1].map((n) => n * count),
     },
     y: { label: 'seconds' },
@@ -52,7 +52,7 @@ for (const [name, bench, chartOf] of [
 ] as const) {
   const result = latest(bench);
   if (!result) {
-    say(`no result of ${bench} yet: npm run bench -- ${bench}`);
+    say(`no result for ${bench} yet: run "npm run bench -- ${bench}"`);
     process.exitCode = 1;
     continue;
   }

@@ -6,9 +6,9 @@ const page = new URL('RESULTS.md', import.meta.url);
 const data = new URL('results.json', import.meta.url);
 const heading = `# Results
 
-Written by \`npm run bench -- <name>\`; a newer run of the same benchmark replaces the older one, and all are kept in
-results.json. Ratios are medians of pairs that ran alternately in one run, with the smallest and the largest; they can be
-compared between machines, seconds cannot. A commit with a \`+\` had changes that were not committed.
+Written by \`npm run bench -- <name>\`. A newer run of a benchmark replaces the older one here; results.json keeps all
+runs. A ratio is the median of pairs that ran alternately in one run, followed by the minimum and maximum. Ratios can be
+compared between machines; seconds cannot. A \`+\` after a commit means uncommitted changes.
 `;
 
 export type Result = Summary & {
@@ -19,7 +19,7 @@ export type Result = Summary & {
 
 type Details = { readonly notes: readonly string[]; readonly series: readonly Series[] };
 
-/** The result as one flat record: what the last line printed shows, and what is kept. */
+/** The result as one flat record, which is printed last and stored. */
 export function recordOf(bench: Bench, { inlet, yardstick, ...result }: Result): Record<string, unknown> {
   const unit = bench.unit ?? 'seconds';
   return { ...result, [`inlet_${unit}`]: inlet, [`yardstick_${unit}`]: yardstick };
@@ -37,20 +37,20 @@ export function writeResult(bench: Bench, result: Result, details: Details): voi
   writeFileSync(page, [heading, ...all.toSorted()].join('\n'));
   const { notes, series } = details;
   const record = { ...recordOf(bench, result), date, notes, ...(series.length > 0 ? { series } : {}) };
-  // One result a line, and the older lines as they are: a diff shows what was added.
+  // One result per line, so that a diff shows only the new one.
   const before = existsSync(data) ? readFileSync(data, 'utf8').replace(/\n\]\n$/, ',') : '[';
   writeFileSync(data, `${before}\n${JSON.stringify(record)}\n]\n`);
 }
 
 function sectionOf(bench: Bench, result: Result, notes: readonly string[], date: string): string {
-  const [least, most] = result.spread;
+  const [min, max] = result.spread;
   const unit = bench.unit === 'mebibytes' ? 'MiB' : 's';
-  const verdict = result.reached === true ? 'reached' : 'not reached';
-  const goal = result.goal === null ? 'no goal' : `goal: ${result.goal}, ${verdict}`;
+  const outcome = result.reached === true ? 'reached' : 'not reached';
+  const goal = result.goal === null ? 'no goal' : `goal: ${result.goal}, ${outcome}`;
   return [
     `## ${result.bench}\n`,
     `${bench.title}. ${bench.compares}\n`,
-    `- ratio **${result.ratio}** (${least} to ${most}); ${goal}`,
+    `- ratio **${result.ratio}** (${min} to ${max}); ${goal}`,
     `- inlet ${result.inlet} ${unit}, yardstick ${result.yardstick} ${unit}, ${result.rows.toLocaleString('en')} rows`,
     ...notes.map((note) => `- ${note}`),
     `- ${date}, commit ${result.commit}\n`,
@@ -58,14 +58,14 @@ function sectionOf(bench: Bench, result: Result, notes: readonly string[], date:
 }
 
 const point = z.object({ x: z.number(), y: z.number() });
-const kept = z.looseObject({
+const storedSchema = z.looseObject({
   bench: z.string(),
   rows: z.number(),
   yardstick_seconds: z.number().optional(),
   series: z.array(z.object({ name: z.string(), points: z.array(point) })).optional(),
 });
 
-/** All results so far, oldest first. */
-export function readResults(): z.infer<typeof kept>[] {
-  return existsSync(data) ? z.array(kept).parse(JSON.parse(readFileSync(data, 'utf8'))) : [];
+/** All stored results, oldest first. */
+export function readResults(): z.infer<typeof storedSchema>[] {
+  return existsSync(data) ? z.array(storedSchema).parse(JSON.parse(readFileSync(data, 'utf8'))) : [];
 }

@@ -23,7 +23,7 @@ import { summarize, type Bench } from './bench.ts';
 import { recordOf, writeResult } from './results.ts';
 import { isFullSize } from './scale.ts';
 
-// npm run bench -- <name>: runs one benchmark on the servers of `npm run stack:up` and notes the result.
+// npm run bench -- <name>: runs one benchmark against the servers of `npm run stack:up` and records the result.
 
 const benches: ReadonlyMap<string, Bench> = new Map([
   ['append-to-50m', appendTo50m],

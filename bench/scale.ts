@@ -1,8 +1,8 @@
-// oxlint-disable-next-line node/no-process-env -- the only variable of the benchmarks
+// oxlint-disable-next-line node/no-process-env -- the only variable that the benchmarks read
 const given = Number(process.env['INLET_BENCH_SCALE'] ?? 1);
-if (!(given > 0)) throw new Error('INLET_BENCH_SCALE must be a number above 0');
+if (!(given > 0)) throw new Error('INLET_BENCH_SCALE must be a number greater than 0');
 
-/** Only then is a result written down: other sizes are for trying a benchmark out. */
+/** Only full-size results are recorded; other sizes are for trying a benchmark out. */
 export const isFullSize = given === 1;
 
 export function scaled(rows: number): number {

@@ -15,19 +15,19 @@ export type Running = {
   readonly service: Service;
   readonly partner: TestPartner;
   readonly audiences: AudienceClient;
-  /** The first shard's own tables, in the database of this run. */
+  /** A client of the first shard, in the database of this run. */
   readonly engine: ClickHouseClient;
 };
 
 let prepared: Promise<void> | undefined;
 
-/** Fresh stores, a partner, an api and a worker, for the time of a benchmark. */
+/** Runs a benchmark with fresh stores, a partner, an api and a worker. */
 export async function withService<T>(
   topology: Topology,
   run: (running: Running) => Promise<T>,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  // Once: it makes the template anew, and a benchmark may run two services at a time.
+  // Once, because it recreates the template database and a benchmark may run two services.
   prepared ??= setup();
   await prepared;
   const stores = await createStores(topology);
@@ -46,7 +46,7 @@ export async function withService<T>(
   }
 }
 
-/** The development storage keeps its objects in memory, 4 GiB of it. */
+/** Frees the development storage, which holds 4 GiB in memory. */
 export async function removeFiles({ config }: TestStores, prefix: string): Promise<void> {
   const s3 = connectS3({
     endpoint: config.INLET_S3_ENDPOINT ?? null,

@@ -1,6 +1,6 @@
 import type { Series } from './bench.ts';
 
-// A small chart by hand: a package for two pictures would be more to look after than this.
+// A small chart renderer: a charting package for two pictures would cost more maintenance.
 
 export type Chart = {
   readonly title: string;
@@ -8,7 +8,7 @@ export type Chart = {
   readonly y: { readonly label: string };
   readonly format: { readonly x: (value: number) => string; readonly y: (value: number) => string };
   readonly series: readonly Series[];
-  /** A level to compare with, as a broken line. */
+  /** A reference level, drawn as a dashed line. */
   readonly level?: { readonly name: string; readonly y: number };
 };
 
@@ -16,7 +16,7 @@ const width = 720;
 const height = 400;
 const frame = { left: 80, right: 700, top: 64, bottom: 340 };
 
-/** Middle tones: they can be read on a light and on a dark page. */
+/** Mid-tones, readable on light and dark pages. */
 const text = '#808890';
 const colours = ['#2f81f7', '#e0732c'];
 
@@ -69,7 +69,7 @@ function placesOf({ x }: Chart, most: number): { x: (value: number) => number; y
   };
 }
 
-/** From 0 in steps of 1, 2 or 5 to at least the largest value. */
+/** Ticks from 0 in steps of 1, 2 or 5, up to at least the largest value. */
 function niceTicks(most: number): number[] {
   const power = 10 ** Math.floor(Math.log10(most / 4));
   const step = [1, 2, 5, 10].map((n) => n * power).find((size) => size * 5 >= most) ?? power;

@@ -3,8 +3,8 @@ import { waitUntil } from '../test/support/wait-until.ts';
 import { deviceSql, type Numbers } from './files.ts';
 import type { Running } from './service.ts';
 
-/** In one part on each shard: a warehouse that has settled. */
-export async function makeKnownDevices({ stores, engine }: Running, { from, count }: Numbers): Promise<void> {
+/** Merges the known devices into one part per shard, as in a settled warehouse. */
+export async function createKnownDevices({ stores, engine }: Running, { from, count }: Numbers): Promise<void> {
   await engine.command({
     query: `INSERT INTO known_devices SELECT ${deviceSql('number')} FROM numbers(${from}, ${count})`,
     clickhouse_settings: { distributed_foreground_insert: 1, optimize_on_insert: 0 },
@@ -12,20 +12,20 @@ export async function makeKnownDevices({ stores, engine }: Running, { from, coun
   await commandOnShards(stores, 'OPTIMIZE TABLE known_devices_local FINAL');
 }
 
-/** So that no round finds what the round before has left. */
-export async function forgetMembers(running: Running): Promise<void> {
+/** Each round starts with an empty table. */
+export async function deleteMembers(running: Running): Promise<void> {
   await commandOnShards(running.stores, 'TRUNCATE TABLE audience_devices_local');
-  await engineIsQuiet(running);
+  await waitForMerges(running);
 }
 
-export async function forgetAttributes(running: Running): Promise<void> {
+export async function deleteAttributes(running: Running): Promise<void> {
   await commandOnShards(running.stores, 'TRUNCATE TABLE device_attributes_local');
   await commandOnShards(running.stores, 'TRUNCATE TABLE known_devices_local');
-  await engineIsQuiet(running);
+  await waitForMerges(running);
 }
 
-/** Merges that the round before has set off would take the processor from the next. */
-export async function engineIsQuiet({ stores }: Running): Promise<void> {
+/** Merges of the previous round would take CPU time from the next one. */
+export async function waitForMerges({ stores }: Running): Promise<void> {
   await waitUntil(
     'no merge runs',
     async () => {
@@ -36,7 +36,7 @@ export async function engineIsQuiet({ stores }: Running): Promise<void> {
   );
 }
 
-/** Rows that anyone can read: those of the active parts. */
+/** Published rows: those of active parts. */
 export async function publishedRows(
   { stores }: Running,
   table: 'audience_devices_local' | 'device_attributes_local',

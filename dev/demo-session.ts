@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 
-// What `npm run dev` made and `npm run demo` needs. Never committed, readable for its owner only.
+// Written by `npm run dev` and read by `npm run demo`. Never committed, readable by its owner only.
 const file = '.dev/demo.json';
 
 const demoSessionSchema = z.object({
@@ -20,13 +20,12 @@ export async function readDemoSession(): Promise<DemoSession | null> {
   return text === null ? null : demoSessionSchema.parse(JSON.parse(text));
 }
 
-/** Fails where nothing runs, be it that something of an earlier time is written down. */
+/** Fails if `npm run dev` is not running, even if a session file exists. */
 export async function requireDemoSession(): Promise<DemoSession> {
   const session = await readDemoSession();
   const headers = { authorization: `Bearer ${session?.apiKey}` };
-  const answer = session && (await fetch(`${session.url}/v1/limits`, { headers }).catch(() => null));
-  if (!session || !answer?.ok)
-    throw new Error('Start "npm run dev" in another terminal first, and wait until it is ready.');
+  const response = session && (await fetch(`${session.url}/v1/limits`, { headers }).catch(() => null));
+  if (!session || !response?.ok) throw new Error('Run "npm run dev" in another terminal and wait until it is ready.');
   return session;
 }
 

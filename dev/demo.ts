@@ -1,18 +1,18 @@
 import { importLogSchema, queuedSchema, type ImportLogRecord } from '../src/adapters/http/records/import-log.ts';
 import { setTimeout as pause } from 'node:timers/promises';
-import { complain, messageOf, say, secondsSince } from '../stack/say.ts';
+import { printError, messageOf, say, secondsSince } from '../stack/say.ts';
 import { requireDemoSession, type DemoSession } from './demo-session.ts';
 
-// Queues an import over HTTP, follows it to its end and prints the record. Needs a running `npm run dev`.
+// Queues an import over HTTP, follows it to completion and prints the record. Requires a running `npm run dev`.
 
 let lastShown = '';
-const statusWords = ['pending', 'importing', 'done', 'error'] as const;
+const statusNames = ['pending', 'importing', 'done', 'error'] as const;
 
 try {
   const session = await requireDemoSession();
   await demo(session);
 } catch (error) {
-  complain(messageOf(error));
+  printError(messageOf(error));
   process.exitCode = 1;
 }
 
@@ -21,13 +21,13 @@ async function demo(session: DemoSession): Promise<void> {
   say(`POST /v1/marketplace/import ${JSON.stringify(body)}`);
   const start = performance.now();
   const { import_log_id } = queuedSchema.parse(await call(session, '/v1/marketplace/import', body));
-  say(`queued as import log ${import_log_id}`);
+  say(`Queued as import log ${import_log_id}`);
   let record: ImportLogRecord;
   do {
     await pause(250);
     record = importLogSchema.parse(await call(session, `/v1/marketplace/import/${import_log_id}`));
     showProgress(
-      `${statusWords[record.status].padEnd(9)} ${record.total_rows.padStart(9)} rows  ${secondsSince(start)}`,
+      `${statusNames[record.status].padEnd(9)} ${record.total_rows.padStart(9)} rows  ${secondsSince(start)}`,
     );
   } while (record.status < 2);
   say(`\n${JSON.stringify(record, null, 2)}`);
@@ -35,17 +35,17 @@ async function demo(session: DemoSession): Promise<void> {
 }
 
 async function call(session: DemoSession, path: string, body?: object): Promise<unknown> {
-  const answer = await fetch(session.url + path, {
+  const response = await fetch(session.url + path, {
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
     headers: { authorization: `Bearer ${session.apiKey}`, 'content-type': 'application/json' },
   }).catch(() => {
-    throw new Error(`Nothing answers at ${session.url}: is "npm run dev" running?`);
+    throw new Error(`No response from ${session.url}. Is "npm run dev" running?`);
   });
-  if (!answer.ok) throw new Error(`HTTP ${answer.status}: ${await answer.text()}`);
-  return answer.json();
+  if (!response.ok) throw new Error(`HTTP ${response.status}: ${await response.text()}`);
+  return response.json();
 }
 
-/** On a terminal one line that changes; elsewhere a line each time it says something new. */
+/** Updates one line on a terminal; elsewhere prints a line per change. */
 function showProgress(line: string): void {
   if (process.stdout.isTTY) process.stdout.write(`\r${line}`);
   else if (line.slice(0, 25) !== lastShown) say(line);

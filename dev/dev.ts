@@ -8,12 +8,12 @@ import { createLogger } from '../src/entry/logging.ts';
 import { migrate } from '../src/entry/migrate.ts';
 import { keepOrPickPort } from '../stack/ports.ts';
 import { processArguments } from '../stack/process-arguments.ts';
-import { complain, messageOf, say, secondsSince } from '../stack/say.ts';
+import { printError, messageOf, say, secondsSince } from '../stack/say.ts';
 import { writeDemoSession, type DemoSession } from './demo-session.ts';
 import { devEnvironment } from './environment.ts';
 import { provisionDemo } from './provision-demo.ts';
 
-// From a clone to a running service in one command: servers, schema, demo partner, sample files, api and worker.
+// Starts everything from a fresh clone: servers, schema, demo partner, sample files, api and worker.
 
 const start = performance.now();
 const children: ChildProcess[] = [];
@@ -21,14 +21,14 @@ const children: ChildProcess[] = [];
 try {
   await main();
 } catch (error) {
-  complain(messageOf(error));
+  printError(messageOf(error));
   stopChildren();
   process.exitCode = 1;
 }
 
 async function main(): Promise<void> {
   if (spawnSync(process.execPath, ['stack/cli/up.ts'], { stdio: 'inherit' }).status !== 0) {
-    throw new Error('The servers did not start; see above. "npm run stack:install" installs what they need.');
+    throw new Error('The servers did not start; see above. "npm run stack:install" installs the required packages.');
   }
   const port = await keepOrPickPort(8080, []);
   const url = `http://127.0.0.1:${port}`;
@@ -42,9 +42,9 @@ async function main(): Promise<void> {
   startProcess('worker', environment);
   process.on('SIGINT', stopChildren);
   process.on('SIGTERM', stopChildren);
-  await untilAnswers(`${url}/health/ready`);
+  await waitUntilReady(`${url}/health/ready`);
   await writeDemoSession(session);
-  sayReady(session);
+  printReady(session);
   await Promise.all([...children].map((child) => once(child, 'exit')));
 }
 
@@ -64,11 +64,11 @@ function startProcess(entry: 'api' | 'worker', environment: Readonly<Record<stri
   const child = spawn(process.execPath, processArguments(entry), {
     env: { ...environment },
     stdio: ['ignore', output, output],
-    detached: true, // Ctrl-C reaches this process only, which then asks the others to stop, once
+    detached: true, // Ctrl-C reaches only this process, which then stops the children once
   });
   closeSync(output);
   child.on('exit', (code) => {
-    if (code !== 0) complain(`the ${entry} ended with code ${code}; see .dev/${entry}.log`);
+    if (code !== 0) printError(`The ${entry} exited with code ${code}; see .dev/${entry}.log`);
     stopChildren();
   });
   children.push(child);
@@ -78,44 +78,44 @@ function stopChildren(): void {
   for (const child of children.splice(0)) child.kill('SIGTERM');
 }
 
-async function untilAnswers(url: string): Promise<void> {
+async function waitUntilReady(url: string): Promise<void> {
   for (let attempt = 0; attempt < 300; attempt++) {
     const ok = await fetch(url).then(
-      (answer) => answer.ok,
+      (response) => response.ok,
       () => false,
     );
     if (ok) return;
     await pause(100);
   }
-  throw new Error(`${url} did not answer in time`);
+  throw new Error(`${url} did not respond in time`);
 }
 
-function sayReady({ url, apiKey }: DemoSession): void {
+function printReady({ url, apiKey }: DemoSession): void {
   const authorization = `-H 'Authorization: Bearer ${apiKey}'`;
   say(`
-Inlet is ready after ${secondsSince(start)} at ${url}. Try, in another terminal:
+Inlet is ready at ${url} after ${secondsSince(start)}. In another terminal, run:
 
   npm run demo
 
-or by hand:
+or send requests yourself:
 
-  # queue an import of everything under delivery/ in the demo partner's prefix
+  # Queue an import of all files under delivery/ in the demo partner's prefix
   curl -s ${url}/v1/marketplace/import ${authorization} \\
     -H 'Content-Type: application/json' -d '{"file_path": "delivery/", "key_type": 1, "compressed": true}'
 
-  # a file with bad rows: its record tells which and why
+  # Import a file with invalid rows; its record lists them with the reasons
   curl -s ${url}/v1/marketplace/import ${authorization} \\
     -H 'Content-Type: application/json' -d '{"file_path": "with-bad-rows.csv", "key_type": 1}'
 
-  # follow the imports
+  # List the imports
   curl -s ${url}/v1/marketplace/import ${authorization}
 
-  # an audience from two files of 1,000 devices each, half of them in both; then look at it
+  # Create an audience from two files of 1,000 devices each, half of them in both, and read it
   curl -s ${url}/v2/firstparty/audience ${authorization} \\
     -H 'Content-Type: application/json' -d '{"name": "Summer", "file_path": "acme/summer/"}'
   curl -s ${url}/v2/firstparty/audience/1 ${authorization}
 
-The logs are in .dev/api.log and .dev/worker.log. Ctrl-C stops the api and the worker;
+Logs: .dev/api.log and .dev/worker.log. Ctrl-C stops the api and the worker;
 "npm run stack:down" stops the servers.
 `);
 }

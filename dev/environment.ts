@@ -1,7 +1,7 @@
 import { readAddresses } from '../stack/addresses.ts';
 import { serviceEnvironment } from '../stack/service-environment.ts';
 
-/** The stores of `npm run dev`, on as many shards as the stack has. */
+/** The environment of `npm run dev`, with all shards of the stack. */
 export function devEnvironment(apiPort: number): Record<string, string> {
   const addresses = readAddresses();
   const topology = addresses.clickhouse.clusters.two === undefined ? 'one' : 'two';

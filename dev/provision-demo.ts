@@ -13,7 +13,7 @@ import { demoAttributes, sampleFiles } from './sample-files.ts';
 
 type DemoPartner = Omit<DemoSession, 'url'>;
 
-/** The demo partner with attributes and sample files: the one of the last session while its key still works. */
+/** Creates a demo partner with attributes and sample files, or reuses the last one while its key works. */
 export async function provisionDemo(config: Config): Promise<DemoPartner> {
   const log = createLogger({ name: 'inlet-dev', level: 'warn' });
   const deps = await wireCli(config, log, 'inlet-dev');
@@ -27,16 +27,16 @@ export async function provisionDemo(config: Config): Promise<DemoPartner> {
     )
       return before;
     const name = `demo-${Date.now().toString(36)}`;
-    const made = await provisionPartner({ ...deps, storage: storageProvisioner(config, deps.s3) }, name);
+    const provisioned = await provisionPartner({ ...deps, storage: storageProvisioner(config, deps.s3) }, name);
     for (const attribute of demoAttributes) {
       await createAttribute(deps, name, { name: attribute, foreignKeys: [attribute] });
     }
     const partner = {
-      apiKey: made.apiKey.reveal(),
-      bucket: made.storage.bucket,
-      prefix: made.storage.prefix,
-      accessKeyId: made.storage.accessKeyId,
-      secretAccessKey: made.storage.secretAccessKey.reveal(),
+      apiKey: provisioned.apiKey.reveal(),
+      bucket: provisioned.storage.bucket,
+      prefix: provisioned.storage.prefix,
+      accessKeyId: provisioned.storage.accessKeyId,
+      secretAccessKey: provisioned.storage.secretAccessKey.reveal(),
     };
     await uploadSamples(config, partner);
     return partner;
@@ -45,7 +45,7 @@ export async function provisionDemo(config: Config): Promise<DemoPartner> {
   }
 }
 
-/** As a partner does it: with the partner's own credentials, into its own prefix. */
+/** Uploads like a partner: with its own credentials to its own prefix. */
 async function uploadSamples(config: Config, partner: DemoPartner): Promise<void> {
   const s3 = connectS3({
     endpoint: config.INLET_S3_ENDPOINT ?? null,

@@ -6,7 +6,7 @@ export const demoAttributes = ['sports', 'travel', 'music'] as const;
 const rowsPerPart = 100_000;
 const parts = 3;
 
-/** Three gzipped parts of one delivery, a small file with bad rows to look at, and two files of an audience. */
+/** Three gzipped parts of one delivery, a small file with invalid rows, and two audience files. */
 export function sampleFiles(): { path: string; body: Uint8Array }[] {
   const delivery = Array.from({ length: parts }, (_, part) => ({
     path: `delivery/part-${part}.csv.gz`,
@@ -28,7 +28,7 @@ export function sampleFiles(): { path: string; body: Uint8Array }[] {
   return [...delivery, { path: 'with-bad-rows.csv', body: Buffer.from(bad.join('\n')) }, ...audience];
 }
 
-/** Every third device is one that no import brings. */
+/** Every third device is in no import. */
 function member(n: number): string {
   return `${deviceId(n % 3 === 0 ? -n : n)},${n % 2 === 0 ? 'click' : ''}`;
 }
@@ -38,7 +38,7 @@ function row(n: number): string {
   return n % 5 === 0 ? `${deviceId(n)},${first}|music` : `${deviceId(n)},${first}`;
 }
 
-/** Looks random, but is the same at every start. */
+/** Deterministic, so that every start creates the same devices. */
 function deviceId(n: number): string {
   const hex = createHash('md5').update(String(n)).digest('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

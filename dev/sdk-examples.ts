@@ -2,15 +2,15 @@ import { installPacked } from '../scripts/packages/install-packed.ts';
 import { readExamples, runExample, writeExampleFiles } from '../scripts/sdk/examples.ts';
 import { programOf, runtimes } from '../scripts/sdk/runtimes.ts';
 import { readAddresses } from '../stack/addresses.ts';
-import { complain, messageOf, say, secondsSince } from '../stack/say.ts';
+import { printError, messageOf, say, secondsSince } from '../stack/say.ts';
 import { requireDemoSession } from './demo-session.ts';
 
-// Runs the examples of the SDK's README on every runtime, from the packed SDK, against a running `npm run dev`.
+// Runs the examples of the SDK's README on every runtime with the packed SDK. Requires a running `npm run dev`.
 
 try {
   await main();
 } catch (error) {
-  complain(messageOf(error));
+  printError(messageOf(error));
   process.exitCode = 1;
 }
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readIfThere, writeSecretFile } from './files.ts';
+import { readIfExists, writeSecretFile } from './files.ts';
 import { cloneDirectory } from './paths.ts';
 
 export const stackAddressesSchema = z.object({
@@ -14,7 +14,7 @@ export const stackAddressesSchema = z.object({
       .max(2),
     clusters: z.object({ one: z.literal('inlet_one'), two: z.literal('inlet_two').optional() }),
   }),
-  /** 256 bits in hexadecimal digits, for sealing credentials. */
+  /** 256 bits in hexadecimal, for sealing credentials. */
   sealingKey: z.string(),
   s3: z.object({
     endpoint: z.url(),
@@ -31,14 +31,14 @@ export type StackAddresses = z.infer<typeof stackAddressesSchema>;
 const addressesFile = join(cloneDirectory, '.stack.json');
 
 export function readAddresses(): StackAddresses {
-  const text = readIfThere(addressesFile);
+  const text = readIfExists(addressesFile);
   if (text === undefined) {
-    throw new Error(`The development servers are not up (no ${addressesFile}): run "npm run stack:up" first.`);
+    throw new Error(`The development servers are not running (no ${addressesFile}). Run "npm run stack:up" first.`);
   }
   try {
     return stackAddressesSchema.parse(JSON.parse(text));
   } catch (error) {
-    throw new Error(`${addressesFile} is not what this version writes: run "npm run stack:up" again.`, {
+    throw new Error(`${addressesFile} was written by another version. Run "npm run stack:up" again.`, {
       cause: error,
     });
   }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-export function readIfThere(path: string): string | undefined {
+export function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -9,7 +9,7 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Readers see the old text or the new one, never half of it. Only for our own eyes: it may hold passwords. */
+/** Replaces the file atomically. Only the owner can read it, because it may contain passwords. */
 export function writeSecretFile(path: string, text: string): void {
   const temporary = `${path}.${String(process.pid)}`;
   writeFileSync(temporary, text, { mode: 0o600 });
@@ -19,15 +19,15 @@ export function writeSecretFile(path: string, text: string): void {
 /** Configuration files of one server, by path. */
 export type ConfigFiles = ReadonlyMap<string, string>;
 
-/** A server whose files on disk differ runs with another configuration than the one wanted: it has to start anew. */
+/** False if the files on disk differ, so that the server must restart with the new configuration. */
 export function areCurrent(files: ConfigFiles): boolean {
-  return [...files].every(([path, text]) => readIfThere(path) === text);
+  return [...files].every(([path, text]) => readIfExists(path) === text);
 }
 
 export function writeConfigFiles(files: ConfigFiles): void {
   for (const [path, text] of files) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Written in place, so that a file that belongs to user postgres still does afterwards.
+    // Written in place to preserve the owner, which may be the user postgres.
     writeFileSync(path, text, { mode: 0o600 });
   }
 }

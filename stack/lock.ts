@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stackDirectory } from './paths.ts';
 import { say } from './say.ts';
 
-const patienceMs = 180_000;
+const timeoutMs = 180_000;
 
-// A socket in Linux's abstract namespace: only one process can listen on it, and the kernel drops it when that process
-// ends, however it ends. So unlike a lock file it never goes stale.
-function tryToListen(): Promise<Server | undefined> {
+// A socket in Linux's abstract namespace: only one process can listen on it, and the kernel removes it when that process
+// exits for any reason. Unlike a lock file it never becomes stale.
+function tryLock(): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((connection) => {
       connection.destroy();
@@ -23,19 +23,20 @@ function tryToListen(): Promise<Server | undefined> {
 }
 
 async function waitForLock(): Promise<Server> {
-  const deadline = performance.now() + patienceMs;
-  let told = false;
+  const deadline = performance.now() + timeoutMs;
+  let isReported = false;
   for (;;) {
-    const server = await tryToListen();
+    const server = await tryLock();
     if (server !== undefined) return server;
-    if (performance.now() > deadline) throw new Error('Another stack:up or stack:down of this clone does not end.');
-    if (!told) say('waiting for another stack:up or stack:down of this clone');
-    told = true;
+    if (performance.now() > deadline)
+      throw new Error('Timed out waiting for another stack:up or stack:down of this clone.');
+    if (!isReported) say('Waiting for another stack:up or stack:down of this clone …');
+    isReported = true;
     await sleep(200);
   }
 }
 
-/** Two commands that start or stop the same servers take turns. */
+/** Serializes commands that start or stop the same servers. */
 export async function withLock<Result>(work: () => Promise<Result>): Promise<Result> {
   const server = await waitForLock();
   try {

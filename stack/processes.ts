@@ -1,28 +1,28 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readIfThere } from './files.ts';
+import { readIfExists } from './files.ts';
 
-/** A process that we started: its pid file, and words that its command line must hold. */
+/** A server process, identified by its PID file and its command line. */
 export interface Daemon {
   readonly pidFile: string;
-  /** Pids get used again, so a pid alone proves nothing: without these words it is somebody else's process. */
+  /** Words that the command line must contain. PIDs are reused, so a PID alone does not identify a process. */
   readonly commandLine: readonly string[];
 }
 
 function isThatProcess(pid: number, daemon: Daemon): boolean {
-  // The command line of a process that ended but was not yet collected by its parent is empty: also not running.
-  const commandLine = readIfThere(`/proc/${String(pid)}/cmdline`)?.replaceAll('\0', ' ') ?? '';
+  // A zombie process has an empty command line and counts as not running.
+  const commandLine = readIfExists(`/proc/${String(pid)}/cmdline`)?.replaceAll('\0', ' ') ?? '';
   return daemon.commandLine.every((word) => commandLine.includes(word));
 }
 
 export function pidOf(daemon: Daemon): number | undefined {
-  const pid = Number.parseInt(readIfThere(daemon.pidFile) ?? '', 10);
+  const pid = Number.parseInt(readIfExists(daemon.pidFile) ?? '', 10);
   return pid > 1 && isThatProcess(pid, daemon) ? pid : undefined;
 }
 
-/** The pid file was left behind by a crash, and by now its pid is some other process. */
+/** Whether a stale PID file names another process. */
 export function isPidTakenByAnother(daemon: Daemon): boolean {
-  const pid = Number.parseInt(readIfThere(daemon.pidFile) ?? '', 10);
+  const pid = Number.parseInt(readIfExists(daemon.pidFile) ?? '', 10);
   return pid > 1 && existsSync(`/proc/${String(pid)}`) && !isThatProcess(pid, daemon);
 }
 
@@ -30,13 +30,13 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It ended by itself between our look and our signal.
+    // The process exited in the meantime.
   }
 }
 
-/** Says whether it came true before the time was up. */
-export async function waitUntil(isTrue: () => boolean | Promise<boolean>, patienceMs: number): Promise<boolean> {
-  const deadline = performance.now() + patienceMs;
+/** Polls until the condition holds. Returns false on timeout. */
+export async function waitUntil(isTrue: () => boolean | Promise<boolean>, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
   while (!(await isTrue())) {
     if (performance.now() > deadline) return false;
     await sleep(50);
@@ -44,13 +44,13 @@ export async function waitUntil(isTrue: () => boolean | Promise<boolean>, patien
   return true;
 }
 
-/** Asks the process to end, and after a while makes it. */
-export async function stopDaemon(daemon: Daemon, patienceMs: number): Promise<void> {
+/** Sends SIGTERM, then SIGKILL after the timeout. */
+export async function stopDaemon(daemon: Daemon, timeoutMs: number): Promise<void> {
   const pid = pidOf(daemon);
   if (pid === undefined) return;
   const hasEnded = (): boolean => !isThatProcess(pid, daemon);
   signal(pid, 'SIGTERM');
-  if (await waitUntil(hasEnded, patienceMs)) return;
+  if (await waitUntil(hasEnded, timeoutMs)) return;
   signal(pid, 'SIGKILL');
-  if (!(await waitUntil(hasEnded, 10_000))) throw new Error(`Process ${String(pid)} does not end.`);
+  if (!(await waitUntil(hasEnded, 10_000))) throw new Error(`Process ${String(pid)} does not exit.`);
 }

@@ -2,7 +2,7 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-export function complain(line: string): void {
+export function printError(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
@@ -10,8 +10,8 @@ export function secondsSince(start: number): string {
   return `${((performance.now() - start) / 1000).toFixed(1)} s`;
 }
 
-/** One server, one line, in columns that line up. */
-export function sayServer(name: string, address: string, rest: string): void {
+/** Prints one line per server in aligned columns. */
+export function printServer(name: string, address: string, rest: string): void {
   say(`${name.padEnd(20)} ${address.padEnd(24)} ${rest}`);
 }
 

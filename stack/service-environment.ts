@@ -2,7 +2,7 @@ import type { StackAddresses } from './addresses.ts';
 
 export type Topology = 'one' | 'two';
 
-/** The environment that points a process of Inlet at these servers and at stores and a bucket of its own. */
+/** The environment of an Inlet process that uses these servers with its own database and bucket. */
 export function serviceEnvironment(
   addresses: StackAddresses,
   own: { readonly database: string; readonly bucket: string; readonly topology: Topology },
@@ -10,7 +10,7 @@ export function serviceEnvironment(
   const { postgres, clickhouse, s3, sealingKey } = addresses;
   const shards = own.topology === 'one' ? clickhouse.shards.slice(0, 1) : clickhouse.shards;
   const cluster = clickhouse.clusters[own.topology];
-  if (cluster === undefined) throw new Error('Two shards are needed: npm run stack:up -- --shards 2');
+  if (cluster === undefined) throw new Error('This needs two shards. Run "npm run stack:up -- --shards 2".');
   const postgresUrl = new URL(postgres.url);
   postgresUrl.pathname = `/${own.database}`;
   return {

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readIfThere, writeSecretFile } from './files.ts';
+import { readIfExists, writeSecretFile } from './files.ts';
 import { cloneDirectory, stackDirectory } from './paths.ts';
 import { pickPort } from './ports.ts';
 
@@ -25,19 +25,19 @@ const stateSchema = z.object({
     providerSecretAccessKey: z.string(),
     adminAccessKeyId: z.string(),
     adminSecretAccessKey: z.string(),
-    // A stack from before this was needed gets one now.
+    // Stacks created by older versions have no sealing key.
     sealing: z.string().default(() => secret(32)),
   }),
 });
 
-/** What a stack keeps from one "up" to the next. */
+/** The persistent state of a stack. */
 export type State = z.infer<typeof stateSchema>;
 
 const stateFile = join(stackDirectory, 'state.json');
-const longestDirectory = 80;
+const maxDirectoryBytes = 80;
 
 export function readState(): State | undefined {
-  const text = readIfThere(stateFile);
+  const text = readIfExists(stateFile);
   if (text === undefined) return undefined;
   const state = stateSchema.parse(JSON.parse(text));
   if (state.clone !== cloneDirectory) throw new Error(`${stackDirectory} belongs to the clone in ${state.clone}.`);
@@ -53,20 +53,20 @@ export function portsOf({ ports }: State): number[] {
 }
 
 function prepareDirectory(): void {
-  if (Buffer.byteLength(stackDirectory) > longestDirectory) {
+  if (Buffer.byteLength(stackDirectory) > maxDirectoryBytes) {
     throw new Error(
-      `${stackDirectory} is too long a path for unix sockets: at most ${String(longestDirectory)} bytes.`,
+      `${stackDirectory} is too long for Unix socket paths (at most ${String(maxDirectoryBytes)} bytes).`,
     );
   }
   mkdirSync(stackDirectory, { recursive: true });
-  // "down --purge" removes the whole directory, so it must hold nothing but ours from the beginning.
+  // "down --purge" removes the whole directory, so it must not contain other files.
   if (!existsSync(stateFile) && readdirSync(stackDirectory).length > 0) {
-    throw new Error(`${stackDirectory} is not empty and not a stack of ours: choose another INLET_STACK_DIR.`);
+    throw new Error(`${stackDirectory} is not empty and contains no stack. Choose another INLET_STACK_DIR.`);
   }
-  // Everybody may write to /var/tmp: never put passwords into a directory that somebody else made.
+  // /var/tmp is world-writable: never write passwords to a directory of another user.
   if (statSync(stackDirectory).uid !== process.getuid?.())
     throw new Error(`${stackDirectory} belongs to another user.`);
-  // Others may pass through (user postgres has to) but see nothing.
+  // Other users can traverse but not list it; the user postgres has to traverse it.
   chmodSync(stackDirectory, 0o711);
 }
 
@@ -106,7 +106,7 @@ async function newState(): Promise<State> {
   };
 }
 
-export async function readOrMakeState(): Promise<State> {
+export async function readOrCreateState(): Promise<State> {
   prepareDirectory();
   const state = readState() ?? (await newState());
   writeState(state);

@@ -3,7 +3,7 @@ import { putFile, putFiles } from '../files.ts';
 import { loaded, secondsToAppend } from '../load.ts';
 import { scaled } from '../scale.ts';
 import { withService } from '../service.ts';
-import { engineIsQuiet, makeKnownDevices } from '../warehouse.ts';
+import { waitForMerges, createKnownDevices } from '../warehouse.ts';
 
 const files = 5;
 const rowsOfFile = scaled(10_000_000);
@@ -11,15 +11,15 @@ const members = files * rowsOfFile;
 const rows = scaled(100_000);
 
 export const bench: Bench = {
-  title: 'Appending 100,000 new devices to an audience of 50 million, against appending them to an empty one',
+  title: 'Append 100,000 new devices to an audience of 50 million, compared with an empty audience',
   compares:
-    'Both are Inlet: PATCH, to status 2, with 20 million known devices. The empty audience has one device, because an audience is made from a file.',
+    'Both sides are Inlet: PATCH until status 2, with 20 million known devices. The empty audience has one device, because an audience is created from a file.',
   goal: 1.5,
   run: async (say) =>
     withService('one', async (running) => {
       const { audiences } = running;
-      say('making the known devices and the files, and filling the audience …');
-      await makeKnownDevices(running, { from: 0, count: rowsOfFile * 2 });
+      say('creating the known devices and the files, and filling the audience …');
+      await createKnownDevices(running, { from: 0, count: rowsOfFile * 2 });
       await putFiles(running, 'large/', '.csv.gz', { files, rowsOfFile });
       await putFile(running, 'one.csv', { from: 0, count: 1 });
       const { audienceId: large } = await audiences.create('large', 'large/');
@@ -28,13 +28,13 @@ export const bench: Bench = {
       const pairs = await alternate(5, say, {
         inlet: async (round) => {
           await putFile(running, pathOf(round), { from: members + round * rows, count: rows });
-          await engineIsQuiet(running);
+          await waitForMerges(running);
           return secondsToAppend(audiences, large, pathOf(round), { unique: members + (round + 1) * rows });
         },
         yardstick: async (round) => {
           const { audienceId: empty } = await audiences.create('empty', 'one.csv');
           await loaded(audiences, empty, { unique: 1 });
-          await engineIsQuiet(running);
+          await waitForMerges(running);
           return secondsToAppend(audiences, empty, pathOf(round), { unique: rows + 1 });
         },
       });

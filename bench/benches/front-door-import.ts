@@ -2,7 +2,7 @@ import type { Bench } from '../bench.ts';
 import { frontDoorBench } from '../front-door.ts';
 
 export const bench: Bench = frontDoorBench('POST', {
-  title: 'Queueing imports over 200 connections, against a bare program with the same transaction',
+  title: 'Queue imports over 200 connections, compared with a minimal program that runs the same transaction',
   compares:
-    'Inlet: `POST /v1/marketplace/import` to one api, with key, limit and schema; no worker. Yardstick: Fastify and pg with the statements of that transaction, and nothing else. The ratio is the throughput of Inlet ÷ that of the yardstick.',
+    "Inlet: `POST /v1/marketplace/import` to one api process, with authentication, limits and validation; no worker. Yardstick: Fastify and pg with only the statements of that transaction. The ratio is Inlet's throughput ÷ the yardstick's.",
 });

@@ -4,7 +4,7 @@ import { secondsToLoad } from '../load.ts';
 import { otherPartners } from '../other-partners.ts';
 import { withService, type Running } from '../service.ts';
 import { prepareTenMillion, tenMillion } from '../ten-million.ts';
-import { forgetMembers } from '../warehouse.ts';
+import { deleteMembers } from '../warehouse.ts';
 
 const path = 'members.csv.gz';
 const partnerCount = 5;
@@ -12,24 +12,24 @@ const audiencesOfRound = 10;
 const rows = 1000;
 
 export const bench: Bench = {
-  title: 'A small audience while another partner loads 10 million rows, against the same without that load',
+  title: 'Load a small audience while another partner loads 10 million rows, compared with an idle system',
   compares:
-    'Both are Inlet: from POST to status 2 of an audience of 1,000 rows, the median of ten that are made one after the other by five partners. The large load is started again when it ends.',
+    'Both sides are Inlet: an audience of 1,000 rows from POST to status 2, median of ten audiences created one after the other by five partners. The large load restarts when it completes.',
   run: async (say) =>
     withService('one', async (running) => {
-      say('making the partners, the known devices and the files …');
+      say('creating the partners, the known devices and the files …');
       await prepareTenMillion(running, path);
       const clients = await otherPartners(running, partnerCount, 'small.csv', rows);
       const all = { underLoad: new Array<number>(), idle: new Array<number>() };
       const pairs = await alternate(5, say, {
         inlet: async (round) => {
-          await forgetMembers(running);
+          await deleteMembers(running);
           const latencies = await whileLoading(running, () => createSmall(clients));
           if (round > 0) all.underLoad.push(...latencies);
           return median(latencies);
         },
         yardstick: async (round) => {
-          await forgetMembers(running);
+          await deleteMembers(running);
           const latencies = await createSmall(clients);
           if (round > 0) all.idle.push(...latencies);
           return median(latencies);

@@ -2,7 +2,7 @@ import type { Bench } from '../bench.ts';
 import { loadBench } from '../load-against-bare-engine.ts';
 
 export const bench: Bench = loadBench({
-  title: 'An audience from a plain file of 10 million rows, with 20 million known devices',
+  title: 'Load an audience from an uncompressed file of 10 million rows, with 20 million known devices',
   goal: 1.3,
   path: 'members.csv',
   until: 'done',

@@ -5,7 +5,7 @@ import { otherPartners } from '../other-partners.ts';
 import { scaled } from '../scale.ts';
 import { withService } from '../service.ts';
 import { prepareTenMillion, tenMillion } from '../ten-million.ts';
-import { forgetMembers } from '../warehouse.ts';
+import { deleteMembers } from '../warehouse.ts';
 
 const path = 'members.csv.gz';
 const partnerCount = 10;
@@ -14,27 +14,27 @@ const rowsOfAudience = 100_000;
 const rows = partnerCount * audiencesOfPartner * rowsOfAudience;
 
 export const bench: Bench = {
-  title: 'Rows per second of 1,000 audiences of 100,000 rows each, against those of one load of 10 million',
+  title: 'Rows per second of 1,000 audiences of 100,000 rows each, compared with one load of 10 million rows',
   compares:
-    'Both are Inlet, to status 2; inlet and yardstick are seconds per million rows. The audiences belong to 10 partners, because those of one partner are loaded one after the other. One pair.',
+    "Both sides are Inlet until status 2, in seconds per million rows. The audiences belong to 10 partners, because one partner's audiences load one after the other. One pair.",
   better: 'higher',
   run: async (say) =>
     withService('one', async (running) => {
-      say('making the partners, the known devices and the files …');
+      say('creating the partners, the known devices and the files …');
       await prepareTenMillion(running, path);
       const clients = await otherPartners(running, partnerCount, path, rowsOfAudience);
       await secondsToLoad(running.audiences, path, tenMillion); // the warm-up
-      await forgetMembers(running);
+      await deleteMembers(running);
       const many = await secondsOf(() => Promise.all(clients.map(loadAll)));
-      await forgetMembers(running);
+      await deleteMembers(running);
       const one = await secondsToLoad(running.audiences, path, tenMillion);
-      say(`all of the small ones ${many.toFixed(2)} s, the large one ${one.toFixed(2)} s`);
+      say(`small audiences ${many.toFixed(2)} s, large load ${one.toFixed(2)} s`);
       const pairs = [{ inlet: (many / rows) * 1_000_000, yardstick: (one / tenMillion.rows) * 1_000_000 }];
       return { pairs, rows };
     }),
 };
 
-/** Asks for all audiences, then waits for each. */
+/** Creates all audiences, then waits for each. */
 async function loadAll(client: AudienceClient): Promise<void> {
   const ids: number[] = [];
   for (let n = 0; n < audiencesOfPartner; n++) ids.push((await client.create(`audience ${n}`, path)).audienceId);

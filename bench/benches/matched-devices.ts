@@ -10,20 +10,20 @@ const members = scaled(10_000_000);
 const known = scaled(50_000_000);
 
 export const bench: Bench = {
-  title: 'Counting the unique and the matched devices of an audience of 10 million against 50 million known devices',
+  title: 'Count the unique and matched devices of an audience of 10 million among 50 million known devices',
   compares:
-    'Inlet: both counts as the worker asks for them. Yardstick: the bare `full_sorting_merge` join by hand, for the matched devices only.',
+    'Inlet: both counts as the worker requests them. Yardstick: a hand-written `full_sorting_merge` join for the matched devices only.',
   goal: 1.3,
   run: async (say) =>
     withService('one', async ({ stores, engine }) => {
-      say(`making ${known.toLocaleString('en')} known devices and ${members.toLocaleString('en')} members …`);
+      say(`creating ${known.toLocaleString('en')} known devices and ${members.toLocaleString('en')} members …`);
       const insert = (table: string, values: string, count: number): Promise<unknown> =>
         engine.command({
           query: `INSERT INTO ${table} SELECT ${values} FROM numbers(${count}) SETTINGS optimize_on_insert = 0`,
         });
       await insert('known_devices_local', deviceSql(`number + ${members / 2}`), known);
       await insert('audience_devices_local', `1, 1, 0, ${deviceSql('number')}, '', 1`, members);
-      // Another audience of the same partner, which must not be read.
+      // Another audience of the same partner, which the counts must not read.
       await insert('audience_devices_local', `1, 2, 0, ${deviceSql('number')}, '', 1`, members / 2);
       const own = connectTestEngine(stores);
       const warehouse = clickhouseAudienceWarehouse(own);
@@ -43,7 +43,7 @@ export const bench: Bench = {
     }),
 };
 
-/** What the engine says of the statements. */
+/** Duration and peak memory from the query log. */
 async function ownFigures(engine: Running['engine'], database: string): Promise<string[]> {
   await engine.command({ query: 'SYSTEM FLUSH LOGS' });
   const result = await engine.query({

@@ -3,7 +3,7 @@ import { putFile } from '../files.ts';
 import { loaded, secondsToAppend } from '../load.ts';
 import { scaled } from '../scale.ts';
 import { withService } from '../service.ts';
-import { engineIsQuiet, forgetMembers } from '../warehouse.ts';
+import { waitForMerges, deleteMembers } from '../warehouse.ts';
 import { withPostgresWay } from '../yardsticks/postgres-way.ts';
 
 const rows = scaled(5_000_000);
@@ -13,24 +13,24 @@ const base = 'base.csv.gz';
 const added = 'added.csv.gz';
 
 export const bench: Bench = {
-  title: 'Appending 5 million rows to an audience of 5 million, half of them there already, against PostgreSQL',
+  title: 'Append 5 million rows, half of them already present, to an audience of 5 million, compared with PostgreSQL',
   compares:
-    'Inlet: PATCH with a gzipped file, to status 2. Yardstick: `COPY` of the unpacked file from the disk of the server into an unlogged table, then `INSERT … ON CONFLICT DO NOTHING` into a table with a unique index on audience, device and event. The ratio says how many times faster Inlet is.',
+    "Inlet: PATCH with a gzipped file until status 2. Yardstick: `COPY` of the uncompressed file from the server's disk into an unlogged table, then `INSERT … ON CONFLICT DO NOTHING` into a table with a unique index on audience, device and event. The ratio is Inlet's speedup.",
   better: 'higher',
   goal: 10,
   run: async (say) =>
     withService('one', async (running) => {
       const { audiences } = running;
-      say('making the files …');
+      say('creating the files …');
       await putFile(running, base, { from: 0, count: rows });
       await putFile(running, added, { from: rows - alreadyThere, count: rows });
       return withPostgresWay(running, { base, added }, after, async (postgres) => {
         const pairs = await alternate(5, say, {
           inlet: async () => {
-            await forgetMembers(running);
+            await deleteMembers(running);
             const { audienceId } = await audiences.create('base', base);
             await loaded(audiences, audienceId, { unique: rows });
-            await engineIsQuiet(running);
+            await waitForMerges(running);
             return secondsToAppend(audiences, audienceId, added, { unique: after });
           },
           yardstick: async () => {

@@ -5,15 +5,15 @@ import { alternate, secondsOf, summarize, type Bench, type Pair } from '../bench
 import { scaled } from '../scale.ts';
 import { withService, type Running } from '../service.ts';
 
-/** In flight at a time: as many connections are in use. */
+/** Requests in flight, each on its own connection. */
 const together = 8;
 
 type Reading = { readonly api: ApiClient; readonly id: number };
 
 export const bench: Bench = {
-  title: 'Reading one import log under the role of the api, against the rights of the owner',
+  title: 'Read one import log with row-level security, compared with the table owner',
   compares:
-    'Both are Inlet: the seconds of 1,000 GET of one record, eight at a time, by two partners in turn, so that a connection mostly speaks for the other one than before. Yardstick: `INLET_API_ROLE=none`, without row security.',
+    'Both sides are Inlet: 1,000 GET requests for one record, eight at a time, alternating between two partners so that connections keep switching partners. Yardstick: `INLET_API_ROLE=none`, without row-level security.',
   run: async (say) =>
     withService('one', async (running) => {
       const requests = scaled(1_000);
@@ -40,7 +40,7 @@ function ratioOf(pairs: readonly Pair[]): string {
   return `${ratio} (${spread.join(' to ')})`;
 }
 
-/** An api, and two partners with an import each. */
+/** An api and two partners with one import each. */
 async function startTwo(
   { stores }: Running,
   settings: { readonly [name: string]: string },

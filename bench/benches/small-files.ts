@@ -3,23 +3,23 @@ import { putFile, putFiles } from '../files.ts';
 import { secondsToLoad } from '../load.ts';
 import { scaled } from '../scale.ts';
 import { withService } from '../service.ts';
-import { forgetMembers } from '../warehouse.ts';
+import { deleteMembers } from '../warehouse.ts';
 
 const files = scaled(1000);
 const rowsOfFile = 5000;
 const rows = files * rowsOfFile;
 
 export const bench: Bench = {
-  title: '1,000 files of 5,000 rows under a prefix, against one file of 5,000,000 rows',
-  compares: 'Inlet: create an audience from the prefix, to status 2. Yardstick: Inlet with the one file.',
+  title: 'Load 1,000 files of 5,000 rows under a prefix, compared with one file of 5,000,000 rows',
+  compares: 'Inlet: create an audience from the prefix, until status 2. Yardstick: Inlet with one file.',
   goal: 1.5,
   run: async (say) =>
     withService('one', async (running) => {
-      say('making the files …');
+      say('creating the files …');
       await putFile(running, 'one/all.csv', { from: 0, count: rows });
       await putFiles(running, 'many/', '.csv', { files, rowsOfFile });
       const load = (path: string) => async (): Promise<number> => {
-        await forgetMembers(running);
+        await deleteMembers(running);
         return secondsToLoad(running.audiences, path, { unique: rows });
       };
       const pairs = await alternate(5, say, { inlet: load('many/'), yardstick: load('one/all.csv') });

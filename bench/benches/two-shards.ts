@@ -2,24 +2,24 @@ import { alternate, secondsOf, type Bench } from '../bench.ts';
 import { loaded } from '../load.ts';
 import { withService, type Running } from '../service.ts';
 import { prepareTenMillion, tenMillion } from '../ten-million.ts';
-import { forgetMembers } from '../warehouse.ts';
+import { deleteMembers } from '../warehouse.ts';
 
 const path = 'members.csv.gz';
 
 export const bench: Bench = {
-  title: 'An audience from a gzipped file of 10 million rows on two shards, against one shard',
+  title: 'Load an audience from a gzipped file of 10 million rows on two shards, compared with one shard',
   compares:
-    'Both are Inlet, to status 2, on the same machine: two shards have no more processors than one. The records must be equal.',
+    'Both sides are Inlet until status 2 on the same machine, so two shards have no more CPUs than one. The records must be equal.',
   goal: 1.2,
   run: async (say) =>
     withService('two', (two) =>
       withService('one', async (one) => {
-        say('making the known devices and the file, twice …');
+        say('creating the known devices and the file, twice …');
         await prepareTenMillion(two, path);
         await prepareTenMillion(one, path);
         const records: { inlet?: string; yardstick?: string } = {};
         const load = (side: 'inlet' | 'yardstick', running: Running) => async (): Promise<number> => {
-          await forgetMembers(running);
+          await deleteMembers(running);
           return secondsOf(async () => {
             records[side] = await loadedRecord(running);
           });
@@ -31,7 +31,7 @@ export const bench: Bench = {
     ),
 };
 
-/** What must not depend on the number of shards. */
+/** The fields that must not depend on the number of shards. */
 async function loadedRecord({ audiences }: Running): Promise<string> {
   const { audienceId } = await audiences.create(path, path);
   const { unique_devices, matched_devices, uploaded_devices, file } = await loaded(audiences, audienceId, tenMillion);

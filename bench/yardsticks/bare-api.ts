@@ -3,8 +3,8 @@ import { Pool } from 'pg';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
-// What one would write by hand: Fastify and pg, and the statements of the two operations of Inlet, without keys, limits, schemas
-// or a log. A program of its own, started by `front-door.ts`; it reads where to go, and prints its address.
+// A minimal hand-written API: Fastify and pg with the statements of two Inlet operations, without keys, limits, schemas or
+// logs. `front-door.ts` starts it as a separate process, passes the settings on stdin and reads the address from stdout.
 
 const given = z.object({ postgresUrl: z.string(), partnerId: z.int() });
 const { postgresUrl, partnerId } = given.parse(JSON.parse(await text(process.stdin)));

@@ -3,21 +3,21 @@ import { secondsOf } from '../bench.ts';
 import { objectOf } from '../files.ts';
 import type { Running } from '../service.ts';
 
-/** Of nobody: what a yardstick writes is no partner's. */
-export const nobody = 999_999;
+/** A partner ID for rows that a yardstick writes. */
+export const yardstickPartnerId = 999_999;
 
 export type BareInsert = (running: Running, path: string, settings: ClickHouseSettings) => Promise<number>;
 
-/** The bare engine: an audience's file into the table in which Inlet puts it, nothing judged and nothing counted. */
+/** Inserts an audience file into Inlet's final table without validating or counting. */
 export const insertMembers: BareInsert = (running, path, settings) => {
-  const values = `${nobody}, 1, 0, device, event, 1`;
+  const values = `${yardstickPartnerId}, 1, 0, device, event, 1`;
   return insertFrom(running, path, settings, 'device UUID, event String', (file) => {
     return `INSERT INTO audience_devices_local (partner_id, audience_id, generation, device, event, file_id)
       SELECT ${values} FROM ${file}`;
   });
 };
 
-/** The same for a file of five columns, with the ids of the attributes in place of their keys. */
+/** Inserts a file of five columns, with attribute IDs in place of keys. */
 export function insertAttributes(attributes: ReadonlyMap<string, number>): BareInsert {
   const columns = 'device UUID, id_type UInt8, country String, operation UInt8, keys String';
   const keys = [...attributes.keys()].map((key) => `'${key}'`).join();
@@ -27,7 +27,7 @@ export function insertAttributes(attributes: ReadonlyMap<string, number>): BareI
     insertFrom(running, path, settings, columns, (file) => {
       return `INSERT INTO device_attributes_local
           (partner_id, attribute_id, device, id_type, country, version, is_deleted)
-        SELECT ${nobody}, ${attribute}, device, id_type, country, 1, operation FROM ${file}`;
+        SELECT ${yardstickPartnerId}, ${attribute}, device, id_type, country, 1, operation FROM ${file}`;
     });
 }
 

@@ -5,9 +5,9 @@ import type { BareInsert } from './bare-engine.ts';
 type Candidate = { readonly threads: number; readonly blockRows: number | null };
 
 /**
- * Which of these is the fastest depends on the machine. Ten million gzipped rows, medians of four runs on two cores that
- * were never quiet, in seconds of processor time: 11.7 with one thread and blocks as they come, 12.9 with two; with two
- * threads and blocks of 4,000,000 rows 12.8, of 524,288 10.9, of 262,144 11.0, of 131,072 9.7.
+ * Which of these is fastest depends on the machine. CPU seconds for ten million gzipped rows, medians of four runs on two
+ * busy cores: 11.7 with one thread and default blocks, 12.9 with two threads; with two threads and blocks of 4,000,000 rows
+ * 12.8, of 524,288 rows 10.9, of 262,144 rows 11.0, of 131,072 rows 9.7.
  */
 const candidates: readonly Candidate[] = [
   { threads: 1, blockRows: null },
@@ -18,7 +18,7 @@ const candidates: readonly Candidate[] = [
 
 export type FastestInsert = { readonly run: () => Promise<number>; readonly note: string };
 
-/** Tries them all twice, from an empty table each time, and keeps the one with the best time. */
+/** Runs each candidate twice, always from an empty table, and keeps the fastest. */
 export async function fastestInsert(
   running: Running,
   path: string,

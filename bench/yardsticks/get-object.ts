@@ -5,13 +5,13 @@ import { z } from 'zod';
 import type { TestPartner } from '../../test/support/partners.ts';
 import { secondsOf } from '../bench.ts';
 
-/** The body of an object of the partner. */
+/** Opens one of the partner's objects. */
 export async function openObject({ s3, bucket, prefix }: TestPartner, path: string): Promise<Readable> {
   const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: prefix + path }));
   return z.instanceof(Readable).parse(Body);
 }
 
-export async function readToNowhere(partner: TestPartner, path: string): Promise<{ seconds: number; bytes: number }> {
+export async function readAndDiscard(partner: TestPartner, path: string): Promise<{ seconds: number; bytes: number }> {
   let bytes = 0;
   const seconds = await secondsOf(async () => {
     const body = await openObject(partner, path);

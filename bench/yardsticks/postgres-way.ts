@@ -13,8 +13,8 @@ import { openObject } from './get-object.ts';
 export type PostgresWay = { readonly prepare: () => Promise<void>; readonly append: () => Promise<number> };
 
 /**
- * COPY into a table without a log, then INSERT … ON CONFLICT DO NOTHING into one with a unique index. The server reads
- * files that lie unpacked on its own disk, so that nothing but PostgreSQL itself is measured.
+ * COPY into an unlogged table, then INSERT … ON CONFLICT DO NOTHING into a table with a unique index. The server reads
+ * uncompressed files from its own disk, so that only PostgreSQL is measured.
  */
 export async function withPostgresWay<T>(
   running: Running,
@@ -44,11 +44,11 @@ async function unpack({ partner }: Running, path: string, file: string): Promise
 }
 
 async function copy(client: Client, table: 'base' | 'staging', file: string): Promise<void> {
-  // An event that is empty is a value here: nulls would not collide in the index.
+  // Empty events must not become NULL, because NULLs do not conflict in the index.
   await client.query(`COPY bench.${table} FROM '${file}' (FORMAT csv, FORCE_NOT_NULL (event))`);
 }
 
-/** The same members before each round, the index freshly built and everything on disk. */
+/** Restores the same members before each round, with a fresh index and a checkpoint. */
 async function fill(client: Client): Promise<void> {
   await client.query(`
     DROP TABLE IF EXISTS bench.member;

@@ -18,11 +18,11 @@ const completeMark = join(cephDirectory, 'complete');
 const startedMark = join(cephDirectory, 'osd-started');
 const monitorMap = join(cephDirectory, 'monmap');
 
-/** Is there a cluster on disk that can come back with its data? */
-export function canComeBack(): boolean {
+/** Whether a cluster on disk can restart with its data. */
+export function canRestart(): boolean {
   if (!existsSync(completeMark)) return false;
   if (cephPid('ceph-osd') !== undefined) return true;
-  // The memory store writes this file last in a full shutdown. Is it older than the start, the data is gone.
+  // The memory store writes this file last in a clean shutdown. If it is older than the start, the data is lost.
   const saved = statSync(join(osdDirectory, 'collections'), { throwIfNoEntry: false });
   const started = statSync(startedMark, { throwIfNoEntry: false });
   return saved !== undefined && started !== undefined && saved.mtimeMs > started.mtimeMs;
@@ -34,7 +34,7 @@ async function startOsd(): Promise<void> {
   await startCephDaemon('ceph-osd');
 }
 
-async function makeKeyring(): Promise<void> {
+async function createKeyring(): Promise<void> {
   const everything = ['mon', 'osd', 'mgr'].flatMap((daemon) => ['--cap', daemon, 'allow *']);
   const keys = [
     ['mon.', '--cap', 'mon', 'allow *'],
@@ -45,14 +45,14 @@ async function makeKeyring(): Promise<void> {
   for (const key of keys) await run('ceph-authtool', [keyringFile, '--gen-key', '-n', ...key]);
 }
 
-export async function makeCluster(state: State): Promise<void> {
+export async function createCluster(state: State): Promise<void> {
   rmSync(cephDirectory, { recursive: true, force: true });
   for (const directory of [cephDirectory, monitorDirectory, osdDirectory]) mkdirSync(directory, { mode: 0o700 });
   writeConfigFiles(cephConfigFiles(state));
-  await makeKeyring();
+  await createKeyring();
   const address = monitorAddress(state);
   await run('monmaptool', ['--create', '--fsid', state.cephClusterId, '--addv', 'a', address, monitorMap]);
-  // The monitor takes over all keys of the keyring, the one of the OSD as well.
+  // The monitor imports all keys of the keyring, including the OSD's.
   await runCeph('ceph-mon', ['--mkfs', '-i', 'a', '--monmap', monitorMap, '--keyring', keyringFile]);
   await startCephDaemon('ceph-mon');
   const osdId = randomUUID();
@@ -65,8 +65,8 @@ export async function makeCluster(state: State): Promise<void> {
   writeFileSync(completeMark, '');
 }
 
-/** The monitor remembers its own address, so a new port has to be told to it before it starts. */
-async function tellMonitorItsAddress(state: State): Promise<void> {
+/** The monitor stores its own address, so a new port must be injected before it starts. */
+async function updateMonitorAddress(state: State): Promise<void> {
   await runCeph('ceph-mon', ['-i', 'a', '--extract-monmap', monitorMap]);
   await run('monmaptool', ['--rm', 'a', monitorMap]);
   await run('monmaptool', ['--addv', 'a', monitorAddress(state), monitorMap]);
@@ -76,7 +76,7 @@ async function tellMonitorItsAddress(state: State): Promise<void> {
 export async function restartCluster(state: State): Promise<void> {
   writeConfigFiles(cephConfigFiles(state));
   if (cephPid('ceph-mon') === undefined) {
-    await tellMonitorItsAddress(state);
+    await updateMonitorAddress(state);
     await startCephDaemon('ceph-mon');
   }
   await startOsd();

@@ -28,38 +28,38 @@ cluster addr = 127.0.0.1
 keyring = ${keyringFile}
 run dir = ${cephDirectory}
 log file = ${cephDirectory}/$name.log
-# No admin sockets: nobody asks them, and the tools would fight with the gateway over the same path.
+# No admin sockets: they are not used, and the tools and the gateway would compete for the same path.
 admin socket =
-# One OSD has to be enough for everything.
+# A single OSD serves everything.
 osd pool default size = 1
 osd pool default min size = 1
 osd pool default pg num = 4
 osd crush chooseleaf type = 0
 mon allow pool size one = true
 mon osd min up ratio = 0
-# The first start makes one pool after the other, and each waits for the monitor to write the next map.
+# The first start creates pools one after the other, and each waits for the monitor's next map.
 paxos propose interval = 0.05
 paxos min wait = 0.01
 auth allow insecure global id reclaim = false
-# A disk that others have filled is no reason to stop.
+# Keep running on a nearly full disk.
 mon data avail crit = 1
 mon data avail warn = 2
 mon data = ${monitorDirectory}
 osd data = ${osdDirectory}
 osd objectstore = memstore
 memstore device bytes = ${String(memstoreBytes)}
-# The memory store is written to disk only in a full shutdown.
+# The memory store is written to disk only in a clean shutdown.
 osd fast shutdown = false
 rgw data = ${cephDirectory}/rgw
-# Without it every answer waits 40 ms for an acknowledgement.
+# Without tcp_nodelay every response is delayed by 40 ms.
 rgw frontends = beast endpoint=127.0.0.1:${String(state.ports.s3)} tcp_nodelay=1
 rgw dynamic resharding = false
-# Roles: the key seals the tokens that the gateway gives out, and must have 16 characters.
+# STS roles: the key encrypts session tokens and must have 16 characters.
 rgw s3 auth use sts = true
-# Of several ways to know a caller the first says what is wrong: with the default order only "AccessDenied".
+# The first authentication method determines the error code; the default order only yields "AccessDenied".
 rgw s3 auth order = local, sts
 rgw sts key = ${state.cephClusterId.replaceAll('-', '').slice(0, 16)}
-# Deleted objects give their memory back after a minute and not after two hours.
+# Free the memory of deleted objects after one minute instead of two hours.
 rgw gc obj min wait = 60
 rgw gc processor period = 60
 rgw gc processor max time = 60

@@ -5,16 +5,15 @@ import { cephDirectory, configFile } from './config.ts';
 
 type DaemonName = 'ceph-mon' | 'ceph-osd' | 'radosgw';
 
-// The gateway takes the name of the administrator, because with a name of its own it finds no key and hangs.
+// The gateway uses the administrator's name, because with its own name it finds no key and hangs.
 const identities: Record<DaemonName, readonly string[]> = {
   'ceph-mon': ['-i', 'a'],
   'ceph-osd': ['-i', '0'],
   radosgw: ['-n', 'client.admin'],
 };
 
-// The object store writes all it holds to disk before it ends. The gateway keeps nothing, and without an object store its
-// shutdown hangs.
-const patienceMs: Record<DaemonName, number> = { 'ceph-mon': 10_000, 'ceph-osd': 60_000, radosgw: 4000 };
+// The OSD writes all its data to disk before it exits. The gateway has no data, and its shutdown hangs without an OSD.
+const timeoutMs: Record<DaemonName, number> = { 'ceph-mon': 10_000, 'ceph-osd': 60_000, radosgw: 4000 };
 
 function daemonOf(name: DaemonName): Daemon {
   return { pidFile: join(cephDirectory, `${name}.pid`), commandLine: [name, configFile] };
@@ -25,14 +24,14 @@ export function cephPid(name: DaemonName): number | undefined {
 }
 
 async function stopCephDaemon(name: DaemonName): Promise<void> {
-  await stopDaemon(daemonOf(name), patienceMs[name]);
+  await stopDaemon(daemonOf(name), timeoutMs[name]);
 }
 
 export function runCeph(command: string, commandArguments: readonly string[]): Promise<string> {
   return run(command, ['--conf', configFile, ...commandArguments]);
 }
 
-/** The daemon goes to the background by itself, once it has read its configuration and its data. */
+/** The daemon moves itself to the background after it has read its configuration and data. */
 export async function startCephDaemon(name: DaemonName): Promise<void> {
   if (cephPid(name) !== undefined) return;
   await runCeph(name, [...identities[name], '--pid-file', daemonOf(name).pidFile]);

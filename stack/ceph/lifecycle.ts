@@ -4,20 +4,20 @@ import { keepOrPickPort } from '../ports.ts';
 import { waitUntil } from '../processes.ts';
 import { messageOf, say } from '../say.ts';
 import { portsOf, writeState, type State } from '../state.ts';
-import { canComeBack, makeCluster, restartCluster } from './cluster.ts';
+import { canRestart, createCluster, restartCluster } from './cluster.ts';
 import { cephConfigFiles, cephDirectory, s3Endpoint } from './config.ts';
 import { cephPid, stopCeph } from './daemons.ts';
-import { doUsersGetAnswers, ensureUsers } from './users.ts';
+import { canUsersList, ensureUsers } from './users.ts';
 
 export function cephPids(): number[] {
   return [cephPid('ceph-mon') ?? [], cephPid('ceph-osd') ?? [], cephPid('radosgw') ?? []].flat();
 }
 
 export async function isCephHealthy(state: State): Promise<boolean> {
-  return cephPids().length === 3 && (await doUsersGetAnswers(state));
+  return cephPids().length === 3 && (await canUsersList(state));
 }
 
-async function doesGatewayAnswer(state: State): Promise<boolean> {
+async function isGatewayUp(state: State): Promise<boolean> {
   try {
     return (await fetch(s3Endpoint(state), { signal: AbortSignal.timeout(2000) })).ok;
   } catch {
@@ -26,39 +26,39 @@ async function doesGatewayAnswer(state: State): Promise<boolean> {
 }
 
 async function waitForService(state: State): Promise<void> {
-  if (!(await waitUntil(() => doesGatewayAnswer(state), 45_000))) {
-    throw new Error(`the S3 gateway does not answer; see the logs in ${cephDirectory}`);
+  if (!(await waitUntil(() => isGatewayUp(state), 45_000))) {
+    throw new Error(`The S3 gateway does not respond; see the logs in ${cephDirectory}`);
   }
   await ensureUsers(state);
-  if (!(await doUsersGetAnswers(state))) throw new Error(`S3 refuses its users; see the logs in ${cephDirectory}`);
+  if (!(await canUsersList(state))) throw new Error(`S3 rejects its users; see the logs in ${cephDirectory}`);
 }
 
-async function comeBack(state: State): Promise<boolean> {
+async function tryRestart(state: State): Promise<boolean> {
   try {
     await restartCluster(state);
     await waitForService(state);
     return true;
   } catch (error) {
-    say(`S3: the old data does not come back (${messageOf(error).split('\n')[0] ?? ''})`);
+    say(`S3: cannot restart with the existing data (${messageOf(error).split('\n')[0] ?? ''})`);
     return false;
   }
 }
 
-/** Says whether it had to be started. */
+/** Returns whether it had to be started. */
 export async function ensureCeph(state: State): Promise<boolean> {
   if (areCurrent(cephConfigFiles(state)) && (await isCephHealthy(state))) return false;
   const isNew = !existsSync(cephDirectory);
-  // What still runs ends in the right order, so that the object store can save what it holds.
+  // Stops the remaining daemons in order, so that the OSD can save its data.
   await stopCeph();
   state.ports.cephMonitor = await keepOrPickPort(state.ports.cephMonitor, portsOf(state));
   state.ports.s3 = await keepOrPickPort(state.ports.s3, portsOf(state));
   writeState(state);
-  if (!isNew && canComeBack() && (await comeBack(state))) return true;
+  if (!isNew && canRestart() && (await tryRestart(state))) return true;
   if (!isNew) {
-    say('S3: Ceph was not shut down cleanly and its memory is lost: starting with an empty one');
+    say('S3: Ceph was not shut down cleanly, and its in-memory data is lost. Starting empty.');
     await stopCeph();
   }
-  await makeCluster(state);
+  await createCluster(state);
   await waitForService(state);
   return true;
 }

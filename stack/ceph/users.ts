@@ -3,7 +3,7 @@ import { run } from '../run.ts';
 import type { State } from '../state.ts';
 import { configFile, s3Endpoint } from './config.ts';
 
-// radosgw-admin ends with the number of the system error: here EEXIST, and our keys never change.
+// radosgw-admin exits with the errno. EEXIST is accepted, because the keys never change.
 const userExists = 17;
 
 interface Keys {
@@ -11,7 +11,7 @@ interface Keys {
   readonly secretAccessKey: string;
 }
 
-async function makeUser(uid: string, keys: Keys, more: readonly string[]): Promise<void> {
+async function createUser(uid: string, keys: Keys, more: readonly string[]): Promise<void> {
   const options = ['--uid', uid, '--display-name', uid, ...more];
   const keyOptions = ['--access-key', keys.accessKeyId, '--secret-key', keys.secretAccessKey];
   await run('radosgw-admin', ['--conf', configFile, 'user', 'create', ...options, ...keyOptions], {
@@ -26,12 +26,12 @@ function keysOf({ secrets }: State): { provider: Keys; admin: Keys } {
   };
 }
 
-/** "provider" owns the shared bucket; "inlet-admin" may make users and their policies over HTTP. */
+/** "provider" owns the shared bucket; "inlet-admin" can create users and their policies over HTTP. */
 export async function ensureUsers(state: State): Promise<void> {
   const { provider, admin } = keysOf(state);
   await Promise.all([
-    makeUser('provider', provider, []),
-    makeUser('inlet-admin', admin, ['--caps', 'users=*;buckets=*;user-policy=*']),
+    createUser('provider', provider, []),
+    createUser('inlet-admin', admin, ['--caps', 'users=*;buckets=*;user-policy=*']),
   ]);
 }
 
@@ -53,8 +53,8 @@ async function canList(state: State, credentials: Keys): Promise<boolean> {
   }
 }
 
-/** Both users get an answer that comes from the object store, so gateway, store and users are all there. */
-export async function doUsersGetAnswers(state: State): Promise<boolean> {
+/** Listing buckets requires the gateway, the OSD and the users, so it checks all of them. */
+export async function canUsersList(state: State): Promise<boolean> {
   const { provider, admin } = keysOf(state);
   const answers = await Promise.all([canList(state, provider), canList(state, admin)]);
   return answers.every(Boolean);

@@ -6,28 +6,28 @@ import { stopShard } from '../clickhouse/lifecycle.ts';
 import { withLock } from '../lock.ts';
 import { stackDirectory } from '../paths.ts';
 import { stopPostgres } from '../postgres/lifecycle.ts';
-import { complain, messageOf, say, secondsSince } from '../say.ts';
+import { printError, messageOf, say, secondsSince } from '../say.ts';
 import { readState } from '../state.ts';
 
 async function down(purge: boolean): Promise<void> {
   const start = performance.now();
   removeAddresses();
   if (readState() === undefined) {
-    say(`nothing to stop: there is no stack in ${stackDirectory}`);
+    say(`Nothing to stop: no stack in ${stackDirectory}`);
     return;
   }
   const results = await Promise.allSettled([stopPostgres(), stopShard(1), stopShard(2), stopCeph()]);
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [messageOf(result.reason)] : []));
   if (failures.length > 0) throw new Error(failures.join('\n'));
   if (purge) rmSync(stackDirectory, { recursive: true, force: true });
-  const data = purge ? `removed ${stackDirectory}` : `data stays in ${stackDirectory}`;
-  say(`all stopped after ${secondsSince(start)}; ${data}`);
+  const data = purge ? `Removed ${stackDirectory}` : `Data remains in ${stackDirectory}`;
+  say(`All servers stopped in ${secondsSince(start)}. ${data}`);
 }
 
 const { values } = parseArgs({ options: { purge: { type: 'boolean', default: false } } });
 try {
   await withLock(() => down(values.purge));
 } catch (error) {
-  complain(messageOf(error));
+  printError(messageOf(error));
   process.exitCode = 1;
 }

@@ -2,12 +2,12 @@ import { cephPids, isCephHealthy } from '../ceph/lifecycle.ts';
 import { isShardHealthy, shardNumbers, shardPid, shardPorts } from '../clickhouse/lifecycle.ts';
 import { stackDirectory } from '../paths.ts';
 import { isPostgresHealthy, postgresPids } from '../postgres/lifecycle.ts';
-import { complain, messageOf, say, sayServer } from '../say.ts';
+import { printError, messageOf, say, printServer } from '../say.ts';
 import { readState, type State } from '../state.ts';
 
 function report(name: string, port: number, pids: readonly number[], healthy: boolean): boolean {
-  const processes = pids.length === 0 ? 'no process' : `pid ${pids.join(' ')}`;
-  sayServer(name, `127.0.0.1:${String(port)}`, `${healthy ? 'healthy' : 'NOT HEALTHY'}, ${processes}`);
+  const processes = pids.length === 0 ? 'not running' : `pid ${pids.join(' ')}`;
+  printServer(name, `127.0.0.1:${String(port)}`, `${healthy ? 'healthy' : 'UNHEALTHY'}, ${processes}`);
   return healthy;
 }
 
@@ -37,9 +37,9 @@ async function status(state: State): Promise<boolean> {
 
 try {
   const state = readState();
-  if (state === undefined) say(`no stack in ${stackDirectory}: run "npm run stack:up"`);
+  if (state === undefined) say(`No stack in ${stackDirectory}. Run "npm run stack:up".`);
   process.exitCode = state !== undefined && (await status(state)) ? 0 : 1;
 } catch (error) {
-  complain(messageOf(error));
+  printError(messageOf(error));
   process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
-// PostgreSQL and ClickHouse alone, empty, in a directory of their own: node stack/cli/stores.ts up|down, with INLET_STACK_DIR.
-// For tests that need a second set of servers. "up" prints the addresses; the clone's own stack is left alone.
+// Starts an additional, empty PostgreSQL and ClickHouse for tests: INLET_STACK_DIR=… node stack/cli/stores.ts up|down.
+// "up" prints the addresses. The clone's own stack is not affected.
 import { rmSync } from 'node:fs';
 import { addressesOf } from '../addresses-of.ts';
 import { ensureClickhouse, stopShard } from '../clickhouse/lifecycle.ts';
@@ -7,11 +7,11 @@ import { directoryOverride } from '../environment.ts';
 import { withLock } from '../lock.ts';
 import { stackDirectory } from '../paths.ts';
 import { ensurePostgres, stopPostgres } from '../postgres/lifecycle.ts';
-import { complain, messageOf, say } from '../say.ts';
-import { readOrMakeState } from '../state.ts';
+import { printError, messageOf, say } from '../say.ts';
+import { readOrCreateState } from '../state.ts';
 
 async function up(): Promise<void> {
-  const state = await readOrMakeState();
+  const state = await readOrCreateState();
   await Promise.all([ensurePostgres(state), ensureClickhouse(state)]);
   say(JSON.stringify(addressesOf(state)));
 }
@@ -27,12 +27,12 @@ const commands = new Map([
 ]);
 const command = commands.get(process.argv[2] ?? '');
 if (command === undefined || directoryOverride === undefined || directoryOverride === '') {
-  complain('usage: INLET_STACK_DIR=<a new directory> node stack/cli/stores.ts up|down');
+  printError('Usage: INLET_STACK_DIR=<new directory> node stack/cli/stores.ts up|down');
   process.exit(2);
 }
 try {
   await withLock(command);
 } catch (error) {
-  complain(messageOf(error));
+  printError(messageOf(error));
   process.exitCode = 1;
 }

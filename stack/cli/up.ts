@@ -7,10 +7,10 @@ import { ensureClickhouse, shardNumbers, shardPorts } from '../clickhouse/lifecy
 import { withLock } from '../lock.ts';
 import { stackDirectory } from '../paths.ts';
 import { ensurePostgres } from '../postgres/lifecycle.ts';
-import { complain, messageOf, say, sayServer, secondsSince } from '../say.ts';
-import { readOrMakeState, type State } from '../state.ts';
+import { printError, messageOf, say, printServer, secondsSince } from '../say.ts';
+import { readOrCreateState, type State } from '../state.ts';
 
-const needed = [
+const requiredPrograms = [
   '/usr/bin/ceph',
   '/usr/bin/ceph-mon',
   '/usr/bin/ceph-osd',
@@ -20,22 +20,22 @@ const needed = [
 
 async function startAll(state: State): Promise<void> {
   const start = performance.now();
-  const tell = (name: string, port: number, started: boolean): void => {
-    sayServer(name, `127.0.0.1:${String(port)}`, started ? `started in ${secondsSince(start)}` : 'already up');
+  const report = (name: string, port: number, started: boolean): void => {
+    printServer(name, `127.0.0.1:${String(port)}`, started ? `started in ${secondsSince(start)}` : 'already running');
   };
   const postgres = async (): Promise<void> => {
     const started = await ensurePostgres(state);
-    tell('PostgreSQL 15', state.ports.postgres, started);
+    report('PostgreSQL 15', state.ports.postgres, started);
   };
   const clickhouse = async (): Promise<void> => {
     const started = await ensureClickhouse(state);
     for (const shard of shardNumbers(state)) {
-      tell(`ClickHouse shard ${String(shard)}`, shardPorts(state, shard).http, started.includes(shard));
+      report(`ClickHouse shard ${String(shard)}`, shardPorts(state, shard).http, started.includes(shard));
     }
   };
   const ceph = async (): Promise<void> => {
     const started = await ensureCeph(state);
-    tell('S3 (Ceph gateway)', state.ports.s3, started);
+    report('S3 (Ceph gateway)', state.ports.s3, started);
   };
   const results = await Promise.allSettled([postgres(), clickhouse(), ceph()]);
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [messageOf(result.reason)] : []));
@@ -44,30 +44,30 @@ async function startAll(state: State): Promise<void> {
 
 async function up(shardCount: 1 | 2): Promise<void> {
   const start = performance.now();
-  const missing = needed.filter((path) => !existsSync(path));
+  const missing = requiredPrograms.filter((path) => !existsSync(path));
   if (missing.length > 0) throw new Error(`Missing: ${missing.join(', ')}. Run "npm run stack:install" first.`);
-  const state = await readOrMakeState();
+  const state = await readOrCreateState();
   state.shardCount = shardCount;
   try {
     await startAll(state);
   } catch (error) {
-    // Better no addresses than those of servers that are not there.
+    // A missing file is better than the addresses of servers that are not running.
     removeAddresses();
     throw error;
   }
   writeAddresses(addressesOf(state));
-  say(`all up after ${secondsSince(start)}; data and logs in ${stackDirectory}`);
+  say(`All servers running after ${secondsSince(start)}. Data and logs: ${stackDirectory}`);
 }
 
 const { values } = parseArgs({ options: { shards: { type: 'string', default: '2' } } });
 if (values.shards !== '1' && values.shards !== '2') {
-  complain('usage: npm run stack:up -- [--shards 1|2]');
+  printError('Usage: npm run stack:up -- [--shards 1|2]');
   process.exit(2);
 }
 const shardCount = values.shards === '1' ? 1 : 2;
 try {
   await withLock(() => up(shardCount));
 } catch (error) {
-  complain(messageOf(error));
+  printError(messageOf(error));
   process.exitCode = 1;
 }

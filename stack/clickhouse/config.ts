@@ -69,8 +69,8 @@ export function shardConfigFiles(state: State, shard: Shard): ConfigFiles {
   </remote_servers>
 </clickhouse>
 `;
-  // The engine's own session is user "default", and its password cannot be other than empty. So that user may do what
-  // that session does at the start (three statements in the life of the process) and nothing after it.
+  // The engine's own session has the user "default" with an empty password. A quota limits that user to the three
+  // statements of the startup.
   const users = `<clickhouse>
   <profiles><default/></profiles>
   <quotas>

@@ -30,7 +30,7 @@ export async function isShardHealthy(state: State, shard: Shard): Promise<boolea
   if (shardPid(shard) === undefined) return false;
   try {
     const response = await fetch(`http://127.0.0.1:${String(shardPorts(state, shard).http)}/?query=SELECT%201`, {
-      // A connection kept open would hold up a stop by the time the server keeps idle ones.
+      // An idle keep-alive connection would delay a shutdown.
       headers: {
         connection: 'close',
         'x-clickhouse-user': clickhouseUser,
@@ -61,14 +61,14 @@ async function startShard(state: State, shard: Shard): Promise<void> {
   });
   closeSync(output);
   child.unref();
-  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
-  const isHealthyOrOver = async (): Promise<boolean> => isOver() || isShardHealthy(state, shard);
-  if (!(await waitUntil(isHealthyOrOver, 60_000)) || isOver()) {
-    throw new Error(`ClickHouse shard ${String(shard)} does not come up; see ${log}`);
+  const hasExited = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  const isHealthyOrExited = async (): Promise<boolean> => hasExited() || isShardHealthy(state, shard);
+  if (!(await waitUntil(isHealthyOrExited, 60_000)) || hasExited()) {
+    throw new Error(`ClickHouse shard ${String(shard)} did not start; see ${log}`);
   }
 }
 
-/** Gives the numbers of the shards that had to be started. */
+/** Returns the shards that had to be started. */
 export async function ensureClickhouse(state: State): Promise<Shard[]> {
   const shards = shardNumbers(state);
   if (state.shardCount === 1) await stopShard(2);
@@ -84,7 +84,7 @@ export async function ensureClickhouse(state: State): Promise<Shard[]> {
     ports.tcp = await keepOrPickPort(ports.tcp, portsOf(state));
   }
   writeState(state);
-  // Every server knows the ports of all shards, so a new port of one of them means a restart for the other as well.
+  // Each server's configuration contains the ports of all shards, so a new port restarts the other shard too.
   const toStart = shards.filter((shard) => !healthy.has(shard) || !areCurrent(shardConfigFiles(state, shard)));
   await Promise.all(
     toStart.map(async (shard) => {

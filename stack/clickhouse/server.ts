@@ -1,13 +1,13 @@
-// The process of one ClickHouse server: node server.ts DIRECTORY. libchdb.so holds the whole of ClickHouse's "local" mode,
-// which opens the usual HTTP and TCP endpoints when told to. They live as long as its last query runs. Its own session is
-// always user "default" without a password; see config.ts for what is left of that user.
+// Runs one ClickHouse server: node server.ts DIRECTORY. libchdb.so contains ClickHouse's local mode, which opens the usual
+// HTTP and TCP endpoints on request. They stay open while the last query runs. Its own session always has the user "default"
+// without a password; config.ts restricts that user.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-// ffi-rs, because it calls on an ordinary thread stack: ClickHouse refuses the stacks that koffi makes for itself.
+// ffi-rs calls on an ordinary thread stack. ClickHouse rejects the stacks that koffi allocates.
 import { DataType, load, open } from 'ffi-rs';
 import { z } from 'zod';
-import { complain, messageOf } from '../say.ts';
+import { printError, messageOf } from '../say.ts';
 import { clickhouseUser, shardConfigFile } from './config.ts';
 import { ignoreConnectionErrors } from './ignore-connection-errors.ts';
 
@@ -17,10 +17,10 @@ const { http, tcp, password } = z
   .parse(JSON.parse(readFileSync(shardConfigFile(directory, 'server.json'), 'utf8')));
 
 writeFileSync(join(directory, 'server.pid'), String(process.pid));
-// Local mode cannot attach the tables of its own logs again after a restart, and then has no query_log at all.
+// Local mode cannot reattach its system log tables after a restart and would have no query_log.
 rmSync(join(directory, 'data/data/system'), { recursive: true, force: true });
 
-// One row per second, and nothing in between: this query costs no CPU time worth the name.
+// Returns one row per second, which takes almost no CPU time.
 const holdOpen = 'inlet-stack-hold-open';
 const statements = [
   'SYSTEM START LISTEN HTTP',
@@ -39,7 +39,7 @@ const commandLine = [
   statements.join('; '),
 ];
 
-// Without the last query the engine closes its tables and returns, which is the clean way down.
+// When the last query is killed, the engine closes its tables and returns: a clean shutdown.
 let stopping = false;
 
 async function stop(): Promise<void> {
@@ -53,20 +53,22 @@ async function stop(): Promise<void> {
 
 function stopOrExit(): void {
   stop().catch((error: unknown) => {
-    complain(`no clean stop: ${messageOf(error)}`);
+    printError(`Shutdown failed: ${messageOf(error)}`);
     process.exit(1);
   });
 }
 
 process.on('SIGTERM', stopOrExit);
 process.on('SIGINT', stopOrExit);
-// The engine runs in a thread that Node does not count as a reason to stay.
+// The engine's thread does not keep the Node process alive.
 setInterval(() => undefined, 2 ** 30);
 
 const library = createRequire(import.meta.url).resolve('@chdb/lib-linux-x64-gnu/libchdb.so');
 open({ library: 'chdb', path: library });
 if (!ignoreConnectionErrors(library)) {
-  complain('Unknown build of libchdb.so: a TCP reset on the native port stops this server (ClickHouse issue 115666).');
+  printError(
+    'Unknown build of libchdb.so: a TCP reset on the native port stops this server (ClickHouse issue 115666).',
+  );
 }
 const result = await load({
   library: 'chdb',
@@ -76,7 +78,7 @@ const result = await load({
   paramsValue: [commandLine.length, commandLine],
   runInNewThread: true,
 });
-// The last query has no end of its own, so without our stop this is an error.
+// The last query never ends by itself, so returning without a stop is an error.
 if (!stopping) {
   const call = {
     library: 'chdb',
@@ -84,8 +86,8 @@ if (!stopping) {
     paramsType: [DataType.External],
     paramsValue: [result],
   };
-  // As a number first: reading a text from a null pointer would crash.
+  // Checked as a number first, because reading a string from a null pointer would crash.
   const isText = load({ ...call, retType: DataType.I64 }) !== 0;
-  complain(isText ? load({ ...call, retType: DataType.String }) : 'ClickHouse ended; see clickhouse.err.log');
+  printError(isText ? load({ ...call, retType: DataType.String }) : 'ClickHouse exited; see clickhouse.err.log');
 }
 process.exit(stopping ? 0 : 1);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fastButNotDurable } from '../environment.ts';
+import { isFastButNotDurable } from '../environment.ts';
 import type { ConfigFiles } from '../files.ts';
 import { stackDirectory } from '../paths.ts';
 import type { State } from '../state.ts';
@@ -26,8 +26,8 @@ password_encryption = scram-sha-256
 timezone = 'UTC'
 log_timezone = 'UTC'
 log_line_prefix = '%m [%p] %u@%d '
-${fastButNotDurable ? notDurable : ''}`;
-  // Other users of the machine reach the port as well: a password everywhere.
+${isFastButNotDurable ? notDurable : ''}`;
+  // Other local users can reach the port too, so every connection needs a password.
   const access = `local all all scram-sha-256
 host all all 127.0.0.1/32 scram-sha-256
 `;

@@ -17,7 +17,7 @@ const postmaster: Daemon = {
   commandLine: [`${binaries}/postgres `, dataDirectory],
 };
 
-// PostgreSQL refuses to run as root, so root hands over to the user that the Debian package made.
+// PostgreSQL refuses to run as root, so root uses the user that the Debian package created.
 const isRoot = process.getuid?.() === 0;
 
 function runAsOwner(command: string, commandArguments: readonly string[]): Promise<string> {
@@ -26,8 +26,8 @@ function runAsOwner(command: string, commandArguments: readonly string[]): Promi
     : run(command, commandArguments);
 }
 
-async function initialise(state: State): Promise<void> {
-  // What an interrupted initdb left behind has no data worth keeping.
+async function initialize(state: State): Promise<void> {
+  // An interrupted initdb leaves no data worth keeping.
   rmSync(postgresDirectory, { recursive: true, force: true });
   mkdirSync(postgresDirectory, { mode: 0o700 });
   const passwordFile = join(postgresDirectory, 'password');
@@ -70,7 +70,7 @@ export async function isPostgresHealthy(state: State): Promise<boolean> {
 
 export async function stopPostgres(): Promise<void> {
   if (pidOf(postmaster) !== undefined) {
-    // "fast" ends open sessions and writes a checkpoint.
+    // "fast" disconnects clients and writes a checkpoint.
     await runAsOwner(`${binaries}/pg_ctl`, [`--pgdata=${dataDirectory}`, 'stop', '-m', 'fast', '-t', '30']).catch(
       () => undefined,
     );
@@ -86,25 +86,25 @@ async function start(): Promise<void> {
       await runAsOwner(`${binaries}/pg_ctl`, command);
       return;
     } catch (error) {
-      // The children of a killed server need a moment to notice and to end.
+      // The children of a killed server need a moment to exit.
       if (performance.now() > deadline) throw new Error(`${messageOf(error)} See ${logFile}`, { cause: error });
       await sleep(500);
     }
   }
 }
 
-/** Says whether it had to be started. */
+/** Returns whether it had to be started. */
 export async function ensurePostgres(state: State): Promise<boolean> {
   if (areCurrent(postgresConfigFiles(state)) && (await isPostgresHealthy(state))) return false;
   await stopPostgres();
   state.ports.postgres = await keepOrPickPort(state.ports.postgres, portsOf(state));
   writeState(state);
-  if (!existsSync(dataDirectory)) await initialise(state);
+  if (!existsSync(dataDirectory)) await initialize(state);
   writeConfigFiles(postgresConfigFiles(state));
-  // PostgreSQL would take that other process for itself and not start. Otherwise the file stays: by it, PostgreSQL finds
-  // out whether children of a killed server still use the data.
+  // PostgreSQL would mistake the other process for a running server. Otherwise the file stays, because PostgreSQL uses it
+  // to detect children of a killed server that still use the data.
   if (isPidTakenByAnother(postmaster)) rmSync(postmaster.pidFile, { force: true });
   await start();
-  if (!(await isPostgresHealthy(state))) throw new Error(`PostgreSQL does not answer; see ${logFile}`);
+  if (!(await isPostgresHealthy(state))) throw new Error(`PostgreSQL does not respond; see ${logFile}`);
   return true;
 }
