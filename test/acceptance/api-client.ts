@@ -7,7 +7,7 @@ import {
 import { problemSchema, type Problem } from '../../src/adapters/http/records/problem.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// Speaks only HTTP, and checks every answer against the contract.
+// Uses only HTTP and validates every response against the contract.
 
 export type ApiClient = {
   readonly queue: (body: object) => Promise<number>;
@@ -16,7 +16,7 @@ export type ApiClient = {
   readonly list: () => Promise<ImportLogRecord[]>;
   readonly request: (path: string, init?: RequestInit) => Promise<Response>;
   readonly waitForEnd: (importLogId: number, seconds?: number) => Promise<ImportLogRecord>;
-  /** Follows `Link: rel="next"` from a path to the end: the answers, page by page. */
+  /** Follows `Link: rel="next"` from a path and returns the response of every page. */
   readonly follow: (path: string, init?: RequestInit) => Promise<Response[]>;
 };
 

@@ -39,7 +39,7 @@ describe('appending files to an audience', () => {
       return Number(found[0]?.files);
     });
 
-  it('answers 204 without a body, and takes the audience back to 0 or 1 until they are loaded', async () => {
+  it('returns 204 without a body and keeps the audience at status 0 or 1 until they are loaded', async () => {
     await upload('back/a.csv', rows(0, 2));
     const audienceId = await make('back/a.csv');
     await upload('back/b.csv', rows(2, 4));
@@ -51,7 +51,7 @@ describe('appending files to an audience', () => {
     expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 4 });
   });
 
-  it('ignores a file that is loaded, however it is named', async () => {
+  it('ignores a file that was already loaded, under any path that names it', async () => {
     await upload('same/a.csv', rows(0, 3));
     await upload('same/b.csv', rows(3, 6));
     const audienceId = await make('same/');
@@ -60,13 +60,13 @@ describe('appending files to an audience', () => {
       const { updated_at: _time, ...after } = await append(audienceId, path);
       expect(after).toEqual({ ...after, ...before, updated_at: undefined });
     }
-    // The same bytes, written again, are the same file.
+    // Uploading identical bytes again does not make a new file.
     await upload('same/a.csv', rows(0, 3));
     expect(filesOf(await append(audienceId, 'same/'))).toEqual(filesOf(before));
     expect(await timesLoaded(audienceId)).toBe(2);
   });
 
-  it('loads a file that was overwritten, and not again when it is as it was before', async () => {
+  it('loads an overwritten file, and ignores it once its original content is restored', async () => {
     await upload('over/a.csv', rows(0, 3));
     const audienceId = await make('over/');
     await upload('over/a.csv', rows(2, 7));
@@ -80,7 +80,7 @@ describe('appending files to an audience', () => {
     expect(await timesLoaded(audienceId)).toBe(2);
   });
 
-  it('tries a failed file again, as it is and when it was mended', async () => {
+  it('retries a failed file, both unchanged and fixed', async () => {
     await upload('again/a.csv', `${rows(0, 2)}nonsense,\n`);
     await upload('again/b.csv', rows(5, 6));
     const audienceId = await make('again/');
@@ -92,12 +92,12 @@ describe('appending files to an audience', () => {
     expect([again.status, filesOf(again)]).toEqual([3, failed]);
     expect(await timesLoaded(audienceId)).toBe(3);
     await upload('again/a.csv', rows(0, 2));
-    const mended = await append(audienceId, 'again/a.csv');
-    expect(mended).toMatchObject({ status: 2, uploaded_devices: 3, unique_devices: 3 });
-    expect(filesOf(mended)).toHaveLength(2);
+    const fixed = await append(audienceId, 'again/a.csv');
+    expect(fixed).toMatchObject({ status: 2, uploaded_devices: 3, unique_devices: 3 });
+    expect(filesOf(fixed)).toHaveLength(2);
   });
 
-  it('shows a path once, and as it is now, when it was missing before', async () => {
+  it('lists a path once, with its current state, after the missing file is uploaded', async () => {
     const audienceId = await make('late/a.csv');
     expect(filesOf(await append(audienceId, 'late/a.csv'))).toEqual([['late/a.csv', 3, 0]]);
     await upload('late/a.csv', rows(0, 2));
@@ -120,12 +120,12 @@ describe('appending files to an audience', () => {
     await Promise.all(paths.map((path) => market.audiences.append(audienceId, path)));
     const details = await market.audiences.settled(audienceId);
     expect(details).toMatchObject({ status: 2, uploaded_devices: 90, unique_devices: 65 });
-    // In the order of the appends, which is that of the lock, not of the calls.
+    // Appends take effect in the order in which they get the lock, not in call order.
     const files = filesOf(details).map(String).toSorted();
     expect(files).toEqual(Array.from({ length: 6 }, (_, n) => `lap/part-${n}.csv,2,15`));
   });
 
-  it('takes a prefix literally, in the order of bytes, without the objects that stand for folders', async () => {
+  it('treats a prefix literally, in byte order, and skips folder placeholder objects', async () => {
     for (const path of ['lit/b.csv', 'lit-a.csv', 'lit/B.csv', 'lit/ä.csv', 'literal.csv'])
       await upload(path, rows(0, 1));
     await upload('lit/', '');
@@ -141,7 +141,7 @@ describe('appending files to an audience', () => {
     expect(details).toMatchObject({ status: 2, uploaded_devices: 5, unique_devices: 1 });
   });
 
-  it('merges: the same device and event is one row, another event another row of the same device', async () => {
+  it('merges rows with the same device and event, and keeps one row per distinct event', async () => {
     await upload('merge/a.csv', `${device(1)},click\n${device(1)},click\n${device(1)},view\n${device(2)},\n`);
     const audienceId = await make('merge/a.csv');
     expect(await market.audiences.get(audienceId)).toMatchObject({
@@ -158,7 +158,7 @@ describe('appending files to an audience', () => {
     expect(members).toEqual(['1\tclick', '1\tview', '2\t', '2\tclick', '3\t']);
   });
 
-  it('counts as matched the devices that are known at the time of the last load', async () => {
+  it('counts the devices known at the time of the last load as matched', async () => {
     const ids = Array.from({ length: 10 }, (_, n) => device(7_000 + n));
     await market.makeKnown(ids.slice(0, 4));
     await upload('match/a.csv', rows(7_000, 7_006));
@@ -175,7 +175,7 @@ describe('appending files to an audience', () => {
     [{}, ['/file_path']],
     [{ file_path: 1, name: 'x' }, ['', '/file_path']],
     [null, ['']],
-  ])('is refused with the body %j', async (body, pointers) => {
+  ])('rejects the body %j', async (body, pointers) => {
     const audienceId = await make('back/a.csv');
     const problem = await market.audiences.refuse('PATCH', `${audiencePath}/${audienceId}`, body);
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });

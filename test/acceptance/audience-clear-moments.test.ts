@@ -23,7 +23,7 @@ describe('clearing an audience at any moment and size', () => {
   afterAll(() => market.stop());
 
   it(
-    `lets nothing of a load that is under way show up, at ${tries} random moments, and loads what comes after`,
+    `discards a load in progress at ${tries} random moments, and loads later files`,
     { timeout: 600_000 },
     async () => {
       const partners = await Promise.all(Array.from({ length: lanes }, () => createPartner(market.stores.environment)));
@@ -56,7 +56,7 @@ describe('clearing an audience at any moment and size', () => {
     selectOnShards(market.stores, 'SELECT DISTINCT load_id FROM staged_members_local');
 
   it(
-    'of ten million devices takes no longer than of none, and they are purged later',
+    'takes no longer with ten million devices than with none, and purges them later',
     { timeout: 300_000 },
     async () => {
       await market.partner.upload('one.csv', rows(0, 1));
@@ -81,7 +81,7 @@ describe('clearing an audience at any moment and size', () => {
       process.stdout.write(
         `clearing ten million: ${full.toFixed(3)} s; nothing: ${Math.max(...empty).toFixed(3)} s at most\n`,
       );
-      // Removing them takes seconds; half a second is for what else the machine does.
+      // Removing the rows takes seconds. Half a second allows for other load on the machine.
       expect(full - Math.max(...empty)).toBeLessThan(0.5);
       const left = async (): Promise<number> =>
         (
@@ -93,7 +93,7 @@ describe('clearing an audience at any moment and size', () => {
           .map(Number)
           .reduce((sum, count) => sum + count);
       await waitUntil('the dead generation is purged', async () => {
-        // After a purge of those before it there may be a pause, ten times as long as it took.
+        // After a purge, the purger pauses for up to ten times the duration of that purge.
         await withDatabase(market.stores, (client) => client.query('UPDATE partner SET purge_after = now()'));
         return (await left()) === 0;
       });
@@ -102,7 +102,7 @@ describe('clearing an audience at any moment and size', () => {
           const query = 'SELECT purged_rows AS rows FROM dead_generation WHERE audience_id = $1';
           return Number((await client.query<{ rows: string }>(query, [audienceId])).rows[0]?.rows);
         });
-      await waitUntil('the purge notes how many', async () => (await noted()) >= 10_000_000);
+      await waitUntil('the purge records its row count', async () => (await noted()) >= 10_000_000);
     },
   );
 });

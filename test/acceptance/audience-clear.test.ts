@@ -24,9 +24,9 @@ describe('clearing an audience', () => {
   it.each([
     ['no body', {}],
     ['an empty object', { body: '{}' }],
-    ['JSON announced and an empty body', { body: '', headers: { 'content-type': 'application/json' } }],
-    ['JSON announced and no body', { headers: { 'content-type': 'application/json' } }],
-  ])('answers 204 without a body to %s; files, counts, errors and ledger start empty', async (_what, init) => {
+    ['a JSON content type with an empty body', { body: '', headers: { 'content-type': 'application/json' } }],
+    ['a JSON content type without a body', { headers: { 'content-type': 'application/json' } }],
+  ])('returns 204 without a body for %s, and empties files, counts, errors and ledger', async (_what, init) => {
     const { audienceId } = await market.audiences.create('Clear', 'small.csv');
     await market.audiences.append(audienceId, 'bad.csv');
     expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 3, unique_devices: 10 });
@@ -35,7 +35,7 @@ describe('clearing an audience', () => {
     expect([answer.status, await answer.text()]).toEqual([204, '']);
     expect(await market.audiences.get(audienceId)).toMatchObject({ ...empty, name, created_at });
     expect(await market.audiences.errors(audienceId)).toEqual([]);
-    // What was loaded before the call is a new file after it.
+    // A file that was loaded before the clear counts as new afterwards.
     await market.audiences.append(audienceId, 'small.csv');
     expect(await market.audiences.settled(audienceId)).toMatchObject({
       status: 2,
@@ -51,7 +51,7 @@ describe('clearing an audience', () => {
     ['a number', { body: '1' }, 400],
     ['broken JSON', { body: '{' }, 400],
     ['another media type', { body: 'x', headers: { 'content-type': 'text/csv' } }, 415],
-  ])('refuses %s, and leaves the audience as it is', async (_what, init, status) => {
+  ])('rejects %s and leaves the audience unchanged', async (_what, init, status) => {
     const { audienceId } = await market.audiences.create('Keep', 'small.csv');
     await market.audiences.settled(audienceId);
     const answer = await put(audienceId, init);
@@ -59,10 +59,10 @@ describe('clearing an audience', () => {
     expect(await market.audiences.get(audienceId)).toMatchObject({ status: 2, unique_devices: 10 });
   });
 
-  it('removes the rows of the dead generation from the engine soon after, and no others', async () => {
+  it('soon removes only the cleared rows from ClickHouse', async () => {
     const { audienceId } = await market.audiences.create('Purge', 'small.csv');
-    const neighbour = await market.audiences.create('Neighbour', 'small.csv');
-    await market.audiences.settled(neighbour.audienceId);
+    const neighbor = await market.audiences.create('Neighbor', 'small.csv');
+    await market.audiences.settled(neighbor.audienceId);
     const generations = (id: number): Promise<string[]> =>
       selectOnShards(
         market.stores,
@@ -72,12 +72,12 @@ describe('clearing an audience', () => {
     await market.audiences.clear(audienceId);
     await market.audiences.append(audienceId, 'small.csv');
     await market.audiences.settled(audienceId);
-    await waitUntil('the dead generation is purged', async () => String(await generations(audienceId)) === '1');
+    await waitUntil('the cleared generation is purged', async () => String(await generations(audienceId)) === '1');
     expect(await market.audiences.get(audienceId)).toMatchObject({ status: 2, unique_devices: 10 });
-    expect(await generations(neighbour.audienceId)).toEqual(['0']);
+    expect(await generations(neighbor.audienceId)).toEqual(['0']);
   });
 
-  it('and appending at the same time, again and again, are all carried out', async () => {
+  it('applies every clear and append when they run concurrently', async () => {
     const { audienceId } = await market.audiences.create('Both', 'small.csv');
     for (let round = 0; round < 15; round++) {
       await Promise.all([
@@ -94,24 +94,24 @@ describe('clearing an audience', () => {
     expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 10, file: [{}] });
   });
 
-  it('and an append that come while nothing else happens do not wait for each other', async () => {
+  it('does not deadlock with an append while the lane is idle', async () => {
     const { audienceId } = await market.audiences.create('Idle', 'small.csv');
     await market.audiences.settled(audienceId);
     await withDatabase(market.stores, async (client) => {
-      const isSo = async (query: string): Promise<boolean> =>
+      const isTrue = async (query: string): Promise<boolean> =>
         (await client.query<{ so: boolean }>(`SELECT (${query}) AS so FROM pg_stat_clear_snapshot()`)).rows[0]?.so ===
         true;
-      const resting = "SELECT count(*) = 0 FROM pgboss.job WHERE name = 'lane' AND state < 'completed'";
-      await waitUntil('the lane rests', () => isSo(resting));
+      const isIdle = "SELECT count(*) = 0 FROM pgboss.job WHERE name = 'lane' AND state < 'completed'";
+      await waitUntil('the lane is idle', () => isTrue(isIdle));
       const waiting = (calls: number): Promise<void> =>
         waitUntil(
           `${calls} calls wait for a lock`,
           () =>
-            isSo(`SELECT count(*) = ${calls} FROM pg_stat_activity
+            isTrue(`SELECT count(*) = ${calls} FROM pg_stat_activity
               WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name = 'inlet-api'`),
           15,
         );
-      // Below the API: both are held until each has taken what it takes first.
+      // Holds a lock on the audience row, so that both calls wait for it at the same time.
       await client.query('BEGIN');
       await client.query('SELECT FROM audience WHERE id = $1 FOR UPDATE', [audienceId]);
       const calls = [market.audiences.clear(audienceId)];
@@ -124,7 +124,7 @@ describe('clearing an audience', () => {
     expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 10, file: [{}] });
   });
 
-  it('of an audience that is empty changes nothing', async () => {
+  it('changes nothing when the audience is empty', async () => {
     const { audienceId } = await market.audiences.create('Twice', 'small.csv');
     await market.audiences.settled(audienceId);
     for (let time = 0; time < 3; time++) await market.audiences.clear(audienceId);

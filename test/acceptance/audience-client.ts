@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { waitUntil } from '../support/wait-until.ts';
 import { apiClient, readProblem } from './api-client.ts';
 
-// Speaks only HTTP, and checks every answer against the contract.
+// Uses only HTTP and validates every response against the contract.
 
 export type AudienceDetails = AudienceRecord & { readonly file: AudienceFileRecord[] };
 
@@ -22,11 +22,11 @@ export type AudienceClient = {
   readonly clear: (audienceId: number) => Promise<void>;
   readonly get: (audienceId: number) => Promise<AudienceDetails>;
   readonly list: (query?: string) => Promise<AudienceRecord[]>;
-  /** The first page of why files failed and which rows were refused. */
+  /** The first page of file failures and rejected rows. */
   readonly errors: (audienceId: number, query?: string) => Promise<LoadErrorRecord[]>;
-  /** The answer to a request that must be refused. */
+  /** Sends a request that must be rejected, and returns its problem. */
   readonly refuse: (method: string, path: string, body?: unknown) => Promise<Problem>;
-  /** Waits until nothing of the audience is waiting or loading. */
+  /** Waits until no file of the audience is waiting or loading. */
   readonly settled: (audienceId: number, seconds?: number) => Promise<AudienceDetails>;
 };
 

@@ -5,14 +5,14 @@ import { type Marketplace, startMarketplace } from '../support/start-marketplace
 import { connectTestEngine } from '../support/test-engine.ts';
 import { audienceClient } from './audience-client.ts';
 
-// Twenty appends, each with half of its devices from the one before.
+// Twenty appends. Half of the devices of each are also in the previous one.
 
 const appends = 20;
 const rowsOfFile = 500_000;
 const step = rowsOfFile / 2;
 const mebibyte = 1024 * 1024;
 
-/** A device that can be counted: the number stands in its last digits. */
+/** A device ID that ends with the given number. */
 const fileOf = (append: number): string => {
   const lines: string[] = [];
   for (let n = append * step; n < append * step + rowsOfFile; n++) {
@@ -21,7 +21,7 @@ const fileOf = (append: number): string => {
   return lines.join('');
 };
 
-describe('the counts of an audience', () => {
+describe('audience counts', () => {
   let market: Marketplace;
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('the counts of an audience', () => {
   afterAll(() => market.stop());
 
   it(
-    `are exact after ${appends} appends of ${rowsOfFile} rows, half of them there before, and take little memory`,
+    `stay exact after ${appends} half-overlapping appends of ${rowsOfFile} rows, in little memory`,
     { timeout: 600_000 },
     async () => {
       const api = audienceClient(market.service.url, market.partner.apiKey);
@@ -61,7 +61,7 @@ describe('the counts of an audience', () => {
     },
   );
 
-  /** The most that a question about the audience took on any shard. */
+  /** The peak memory of a query on the audience, over all shards. */
   const memoryOfCounts = async (): Promise<number> => {
     const peaks = await Promise.all(
       market.stores.config.INLET_CLICKHOUSE_URLS.map(async (url) => {

@@ -22,7 +22,7 @@ describe('creating an audience', () => {
   const post = (body: unknown): Promise<Response> =>
     market.audiences.request(audiencePath, { method: 'POST', body: JSON.stringify(body) });
 
-  it('answers 201 with the ids and where the audience is', async () => {
+  it('returns 201 with the IDs and the location of the audience', async () => {
     const before = Date.now();
     const answer = await post({ name: 'Made', file_path: 'made/' });
     expect(answer.status).toBe(201);
@@ -39,7 +39,7 @@ describe('creating an audience', () => {
     expect(details.updated_at >= details.created_at).toBe(true);
   });
 
-  it('gives segments ids of their own, which are never those of audiences', async () => {
+  it('assigns segment IDs that never equal audience IDs', async () => {
     const made = await Promise.all([1, 2, 3].map(() => market.audiences.create('Segment', nothing)));
     const [ids, segments] = [made.map(({ audienceId }) => audienceId), made.map(({ segmentId }) => segmentId)];
     expect(new Set([...ids, ...segments]).size).toBe(6);
@@ -51,10 +51,10 @@ describe('creating an audience', () => {
     ['trimmed', '  \tSummer \n', 'Summer'],
     ['of one character', 'x', 'x'],
     ['of 256 characters', 'n'.repeat(256), 'n'.repeat(256)],
-    ['of 256 characters and space around it', ` ${'n'.repeat(256)} `, 'n'.repeat(256)],
+    ['of 256 characters with surrounding spaces', ` ${'n'.repeat(256)} `, 'n'.repeat(256)],
     ['of 256 emoji', '🙂'.repeat(256), '🙂'.repeat(256)],
-    ['that another has', 'existing', 'existing'],
-  ])('takes a name %s', async (_what, name, kept) => {
+    ['that another audience has', 'existing', 'existing'],
+  ])('accepts a name %s', async (_what, name, kept) => {
     const { audienceId } = await market.audiences.create(name, nothing);
     expect((await market.audiences.get(audienceId)).name).toBe(kept);
   });
@@ -67,15 +67,15 @@ describe('creating an audience', () => {
     ['a name of 257 characters', { name: 'n'.repeat(257), file_path: 'a' }, ['/name']],
     ['a name of 257 emoji', { name: '🙂'.repeat(257), file_path: 'a' }, ['/name']],
     ['a name with a NUL', { name: 'a\0b', file_path: 'a' }, ['/name']],
-    ['a name with half a character', { name: 'a\ud800b', file_path: 'a' }, ['/name']],
-    ['a name that is no text', { name: 5, file_path: 'a' }, ['/name']],
+    ['a name with a lone surrogate', { name: 'a\ud800b', file_path: 'a' }, ['/name']],
+    ['a name that is not a string', { name: 5, file_path: 'a' }, ['/name']],
     ['no path', { name: 'x' }, ['/file_path']],
-    ['a path that is no text', { name: 'x', file_path: ['a'] }, ['/file_path']],
+    ['a path that is not a string', { name: 'x', file_path: ['a'] }, ['/file_path']],
     ['everything wrong at once', { name: '', file_path: 7, surprise: 1 }, ['', '/file_path', '/name']],
     ['a field that does not exist', { name: 'x', file_path: 'a', compressed: true }, ['']],
     ['a list', [], ['']],
     ['null', null, ['']],
-  ])('refuses %s with 400 and points at it', async (_what, body, pointers) => {
+  ])('rejects %s with 400 and a pointer to the field', async (_what, body, pointers) => {
     const problem = await market.audiences.refuse('POST', audiencePath, body);
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request', instance: audiencePath });
     expect(problem.errors?.map(({ pointer }) => pointer).toSorted()).toEqual(pointers);
@@ -83,10 +83,10 @@ describe('creating an audience', () => {
 
   const wrongPaths = ['', '/made/a.csv', 's3://bucket/made/a.csv', 'https://host/a.csv', '..', '../made/a.csv'];
   it.each([...wrongPaths, 'made/../../x/a.csv', 'made/..', './made/a.csv', 'a\nb.csv', 'a\0b.csv', '\u007f.csv'])(
-    'and appending refuse the path %j',
+    'rejects the path %j, as appending does',
     async (path) => {
       for (const given of [path, market.partner.prefix + path]) {
-        // Behind the prefix it is a path as any other, with the same rules.
+        // The same rules apply to the path after the prefix.
         const create = await market.audiences.refuse('POST', audiencePath, { name: 'x', file_path: given });
         const append = await market.audiences.refuse('PATCH', `${audiencePath}/${existing}`, { file_path: given });
         for (const problem of [create, append]) {
@@ -98,14 +98,14 @@ describe('creating an audience', () => {
   );
 
   it.each(['x'.repeat(1_100), 'ö'.repeat(600), 'x'.repeat(2_000)])(
-    'refuses a path that no object can have (%#)',
+    'rejects a path longer than an S3 key can be (%#)',
     async (path) => {
       const problem = await market.audiences.refuse('POST', audiencePath, { name: 'x', file_path: path });
       expect(problem).toMatchObject({ status: 400, errors: [{ pointer: '/file_path' }] });
     },
   );
 
-  it('takes a path with the prefix as one without it', async () => {
+  it('accepts a path with or without the prefix', async () => {
     const { prefix } = market.partner;
     const paths = ['made/a.csv', `${prefix}made/a.csv`, `${prefix}made/`, 'mad'];
     const made = await Promise.all(paths.map((path) => market.audiences.create('prefix', path)));
@@ -120,7 +120,7 @@ describe('creating an audience', () => {
     { name: 'an empty body', init: { body: '', headers: { 'content-type': 'application/json' } }, status: 400 },
     { name: 'another media type', init: { body: 'x', headers: { 'content-type': 'text/csv' } }, status: 415 },
     { name: 'a body that is too large', init: { body: JSON.stringify({ name: 'x'.repeat(1_100_000) }) }, status: 413 },
-  ])('answers $name with $status and a problem', async ({ init, status }) => {
+  ])('responds to $name with $status and a problem', async ({ init, status }) => {
     const answer = await market.audiences.request(audiencePath, { method: 'POST', ...init });
     expect(answer.status).toBe(status);
     const problem = problemSchema.parse(await readProblem(answer));
@@ -128,7 +128,7 @@ describe('creating an audience', () => {
     expect(answer.headers.get('x-request-id')).toBe(problem.request_id);
   });
 
-  it('is refused with every other operation when the key is missing or wrong', async () => {
+  it('requires a valid key, as every other operation does', async () => {
     const one = `${audiencePath}/${existing}`;
     const calls = [
       ['GET', audiencePath],

@@ -6,13 +6,13 @@ import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import { readProblem } from './api-client.ts';
 import { audienceClient, audiencePath, type AudienceClient } from './audience-client.ts';
 
-// A partner with two customers, and another partner with one: who sees and touches whose audiences.
+// A partner with two customers and another partner with one: access to each other's audiences.
 
-describe('an audience of a customer', () => {
+describe("a customer's audience", () => {
   let market: Audiences;
   let stranger: TestPartner;
   let tokens: { acme: string; globex: string; strangers: string; revoked: string };
-  /** Each caller and the audience that it made. */
+  /** Each caller and the audience that it created. */
   const callers = new Map<string, { client: AudienceClient; audienceId: number }>();
 
   const clientWith = (userToken?: string): AudienceClient =>
@@ -52,7 +52,7 @@ describe('an audience of a customer', () => {
   });
   afterAll(() => market.stop());
 
-  it('is seen by that customer only; without a token only the own ones of the partner are', async () => {
+  it("is visible to that customer only; without a token only the partner's own audiences are visible", async () => {
     for (const [name, { client, audienceId }] of callers) {
       expect((await client.list()).map((audience) => [audience.audience_id, audience.name])).toEqual([
         [audienceId, name],
@@ -61,7 +61,7 @@ describe('an audience of a customer', () => {
     }
   });
 
-  /** Every operation on one audience: method, path behind the id, body. */
+  /** Every operation on one audience: method, path after the ID, body. */
   const operations: readonly (readonly [string, string, object | undefined])[] = [
     ['GET', '', undefined],
     ['GET', '/errors', undefined],
@@ -70,31 +70,34 @@ describe('an audience of a customer', () => {
     ['PUT', '', undefined],
   ];
 
-  it.each(operations)('is a 404 to %s <id>%s of everybody else, and stays as it is', async (method, sub, body) => {
-    for (const [caller, { client }] of callers) {
-      const nobodys = await client.refuse(method, `${audiencePath}/999999${sub}`, body);
-      expect(nobodys).toMatchObject({ status: 404, code: 'not_found' });
-      for (const [owner, { audienceId }] of callers) {
-        if (owner === caller) continue;
-        const { request_id: _id, ...problem } = await client.refuse(
-          method,
-          `${audiencePath}/${audienceId}${sub}`,
-          body,
-        );
-        const asNobodys = JSON.stringify({ ...nobodys, request_id: undefined }).replaceAll(
-          '999999',
-          String(audienceId),
-        );
-        expect(problem, `${caller} to ${owner}`).toEqual(JSON.parse(asNobodys));
+  it.each(operations)(
+    'returns 404 to %s <id>%s from every other caller, and is unchanged',
+    async (method, sub, body) => {
+      for (const [caller, { client }] of callers) {
+        const missing = await client.refuse(method, `${audiencePath}/999999${sub}`, body);
+        expect(missing).toMatchObject({ status: 404, code: 'not_found' });
+        for (const [owner, { audienceId }] of callers) {
+          if (owner === caller) continue;
+          const { request_id: _id, ...problem } = await client.refuse(
+            method,
+            `${audiencePath}/${audienceId}${sub}`,
+            body,
+          );
+          const asNobodys = JSON.stringify({ ...missing, request_id: undefined }).replaceAll(
+            '999999',
+            String(audienceId),
+          );
+          expect(problem, `${caller} to ${owner}`).toEqual(JSON.parse(asNobodys));
+        }
       }
-    }
-    for (const [name, { client, audienceId }] of callers) {
-      const details = await client.get(audienceId);
-      expect(details).toMatchObject({ name, status: 2, unique_devices: 5, file: [{ rows_uploaded: 5 }] });
-    }
-  });
+      for (const [name, { client, audienceId }] of callers) {
+        const details = await client.get(audienceId);
+        expect(details).toMatchObject({ name, status: 2, unique_devices: 5, file: [{ rows_uploaded: 5 }] });
+      }
+    },
+  );
 
-  it('is appended to and cleared by its own customer', async () => {
+  it('can be appended to and cleared by its customer', async () => {
     for (const { client, audienceId } of callers.values()) {
       await client.append(audienceId, 'b.csv');
       expect(await client.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 7 });
@@ -106,7 +109,7 @@ describe('an audience of a customer', () => {
     }
   });
 
-  it('has files below the prefix of its partner, as every other', async () => {
+  it('reads files under the prefix of the partner', async () => {
     const acme = callers.get('acme');
     const stolen = await acme?.client.create('try', `${stranger.prefix}a.csv`);
     const details = await acme?.client.settled(stolen?.audienceId ?? 0);
@@ -116,7 +119,7 @@ describe('an audience of a customer', () => {
     });
   });
 
-  it('is refused to a token that is wrong, revoked or of another partner, with every operation', async () => {
+  it('rejects an invalid or revoked token, or one of another partner, in every operation', async () => {
     const own = callers.get('partner')?.audienceId ?? 0;
     const wrong = [
       tokens.revoked,
@@ -143,20 +146,20 @@ describe('an audience of a customer', () => {
         details.add(problem.detail);
       }
     }
-    // The answer does not tell what was wrong with it.
+    // The response does not reveal why the token is invalid.
     expect(details.size).toBe(1);
     expect(await clientWith().get(own)).toMatchObject({ status: 2, unique_devices: 7 });
     expect(await clientWith().list()).toHaveLength(1);
   });
 
-  it('needs the key of the partner as well', async () => {
+  it('requires the API key of the partner too', async () => {
     const answer = await fetch(market.service.url + audiencePath, { headers: { 'x-user-token': tokens.acme } });
     expect(answer.status).toBe(401);
     expect(problemSchema.parse(await readProblem(answer)).code).toBe('unauthenticated');
   });
 
   it.each(['0', '-1', 'abc', '1.5', '99999999999999999999', '%2e%2e', '1%00'])(
-    'is a 404 for the id %s, with every operation',
+    'returns 404 for the ID %s in every operation',
     async (id) => {
       for (const [method, sub, body] of operations) {
         const problem = await clientWith().refuse(method, `${audiencePath}/${id}${sub}`, body);

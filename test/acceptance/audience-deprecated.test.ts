@@ -22,7 +22,7 @@ describe('/v1/firstparty/audience', () => {
   });
   afterAll(() => market.stop());
 
-  /** Calls the deprecated path; whatever the answer is, it says that the path is deprecated and until when it stays. */
+  /** Calls the deprecated path and expects the deprecation and sunset headers on every response. */
   const call = async (method: string, path: string, body?: object, userToken?: string): Promise<Response> => {
     const client = audienceClient(market.service.url, market.partner.apiKey, userToken);
     const answer = await client.request(path, { method, ...(body && { body: JSON.stringify(body) }) });
@@ -34,7 +34,7 @@ describe('/v1/firstparty/audience', () => {
     return answer;
   };
 
-  it('has every operation, with the same answers, and says that it is deprecated and when it goes', async () => {
+  it('supports every operation with the same responses, plus deprecation and sunset headers', async () => {
     const created = await call('POST', oldPath, { name: ' Old ', file_path: 'a.csv' });
     expect(created.status).toBe(201);
     const { audience_id: id } = createdAudienceSchema.strict().parse(await created.json());
@@ -59,7 +59,7 @@ describe('/v1/firstparty/audience', () => {
     expect(await market.audiences.get(id)).toMatchObject({ status: 2, unique_devices: 0, file: [] });
   });
 
-  it('pages within itself', async () => {
+  it('links to next pages under the deprecated path', async () => {
     for (const name of ['x', 'y']) await market.audiences.create(name, 'a.csv');
     const first = await call('GET', `${oldPath}?limit=1`);
     const next = /^<([^>]+)>; rel="next"$/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
@@ -67,7 +67,7 @@ describe('/v1/firstparty/audience', () => {
     expect(audienceListSchema.parse(await (await call('GET', next)).json()).map(({ name }) => name)).toEqual(['x']);
   });
 
-  it('knows customers and refuses as the other does, with the same words', async () => {
+  it('supports customers and returns the same problems as the current path', async () => {
     const { userToken } = await market.partner.createCustomer('Acme');
     expect(await (await call('GET', oldPath, undefined, userToken)).json()).toEqual([]);
     expect((await call('GET', oldPath, undefined, 'wrong')).status).toBe(401);
@@ -90,7 +90,7 @@ describe('/v1/firstparty/audience', () => {
     }
   });
 
-  it('is told apart from /v2/firstparty/audience, which is not deprecated', async () => {
+  it('sends deprecation headers, and /v2/firstparty/audience sends none', async () => {
     const { audienceId } = await market.audiences.create('New', 'a.csv');
     for (const path of [audiencePath, `${audiencePath}/${audienceId}`, `${audiencePath}/${audienceId}/errors`]) {
       for (const method of ['GET', 'PUT', 'PATCH']) {

@@ -9,7 +9,7 @@ import { parseCsv } from '../support/parse-csv.ts';
 import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import { audiencePath } from './audience-client.ts';
 
-describe('the errors of an audience', () => {
+describe('audience errors', () => {
   let market: Audiences;
   let id: number;
   let errorsPath: string;
@@ -26,7 +26,7 @@ describe('the errors of an audience', () => {
   });
   afterAll(() => market.stop());
 
-  it('name file, row, column, code and text of refused rows, and why each file failed', async () => {
+  it('list file, row, column, code and text of rejected rows, and the reason each file failed', async () => {
     const lines = await market.audiences.errors(id, '?limit=1000');
     const { prefix } = market.partner;
     const nothing = { row: null, column: null, text: null };
@@ -47,7 +47,7 @@ describe('the errors of an audience', () => {
     expect(lines.every(({ message }) => message.length > 10)).toBe(true);
   });
 
-  it.each([7, 50])('come in pages of %s, each line once and in order', async (limit) => {
+  it.each([7, 50])('are paged by %s, each line once and in order', async (limit) => {
     const whole = await market.audiences.errors(id, '?limit=1000');
     const answers = await market.api.follow(`${errorsPath}?limit=${limit}`);
     const pages = await Promise.all(answers.map(async (answer) => loadErrorListSchema.parse(await answer.json())));
@@ -56,7 +56,7 @@ describe('the errors of an audience', () => {
     expect(await market.audiences.errors(id)).toEqual(whole.slice(0, 100));
   });
 
-  it('come as CSV for whoever asks for it', async () => {
+  it('are returned as CSV on request', async () => {
     const answer = await market.audiences.request(`${errorsPath}?limit=2`, { headers: { accept: 'text/csv' } });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
     expect(answer.headers.get('link')).toContain(`<${errorsPath}?limit=2&cursor=`);
@@ -68,7 +68,7 @@ describe('the errors of an audience', () => {
     ]);
   });
 
-  it('say why paths have no files, before all files, and no longer when they have', async () => {
+  it('list paths without files first, until the files exist', async () => {
     const { audienceId } = await market.audiences.create('Nothing', 'nowhere/');
     for (const missing of ['some/x.csv', 'some/d.csv.gz', 'later.csv'])
       await market.audiences.append(audienceId, missing);
@@ -89,14 +89,14 @@ describe('the errors of an audience', () => {
     expect(await market.audiences.errors(audienceId)).toEqual([missing('nowhere/'), missing('some/x.csv'), failed]);
   });
 
-  it('are refused with bad limits and cursors, and of an audience that does not exist', async () => {
+  it('reject invalid limits and cursors, and an unknown audience', async () => {
     for (const query of ['limit=0', 'limit=1001', 'limit=x', 'cursor=x', 'cursor=1', 'cursor=1.2.3', 'other=1']) {
       expect(await market.audiences.refuse('GET', `${errorsPath}?${query}`)).toMatchObject({ status: 400 });
     }
     expect(await market.audiences.refuse('GET', `${audiencePath}/999999/errors`)).toMatchObject({ status: 404 });
   });
 
-  it('are of refused rows only, in files that load, when the partner may have a share of bad rows', async () => {
+  it('list only rejected rows of loaded files for a partner with a bad-row allowance', async () => {
     const set = (share: string): Promise<string> =>
       market.partner.operate('partner', 'set', market.partner.name, '--audience-bad-rows', share);
     await market.partner.upload('share/half.csv', `${rows(0, 2)}bad,\nworse,\n`);
@@ -135,8 +135,8 @@ describe('the errors of an audience', () => {
     expect((await load()).statuses).toEqual([3, 3, 3]);
   });
 
-  it('are none when a small gzip file that unpacks to 100 MB stands among others, wherever it stands', async () => {
-    // A line of 64 bytes, so that no member of the file ends within one.
+  it('stay empty when a small gzip file that unpacks to 100 MB is at any position among others', async () => {
+    // Lines of 64 bytes, so that no gzip member ends in the middle of a line.
     const bomb = gzipBomb(`${device(1)},${'e'.repeat(26)}\n`, 100 * 1024 ** 2);
     expect(bomb.length).toBeLessThan(1024 ** 2);
     await market.partner.upload('bomb/a.csv.gz', bomb);

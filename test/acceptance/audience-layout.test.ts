@@ -5,17 +5,17 @@ import { device } from '../support/device-id.ts';
 import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import type { AudienceDetails } from './audience-client.ts';
 
-// Each file by itself and as one of many small files of a prefix: the two ways into the engine.
+// Loads each file alone and as one of many small files under a prefix: two different code paths.
 
-type Verdict = { readonly status: number; readonly rows: number; readonly codes: readonly string[] };
-type LayoutFile = readonly [name: string, path: string, body: string | Buffer, expected: Verdict];
+type FileResult = { readonly status: number; readonly rows: number; readonly codes: readonly string[] };
+type LayoutFile = readonly [name: string, path: string, body: string | Buffer, expected: FileResult];
 
 const good = device(1);
 const mark = '\uFEFF';
-const loads = (count: number): Verdict => ({ status: 2, rows: count, codes: [] });
-/** The failure of the file, then the refused rows as `code row column`. */
-const fails = (...codes: string[]): Verdict => ({ status: 3, rows: 0, codes });
-/** A good row and then one with this id, this event or altogether so. */
+const loads = (count: number): FileResult => ({ status: 2, rows: count, codes: [] });
+/** The file's failure, then the rejected rows as `code row column`. */
+const fails = (...codes: string[]): FileResult => ({ status: 3, rows: 0, codes });
+/** A valid row, then one with the given ID, with the given event, or as given. */
 const behindGood = (line: string | Buffer): Buffer =>
   Buffer.concat([Buffer.from(`${good},\n`), Buffer.from(line), Buffer.from('\n')]);
 
@@ -51,7 +51,7 @@ const files: readonly LayoutFile[] = [
     fails('bad_rows', 'event_too_long 2 event'),
   ],
   [
-    'only events that are too long',
+    'only overlong events',
     'all-257.csv',
     `${good},${'x'.repeat(257)}\n`,
     fails('no_good_row', 'event_too_long 1 event'),
@@ -65,7 +65,7 @@ const files: readonly LayoutFile[] = [
   ['one line without newline', 'one-line.csv', `${good},`, loads(1)],
   ['ids in large letters', 'upper.csv', `${device(0xabc).toUpperCase()},\n`, loads(1)],
   [
-    'an id of zeros',
+    'an ID of zeros',
     'zero.csv',
     behindGood('00000000-0000-0000-0000-000000000000,'),
     fails('bad_rows', 'zero_id 2 id'),
@@ -74,7 +74,7 @@ const files: readonly LayoutFile[] = [
   ['an empty id', 'empty-id.csv', behindGood(',click'), fails('bad_rows', 'empty_id 2 id')],
   ['an id that is none', 'invalid.csv', behindGood(`${good}0,`), fails('bad_rows', 'invalid_id 2 id')],
   [
-    'no UTF-8',
+    'invalid UTF-8',
     'latin-1.csv',
     behindGood(Buffer.from(`${good},caf\xe9`, 'latin1')),
     fails('bad_rows', 'invalid_utf8 2 null'),
@@ -92,9 +92,9 @@ const files: readonly LayoutFile[] = [
   ['gzip by its first bytes, without any extension', 'packed', gzipSync(rows(0, 3)), loads(3)],
   ['plain text called .gz', 'plain.csv.gz', rows(0, 3), fails('compression_mismatch')],
   ['gzip of nothing', 'nothing.csv.gz', gzipSync(''), fails('empty_file')],
-  ['gzip that is cut', 'cut.csv.gz', gzipSync(rows(0, 99)).subarray(0, -9), fails('corrupt_gzip')],
+  ['truncated gzip', 'cut.csv.gz', gzipSync(rows(0, 99)).subarray(0, -9), fails('corrupt_gzip')],
   [
-    'gzip with zeros behind it',
+    'gzip followed by zeros',
     'padded.csv.gz',
     Buffer.concat([gzipSync(rows(0, 9)), Buffer.alloc(9)]),
     fails('corrupt_gzip'),
@@ -103,15 +103,15 @@ const files: readonly LayoutFile[] = [
 
 describe('an audience file', () => {
   let market: Audiences;
-  let alone: Map<string, Verdict>;
-  let together: Map<string, Verdict>;
+  let alone: Map<string, FileResult>;
+  let together: Map<string, FileResult>;
   let details: AudienceDetails;
 
-  const verdictsOf = async (audienceId: number): Promise<Map<string, Verdict>> => {
+  const resultsOf = async (audienceId: number): Promise<Map<string, FileResult>> => {
     const { file } = await market.audiences.settled(audienceId);
     const errors = await market.audiences.errors(audienceId, '?limit=1000');
     return new Map(
-      file.map(({ s3_path, status, rows_uploaded }): [string, Verdict] => {
+      file.map(({ s3_path, status, rows_uploaded }): [string, FileResult] => {
         const codes = errors
           .filter((error) => error.file === s3_path)
           .map(({ code, row, column }) => (row === null ? code : `${code} ${row} ${column}`));
@@ -126,17 +126,17 @@ describe('an audience file', () => {
     const one = await market.audiences.create('alone', `layout/${files[0]?.[1]}`);
     for (const [, path] of files.slice(1)) await market.audiences.append(one.audienceId, `layout/${path}`);
     const all = await market.audiences.create('together', 'layout/');
-    alone = await verdictsOf(one.audienceId);
-    together = await verdictsOf(all.audienceId);
+    alone = await resultsOf(one.audienceId);
+    together = await resultsOf(all.audienceId);
     details = await market.audiences.get(all.audienceId);
   });
   afterAll(() => market.stop());
 
-  it.each(files)('with %s (%s) gets the expected verdict, alone and together', (_name, path, _body, expected) => {
+  it.each(files)('with %s (%s) gets the expected result, alone and in a prefix', (_name, path, _body, expected) => {
     expect({ alone: alone.get(path), together: together.get(path) }).toEqual({ alone: expected, together: expected });
   });
 
-  it('of a prefix is whole or not there at all: the counts are those of the files that loaded', () => {
+  it('under a prefix loads completely or not at all, and only loaded files count', () => {
     const loaded = files.flatMap(([, , , { status, rows: count }]) => (status === 2 ? [count] : []));
     expect(details.status).toBe(3);
     expect(details.file).toHaveLength(files.length);

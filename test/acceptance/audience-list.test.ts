@@ -28,7 +28,7 @@ describe('the list of audiences', () => {
       (await api.follow(audiencePath + query)).map(async (answer) => audienceListSchema.parse(await answer.json())),
     );
 
-  it('is a bare array, the newest first, of the records as the details have them but for the files', async () => {
+  it('is a bare array of detail records without files, newest first', async () => {
     const listed = await market.audiences.list();
     expect(listed.map(({ audience_id }) => audience_id)).toEqual(made.toReversed());
     expect(listed.map(({ name }) => name)).toEqual(['five', 'four', 'three', 'two', 'one']);
@@ -40,20 +40,20 @@ describe('the list of audiences', () => {
     }
   });
 
-  it.each([1, 2, 3, 5, 1000])('comes in pages of %s, each audience once and in order', async (limit) => {
+  it.each([1, 2, 3, 5, 1000])('is paged by %s, each audience once and in order', async (limit) => {
     const whole = await market.audiences.list();
     const paged = await pages(market.api, `?limit=${limit}`);
     expect(paged.flat()).toEqual(whole);
     expect(paged.slice(0, -1).every((page) => page.length === limit)).toBe(true);
   });
 
-  it('says where the next page is, and nothing when there is none', async () => {
+  it('links to the next page, and has no link on the last page', async () => {
     const answer = await market.audiences.request(`${audiencePath}?limit=2`);
     expect(answer.headers.get('link')).toMatch(/^<\/v2\/firstparty\/audience\?limit=2&cursor=[\w-]+>; rel="next"$/);
     expect((await market.audiences.request(audiencePath)).headers.get('link')).toBeNull();
   });
 
-  it('stays the same behind a cursor when audiences are made meanwhile', async () => {
+  it('stays stable after a cursor while audiences are created', async () => {
     const first = await market.audiences.request(`${audiencePath}?limit=3`);
     const cursor = /cursor=([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
     await market.audiences.create('six', 'a.csv');
@@ -71,14 +71,14 @@ describe('the list of audiences', () => {
     'cursor=1.2',
     'cursor=',
     'other=1',
-  ])('is refused with %s', async (query) => {
+  ])('rejects %s', async (query) => {
     const problem = await market.audiences.refuse('GET', `${audiencePath}?${query}`);
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 
-  it('has 1,000 audiences when nothing else is asked for', async () => {
+  it('has 1,000 audiences per page by default', async () => {
     const other = await createPartner(market.stores.environment);
-    // Below the API: a partner may not have so many open jobs at a time.
+    // Bypasses the API, which limits a partner's open jobs.
     await withDatabase(market.stores, (client) =>
       client.query(
         "INSERT INTO audience (partner_id, name) SELECT $1, 'audience ' || n FROM generate_series(1, 1003) AS n",
@@ -93,7 +93,7 @@ describe('the list of audiences', () => {
     expect(paged.flat()[0]).toMatchObject({ status: 2, unique_devices: 0, uploaded_devices: 0, matched_devices: 0 });
   });
 
-  it('of a partner without audiences is empty', async () => {
+  it('is empty for a partner without audiences', async () => {
     const other = await createPartner(market.stores.environment);
     expect(await audienceClient(market.service.url, other.apiKey).list()).toEqual([]);
   });

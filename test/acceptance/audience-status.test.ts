@@ -6,9 +6,9 @@ import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 
-// One file at a time, and each large one flows for seconds, so that files can be seen waiting, loading and loaded.
+// The worker loads one file at a time, and a large one takes seconds, so that every status can be observed.
 
-describe('the status of an audience', () => {
+describe('audience status', () => {
   let market: Audiences;
   let storage: Proxy;
   let large: Buffer;
@@ -34,24 +34,24 @@ describe('the status of an audience', () => {
   afterEach(() => storage.make({ is: 'none' }));
   const slowDown = (): void => storage.make({ is: 'slow', bytesPerSecond: large.length / 4 });
 
-  /** Looks at an audience until it is settled: every state that was seen, in order, as its status and its files'. */
-  const watch = async (audienceId: number, afterFirstLook: () => void = () => undefined): Promise<string[]> => {
+  /** Polls an audience until it is settled. Returns every observed state in order: its status, then those of its files. */
+  const watch = async (audienceId: number, afterFirstPoll: () => void = () => undefined): Promise<string[]> => {
     const seen: string[] = [];
     await waitUntil('the audience is settled', async () => {
       const { status, file } = await market.audiences.get(audienceId);
       const state = `${status}: ${file.map((entry) => entry.status).join('')}`;
-      if (seen.length === 0) afterFirstLook();
+      if (seen.length === 0) afterFirstPoll();
       if (seen.at(-1) !== state) seen.push(state);
       return status >= 2;
     });
     return seen;
   };
 
-  it('goes from 0 to 1 while files are waiting, loading and loaded, and to 3 when one has failed', async () => {
+  it('goes from 0 to 1 while files wait and load, and to 3 when one fails', async () => {
     storage.make({ is: 'stalled' });
     const { audienceId } = await market.audiences.create('Mixed', 'mixed/');
     const seen = await watch(audienceId, slowDown);
-    // In the order of their ids: the small ones are loaded together, before the large ones.
+    // In ID order: the small files load together, before the large ones.
     expect(seen.at(0)).toBe('0: 0');
     expect(seen.at(-1)).toBe('3: 22322');
     expect(seen).toContain('1: 22310');
@@ -67,7 +67,7 @@ describe('the status of an audience', () => {
     expect(details.file.map(({ rows_uploaded }) => rows_uploaded)).toEqual([5, 5, 0, 600_000, 600_000]);
   });
 
-  it('is 0 for a new audience that waits, 1 for one with loaded files that waits, and 2 when cleared', async () => {
+  it('is 0 for a new waiting audience, 1 for a waiting one with loaded files, and 2 when cleared', async () => {
     const loaded = await market.audiences.create('Loaded', 'small.csv');
     expect(await watch(loaded.audienceId)).toContain('2: 2');
     storage.make({ is: 'stalled' });
@@ -91,7 +91,7 @@ describe('the status of an audience', () => {
     expect(await market.audiences.get(loaded.audienceId)).toMatchObject({ status: 2, file: [], unique_devices: 0 });
   });
 
-  it('follows the order in which imports and audiences were asked for', async () => {
+  it('changes in submission order across imports and audiences', async () => {
     await market.partner.createAttribute('sport', 'sport');
     const known = (from: number): string =>
       Array.from({ length: 10 }, (_, n) => `${device(900_000 + from + n)},sport\n`).join('');
@@ -102,7 +102,7 @@ describe('the status of an audience', () => {
     const first = await market.audiences.create('First', 'order.csv');
     const between = await market.api.queue({ file_path: 'between.csv', key_type: 1 });
     const second = await market.audiences.create('Second', 'order.csv');
-    const looks = [
+    const statusReads = [
       async () => (await market.api.get(before)).status,
       async () => (await market.audiences.get(first.audienceId)).status,
       async () => (await market.api.get(between)).status,
@@ -110,14 +110,14 @@ describe('the status of an audience', () => {
     ];
     const seen: string[] = [];
     await waitUntil('all have ended', async () => {
-      // The last is asked first: whoever was asked for later and has ended, has ended after those before it.
+      // Reads the last job first: if it has ended, every earlier one must have ended before.
       const ended: boolean[] = [];
-      for (const look of looks.toReversed()) ended.unshift((await look()) >= 2);
+      for (const readStatus of statusReads.toReversed()) ended.unshift((await readStatus()) >= 2);
       seen.push(ended.map((has) => (has ? 'x' : '-')).join(''));
       return ended.every((has) => has);
     });
     expect(seen.filter((state) => !/^x*-*$/.test(state))).toEqual([]);
-    // Each saw exactly what the imports before it had brought.
+    // Each audience matches exactly the devices of the imports before it.
     expect(await market.audiences.get(first.audienceId)).toMatchObject({ unique_devices: 30, matched_devices: 10 });
     expect(await market.audiences.get(second.audienceId)).toMatchObject({ unique_devices: 30, matched_devices: 20 });
   });

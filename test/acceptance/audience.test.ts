@@ -19,7 +19,7 @@ describe('an audience', () => {
   });
   afterAll(() => market.stop());
 
-  it('is made from a file, with exact counts', async () => {
+  it('is created from a file, with exact counts', async () => {
     await market.partner.upload('one/a.csv', `id,event\n${rows(90, 110)}${rows(90, 100, 'click')}`);
     const { audienceId, segmentId } = await api.create('  Summer  ', 'one/a.csv');
     const details = await api.settled(audienceId);
@@ -36,7 +36,7 @@ describe('an audience', () => {
     expect(segmentId).not.toBe(audienceId);
   });
 
-  it('is made from all files of a prefix, grows by appending, and takes no file twice', async () => {
+  it('is created from all files under a prefix, grows by appending, and loads no file twice', async () => {
     await market.partner.upload('grow/1.csv', rows(0, 50));
     await market.partner.upload('grow/2.csv.gz', gzipSync(rows(40, 120)));
     const { audienceId } = await api.create('Grows', 'grow/');
@@ -62,7 +62,7 @@ describe('an audience', () => {
     expect(await api.settled(audienceId)).toMatchObject({ uploaded_devices: 182, unique_devices: 121 });
   });
 
-  it('is cleared at once, and filled again', async () => {
+  it('is cleared immediately and can be filled again', async () => {
     await market.partner.upload('clear/a.csv', rows(0, 10));
     const { audienceId } = await api.create('Clear', 'clear/a.csv');
     await api.settled(audienceId);
@@ -78,7 +78,7 @@ describe('an audience', () => {
     expect(await api.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 10 });
   });
 
-  it('fails a file with a bad row, says which, and loads it when it was mended', async () => {
+  it('fails a file with a bad row, reports the row, and loads the fixed file', async () => {
     await market.partner.upload('bad/a.csv', `${rows(0, 3)}nonsense,\n`);
     await market.partner.upload('bad/b.csv', rows(0, 2));
     const { audienceId } = await api.create('Bad', 'bad/');
@@ -95,12 +95,12 @@ describe('an audience', () => {
     ]);
     await market.partner.upload('bad/a.csv', rows(0, 4));
     await api.append(audienceId, 'bad/');
-    const mended = await api.settled(audienceId);
-    expect(mended).toMatchObject({ status: 2, uploaded_devices: 6, unique_devices: 4 });
-    expect(mended.file).toHaveLength(2);
+    const fixed = await api.settled(audienceId);
+    expect(fixed).toMatchObject({ status: 2, uploaded_devices: 6, unique_devices: 4 });
+    expect(fixed.file).toHaveLength(2);
   });
 
-  it('has status 3 while a path matches nothing, and 2 when it does', async () => {
+  it('has status 3 while a path matches no files, and 2 once it does', async () => {
     const { audienceId } = await api.create('Nothing', 'nothing/');
     expect(await api.settled(audienceId)).toMatchObject({
       status: 3,

@@ -13,7 +13,7 @@ const settings = {
   INLET_MAX_GZIP_FILE_BYTES: String(gzipped),
 };
 
-describe('what one import may read is bounded', () => {
+describe('import size limits', () => {
   let market: Marketplace;
 
   beforeAll(async () => {
@@ -30,30 +30,30 @@ describe('what one import may read is bounded', () => {
   async function load(file_path: string, compressed = false): Promise<ImportLogRecord> {
     return market.api.waitForEnd(await market.api.queue({ file_path, key_type: 1, compressed }));
   }
-  const whyNot = async (path: string, compressed = false): Promise<(string | null | undefined)[]> =>
+  const failureOf = async (path: string, compressed = false): Promise<(string | null | undefined)[]> =>
     ((await load(path, compressed)).errors ?? []).flatMap(({ code, message }) => [code, message]);
 
   it.each([
     { path: 'three/', compressed: false, total_rows: '9' },
     { path: 'even.csv.gz', compressed: true, total_rows: '3' },
-  ])('$path, which is exactly at the limit, is loaded', async ({ path, compressed, total_rows }) => {
+  ])('load $path, which is exactly at the limit', async ({ path, compressed, total_rows }) => {
     expect(await load(path, compressed)).toMatchObject({ status: 2, total_rows, errors: null });
   });
 
-  it('a prefix with one file too many is not loaded at all', async () => {
+  it('reject a whole prefix with one file too many', async () => {
     expect(await load('four/')).toMatchObject({ status: 3, total_rows: '0', unique_devices: '0' });
-    expect(await whyNot('four/')).toEqual(['too_many_files', 'More than 3 files begin with "four/".']);
+    expect(await failureOf('four/')).toEqual(['too_many_files', 'More than 3 files begin with "four/".']);
   });
 
-  it('a plain file with one byte too many is not loaded', async () => {
-    expect(await whyNot('longer.csv')).toEqual([
+  it('reject a plain file with one byte too many', async () => {
+    expect(await failureOf('longer.csv')).toEqual([
       'file_too_large',
       `The file has ${plain + 1} bytes; the limit is ${plain}.`,
     ]);
   });
 
-  it('a gzip file that is too large is not loaded', async () => {
-    const [code, message] = await whyNot('longer.csv.gz', true);
+  it('reject a gzip file that is too large', async () => {
+    const [code, message] = await failureOf('longer.csv.gz', true);
     expect(code).toBe('file_too_large');
     expect(message).toMatch(new RegExp(`^The file has \\d+ bytes; ${gzipped} are allowed\\.$`));
   });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { two } from '../corpus/lines.ts';
 import { installPartnerCli, type PartnerCli } from '../support/partner-cli.ts';
 
-// `inlet check` as a partner has it: packed, and with no server anywhere. Its verdicts: corpus.test.ts.
+// `inlet check` as partners install it: packed, without any server. corpus.test.ts covers its results.
 
 describe('inlet check', () => {
   let cli: PartnerCli;
@@ -22,7 +22,7 @@ describe('inlet check', () => {
   });
   afterAll(() => cli.remove());
 
-  it('exits 0 for valid files and says how keys were checked', async () => {
+  it('exits 0 for valid files and reports how keys were checked', async () => {
     const { code, out, said } = await cli.run(['check', 'files']);
     expect(code).toBe(0);
     expect(said).toMatch(/^Only the form of the keys was checked, with default limits\. .*--attributes.*\n$/);

@@ -9,7 +9,7 @@ import { stopProcess } from '../support/running-service.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 
-// The command line of partners as a person has it, on a terminal of 100 columns.
+// The partner command line on a terminal of 100 columns.
 
 const type = (sees: string, answer: string): Step => ({ sees, types: `${answer}${enter}` });
 
@@ -73,7 +73,7 @@ describe('inlet on a terminal', () => {
   });
 
   it('login rejects a wrong key before it prompts for more and saves nothing', async () => {
-    const home = { HOME: join(cli.folder, 'nobody') };
+    const home = { HOME: join(cli.folder, 'no-home') };
     const steps = [type('API key: ', 'wrong-but-secret')];
     const { code, raw, text } = await show('login', steps, { ...home, INLET_API_KEY: '' });
     expect(code).toBe(3);
@@ -83,7 +83,7 @@ describe('inlet on a terminal', () => {
   });
 
   it('import prompts for missing values and shows progress in place and the outcome', async () => {
-    // On its way for many minutes, or until the bar is seen.
+    // The download takes many minutes, or ends when the progress bar appears.
     storage.make({ is: 'slow', bytesPerSecond: 20_000 });
     const goOn = async (): Promise<void> => Promise.resolve(storage.make({ is: 'none' }));
     const { code, raw, text } = await show('import good/ --watch', [
@@ -136,7 +136,7 @@ describe('inlet on a terminal', () => {
     const list = await show('imports --watch', [{ sees: 'pending', types: controlC }]);
     expect([list.code, list.text]).toEqual([130, expect.stringContaining('interrupted: The jobs continue.')]);
     await stopProcess(marketplace.service.api);
-    const away = await show('limits');
-    expect([away.code, away.text]).toEqual([4, expect.stringContaining('network_failed')]);
+    const unreachable = await show('limits');
+    expect([unreachable.code, unreachable.text]).toEqual([4, expect.stringContaining('network_failed')]);
   });
 });

@@ -6,10 +6,10 @@ import { createPartner } from '../support/partners.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { apiClient, readProblem } from './api-client.ts';
 
-// 1,000 known devices. `sport` has all of them, `rare` 20, `even` every second. The audience has the first 400 of them
-// and 100 that nobody knows.
+// 1,000 known devices: `sport` has all of them, `rare` 20, and `even` every second one. The audience has the first 400
+// and 100 unknown devices.
 
-describe('the composition of an audience', () => {
+describe('audience composition', () => {
   let market: Marketplace;
   let segment: { audienceId: number; segmentId: number };
   const ids = { sport: 0, rare: 0, even: 0 };
@@ -45,13 +45,13 @@ describe('the composition of an audience', () => {
     segment = await insertAudience(market.stores, market.partner.id, 'buyers');
     await fill(
       'audience_devices',
-      `SELECT ${id}, ${segment.audienceId}, 0, ${deviceOfNumber}, if(number < 300, 'buy', 'look'), 1
+      `SELECT ${id}, ${segment.audienceId}, 0, ${deviceOfNumber}, if(number < 300, 'buy', 'view'), 1
        FROM numbers(2000) WHERE number < 400 OR number >= 1900`,
     );
   });
   afterAll(() => market.stop());
 
-  it('tells how many of the matched devices have an attribute, beside the warehouse', async () => {
+  it('reports how many matched devices have an attribute, compared to the warehouse', async () => {
     const found = await report();
     expect(found).toMatchObject({
       audience_id: segment.audienceId,
@@ -60,7 +60,7 @@ describe('the composition of an audience', () => {
       protected: true,
     });
     expect(Math.abs(Date.parse(found.computed_at) - Date.now())).toBeLessThan(60_000);
-    // Noise of at most 15, and up to 24 that rounding takes away.
+    // Noise of at most 15, and rounding of up to 24.
     const near = (number: number | null | undefined, exact: number): void => {
       expect(number).toBeGreaterThanOrEqual(exact - 15 - 24);
       expect(number).toBeLessThanOrEqual(exact + 15);
@@ -77,12 +77,12 @@ describe('the composition of an audience', () => {
     expect(await report()).toEqual(found);
   });
 
-  it('hides the number of a small group, with its share and index', async () => {
+  it('hides the device count, share and index of a small group', async () => {
     const entry = find(await report(), ids.rare);
     expect(entry).toMatchObject({ name: 'rare', devices: null, share: null, index: null, small: true });
   });
 
-  it('is split by id type, country or event, with every cell of the warehouse and no totals', async () => {
+  it('is split by ID type, country or event, with every warehouse cell and no totals', async () => {
     const byType = await report('?split=id_type');
     expect(byType.split).toBe('id_type');
     expect(byType.attributes.map(({ attribute_id, value }) => `${attribute_id} ${value}`).toSorted()).toEqual(
@@ -91,16 +91,16 @@ describe('the composition of an audience', () => {
         .toSorted(),
     );
     const byCountry = await report('?split=country');
-    // 40 in LI: at most 55 with noise, so it is hidden or 50; and where it is hidden, DE is hidden with it.
+    // 40 in LI: at most 55 with noise, so it is hidden or 50. If it is hidden, DE is hidden too.
     const [inLi, inDe] = ['LI', 'DE'].map((value) => find(byCountry, ids.sport, value)?.devices);
     expect([null, 50]).toContain(inLi);
     expect(inDe === null).toBe(inLi === null);
     const byEvent = await report('?split=event');
     expect(find(byEvent, ids.sport, 'buy')?.devices).toBeGreaterThan(250);
-    expect(find(byEvent, ids.sport, 'look')?.devices).toBeLessThan(120);
+    expect(find(byEvent, ids.sport, 'view')?.devices).toBeLessThan(120);
   });
 
-  it('is ordered by devices or index and cut to the limit', async () => {
+  it('is sorted by devices or index and truncated to the limit', async () => {
     expect((await report('?limit=1')).attributes.map(({ name }) => name)).toEqual(['sport']);
     const indexes = (await report('?order=index')).attributes.map(({ index }) => index ?? -1);
     expect(indexes).toEqual(indexes.toSorted((a, b) => b - a));
@@ -110,7 +110,7 @@ describe('the composition of an audience', () => {
     }
   });
 
-  it('of another partner, or of nobody, is a 404', async () => {
+  it('returns 404 for another partner and for an unknown segment', async () => {
     const intruder = await createPartner(market.stores.environment);
     const foreign = await apiClient(market.service.url, intruder.apiKey).request(path());
     const nobodys = await market.api.request('/v2/firstparty/segments/999999/composition');

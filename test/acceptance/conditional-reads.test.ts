@@ -4,7 +4,7 @@ import { device } from '../support/device-id.ts';
 import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import { audiencePath } from './audience-client.ts';
 
-describe('a record that is asked for on condition', () => {
+describe('a conditional read', () => {
   let service: Audiences;
   let importPath: string;
   let audienceId: number;
@@ -27,7 +27,7 @@ describe('a record that is asked for on condition', () => {
     service.api.request(path, { method, headers });
   const paths = (): string[] => [importPath, `${audiencePath}/${audienceId}`, `/v1/firstparty/audience/${audienceId}`];
 
-  it('has a weak tag, which stays while the answer does', async () => {
+  it('returns a weak tag that is stable while the record is unchanged', async () => {
     for (const path of paths()) {
       const [one, other] = [await ask(path), await ask(path)];
       expect(one.headers.get('etag')).toMatch(/^W\/"[\w-]{22}"$/);
@@ -39,7 +39,7 @@ describe('a record that is asked for on condition', () => {
     }
   });
 
-  it('is a 304 without a body to whoever knows it', async () => {
+  it('returns 304 without a body when the tag matches', async () => {
     for (const path of paths()) {
       const tag = (await ask(path)).headers.get('etag') ?? '';
       for (const known of [tag, tag.slice(2), `"x", ${tag}`, `W/"y",${tag.slice(2)} , "z"`, '*']) {
@@ -54,7 +54,7 @@ describe('a record that is asked for on condition', () => {
     }
   });
 
-  it('is answered to whoever knows another, or sends what is no list of tags', async () => {
+  it('returns the record when the tag differs or the header is malformed', async () => {
     for (const path of paths()) {
       const tag = (await ask(path)).headers.get('etag') ?? '';
       for (const known of ['"x"', 'W/"x"', tag.slice(3, -1), `${tag} ${tag}`, `w/${tag.slice(2)}`, `*, ${tag}`, ',']) {
@@ -65,7 +65,7 @@ describe('a record that is asked for on condition', () => {
     }
   });
 
-  it('has another tag when it has changed, and the same in two audiences never', async () => {
+  it('returns a new tag after a change', async () => {
     const path = `${audiencePath}/${audienceId}`;
     const before = (await ask(path)).headers.get('etag') ?? '';
     await service.audiences.append(audienceId, 'c.csv');
@@ -79,7 +79,7 @@ describe('a record that is asked for on condition', () => {
     expect((await ask(path, { 'if-none-match': after })).status).toBe(304);
   });
 
-  it('is a 404 of nobody, whatever is known', async () => {
+  it('returns 404 for an unknown record, regardless of the tag', async () => {
     for (const path of ['/v1/marketplace/import/999999', `${audiencePath}/999999`]) {
       for (const headers of [{ 'if-none-match': '*' }, { prefer: 'wait=5' }]) {
         const answer = await ask(path, headers);
