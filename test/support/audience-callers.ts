@@ -3,9 +3,9 @@ import type { AudienceClient } from '../acceptance/audience-client.ts';
 import { appendFiles, devicesOf, emptyAudience, type ModelAudience, type ModelFiles } from './audience-model.ts';
 import { knownDevices, type Step } from './audience-scripts.ts';
 
-// Those who take the steps of a script, over HTTP and in the model at the same time.
+// Callers that run the steps of a script against the HTTP API and the model at the same time.
 
-/** The partner's own audiences, or those of a customer. */
+/** The partner's own audiences, or one customer's. */
 export type Scope = {
   readonly api: AudienceClient;
   readonly audiences: { readonly id: number; model: ModelAudience }[];
@@ -36,11 +36,11 @@ export async function takeStep({ api, audiences }: Scope, files: ModelFiles, ste
   appendFiles(audience.model, files, step.path);
 }
 
-/** Looks less often than others do: there are many to look at. */
+/** Polls less often than other tests, because there are many audiences. */
 export async function waitForLoads({ api }: Scope): Promise<void> {
   const end = Date.now() + 120_000;
   while ((await api.list()).some(({ status }) => status < 2)) {
-    if (Date.now() > end) throw new Error('An audience is not settled after two minutes.');
+    if (Date.now() > end) throw new Error('An audience still has pending loads after two minutes.');
     await pause(250);
   }
 }
@@ -73,7 +73,7 @@ export function expectedAudiences({ audiences }: Scope, prefix: string): object[
     });
 }
 
-/** Audience, device and event. */
+/** Lines of audience, device and event. */
 export function expectedMembers({ scopes }: Caller): string[] {
   return scopes
     .flatMap(({ audiences }) => audiences)

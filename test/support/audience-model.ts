@@ -1,23 +1,23 @@
-// What an audience must be after any sequence of appends and clears: the whole of group B's rules in a few lines.
+// The expected state of an audience after any sequence of appends and clears: all rules of group B in a few lines.
 
-/** A file as it was uploaded last. */
+/** A file's most recently uploaded content. */
 export type ModelFile = {
-  /** Device and event. */
+  /** Pairs of device and event. */
   readonly rows: readonly (readonly [device: string, event: string])[];
-  /** Null when every row is good. */
+  /** Null when every row is valid. */
   readonly flaw: 'row' | 'bytes' | 'empty' | null;
 };
 
-/** By path, relative to the prefix. */
+/** Keyed by path, relative to the prefix. */
 export type ModelFiles = ReadonlyMap<string, ModelFile>;
 
 /** One generation of an audience. */
 export type ModelAudience = {
-  /** By path: a file, or a path that matched nothing. */
+  /** Keyed by path: a file, or a path that matched nothing. */
   readonly entries: Map<string, { readonly status: 2 | 3; readonly rows: number }>;
   /** Paths and contents that were loaded. */
   readonly ledger: Set<string>;
-  /** Device and event, as `device event`. */
+  /** Pairs of device and event, as `device event`. */
   readonly members: Set<string>;
   uploaded: number;
 };

@@ -3,32 +3,32 @@ import { gzipSync } from 'node:zlib';
 import type { ModelFile } from './audience-model.ts';
 import { device } from './device-id.ts';
 
-// What partners do to their audiences, made at random. Files change only between rounds, when nothing of the partner is
-// loading: a job lists its files when its turn comes, and what it finds must not be a matter of luck. Within a round every
-// scope goes on by itself and waits for answers only, never for loads. What is asked at once must give the same in any order.
+// Random sequences of audience calls. Files change only between rounds, while the partner has nothing loading: a job
+// lists its files when it starts, and the result must be deterministic. Within a round, each scope proceeds on its own
+// and waits for responses only, never for loads. Concurrent calls must give the same result in any order.
 
 export type Step = { readonly pause: number } & (
   | { readonly do: 'create'; readonly path: string }
   | { readonly do: 'append'; readonly audience: number; readonly paths: readonly string[] }
   | { readonly do: 'clear'; readonly audience: number }
-  /** A clear and an append at once, and then the same append again, so that it does not matter which came first. */
+  /** A concurrent clear and append, then the same append again, so that the order of the first two does not matter. */
   | { readonly do: 'clear and append'; readonly audience: number; readonly path: string }
 );
 
-/** A file is uploaded, over the one before if there is one; or removed (null). */
+/** Uploads a file, replacing any earlier version, or removes it (null). */
 export type Change = { readonly path: string; readonly file: ModelFile | null };
 
 export type Round = {
   readonly changes: readonly Change[];
-  /** By scope: the partner's own audiences or those of a customer. */
+  /** Keyed by scope: the partner's own audiences or one customer's. */
   readonly steps: readonly (readonly Step[])[];
 };
 
-/** What each of the partners does. */
+/** The steps of each partner. */
 export type Script = readonly (readonly Round[])[];
 
 const devices = Array.from({ length: 12 }, (_, n) => device(n));
-/** Those of them that the device warehouse knows. */
+/** The devices that the device warehouse knows. */
 export const knownDevices: ReadonlySet<string> = new Set(devices.filter((_, n) => n % 3 === 0));
 
 const filePaths = ['a/1.csv', 'a/2.tsv', 'a/b/1.csv', 'a/b/2.csv.gz', 'ab.csv', 'late/1.csv'];
@@ -43,7 +43,7 @@ const smallFile: fc.Arbitrary<ModelFile> = fc.record({
     fc.constantFrom('bytes' as const, 'empty' as const),
   ),
 });
-/** Over a megabyte, which is loaded alone, beside the batch of the small ones. */
+/** Larger than 1 MB, so it is loaded alone and not in a batch with the small files. */
 const largeFile: fc.Arbitrary<ModelFile> = row.map(([id]) => ({
   rows: Array.from({ length: 3_700 }, () => [id, 'x'.repeat(250)] as const),
   flaw: null,
@@ -75,7 +75,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const scopesOf = (scopes: number, steps: fc.Arbitrary<Step[]>): fc.Arbitrary<Step[][]> =>
   fc.array(steps, { minLength: scopes, maxLength: scopes });
 
-/** Two rounds: what was loaded, failed or cleared in the first meets other files in the second. */
+/** Two rounds: files that were loaded, failed or cleared in the first round meet new ones in the second. */
 const roundsOf = (scopes: number): fc.Arbitrary<[Round, Round]> =>
   fc.tuple(
     fc.record({
@@ -91,12 +91,15 @@ const roundsOf = (scopes: number): fc.Arbitrary<[Round, Round]> =>
     }),
   );
 
-/** A script for partners with so many scopes each. */
+/** A script for partners with the given number of scopes each. */
 export function arbitraryScript(scopes: readonly number[]): fc.Arbitrary<Script> {
   return fc.tuple(...scopes.map(roundsOf));
 }
 
-/** What is uploaded as this file. A `.gz` file that is flawed in its bytes is not gzipped; any other has no columns. */
+/**
+ * The uploaded content of a file. A `.gz` file with invalid bytes is not gzipped; any other invalid file has no
+ * columns.
+ */
 export function bytesOf(key: string, { rows, flaw }: ModelFile): Uint8Array {
   if (flaw === 'empty') return new Uint8Array();
   const isGzip = key.endsWith('.gz');
@@ -106,7 +109,7 @@ export function bytesOf(key: string, { rows, flaw }: ModelFile): Uint8Array {
   return isGzip && flaw !== 'bytes' ? gzipSync(text) : text;
 }
 
-/** For the message of a test that failed. */
+/** Formats a script for the message of a failed test. */
 export function describeScript(script: Script): string {
   return script.map((rounds, partner) => `partner ${partner + 1}:\n${rounds.map(describeRound).join('')}`).join('');
 }

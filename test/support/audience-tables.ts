@@ -2,13 +2,13 @@ import type { Client } from 'pg';
 import { commandOnShards } from './below-the-api.ts';
 import { withDatabase, type TestStores } from './stores.ts';
 
-// Audiences and warehouses that are written below the API: in the size that a report is to be tried with, loading files
-// would take longer than the test.
+// Writes audiences and warehouses directly to the tables: loading files of the size that the reports need would take
+// longer than the test.
 
-/** The device of a number, in the engine's words; spread over the shards like any other. */
+/** SQL that derives a device ID from a number. The IDs are spread over the shards like any others. */
 export const deviceOfNumber = 'reinterpretAsUUID(sipHash128(number))';
 
-/** Through the distributed table, so that every row lands on its shard; each insert makes parts of its own. */
+/** Inserts through the distributed table, so that every row reaches its shard. Each insert creates its own parts. */
 export async function insertByNumbers(stores: TestStores, table: string, select: string): Promise<void> {
   const [first] = stores.config.INLET_CLICKHOUSE_URLS;
   if (!first) throw new Error('no shard');

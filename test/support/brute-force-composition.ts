@@ -3,7 +3,7 @@ import type { TestStores } from './stores.ts';
 
 export type BruteSplit = 'none' | 'id_type' | 'country' | 'event';
 
-/** Devices of a cell, by `attribute value`. */
+/** Devices per cell, keyed by `attribute value`. */
 type Cells = ReadonlyMap<string, number>;
 
 export type BruteCounts = {
@@ -13,7 +13,7 @@ export type BruteCounts = {
   readonly warehouse: (split: BruteSplit) => Cells;
 };
 
-/** Everything by hash tables and exact sets: nothing is read in order, and nothing is merged. */
+/** Uses hash tables and exact sets only: reads nothing in order and merges nothing. */
 export async function countByBruteForce(stores: TestStores, audienceId: number): Promise<BruteCounts> {
   const audience = `SELECT DISTINCT device, event FROM audience_devices_local WHERE audience_id = ${audienceId} AND generation = 0`;
   const live = `SELECT attribute_id, device, argMax(id_type, version) AS id_type, argMax(country, version) AS country
@@ -35,12 +35,12 @@ export async function countByBruteForce(stores: TestStores, audienceId: number):
     matched: await total(`SELECT uniqExact(device) FROM (${audience}) WHERE ${known}`),
     known: await total('SELECT uniqExact(device) FROM known_devices_local'),
     devices: (split) => addUp(split === 'event' ? events : rows, split, 4),
-    // There are no events in the warehouse.
+    // The warehouse stores no events.
     warehouse: (split) => addUp(rows, split === 'event' ? 'none' : split, 3),
   };
 }
 
-/** From lines of attribute, id type or event, country, warehouse, members. */
+/** Parses lines of attribute, ID type or event, country, warehouse, members. */
 function addUp(lines: readonly string[], split: BruteSplit, column: 3 | 4): Cells {
   const sums = new Map<string, number>();
   for (const line of lines) {

@@ -1,6 +1,6 @@
 import { audienceRoutes, partnerRoutes } from '../../src/adapters/http/routes.ts';
 
-/** What a caller asks about something that exists and may be another's. */
+/** The resource that a call refers to. It exists and may belong to another partner. */
 export type Target = {
   readonly importLogId: number;
   readonly attributeId: number;
@@ -15,7 +15,7 @@ export type Call = {
   readonly body?: unknown;
 };
 
-/** Bodies for every operation that takes one. */
+/** A body for every operation that takes one. */
 function bodiesOf({ attributeId }: Target): Readonly<Record<string, readonly unknown[]>> {
   return {
     queueImport: [
@@ -63,7 +63,7 @@ export const isWrite = ({ method }: Call): boolean => method !== 'GET';
 
 export type Answer = { readonly status: number; readonly text: string };
 
-/** Over a socket, as partners do it. */
+/** Sends the calls over a socket, as partners do. */
 export async function ask(url: string, call: Call, headers: Readonly<Record<string, string>>): Promise<Answer> {
   const hasBody = call.body !== undefined;
   const answer = await fetch(`${url}${call.path}`, {

@@ -10,17 +10,19 @@ export function runsOf(counts: { readonly short: number; readonly long: number }
   return isLong ? counts.long : counts.short;
 }
 
-/** The same in every gate; new in every long campaign. To repeat a failed campaign, write the printed seed here. */
+/**
+ * The same in every gate run; new in every long campaign. To reproduce a failed campaign, set the printed seed here.
+ */
 export const campaignSeed = isLong ? Date.now() % 2 ** 31 : 18;
 
 type Campaign = { readonly runs: number; readonly lanes: number };
 
-/** How long a failing value is shrunk. */
+/** The time limit for shrinking a failing value. */
 const shrinkMs = 60_000;
 
 /**
- * Like `fc.assert`, with several values in flight at a time. When one fails, the others finish and the failing value is then
- * shrunk, one value at a time. Returns the number of values that passed.
+ * Like `fc.assert`, with several values in flight at a time. When one fails, the others finish and the failing value is
+ * then shrunk, one value at a time. Returns the number of values that passed.
  */
 export async function assertInLanes<T>(
   arbitrary: fc.Arbitrary<T>,

@@ -3,7 +3,7 @@ import { marketplaceShapes } from '@inlet/row-rule/row-layout';
 import type { CheckRules } from '../../packages/cli/src/check/check-file.ts';
 import { keysByForm } from '../../packages/cli/src/check/known-keys.ts';
 
-/** As `inlet check` judges files of an import without asking the service. */
+/** Validates import files locally, as `inlet check` does, without calling the service. */
 export const marketplaceRules: CheckRules = {
   shapes: marketplaceShapes,
   limits: defaultFileLimits,

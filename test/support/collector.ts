@@ -22,12 +22,12 @@ export type Collected = Omit<z.infer<typeof spanSchema>, 'attributes'> & {
 export type Collector = {
   readonly url: string;
   readonly spans: readonly Collected[];
-  /** Everything that was sent, as it was. */
+  /** All request bodies, unchanged. */
   readonly text: () => string;
   readonly close: () => Promise<void>;
 };
 
-/** Takes spans as an OpenTelemetry collector does. */
+/** Receives spans as an OpenTelemetry collector does. */
 export async function startCollector(): Promise<Collector> {
   const spans: Collected[] = [];
   const bodies: string[] = [];

@@ -10,18 +10,18 @@ export function cpuOfProcess(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** The same of all processes that this one started and that have ended. */
+/** The same for all child processes that have ended. */
 export function cpuOfEndedChildren(): number {
   const fields = fieldsOf(process.pid);
   return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
 }
 
-/** The name of the process stands in brackets and may hold spaces; the fields are counted behind it. */
+/** The process name is in parentheses and may contain spaces, so fields are counted after it. */
 function fieldsOf(pid: number): readonly string[] {
   return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
 }
 
-/** What the engine itself says it spent on the statements of a database, over all shards, in seconds. */
+/** The time that the engine reports for a database's statements, summed over all shards, in seconds. */
 export async function cpuOfEngine(config: Config): Promise<number> {
   let seconds = 0;
   for (const url of config.INLET_CLICKHOUSE_URLS) {

@@ -8,7 +8,7 @@ const log = { level: ClickHouseLogLevel.OFF };
 const templateCluster = 'inlet_one';
 
 type Template = {
-  /** By dependency: a materialized view needs its source and its target. */
+  /** Ordered by dependency: a materialized view needs its source and its target. */
   readonly tables: readonly string[];
   readonly views: readonly string[];
   readonly migrations: readonly { readonly name: string; readonly checksum: string }[];

@@ -3,12 +3,12 @@ import { configSchema, type Config } from '../../src/entry/config.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { serviceEnvironment, type Topology } from '../../stack/service-environment.ts';
 
-/** Both topologies stand on the same servers: a cluster of the first, or of both. */
+/** Both topologies use the same servers: a cluster of the first one, or of both. */
 export const topologies: readonly Topology[] = ['one', 'two'];
 
 export const testBucket = 'inlet-tests';
 
-/** Suites ask as often as they like, also with wrong keys; those about the limits set their own. */
+/** Disables rate limits, also for invalid keys. Suites that test the limits set their own. */
 export const noLimits = {
   INLET_REQUESTS_PER_KEY: '10000000',
   INLET_REQUESTS_PER_PARTNER: '10000000',
@@ -25,7 +25,7 @@ export function environmentFor(stores: { database: string; topology: Topology })
   };
 }
 
-/** Suites start hundreds of processes, each of which would otherwise compile the same modules. */
+/** Suites start hundreds of processes, and each one would otherwise compile the same modules. */
 export function compileCache(): string {
   return join(readAddresses().directory, 'compile-cache');
 }

@@ -1,4 +1,4 @@
-/** One event as it came, and when. */
+/** One event with its time of arrival. */
 type StreamEvent = {
   readonly event: string;
   readonly id: string;
@@ -8,16 +8,16 @@ type StreamEvent = {
 
 export type ReadStream = {
   readonly events: StreamEvent[];
-  /** Comments so far. */
+  /** The number of comments received. */
   readonly comments: () => number;
-  /** Ends with the stream. */
+  /** Resolves when the stream ends. */
   readonly ended: Promise<void>;
 };
 
-/** Reads server-sent events as they come. */
+/** Reads server-sent events as they arrive. */
 export function readEvents(answer: Response): ReadStream {
   const { body } = answer;
-  if (!body) throw new Error('there is no stream');
+  if (!body) throw new Error('the response has no stream');
   const events: StreamEvent[] = [];
   let comments = 0;
   const take = (block: string): void => {
@@ -37,10 +37,10 @@ export function readEvents(answer: Response): ReadStream {
       text = blocks.pop() ?? '';
       blocks.forEach(take);
     }
-    if (text !== '') throw new Error(`the stream ends in the middle: ${text}`);
+    if (text !== '') throw new Error(`the stream ended in the middle of an event: ${text}`);
   };
   const ended = read();
-  // Whoever waits for its end is told of its failure; nobody has to.
+  // A caller may await the failure, but does not have to.
   ended.catch(() => undefined);
   return { events, comments: () => comments, ended };
 }

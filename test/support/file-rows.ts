@@ -3,12 +3,12 @@ import { buffer } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
 import { device } from './device-id.ts';
 
-/** Rows of a file: devices of these numbers, the last not included, each with an event (of an audience) or a key (of an import). */
+/** File rows for a range of device numbers (end exclusive), each with an event (audiences) or a key (imports). */
 export function rows(from: number, to: number, eventOrKey = ''): string {
   return Array.from({ length: to - from }, (_, n) => `${device(from + n)},${eventOrKey}\n`).join('');
 }
 
-/** The same as gzip, made in pieces: many rows, whose load can be seen while it runs. */
+/** The same rows as gzip, generated in chunks: enough rows to observe the load while it runs. */
 export async function packedRows(count: number, eventOrKey = ''): Promise<Buffer> {
   const piece = 20_000;
   function* pieces(): Generator<string> {

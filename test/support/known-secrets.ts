@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readAddresses } from '../../stack/addresses.ts';
 
-/** Beside the logs, not among them: every secret that a test run gave out, so that the last test can look for it. */
+/** Stored next to the logs: every secret that a test run issued, so that the last test can search for it. */
 const secretsFile = join(readAddresses().directory, 'test-secrets.txt');
 
 export function forgetSecrets(): void {

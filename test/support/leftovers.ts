@@ -5,7 +5,10 @@ import { type TestStores, withDatabase } from './stores.ts';
 import { waitUntil } from './wait-until.ts';
 import type { Wired } from './wired.ts';
 
-/** What is left of work when all is quiet: tokens, open files, credentials, stages. The sweeper comes as if it were due. */
+/**
+ * Everything that idle services should have cleaned up: tokens, open files, credentials, staged rows. Runs the sweeper
+ * now.
+ */
 export async function leftovers(deps: Wired, stores: TestStores): Promise<string[]> {
   let found: string[] = [];
   const isNothingLeft = async (): Promise<boolean> => {

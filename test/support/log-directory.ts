@@ -2,13 +2,13 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readAddresses } from '../../stack/addresses.ts';
 
-/** Where the processes of a test run write their logs. */
+/** The directory for the logs of a test run's processes. */
 export const logDirectory = join(readAddresses().directory, 'test-logs');
 
-/** No run of all suites takes longer. What the suites before wrote is looked at by the last. */
+/** Longer than any full test run. The last suite searches the logs of all suites before it. */
 const longestRunMs = 90 * 60_000;
 
-/** Removes the logs of earlier runs, and says whether any are left. */
+/** Removes the logs of earlier runs. Returns whether any are left. */
 export function keepRecentLogs(): boolean {
   mkdirSync(logDirectory, { recursive: true });
   for (const name of readdirSync(logDirectory)) {

@@ -1,9 +1,11 @@
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 
-/** `swallow`: the request is carried out, and its answer is lost. `gone`: as a storage that knows no such upload (any more). */
+/**
+ * `swallow`: forwards the request and drops the response. `gone`: responds as a storage that does not know the upload.
+ */
 export type Meddling = 'pass' | 'damage' | 'swallow' | 'unavailable' | 'gone';
 
-/** Passes requests on to a server, with a byte of the body changed or not at all where the test says so. */
+/** Forwards requests to a server. Changes a byte of the body, or does not forward at all, where the test says so. */
 export async function startMeddlingProxy(
   target: string,
   decide: (request: IncomingMessage, count: number) => Meddling,

@@ -11,7 +11,7 @@ export type MillionRows = {
 const rowCount = 1_000_000;
 const distinctDevices = 700_000;
 
-/** One row in a hundred is bad, in eight different ways; the file's maker knows exactly which. */
+/** One row in a hundred is invalid, in one of eight ways. The generator returns which rows. */
 export function makeMillionRows(key: string): MillionRows {
   const badRows: readonly [RejectReason, (id: string) => string | Buffer][] = [
     ['invalid_id', (id) => `${id.slice(0, -1)},${key}`],
@@ -36,7 +36,7 @@ export function makeMillionRows(key: string): MillionRows {
     // A line over the limit has 100 kB, so there are only a few of them.
     const way = row % 200_000 === 0 ? 7 : (row / 100) % 7;
     const [reason, make] = badRows[way] ?? badRows[0] ?? [];
-    if (reason === undefined || make === undefined) throw new Error('no way to be bad');
+    if (reason === undefined || make === undefined) throw new Error('no kind of invalid row');
     const { rows, firstRow } = rejected.get(reason) ?? { rows: 0, firstRow: row };
     rejected.set(reason, { rows: rows + 1, firstRow });
     lines.push(make(id), '\n');
@@ -45,7 +45,7 @@ export function makeMillionRows(key: string): MillionRows {
   return { file: gzipSync(text, { level: 1 }), uniqueDevices: devices.size, rejected };
 }
 
-/** Joins strings a thousand at a time: a million small buffers would take long. */
+/** Joins strings a thousand at a time, because a million small buffers are slow. */
 function chunks(lines: readonly (string | Buffer)[]): Buffer[] {
   const joined: Buffer[] = [];
   let text = '';

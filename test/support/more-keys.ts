@@ -5,7 +5,7 @@ import type { Wired } from './wired.ts';
 
 const plain: KeyWish = { name: '', scopes: null, livesSeconds: null };
 
-/** Another API key of a partner. */
+/** Creates another API key for a partner. */
 export async function addApiKey(
   deps: Wired,
   partner: { readonly name: string },

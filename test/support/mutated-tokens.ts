@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { decodeJwt, decodeProtectedHeader, importJWK, SignJWT } from 'jose';
 import type { SigningKey } from './oidc-issuer.ts';
 
-/** Tokens that differ from a good one in something, each to be made when it is sent. */
+/** Variants of a valid token, each generated when it is sent. */
 export function mutatedTokens(token: string, foreign: SigningKey): fc.Arbitrary<() => Promise<string>> {
   const parts = token.split('.');
   const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCodePoint(code));
@@ -39,7 +39,7 @@ export function mutatedTokens(token: string, foreign: SigningKey): fc.Arbitrary<
     fc.constantFrom(' ', '=', '.', ',', '%00', `, ${token}`, '\t').map((end) => token + end),
   );
   return fc.oneof(
-    // A tab or space at the end is no part of a header's value.
+    // A trailing tab or space is not part of a header's value.
     texts.filter((text) => text.trim() !== token).map((text) => () => Promise.resolve(text)),
     change.map((changed) => async () => {
       const all = {

@@ -4,22 +4,24 @@ import OpenIdProvider from 'oidc-provider';
 import { z } from 'zod';
 import { rememberSecrets } from './known-secrets.ts';
 
-// A real OpenID provider on loopback, with keys that tests change, and ways to be away, slow or wrong.
+// A real OpenID provider on loopback. Tests change its keys and make it unavailable, slow or faulty.
 
 export type SigningKey = JWK & { readonly kid: string; readonly alg: string };
 
 export type TestIssuer = {
   readonly issuer: string;
-  /** What the api needs to take its tokens. */
+  /** The API settings that accept its tokens. */
   readonly settings: Readonly<Record<string, string>>;
   readonly key: () => SigningKey;
-  /** From its token endpoint: grant client_credentials, a JWT access token with the names as claims. */
+  /**
+   * Requests a token from its token endpoint: grant client_credentials, a JWT access token with the names as claims.
+   */
   readonly token: (partner: string, customer: string) => Promise<string>;
-  /** Publishes these keys from now on, and signs with the first of them. */
+  /** Publishes these keys from now on and signs with the first one. */
   readonly useKeys: (...keys: readonly [SigningKey, ...SigningKey[]]) => void;
-  /** Answers everything so instead; null for as it should. */
+  /** Answers every request like this; null restores normal answers. */
   readonly answerWith: (listener: RequestListener | null) => void;
-  /** How often it was asked for its keys. */
+  /** The number of requests for its keys. */
   readonly asked: () => number;
   readonly goAway: () => Promise<void>;
   readonly comeBack: () => Promise<void>;
@@ -40,7 +42,7 @@ export async function newSigningKey(alg = 'ES256'): Promise<SigningKey> {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the provider itself would not make. What is undefined is left out. */
+/** Signs tokens that the provider itself would not issue. Undefined claims are omitted. */
 export async function signToken(
   key: Omit<SigningKey, 'kid'> & { readonly kid?: string | undefined },
   payload: Fields,
@@ -107,7 +109,7 @@ export async function startIssuer(alg = 'ES256'): Promise<TestIssuer> {
   };
 }
 
-/** The resource that a client asks for (RFC 8707) says for whom: `https://inlet.test/<partner>/<customer>`. */
+/** The client's requested resource (RFC 8707) names the token's subject: `https://inlet.test/<partner>/<customer>`. */
 function providerOf(issuer: string, keys: readonly SigningKey[]): OpenIdProvider {
   const [{ kid, alg } = { kid: '', alg: '' }] = keys;
   return new OpenIdProvider(issuer, {
@@ -148,7 +150,7 @@ async function askForToken(issuer: string, partner: string, customer: string): P
       resource: `${audience}/${partner}/${encodeURIComponent(customer)}`,
     }),
   });
-  if (answer.status !== 200) throw new Error(`the issuer gave no token: ${await answer.text()}`);
+  if (answer.status !== 200) throw new Error(`the issuer returned no token: ${await answer.text()}`);
   const { access_token: token } = answerSchema.parse(await answer.json());
   rememberSecrets(token);
   return token;

@@ -22,7 +22,7 @@ export type Operator = {
 };
 
 /**
- * Runs operator use cases in the test process. The operator CLI does the same in a process of its own, which takes 1.2 s.
+ * Runs operator use cases in the test process. The operator CLI does the same in a separate process, which takes 1.2 s.
  */
 export async function asOperator<T>(
   environment: Readonly<Record<string, string>>,

@@ -18,13 +18,13 @@ const userSchema = z.object({ keys: z.array(z.object({ access_key: z.string(), s
 
 let shared: Promise<OwnBucket> | undefined;
 
-/** One for all who need any, made when the first asks. */
+/** Shared by all callers and created on first use. */
 export function sharedOwnBucket(): Promise<OwnBucket> {
   shared ??= createOwnBucket();
   return shared;
 }
 
-/** A storage user of its own with a bucket of its own: what stands for a partner-owned bucket. */
+/** A separate storage user with its own bucket: stands in for a partner-owned bucket. */
 export async function createOwnBucket(): Promise<OwnBucket> {
   const { s3: storage } = readAddresses();
   const uid = `owner-${randomBytes(6).toString('hex')}`;
@@ -37,7 +37,7 @@ export async function createOwnBucket(): Promise<OwnBucket> {
   const query = { uid, 'display-name': uid, format: 'json' };
   const answer = await sendSigned(admin, { method: 'PUT', path: '/admin/user', query });
   const [key] = userSchema.parse(JSON.parse(answer.text)).keys;
-  if (!key) throw new Error('the storage gave no key');
+  if (!key) throw new Error('the storage returned no key');
   rememberSecrets(key.secret_key, key.access_key);
   const secretAccessKey = new Secret(key.secret_key);
   const s3 = connectS3({

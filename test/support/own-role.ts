@@ -6,7 +6,7 @@ import { readAddresses } from '../../stack/addresses.ts';
 import { rememberSecrets } from './known-secrets.ts';
 import type { OwnBucket } from './own-bucket.ts';
 
-/** A role that may read the bucket and that one user may assume: what a partner makes in its own account. */
+/** A role that may read the bucket and that one user may assume, as a partner creates it in its own account. */
 export async function createOwnRole(own: OwnBucket, trusted: OwnBucket): Promise<string> {
   const { s3 } = readAddresses();
   const { endpoint, region } = s3;
@@ -25,7 +25,7 @@ export async function createOwnRole(own: OwnBucket, trusted: OwnBucket): Promise
   const name = `reader-of-${own.bucket}`;
   const ask = async (by: CephAdmin, method: 'PUT' | 'POST', path: string, query: Record<string, string>) => {
     const { status } = await sendSigned(by, { method, path, query });
-    if (status !== 200) throw new Error(`the storage refused ${query['Action'] ?? path}: HTTP ${status}`);
+    if (status !== 200) throw new Error(`the storage rejected ${query['Action'] ?? path}: HTTP ${status}`);
   };
   await ask(admin, 'PUT', '/admin/user', { uid: own.bucket, caps: '', 'user-caps': 'roles=*', format: 'json' });
   await ask(owner, 'POST', '/', {
@@ -55,11 +55,11 @@ function policy(statement: object): string {
 
 export type ExternalIdCheck = {
   readonly endpoint: string;
-  /** Of each role: whose ExternalId its trust policy asks for. A role that is not here asks for none. */
+  /** The ExternalId that each role's trust policy requires. A role that is not listed requires none. */
   readonly conditions: Map<string, string>;
-  /** How often a role was asked for. */
+  /** The number of AssumeRole requests per role. */
   readonly asked: () => number;
-  /** Every key, secret and token that was given. */
+  /** Every key, secret and token that was issued. */
   readonly given: string[];
   readonly close: () => void;
 };
@@ -67,7 +67,9 @@ export type ExternalIdCheck = {
 const denied = `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type>
 <Code>AccessDenied</Code><Message>not authorized to perform: sts:AssumeRole</Message></Error></ErrorResponse>`;
 
-/** Ceph knows no condition on sts:ExternalId; this stands before it and keeps it. All else goes through as it is. */
+/**
+ * Ceph does not support conditions on sts:ExternalId. This proxy enforces them and forwards everything else unchanged.
+ */
 export async function startExternalIdCheck(): Promise<ExternalIdCheck> {
   const target = new URL(readAddresses().s3.endpoint);
   const conditions = new Map<string, string>();

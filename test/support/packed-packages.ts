@@ -7,7 +7,7 @@ import { readAddresses } from '../../stack/addresses.ts';
 import { isAlive } from './is-alive.ts';
 import { waitUntil } from './wait-until.ts';
 
-// Building, packing and installing the packages takes half a minute of processor time: once per vitest run is enough.
+// Building, packing and installing the packages takes half a minute of CPU time, so it runs once per vitest run.
 
 type Installed = { readonly folder: string; readonly remove: () => void };
 
@@ -43,7 +43,7 @@ async function packOnce(): Promise<z.infer<typeof packedSchema>> {
   return packedSchema.parse(JSON.parse(readFileSync(result, 'utf8')));
 }
 
-/** Removes what this run packed, and what killed runs left. */
+/** Removes the packages of this run and of killed runs. */
 export function removePackedPackages(): void {
   for (const name of readdirSync(readAddresses().directory)) {
     const run = Number(/^packed-(\d+)$/.exec(name)?.[1]);

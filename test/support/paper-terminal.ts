@@ -2,12 +2,12 @@ import { PassThrough } from 'node:stream';
 
 export type PaperTerminal = { readonly stream: NodeJS.WriteStream; readonly written: () => string };
 
-/** A stream that says that it is a terminal (or a pipe), and keeps what was written to it. */
+/** A stream that claims to be a terminal (or a pipe) and records what is written to it. */
 export function paperTerminal(isTTY: boolean, columns = 80, rows = 24): PaperTerminal {
   let text = '';
   const stream = new PassThrough();
   stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const like = isTTY ? { isTTY, columns, rows, getColorDepth: () => 8 } : {};
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is asked of it is here
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- has every member that the code uses
   return { stream: Object.assign(stream, like) as unknown as NodeJS.WriteStream, written: () => text };
 }

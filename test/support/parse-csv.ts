@@ -1,4 +1,4 @@
-/** Reads RFC 4180 as a program other than ours would; throws on what the RFC does not allow. */
+/** A strict RFC 4180 parser that is independent of ours; throws on anything the RFC does not allow. */
 export function parseCsv(text: string): string[][] {
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
   const records: string[][] = [];
@@ -6,13 +6,13 @@ export function parseCsv(text: string): string[][] {
   while (field.lastIndex < text.length) {
     const at = field.lastIndex;
     const found = field.exec(text);
-    if (!found) throw new Error(`no CSV at ${at}: ${text.slice(at, at + 40)}`);
+    if (!found) throw new Error(`invalid CSV at ${at}: ${text.slice(at, at + 40)}`);
     const [, quoted, bare = '', end] = found;
     record.push(quoted === undefined ? bare : quoted.replaceAll('""', '"'));
     if (end === ',') continue;
     records.push(record);
     record = [];
   }
-  if (record.length > 0) throw new Error('the last record has no end');
+  if (record.length > 0) throw new Error('the last record is not terminated');
   return records;
 }

@@ -8,21 +8,21 @@ import type { Ran } from './run-inlet.ts';
 import { compileCache } from './environment.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** What is typed when something is seen, and what happens before; the next step looks at what came after. */
+/** One step: what to wait for, what to do first, and what to type. The next step matches only later output. */
 export type Step = { readonly sees: string; readonly types: string; readonly before?: () => Promise<void> };
 
 type Environment = Readonly<Record<string, string>>;
 
 export type PartnerCli = {
   readonly folder: string;
-  /** As in a script: no terminal anywhere. */
+  /** Runs as in a script, without a terminal. */
   readonly run: (
     parameters: readonly string[],
     environment?: Environment,
     input?: string,
     onText?: (part: string) => void,
   ) => Promise<Ran>;
-  /** As a person has it, on a terminal of 100 columns. */
+  /** Runs as for a person, in a terminal of 100 columns. */
   readonly onTerminal: (
     parameters: readonly string[],
     steps?: readonly Step[],
@@ -31,13 +31,13 @@ export type PartnerCli = {
   readonly remove: () => void;
 };
 
-/** The command line as a partner has it: packed, installed in an empty folder, with a home of its own. */
+/** The partner's CLI: packed, installed in an empty folder, with its own home directory. */
 export async function installPartnerCli(): Promise<PartnerCli> {
   const { folder, remove } = await installOnce('cli');
   const main = join(folder, 'node_modules/@inlet/cli/main.js');
   const home = join(folder, 'home');
   mkdirSync(home);
-  // Without the cache, each of some hundred processes compiles the same modules.
+  // Without the cache, each of about a hundred processes compiles the same modules.
   const base = { PATH: '/usr/bin:/bin', HOME: home, NODE_COMPILE_CACHE: compileCache() };
   return {
     folder,
@@ -51,7 +51,7 @@ export async function installPartnerCli(): Promise<PartnerCli> {
     },
     onTerminal: async (parameters, steps = [], environment = {}) => {
       const words = [process.execPath, main, ...parameters].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
-      // Debian's own `script` makes the terminal; it is part of every installation.
+      // `script`, part of every Debian installation, provides the terminal.
       const child = spawn('script', ['-qefc', `stty cols 100 rows 30; exec ${words.join(' ')}`, '/dev/null'], {
         cwd: folder,
         env: { ...base, TERM: 'xterm-256color', SHELL: '/bin/sh', ...environment },

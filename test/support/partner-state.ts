@@ -1,14 +1,14 @@
 import { withDatabase, type TestStores } from './stores.ts';
 
-/** How much of everything that requests make a partner has. */
+/** The number of rows of each kind that a partner's requests have created. */
 export type PartnerState = {
   readonly jobs: number;
   readonly records: number;
   readonly audiences: number;
   readonly generations: number;
-  /** Tokens of its lane. */
+  /** Lane tokens. */
   readonly tokens: number;
-  /** Requests that are known again. */
+  /** Recorded idempotency keys. */
   readonly requests: number;
 };
 

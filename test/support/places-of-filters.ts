@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
-// Where the sources say a tenant filter, so that a test can tell whether it has seen the statements of all of them. Filters
-// are found by the ways in which they are written here; one that is written in another way needs a line in `ways`.
+// The tenant filters in the source code, so that a test can tell whether it has seen the statements of all of them. A
+// filter is recognized by its notation; a new notation needs a line in `ways`.
 
 const folder = 'src/adapters/postgres';
 const ways = [
@@ -13,7 +13,7 @@ const ways = [
 ];
 const filter = new RegExp(ways.map(({ source }) => source).join('|'), 'g');
 
-/** How many filters are written in each file that has any. */
+/** The number of filters in each file that has any. */
 export function countFilters(): Record<string, number> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const counts = names
@@ -26,7 +26,7 @@ const byCommands = 'the command line only';
 const byWorkers = 'workers only';
 const byBoth = 'workers and the command line only';
 
-/** For each filter the statement of the api that has it, or who else says it, if no call of a partner comes there. */
+/** For each filter, the API statement that contains it. If no partner call reaches it, the code that uses it. */
 export const placesOfFilters: Readonly<Record<string, readonly (RegExp | string)[]>> = {
   'api-key-store.ts': [byCommands, byCommands],
   'attribute-store.ts': [byCommands],
@@ -34,7 +34,7 @@ export const placesOfFilters: Readonly<Record<string, readonly (RegExp | string)
   'attributes/tie-foreign-keys.ts': [byCommands],
   'audiences/clear.ts': [/^update "job" .* where "partner_id" = \$/],
   'audiences/dead-generations.ts': [byWorkers, byWorkers, byWorkers],
-  // Said by the four that use it.
+  // Used by the four statements that include it.
   'audiences/in-scope.ts': [/\(audience\.partner_id = \$\d+ AND audience\.customer_id /],
   'audiences/lock-audience.ts': [/^select "generation" from "audience" where .* and \(audience\.partner_id = \$/],
   'audiences/select-audience-files.ts': [/FROM audience, LATERAL [\s\S]* AND \(audience\.partner_id = \$/],

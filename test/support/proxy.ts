@@ -2,24 +2,24 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-// Stands between a process and a server, and does to their connections what networks do.
+// A proxy between a process and a server that simulates network faults.
 
 export type Trouble =
   | { readonly is: 'none' }
-  /** Connections break, new ones are refused. */
+  /** Connections break and new ones are refused. */
   | { readonly is: 'cut' }
   /** Connections stay open and nothing arrives, in either direction. */
   | { readonly is: 'stalled' }
   | { readonly is: 'slow'; readonly bytesPerSecond: number }
-  /** One byte of every so many that the server sends is another. */
+  /** Corrupts one byte in every `everyBytes` that the server sends. */
   | { readonly is: 'corrupt'; readonly everyBytes: number }
-  /** The server's answers end after so many bytes. */
+  /** Truncates the server's responses after this many bytes. */
   | { readonly is: 'truncated'; readonly afterBytes: number }
-  /** Whatever is asked, this is answered. */
+  /** Answers every request with this. */
   | { readonly is: 'answered'; readonly with: string };
 
 export type Proxy = {
-  /** The address of the server, by way of the proxy. */
+  /** The server's address through the proxy. */
   readonly address: string;
   readonly make: (trouble: Trouble) => void;
   readonly close: () => Promise<void>;
@@ -41,7 +41,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   const { hostname, port } = url;
   const open = new Set<Socket>();
   let trouble: Trouble = { is: 'none' };
-  /** Resolves when the trouble changes. */
+  /** Resolves when the fault changes. */
   let changed = Promise.withResolvers<void>();
 
   const untilItFlows = async (): Promise<void> => {
@@ -101,7 +101,7 @@ export async function startProxy(target: string): Promise<Proxy> {
       if (next.is === 'cut') close();
     },
     close: async () => {
-      trouble = { is: 'none' }; // else whoever waits until it flows would look for ever
+      trouble = { is: 'none' }; // otherwise callers that wait for the traffic to resume would wait forever
       server.close();
       close();
       changed.resolve();

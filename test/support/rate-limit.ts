@@ -1,9 +1,9 @@
-/** The items of a `RateLimit` or `RateLimit-Policy` header by their names, with their parameters as numbers. */
+/** Parses a `RateLimit` or `RateLimit-Policy` header: the items by name, with their parameters as numbers. */
 export function readRateLimit(header: string | null): Record<string, Record<string, number>> {
   return Object.fromEntries(
     (header ?? '').split(', ').map((item) => {
       const [, name = '', parameters = ''] = /^"([a-z-]+)"((?:;[a-z]+=\d+)+)$/.exec(item) ?? [];
-      if (name === '') throw new Error(`"${header}" is no list of quotas`);
+      if (name === '') throw new Error(`"${header}" is not a list of quotas`);
       const numbers = parameters
         .slice(1)
         .split(';')

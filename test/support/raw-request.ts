@@ -1,20 +1,20 @@
 import { connect } from 'node:net';
 import type { Answer } from './openapi/check-answer.ts';
 
-/** Sends bytes as they are, also such as no client would send, and reads one answer to its end. */
+/** Sends bytes unchanged, including requests that no client would send, and reads one complete response. */
 export function sendRaw(url: string, bytes: string | Uint8Array): Promise<Answer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
     let text = '';
     socket.setEncoding('utf8');
-    socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')));
+    socket.setTimeout(10_000, () => socket.destroy(new Error('no response')));
     socket.on('data', (part: string) => {
       text += part;
     });
     socket.on('error', reject);
     socket.on('close', () => resolve(parseAnswer(text)));
-    // Without an end of its own: a server that answers before everything has come must be heard.
+    // Leaves the connection open: a server may respond before it has received everything.
     socket.write(bytes);
   });
 }
@@ -30,7 +30,7 @@ function parseAnswer(text: string): Answer {
 
 export type SlowAnswer = { readonly text: string; readonly seconds: number };
 
-/** Sends a beginning at once and then one byte after the other, until the other side ends the connection. */
+/** Sends a first part at once and then one byte at a time, until the server closes the connection. */
 export function sendSlowly(url: string, beginning: string, everyMilliseconds = 50): Promise<SlowAnswer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -41,7 +41,7 @@ export function sendSlowly(url: string, beginning: string, everyMilliseconds = 5
     socket.on('data', (part: string) => {
       text += part;
     });
-    // A byte that comes after the end is answered with a reset.
+    // The server answers a byte after the close with a reset.
     socket.on('error', () => undefined);
     socket.write(beginning);
     const drip = setInterval(() => void (beginning !== '' && socket.writable && socket.write('x')), everyMilliseconds);

@@ -1,7 +1,7 @@
-/** A request of every operation that changes something, and what it changes. */
+/** A request for every operation that changes something, and the change. */
 export type RepeatableRequest = {
   readonly operation: string;
-  /** The method of the port that does it. */
+  /** The port's method that makes the change. */
   readonly port: string;
   readonly method: string;
   readonly path: string;
@@ -19,7 +19,7 @@ export const repeatableOperations = [
   'clearAudience',
 ] as const;
 
-/** Of an audience and an attribute that there are. */
+/** Existing IDs of an audience and an attribute. */
 export function repeatableRequest(
   operation: (typeof repeatableOperations)[number],
   of: { readonly audienceId: number; readonly attributeId: number },

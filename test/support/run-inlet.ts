@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 
 export type Ran = { readonly code: number; readonly out: string; readonly said: string };
 
-/** Runs the operator's command line as an operator does, of this tree or of another, whatever it ends with. */
+/** Runs the operator CLI of this tree or another one. Does not throw when the command fails. */
 export function runInlet(
   environment: Readonly<Record<string, string>>,
   parameters: readonly string[],
@@ -16,7 +16,7 @@ export function runInlet(
   });
 }
 
-/** What it printed; throws all that it said when it failed. */
+/** Returns what the command printed; throws with its whole output when it fails. */
 export async function inletOutput(...given: Parameters<typeof runInlet>): Promise<string> {
   const { code, out, said } = await runInlet(...given);
   if (code !== 0) throw new Error(`inlet ${given[1].join(' ')}: ${out}${said}`);

@@ -9,8 +9,8 @@ let host: ChildProcess | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs an operator command like `runInlet`, without the second of processor time that a new process takes to load. The
- * commands of a test run in the order in which they were called.
+ * Runs an operator command like `runInlet`, without the second of CPU time that a new process needs to load. A test's
+ * commands run in the order of the calls.
  */
 export function runOperator(
   environment: Readonly<Record<string, string>>,
@@ -21,7 +21,7 @@ export function runOperator(
   return ran;
 }
 
-/** Returns what the command printed; throws when it failed. */
+/** Returns what the command printed; throws when it fails. */
 export async function operatorOutput(...given: Parameters<typeof runOperator>): Promise<string> {
   const { code, out, said } = await runOperator(...given);
   if (code !== 0) throw new Error(`inlet ${given[1].join(' ')}: ${out}${said}`);
@@ -38,7 +38,7 @@ async function send(environment: Readonly<Record<string, string>>, parameters: r
     .parse(await answered)[0];
 }
 
-/** Ends with the process that started it. */
+/** Exits with the process that started it. */
 function startHost(): ChildProcess {
   const child = fork(new URL('./cli-host.ts', import.meta.url), [], { execArgv: [], env: { PATH: '/usr/bin:/bin' } });
   child.unref();

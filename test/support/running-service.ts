@@ -16,7 +16,7 @@ export type Service = {
 
 let serial = 0;
 
-/** Starts the api and a worker as real processes; their logs are kept for the test that looks for secrets. */
+/** Starts the API and a worker as real processes. Keeps their logs for the test that searches them for secrets. */
 export async function startService(environment: Readonly<Record<string, string>>, label: string): Promise<Service> {
   const [api, worker] = await Promise.all([startApi(environment, label), startWorker(environment, label)]);
   return {
@@ -29,7 +29,7 @@ export async function startService(environment: Readonly<Record<string, string>>
   };
 }
 
-/** `folder`: another tree than this one, of another release. */
+/** `folder`: the source tree of another release. */
 export async function startApi(
   environment: Readonly<Record<string, string>>,
   label: string,
@@ -58,7 +58,7 @@ export async function startWorker(
   return worker;
 }
 
-/** From this tree, or from another one. */
+/** Starts from this source tree or another one. */
 export function startProcess(
   entry: 'api' | 'worker',
   environment: Readonly<Record<string, string>>,
@@ -70,7 +70,7 @@ export function startProcess(
   const logFile = join(logDirectory, `${label}-${entry}-${process.pid}-${serial}.log`);
   const output = openSync(logFile, 'w');
   const child = spawn(process.execPath, processArguments(entry), {
-    // Only what the process needs: nothing of the developer's own environment.
+    // Passes only what the process needs, and nothing from the developer's environment.
     env: { PATH: '/usr/bin:/bin', INLET_LOG_LEVEL: 'debug', ...environment },
     stdio: ['ignore', output, output],
     cwd: tree,
@@ -88,5 +88,5 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
 
 function requireAlive({ child, logFile }: ServiceProcess): void {
   if (child.exitCode !== null || child.signalCode !== null)
-    throw new Error(`a process ended early with code ${child.exitCode}; see ${logFile}`);
+    throw new Error(`a process exited early with code ${child.exitCode}; see ${logFile}`);
 }

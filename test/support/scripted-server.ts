@@ -9,12 +9,12 @@ export type SeenRequest = {
 
 export type ScriptedServer = {
   readonly url: string;
-  /** Every request so far, in the order in which they came. */
+  /** All requests so far, in order of arrival. */
   readonly seen: readonly SeenRequest[];
   readonly close: () => Promise<void>;
 };
 
-/** A real HTTP server that does what a test says: for clients, whose answers must be bad in every way. */
+/** A real HTTP server with scripted responses, for testing clients against faulty ones. */
 export async function startScriptedServer(
   answer: (response: ServerResponse, request: SeenRequest, count: number) => void,
 ): Promise<ScriptedServer> {

@@ -1,7 +1,7 @@
 import { commandOnShards, selectOnShards } from './below-the-api.ts';
 import { withDatabase, type TestStores } from './stores.ts';
 
-/** Tables of PostgreSQL (ours and the queue's) in which some row holds the text, however it is typed. */
+/** PostgreSQL tables (ours and the queue's) that contain the text in any column of any type. */
 export async function tablesThatHold(stores: TestStores, text: string): Promise<string[]> {
   return withDatabase(stores, async (client) => {
     const tables = await client.query<{ name: string }>(
@@ -17,7 +17,7 @@ export async function tablesThatHold(stores: TestStores, text: string): Promise<
   });
 }
 
-/** Statements in the engine's own log that hold the text. The question itself is not counted. */
+/** Statements in the engine's query log that contain the text, except this query itself. */
 export async function loggedStatementsThatHold(stores: TestStores, text: string): Promise<string[]> {
   await commandOnShards(stores, 'SYSTEM FLUSH LOGS');
   const halves = [text.slice(0, 8), text.slice(8)];

@@ -3,11 +3,11 @@ import { z } from 'zod';
 
 export type Sent = { readonly text: string; readonly values: readonly unknown[] };
 
-/** Sees every statement that this process sends to PostgreSQL with parameters, and may change its text on the way. */
+/** Records every statement with parameters that this process sends to PostgreSQL, and can change its text. */
 export function watchStatements(): {
-  /** What is sent while it runs. */
+  /** Returns the statements sent while the function runs. */
   readonly during: (run: () => Promise<unknown>) => Promise<Sent[]>;
-  /** With the text changed, while it runs. */
+  /** Changes the text of statements while the function runs. */
   readonly editing: <T>(edit: (text: string) => string, run: () => Promise<T>) => Promise<T>;
   readonly stop: () => void;
 } {
@@ -20,7 +20,7 @@ export function watchStatements(): {
       const sent = sentBy(given);
       if (sent) seen?.push(sent);
       const text = sent && edit(sent.text);
-      // A name belongs to a text: one that was changed goes without.
+      // A statement name belongs to one text, so a changed statement is sent without a name.
       const changed = sent && text !== sent.text ? [{ text, values: sent.values }] : given;
       const answer: unknown = Reflect.apply(query, this, changed);
       return answer;

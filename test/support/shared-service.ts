@@ -7,8 +7,8 @@ import { startService, type Service } from './running-service.ts';
 import { createStores, dropStoresOf, type TestStores } from './stores.ts';
 import { waitUntil } from './wait-until.ts';
 
-// Suites with default settings share one api and one worker per vitest worker process, and one database. Each suite has a
-// partner of its own. Starting the two processes takes two seconds of processor time.
+// Suites with default settings share one API and one worker per vitest worker process, and one database. Each suite has
+// its own partner. Starting the two processes takes two seconds of CPU time.
 
 type Shared = { readonly stores: TestStores; readonly service: Service };
 const entrySchema = z.object({ database: z.string(), topology: z.enum(['one', 'two']), pids: z.array(z.int()) });
@@ -34,7 +34,7 @@ async function start(): Promise<Shared> {
   return { stores, service };
 }
 
-/** Stops the services that this run shared, and those of runs that were killed. */
+/** Stops the services that this run shared, and those of killed runs. */
 export async function endSharedServices(): Promise<void> {
   for (const name of readdirSync(readAddresses().directory)) {
     const run = Number(/^shared-services-(\d+)\.jsonl$/.exec(name)?.[1]);

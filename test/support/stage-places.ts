@@ -2,7 +2,7 @@ import type { Topology } from '../../stack/service-environment.ts';
 import { selectOnShards } from './below-the-api.ts';
 import type { TestStores } from './stores.ts';
 
-/** Where the rows of a load wait: in the stage that small loads share, or in tables of their own. */
+/** Where a load's rows are staged: in the staging table that small loads share, or in their own tables. */
 export const places = [
   { place: 'the shared stage', roomBytes: 1_000_000_000 },
   { place: 'a room', roomBytes: 1 },
@@ -15,7 +15,7 @@ export const placesOnTopologies: readonly { place: string; roomBytes: number; to
   ],
 );
 
-/** What is staged at the moment, in either place. */
+/** All staged rows, in either place. */
 export async function stagedLoads(stores: TestStores): Promise<string[]> {
   return selectOnShards(
     stores,

@@ -4,7 +4,7 @@ import { requireLayout } from '../../src/domain/file-failure.ts';
 import { versionsOfJob } from '../../src/domain/job.ts';
 import type { Load, StreamedFile, WholeFile } from '../../src/ports/load-stage.ts';
 
-// What a worker would hand to the engine, made from text.
+// Builds the worker's input to the engine from text.
 
 export function attributeLoad(
   loadId: number,
@@ -47,7 +47,7 @@ function shapesOf({ target }: Load): typeof audienceShapes {
   return target.kind === 'audience' ? audienceShapes : marketplaceShapes;
 }
 
-/** Files as a batch brings them: one after the other. */
+/** The files of a batch, one after another. */
 export async function* asTheyCome(files: readonly WholeFile[]): AsyncGenerator<WholeFile> {
   for (const file of files) yield await Promise.resolve(file);
 }

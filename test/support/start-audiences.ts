@@ -3,7 +3,7 @@ import { joinMarketplace, startMarketplace, type Marketplace } from './start-mar
 
 export type Audiences = Marketplace & {
   readonly audiences: AudienceClient;
-  /** Makes devices known to the device warehouse, by an import. */
+  /** Adds devices to the device warehouse with an import. */
   readonly makeKnown: (ids: readonly string[]) => Promise<void>;
 };
 

@@ -12,7 +12,7 @@ export type Marketplace = {
   readonly stop: () => Promise<void>;
 };
 
-/** An api and a worker of the suite's own, on fresh stores: for suites with special settings or that end a process. */
+/** Starts an API and a worker for one suite on fresh stores, for suites with special settings or that end a process. */
 export async function startMarketplace(
   label: string,
   settings: Readonly<Record<string, string>> = {},
@@ -34,7 +34,7 @@ export async function startMarketplace(
   };
 }
 
-/** A new partner of the service that all suites with default settings share. */
+/** Creates a partner in the service that all suites with default settings share. */
 export async function joinMarketplace(): Promise<Marketplace> {
   const { stores, service } = await sharedService();
   const partner = await createPartner(stores.environment);

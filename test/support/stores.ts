@@ -68,7 +68,7 @@ export async function withServer<T>(run: (client: Client) => Promise<T>): Promis
   return withClient(readAddresses().postgres.url, run);
 }
 
-/** Reads or changes the tables of one test below the API. */
+/** Reads or changes the tables of one test directly. */
 export async function withDatabase<T>(stores: TestStores, run: (client: Client) => Promise<T>): Promise<T> {
   return withClient(stores.config.INLET_POSTGRES_URL.reveal(), run);
 }

@@ -5,7 +5,7 @@ const column = String.raw`(?:"?\w+"?\.)?"?partner_id"?`;
 const filters = new RegExp(
   [
     String.raw`${column} = \$\d+`,
-    // What one row has in common with another: jobs before this one.
+    // Relates one row to another: earlier jobs.
     String.raw`${column} = ${column}`,
     String.raw`audience\.customer_id (?:IS NULL|= \$\d+)`,
     // The partner's own row.
@@ -18,7 +18,7 @@ export function tenantFiltersOf(statement: string): TenantFilter[] {
   return Array.from(statement.matchAll(filters), ({ index, 0: condition }) => ({ statement, at: index, condition }));
 }
 
-/** The same statement with a condition in its place that always holds, and that uses up the same parameter. */
+/** The same statement with a condition that is always true and uses the same parameter. */
 export function withoutFilter({ statement, at, condition }: TenantFilter): string {
   const parameter = /\$\d+/.exec(condition)?.[0];
   const always = parameter === undefined ? 'true' : `${parameter}::bigint IS NOT DISTINCT FROM ${parameter}::bigint`;

@@ -1,7 +1,7 @@
 import { type Engine, connectEngine } from '../../src/adapters/clickhouse/connect.ts';
 import type { TestStores } from './stores.ts';
 
-/** The engine of a test's own stores, as the service connects to it. */
+/** The engine with a test's own stores, connected as the service connects. */
 export function connectTestEngine({ config, database }: TestStores): Engine {
   return connectEngine({
     urls: config.INLET_CLICKHOUSE_URLS,

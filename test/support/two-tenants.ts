@@ -4,10 +4,10 @@ import { rememberSecrets } from './known-secrets.ts';
 import { type TestStores, withDatabase } from './stores.ts';
 import { type BarePartner, type Wired, newBarePartner } from './wired.ts';
 
-/** As many open jobs as a partner may have: if another's were counted, this could be seen. */
+/** The maximum number of open jobs per partner: counting another partner's jobs would show. */
 export const openJobsOfOwner = 5;
 
-/** Ids of the owner begin here and its words have "secret" in them, so that they are known wherever they turn up. */
+/** The owner's IDs start here and its texts contain "secret", so that they are recognizable in any response. */
 const firstIdOfOwner = 700_000_000;
 export const ofOwner = /secret|\b7\d{8}\b/;
 
@@ -30,7 +30,7 @@ type Customer = {
 
 export type TwoTenants = { readonly owner: Owner; readonly intruder: BarePartner };
 
-/** One partner with a row in every table, and one with nothing. Written below the API: no worker is needed. */
+/** One partner with a row in every table, and one with none. Writes to the tables directly, without a worker. */
 export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise<TwoTenants> {
   const intruder = await newBarePartner(deps);
   return withDatabase(stores, async (client) => {

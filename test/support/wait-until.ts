@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Waits for a condition, looking often, for at most two minutes. An error counts as "not yet". */
+/** Polls a condition for at most two minutes. An error counts as "not yet". */
 export async function waitUntil(
   what: string,
   condition: () => Promise<boolean>,
@@ -17,5 +17,5 @@ export async function waitUntil(
     }
     await pause(everyMilliseconds);
   }
-  throw new Error(`waited ${seconds} s in vain until ${what}`, { cause: last });
+  throw new Error(`timed out after ${seconds} s waiting until ${what}`, { cause: last });
 }

@@ -1,4 +1,4 @@
-// What the warehouse must hold after a sequence of jobs: the whole of group A's rules in a few lines.
+// The expected content of the warehouse after a sequence of jobs: all rules of group A in a few lines.
 
 export type ModelRow = { readonly device: string; readonly isDelete: boolean; readonly attributes: readonly number[] };
 

@@ -11,7 +11,7 @@ import type { TestStores } from './stores.ts';
 
 export type Wired = Awaited<ReturnType<typeof wireAll>>;
 
-/** Builds what api, worker and operator commands use, over one set of connections. */
+/** Builds the dependencies of the API, the worker and the operator commands over one set of connections. */
 export async function wireAll(config: Config, role: { rows?: 'of the caller' } = {}) {
   const log = createLogger({ name: 'test', level: 'silent' });
   const connections = await connectServers(config, { name: 'test', boss: 'send', ...role }, log);
@@ -43,7 +43,7 @@ export type BarePartner = {
 
 let serial = 0;
 
-/** A partner without storage credentials of its own: many of them are made in a moment. */
+/** A partner without its own storage credentials, which is fast to create. */
 export async function newBarePartner(deps: Wired): Promise<BarePartner> {
   serial += 1;
   const name = `b-${process.pid}-${Date.now().toString(36)}-${serial}`;

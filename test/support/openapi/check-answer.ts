@@ -7,7 +7,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** What an answer has that the document does not promise, or lacks of what it promises. */
+/** The differences between a response and the document: undocumented fields and missing ones. */
 export function answerChecker(document: OpenApi): (operation: DescribedOperation, answer: Answer) => string[] {
   const { complaintsOf } = validatorsOf(document);
   return (operation, { status, headers, text }) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-// The parts of packages/contract/openapi.json that tests look at.
+// The parts of packages/contract/openapi.json that tests use.
 
 const mediaSchema = z.looseObject({
   schema: z.unknown(),
@@ -41,7 +41,7 @@ export type DescribedResponse = z.infer<typeof responseSchema> & { readonly plac
 export type DescribedOperation = z.infer<typeof operationSchema> & {
   readonly method: string;
   readonly path: string;
-  /** Where it stands in the document, as a JSON pointer. */
+  /** The location in the document, as a JSON pointer. */
   readonly place: string;
 };
 
@@ -64,7 +64,7 @@ export function operationsOf({ paths }: OpenApi): DescribedOperation[] {
   );
 }
 
-/** Undefined when the operation has no answer of this status. */
+/** Undefined when the operation has no response with this status. */
 export function responseOf(
   { components }: OpenApi,
   operation: DescribedOperation,

@@ -4,13 +4,13 @@ import type { DescribedOperation } from './document.ts';
 export type ExampleRequest = {
   readonly name: string;
   readonly method: string;
-  /** With the examples of its parameters. */
+  /** Contains the example values of its parameters. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 };
 
-/** Every example of an operation: each of its bodies, or each type that it can answer with. */
+/** All examples of an operation: one per body, or one per response media type. */
 export function exampleRequests(operation: DescribedOperation): ExampleRequest[] {
   const { method } = operation;
   const url = exampleUrl(operation);

@@ -4,7 +4,10 @@ import { rows } from '../file-rows.ts';
 import { device } from '../device-id.ts';
 import type { Marketplace } from '../start-marketplace.ts';
 
-/** What the examples of the document speak of: attributes and files. In fresh stores the ids are those of the examples. */
+/**
+ * Creates the attributes and files that the document's examples refer to. In fresh stores the IDs equal those in the
+ * examples.
+ */
 export async function makeExampleWorld({ partner }: Marketplace): Promise<void> {
   rememberSecrets('wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY');
   for (const name of ['sports', 'travel', 'music']) await partner.createAttribute(name, name);

@@ -7,7 +7,7 @@ type Media = {
   readonly examples?: Readonly<Record<string, { readonly value?: unknown }>> | undefined;
 };
 
-/** Examples that their own schemas refuse: one line for each complaint. Counts how many it looked at. */
+/** Examples that do not match their own schemas, one line per error, and the number of checked examples. */
 export function findBadExamples(document: OpenApi): { readonly looked: number; readonly bad: string[] } {
   const validators = validatorsOf(document);
   const examples = operationsOf(document).flatMap((operation) => examplesOf(document, operation));

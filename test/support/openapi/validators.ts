@@ -3,13 +3,13 @@ import * as formats from 'ajv-formats';
 import type { OpenApi } from './document.ts';
 
 export type Validators = {
-  /** What is wrong with a value by the schema at a place of the document; empty when nothing is. */
+  /** A value's errors against the schema at a location in the document; empty when it is valid. */
   readonly complaintsOf: (place: string, value: unknown) => string[];
 };
 
 /**
- * By the schemas of the document. An answer may get more fields within a version, so the document leaves its objects
- * open; here they are closed: a field that the document does not know is a mistake.
+ * Validates against the document's schemas. Responses may gain fields within a version, so the document leaves its
+ * objects open. The tests close them: an undocumented field is an error.
  */
 export function validatorsOf(document: OpenApi): Validators {
   const ajv = new Ajv2020({ allErrors: true, strict: false });
