@@ -13,7 +13,7 @@ import { type TestStores, createPostgresStores } from '../support/stores.ts';
 const day = 86_400;
 const plain: KeyWish = { name: 'nightly', scopes: null, livesSeconds: null };
 
-describe('the store of API keys', () => {
+describe('the API key store', () => {
   let stores: TestStores;
   let db: Database;
   let keys: ApiKeyStore;
@@ -43,7 +43,7 @@ describe('the store of API keys', () => {
   const secondsBetween = (one: Date | null | undefined, other: Date | null | undefined): number =>
     ((other?.getTime() ?? Number.NaN) - (one?.getTime() ?? Number.NaN)) / 1000;
 
-  it('makes several for a partner, each with a name, scopes and an end of its own', async () => {
+  it('creates several keys for one partner, each with its own name, scopes and expiration', async () => {
     const partnerId = await newPartner();
     const { made: forever, hash } = await make(partnerId);
     expect(forever).toMatchObject({ name: 'nightly', scopes, lastUsedAt: null, expiresAt: null, revokedAt: null });
@@ -63,7 +63,7 @@ describe('the store of API keys', () => {
     expect(await holderOf(other)).toMatchObject({ keyId: short.id, scopes: ['audience:read'], isValid: true });
   });
 
-  it('lists those of one partner, in pages, without the hash', async () => {
+  it("lists one partner's keys in pages, without the hashes", async () => {
     const [mine, theirs] = [await newPartner(), await newPartner()];
     const { made } = await make(mine, { name: 'second' });
     await make(theirs);
@@ -75,14 +75,14 @@ describe('the store of API keys', () => {
     expect(JSON.stringify(listed)).not.toMatch(/hash/);
   });
 
-  it('lets a key work until it expires', async () => {
+  it('accepts a key until it expires', async () => {
     const { hash, made } = await make(await newPartner(), { livesSeconds: day });
     expect((await holderOf(hash))?.isValid).toBe(true);
     await set(made.id, { expires_at: new Date(Date.now() - 1) });
     expect((await holderOf(hash))?.isValid).toBe(false);
   });
 
-  it('revokes a key at once, keeps the time of the first, and touches no other', async () => {
+  it('revokes a key immediately, keeps the time of the first revocation, and changes no other key', async () => {
     const [mine, theirs] = [await newPartner(), await newPartner()];
     const [one, other] = [await make(mine), await make(mine)];
     expect(await keys.revoke(theirs, one.made.id)).toBe(false);
@@ -102,7 +102,7 @@ describe('the store of API keys', () => {
       .then((rotated) => ({ keyHash, rotated }));
   };
 
-  it('rotates: the new key is like the old one, and both work during the overlap', async () => {
+  it('rotates a key: the new one copies the old one, and both work during the overlap', async () => {
     const partnerId = await newPartner();
     const old = await make(partnerId, { scopes: ['marketplace:read', 'marketplace:write'] });
     const { keyHash, rotated } = await rotate(partnerId, old.made.id, day);
@@ -114,7 +114,7 @@ describe('the store of API keys', () => {
     expect([(await holderOf(old.hash))?.isValid, (await holderOf(keyHash))?.isValid]).toEqual([false, true]);
   });
 
-  it('rotates a key that has all scopes to one that has all, also those of a later release', async () => {
+  it('rotates a key with all scopes to one that also has the scopes of later releases', async () => {
     const partnerId = await newPartner();
     const { rotated } = await rotate(partnerId, (await make(partnerId)).made.id, day);
     const row = await db
@@ -125,7 +125,7 @@ describe('the store of API keys', () => {
     expect(row).toEqual({ scopes: null });
   });
 
-  it('rotates a key with an end to one that lives as long, and does not let the old one live longer', async () => {
+  it('rotates an expiring key to one with the same lifetime and does not extend the old one', async () => {
     const partnerId = await newPartner();
     const { made } = await make(partnerId, { livesSeconds: 30 * day });
     const hour = 3_600;
@@ -140,7 +140,7 @@ describe('the store of API keys', () => {
     expect(secondsBetween(shorter?.made.createdAt, shorter?.made.expiresAt)).toBe(7 * day);
   });
 
-  it('rotates nothing that has ended, is not there or is of another', async () => {
+  it('does not rotate a key that has expired, does not exist or belongs to another partner', async () => {
     const [mine, theirs] = [await newPartner(), await newPartner()];
     const [revoked, expired, good] = [await make(mine), await make(mine), await make(mine)];
     await keys.revoke(mine, revoked.made.id);
@@ -153,7 +153,7 @@ describe('the store of API keys', () => {
     expect(await keys.list(mine, { afterId: 0, limit: 10 })).toEqual(before);
   });
 
-  it('notes when a key was used, at most once a minute', async () => {
+  it('records when a key was used, at most once a minute', async () => {
     const partnerId = await newPartner();
     const [one, other] = [await make(partnerId), await make(partnerId)];
     const lastUse = async (): Promise<(Date | null)[]> =>

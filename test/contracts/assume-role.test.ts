@@ -13,7 +13,7 @@ import { type ExternalIdCheck, createOwnRole, startExternalIdCheck } from '../su
 
 const region = 'us-east-1';
 
-describe('assuming a role of a partner', () => {
+describe("assuming a partner's role", () => {
   let check: ExternalIdCheck;
   let own: OwnBucket;
   let inlet: OwnBucket;
@@ -36,7 +36,7 @@ describe('assuming a role of a partner', () => {
   });
   const role = (changes: object = {}) => ({ roleArn, region, partnerId: 1, externalId: 'of-partner-1', ...changes });
 
-  it('gives keys for an hour that read the bucket in every way, and no other bucket', async () => {
+  it('returns credentials for an hour that can list and read the bucket, and no other bucket', async () => {
     const keys = await assumeRole(settings(), role());
     const hour = keys.expiresAt.getTime() - Date.now();
     expect(hour).toBeGreaterThan(3_500_000);
@@ -50,7 +50,7 @@ describe('assuming a role of a partner', () => {
     expect(await readable.find('in/a.csv')).toEqual(object);
     const read = await readable.read(object, 100, signal);
     expect(Buffer.from(read?.content ?? []).toString()).toBe('some bytes');
-    // Signed by hand; had it been refused, the SDK would have asked once more.
+    // Signed by hand, because the SDK would retry a rejected request.
     const client = connectS3({ endpoint: check.endpoint, ...keys });
     expect((await quickGet(client, own.bucket, object, signal))?.toString()).toBe('some bytes');
     client.destroy();
@@ -63,7 +63,7 @@ describe('assuming a role of a partner', () => {
     other.close();
   });
 
-  it('is refused with the ExternalId of another partner, for an unknown role, and where another is trusted', async () => {
+  it("fails with another partner's ExternalId, for an unknown role, and for a role that trusts another user", async () => {
     const stranger = await createOwnBucket();
     for (const ask of [
       () => assumeRole(settings(), role({ externalId: 'of-partner-2' })),
@@ -74,7 +74,7 @@ describe('assuming a role of a partner', () => {
     }
   });
 
-  it('is refused when the role asks for no ExternalId: anybody could name it', async () => {
+  it('fails when the role requires no ExternalId, because anyone could name that role', async () => {
     const open = await createOwnBucket();
     const openRole = await createOwnRole(open, inlet);
     await expect(assumeRole(settings(), role({ roleArn: openRole }))).rejects.toMatchObject({
@@ -83,7 +83,7 @@ describe('assuming a role of a partner', () => {
   });
 });
 
-describe('what STS answers', () => {
+describe('the STS client', () => {
   let server: Server;
   let endpoint: string;
   let answer = { status: 0, code: '' };
@@ -132,26 +132,29 @@ describe('what STS answers', () => {
     { status: 400, code: 'Throttling', isFinal: false },
     { status: 500, code: 'InternalFailure', isFinal: false },
     { status: 307, code: 'Elsewhere', isFinal: false },
-  ])('with $status $code ends the job: $isFinal', async ({ status, code, isFinal }) => {
+  ])('treats $status $code as final: $isFinal', async ({ status, code, isFinal }) => {
     [isGivenToThePartner, answer] = [false, { status, code }];
     const error: unknown = await assume().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);
     expect(error instanceof Failure && error.code === 'role_refused').toBe(isFinal);
   });
 
-  it.each(['AccessDenied', 'AccessDeniedException'])('with 403 %s to another ExternalId gives keys', async (code) => {
-    [isGivenToThePartner, answer] = [true, { status: 403, code }];
-    expect(await assume()).toMatchObject({ accessKeyId: 'KEY' });
-  });
+  it.each(['AccessDenied', 'AccessDeniedException'])(
+    'returns credentials when STS answers another ExternalId with 403 %s',
+    async (code) => {
+      [isGivenToThePartner, answer] = [true, { status: 403, code }];
+      expect(await assume()).toMatchObject({ accessKeyId: 'KEY' });
+    },
+  );
 
   it.each([
     { status: 400, code: 'RequestThrottled' },
-    { status: 403, code: 'ACodeThatNobodyKnows' },
+    { status: 403, code: 'AnUnknownCode' },
     { status: 403, code: '' },
     { status: 400, code: 'ValidationError' },
     { status: 404, code: 'NoSuchEntity' },
     { status: 500, code: 'AccessDenied' },
-  ])('with $status "$code" to another ExternalId shows nothing: no keys, tried again', async (given) => {
+  ])('returns no credentials and retries when STS answers another ExternalId with $status "$code"', async (given) => {
     [isGivenToThePartner, answer] = [true, given];
     const error: unknown = await assume().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);

@@ -34,11 +34,11 @@ describe('the attribute store', () => {
     theirs = await newPartner();
   });
 
-  it('has nothing for a partner that has made nothing', async () => {
+  it('returns nothing for a partner without attributes', async () => {
     expect(await attributes.list(mine, { retired: false })).toEqual([]);
   });
 
-  it('makes attributes and lists them in the order of their ids, with their foreign keys', async () => {
+  it('creates attributes and lists them by ID, with their foreign keys', async () => {
     const sport = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport', 'ключ', 'with space'] });
     const news = await attributes.create(mine, { name: 'News', foreignKeys: [] });
     expect(sport).toEqual({
@@ -56,7 +56,7 @@ describe('the attribute store', () => {
     expect(listed.map(({ foreignKeys }) => foreignKeys.toSorted())).toEqual([sport.foreignKeys.toSorted(), []]);
   });
 
-  it('keeps the attributes of partners apart, also under the same names and keys', async () => {
+  it('separates partners that use the same names and keys', async () => {
     const one = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport'] });
     const other = await attributes.create(theirs, { name: 'Sport', foreignKeys: ['sport'] });
     expect(await attributes.list(mine, { retired: false })).toEqual([one]);
@@ -64,7 +64,7 @@ describe('the attribute store', () => {
     expect(one.id).not.toBe(other.id);
   });
 
-  it('does not list what was retired', async () => {
+  it('does not list retired attributes', async () => {
     const gone = await attributes.create(mine, { name: 'Gone', foreignKeys: ['gone'] });
     const kept = await attributes.create(mine, { name: 'Kept', foreignKeys: ['kept'] });
     expect(await attributes.retire(theirs, gone.id)).toBe(false);
@@ -72,14 +72,14 @@ describe('the attribute store', () => {
     expect(await attributes.list(mine, { retired: false })).toEqual([kept]);
   });
 
-  it('renames an attribute of the partner, and of nobody else', async () => {
+  it('renames an attribute of this partner only', async () => {
     const one = await attributes.create(mine, { name: 'Sprot', foreignKeys: [] });
     expect(await attributes.rename(theirs, one.id, 'Stolen')).toBe(false);
     expect(await attributes.rename(mine, one.id, 'Sport')).toBe(true);
     expect((await attributes.list(mine, { retired: false })).map(({ name }) => name)).toEqual(['Sport']);
   });
 
-  it('ties foreign keys, and moves one that meant another attribute of the partner', async () => {
+  it('adds foreign keys, and moves one that belonged to another attribute of the partner', async () => {
     const sport = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport', 'golf'] });
     const golf = await attributes.create(mine, { name: 'Golf', foreignKeys: [] });
     expect(await attributes.tie(theirs, golf.id, ['golf'])).toBe(false);
@@ -91,19 +91,19 @@ describe('the attribute store', () => {
     ]);
   });
 
-  it('refuses a name that the partner has, and keeps nothing of it', async () => {
+  it('rejects a name that the partner already uses, and stores nothing', async () => {
     const first = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport'] });
     await expect(attributes.create(mine, { name: 'Sport', foreignKeys: ['other'] })).rejects.toThrow(/unique/);
     expect(await attributes.list(mine, { retired: false })).toEqual([first]);
   });
 
-  it('refuses a foreign key that means another attribute already, and keeps nothing of it', async () => {
+  it('rejects a foreign key that belongs to another attribute, and stores nothing', async () => {
     const first = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport'] });
     await expect(attributes.create(mine, { name: 'Golf', foreignKeys: ['golf', 'sport'] })).rejects.toThrow(/unique/);
     expect(await attributes.list(mine, { retired: false })).toEqual([first]);
   });
 
-  it('refuses an attribute of a partner that does not exist', async () => {
+  it('rejects an attribute of a partner that does not exist', async () => {
     await expect(attributes.create(999_999, { name: 'Sport', foreignKeys: [] })).rejects.toThrow(/foreign key/);
   });
 });

@@ -30,7 +30,7 @@ describe.each(placesOnTopologies)(
       memberLoad(nextId++, { jobId: 1, partnerId, audienceId, generation });
     const of = (audienceId: number, generation = 0) => ({ id: 1, partnerId, audienceId, generation });
     const bothCounts = (job: ReturnType<typeof of>, about = 100) => audiences.countDevices(job, about);
-    /** One file into an audience, from bytes to members. */
+    /** Loads one file into an audience, from bytes to members. */
     const bring = async (load: Load, text: string): Promise<void> => {
       await stage.stage(load, streamedFile(load, load.loadId, text), maxLineBytes, signal);
       await audiences.publish(load, [load.loadId]);
@@ -42,7 +42,7 @@ describe.each(placesOnTopologies)(
       stage = clickhouseLoadStage(engine, roomBytes);
       audiences = clickhouseAudienceWarehouse(engine);
       const values = Array.from({ length: 100 }, (_, n) => ({ device: device(n) }));
-      // Twice, in parts that are not merged: each is known once.
+      // Inserted twice, in unmerged parts; each device counts once.
       for (let time = 0; time < 2; time++) {
         await engine.shards[0].insert({ table: 'known_devices', values, format: 'JSONEachRow' });
       }
@@ -52,7 +52,7 @@ describe.each(placesOnTopologies)(
       await stores.drop();
     });
 
-    it('counts rows and distinct devices of each file of a load', async () => {
+    it('counts the rows and distinct devices of each file in a load', async () => {
       const load = newLoad(1);
       const files = [
         wholeFile(load, 11, `id,event\n${rows(0, 20)}${rows(0, 5, 'click')}${rows(0, 5, 'click')}`),
@@ -77,7 +77,7 @@ describe.each(placesOnTopologies)(
       );
     });
 
-    it('publishes the files that are named, and nothing twice', async () => {
+    it('publishes only the named files, and each of them once', async () => {
       const load = newLoad(2);
       const files = [wholeFile(load, 21, rows(90, 110)), wholeFile(load, 22, rows(500, 600))];
       await stage.stageTogether(load, asTheyCome(files), maxLineBytes, signal);
@@ -86,7 +86,7 @@ describe.each(placesOnTopologies)(
       expect(await bothCounts(of(2))).toEqual({ unique: 20, matched: 10 });
     });
 
-    it('counts a device once, whatever its events and files, and only in its own audience and generation', async () => {
+    it('counts a device once across events and files, and only in its own audience and generation', async () => {
       await bring(newLoad(3), `${rows(0, 50)}${rows(0, 50, 'click')}`);
       await bring(newLoad(3), rows(25, 125, 'view'));
       await bring(newLoad(3, 1), rows(1000, 1007));
@@ -96,7 +96,7 @@ describe.each(placesOnTopologies)(
       expect(await bothCounts(of(5))).toEqual({ unique: 0, matched: 0 });
     });
 
-    it('looks few devices up among many known ones and counts very many in ranges, with the same result', async () => {
+    it('counts the same with lookups for a few devices as with range scans for many', async () => {
       await onEveryShard(engine, (shard) =>
         shard.command({
           query: `INSERT INTO known_devices_local SELECT reinterpretAsUUID(sipHash128(number)) FROM numbers(400000)`,
@@ -107,7 +107,7 @@ describe.each(placesOnTopologies)(
         expect(await bothCounts(of(6), about)).toEqual({ unique: 4, matched: 2 });
         expect(await bothCounts(of(3), about)).toEqual({ unique: 125, matched: 100 });
       }
-      // In every range, twice, half of them known.
+      // In every range, twice, with half of them known.
       await onEveryShard(engine, async (shard) => {
         const query = `INSERT INTO audience_devices_local SELECT ${partnerId}, 10, 0, reinterpretAsUUID(sipHash128(number)), '', 1
           FROM numbers(395000, 10000)`;
@@ -120,7 +120,7 @@ describe.each(placesOnTopologies)(
       }
     });
 
-    it('purges dead generations of several partners at once and nothing else', async () => {
+    it('purges dead generations of several partners at once, and nothing else', async () => {
       await bring(newLoad(8, 0), rows(0, 10));
       await bring(newLoad(8, 1), rows(0, 20));
       await bring(newLoad(8, 2), rows(0, 30));
@@ -130,12 +130,12 @@ describe.each(placesOnTopologies)(
         await bring(memberLoad(nextId++, { jobId: 1, ...ofOther(generation) }), rows(0, 50));
       }
       await audiences.purge([of(8, 0), ofOther(1), of(8, 1), of(9, 5)], signal);
-      const looked = [of(8, 0), of(8, 1), of(8, 2), of(9, 0), ofOther(0), ofOther(1)];
-      const left = looked.map((generation) => audiences.countDead(generation));
+      const checked = [of(8, 0), of(8, 1), of(8, 2), of(9, 0), ofOther(0), ofOther(1)];
+      const left = checked.map((generation) => audiences.countDead(generation));
       expect(await Promise.all(left)).toEqual([0, 0, 30, 40, 50, 0]);
     });
 
-    it('counts what staged files would add to an audience, each device once', async () => {
+    it('counts the devices that staged files would add to an audience, each once', async () => {
       await bring(newLoad(7), rows(0, 50));
       const inRoom = newLoad(7);
       await stage.stage(inRoom, streamedFile(inRoom, 71, rows(40, 60) + rows(40, 60, 'click')), maxLineBytes, signal);
@@ -144,7 +144,7 @@ describe.each(placesOnTopologies)(
       await stage.stageTogether(together, asTheyCome(files), maxLineBytes, signal);
       const added = (...loads: { load: Load; fileIds: number[] }[]) => audiences.countNewDevices(of(7), loads);
       expect(await added({ load: inRoom, fileIds: [71] })).toEqual({ unique: 10, matched: 10 });
-      // File 73 was not found good.
+      // File 73 was not validated.
       expect(await added({ load: inRoom, fileIds: [71] }, { load: together, fileIds: [72] })).toEqual({
         unique: 15,
         matched: 15,

@@ -36,14 +36,14 @@ describe('the audit log', () => {
   /** Oldest first. */
   const entriesOf = async (partnerId: number | null): Promise<AuditEntry[]> =>
     [...(await audit.list({ partnerId, beforeId: Number.MAX_SAFE_INTEGER, limit: 1_000 }))].toReversed();
-  /** What a piece of work adds to the log of a partner. */
+  /** The entries that an action adds to a partner's log. */
   const addedBy = async (partnerId: number, work: () => Promise<unknown>): Promise<AuditEntry[]> => {
     const before = await entriesOf(partnerId);
     await work();
     return (await entriesOf(partnerId)).slice(before.length);
   };
 
-  it('says who made a partner and its key, when, and with which user of the database', async () => {
+  it('records who created a partner and its key, when, and as which database user', async () => {
     const { id } = await newPartner();
     const entries = await entriesOf(id);
     expect(entries.map(({ event }) => event)).toEqual(['partner.insert', 'api_key.insert']);
@@ -54,7 +54,7 @@ describe('the audit log', () => {
     expect(Math.abs((made?.at.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('says what a key was before and after, when it is rotated and revoked', async () => {
+  it('records a key before and after it is rotated and revoked', async () => {
     const keys = postgresApiKeyStore(db);
     const { id } = await newPartner();
     const [first] = await keys.list(id, { afterId: 0, limit: 1 });
@@ -68,7 +68,7 @@ describe('the audit log', () => {
     expect(await addedBy(id, () => keys.revoke(id, keyId))).toEqual([]);
   });
 
-  it('has customers and their tokens, settings of partners, attributes and their foreign keys', async () => {
+  it('records customers and their tokens, partner settings, attributes and their foreign keys', async () => {
     const { id } = await newPartner();
     const [customers, attributes] = [postgresCustomerStore(db), postgresAttributeStore(db)];
     const events = await addedBy(id, async () => {
@@ -106,7 +106,7 @@ describe('the audit log', () => {
     [`UPDATE api_key SET key_hash = '\\x00'`, 1],
     ['DELETE FROM user_token', 1],
     ['DELETE FROM attribute_foreign_key', 1],
-  ])('sees %s, by whatever way it comes, %i times', async (statement, times) => {
+  ])('adds the expected number of entries for %s: %i', async (statement, times) => {
     const { id } = await newPartner();
     const customer = await postgresCustomerStore(db).create(id, 'Bags');
     await postgresCustomerStore(db).addToken(id, customer.id, randomBytes(32));
@@ -115,13 +115,13 @@ describe('the audit log', () => {
     expect(await addedBy(id, () => sql.raw(`${statement} WHERE ${column} = ${id}`).execute(db))).toHaveLength(times);
   });
 
-  it('sees that a table was emptied', async () => {
+  it('records that a table was truncated', async () => {
     await sql`TRUNCATE attribute_foreign_key`.execute(db);
     expect((await entriesOf(null)).at(-1)).toMatchObject({ event: 'attribute_foreign_key.truncate', partnerId: null });
   });
 
   it.each([
-    'UPDATE audit_log SET actor = $$nobody$$',
+    'UPDATE audit_log SET actor = $$other$$',
     'DELETE FROM audit_log',
     'TRUNCATE audit_log',
     'DELETE FROM audit_log WHERE false',
@@ -133,7 +133,7 @@ describe('the audit log', () => {
     expect(await entriesOf(null)).toEqual(before);
   });
 
-  it('holds no hash of a key, nor of a token', async () => {
+  it('contains no hash of a key or token', async () => {
     const { id, keyHash } = await newPartner();
     const tokenHash = randomBytes(32);
     const customer = await postgresCustomerStore(db).create(id, 'Hats');
@@ -142,12 +142,12 @@ describe('the audit log', () => {
     const { rows } = await sql<{ text: string }>`SELECT a::text AS text FROM audit_log a`.execute(db);
     const text = rows.map((row) => row.text).join('\n');
     for (const hash of [keyHash, tokenHash]) expect(text).not.toContain(hash.toString('hex'));
-    expect(text).toContain('token_hash'); // that it was changed is said
+    expect(text).toContain('token_hash'); // records that the hash changed
     const { rows: partners } = await sql<{ external_id: string }>`SELECT external_id FROM partner`.execute(db);
     for (const { external_id } of partners) expect(text).not.toContain(external_id);
   });
 
-  it('has denied calls, and gives a page of them, newest first', async () => {
+  it('records denied calls and lists them in pages, newest first', async () => {
     const { id } = await newPartner();
     const call = { at: new Date('2026-11-16T06:00:00Z'), operation: 'getAudience', calls: 1 };
     await audit.addDenied([]);

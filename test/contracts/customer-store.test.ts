@@ -26,7 +26,7 @@ describe('the customer store', () => {
   const newToken = async (partnerId: number, customer: Customer): Promise<{ id: number; hash: Buffer }> => {
     const hash = randomBytes(32);
     const id = await customers.addToken(partnerId, customer.id, hash);
-    if (id === null) throw new Error('the customer is not there');
+    if (id === null) throw new Error('the customer does not exist');
     return { id, hash };
   };
 
@@ -44,13 +44,13 @@ describe('the customer store', () => {
     theirs = await newPartner();
   });
 
-  describe('customers', () => {
-    it('are none for a partner that has made none', async () => {
+  describe('for customers', () => {
+    it('lists none for a partner without customers', async () => {
       await customers.create(theirs, 'Shoes');
       expect(await customers.list(mine, all)).toEqual([]);
     });
 
-    it('are listed in the order of their ids and found by their names', async () => {
+    it('lists them by ID and finds them by name', async () => {
       const shoes = await customers.create(mine, 'Shoes');
       const bags = await customers.create(mine, 'Bags');
       expect(shoes).toEqual({ id: shoes.id, name: 'Shoes' });
@@ -58,7 +58,7 @@ describe('the customer store', () => {
       expect(await customers.findByName(mine, 'Bags')).toEqual(bags);
     });
 
-    it('are listed page by page', async () => {
+    it('lists them in pages', async () => {
       const made: Customer[] = [];
       for (const name of ['a', 'b', 'c']) made.push(await customers.create(mine, name));
       const first = await customers.list(mine, { afterId: 0, limit: 2 });
@@ -66,24 +66,24 @@ describe('the customer store', () => {
       expect(await customers.list(mine, { afterId: first.at(-1)?.id ?? 0, limit: 2 })).toEqual(made.slice(2));
     });
 
-    it.each(['shoes', 'Shoe', '', "Shoes' OR '1'='1"])('are not found by the name %j', async (name) => {
+    it.each(['shoes', 'Shoe', '', "Shoes' OR '1'='1"])('does not find one by the name %j', async (name) => {
       await customers.create(mine, 'Shoes');
       expect(await customers.findByName(mine, name)).toBeNull();
     });
 
-    it('have names that are unique for a partner, and nothing is kept of a second', async () => {
+    it('rejects a second customer with the same name, and stores nothing', async () => {
       const first = await customers.create(mine, 'Shoes');
       await expect(customers.create(mine, 'Shoes')).rejects.toMatchObject({ code: 'invalid_request' });
       expect(await customers.list(mine, all)).toEqual([first]);
     });
 
-    it('are one when two of the same name are made at the same time', async () => {
+    it('creates one customer when two with the same name are created concurrently', async () => {
       const results = await Promise.allSettled([customers.create(mine, 'Race'), customers.create(mine, 'Race')]);
       expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
       expect(await customers.list(mine, all)).toHaveLength(1);
     });
 
-    it('of partners are kept apart, also under the same name', async () => {
+    it('separates partners that use the same customer name', async () => {
       const one = await customers.create(mine, 'Shoes');
       const other = await customers.create(theirs, 'Shoes');
       await customers.create(theirs, 'Secret');
@@ -93,13 +93,13 @@ describe('the customer store', () => {
       expect(await customers.findByName(mine, 'Secret')).toBeNull();
     });
 
-    it('need a partner that exists', async () => {
+    it('requires an existing partner', async () => {
       await expect(customers.create(999_999, 'Shoes')).rejects.toThrow(/foreign key/);
     });
   });
 
-  describe('user tokens', () => {
-    it('find the customer for whom they were made', async () => {
+  describe('for user tokens', () => {
+    it('finds the customer of a token', async () => {
       const [shoes, bags] = [await customers.create(mine, 'Shoes'), await customers.create(mine, 'Bags')];
       const [one, other, another] = [
         await newToken(mine, shoes),
@@ -111,20 +111,20 @@ describe('the customer store', () => {
       expect(await customers.findByTokenHash(mine, another.hash)).toEqual(bags);
     });
 
-    it('find nobody when they are unknown, cut or empty', async () => {
+    it('finds no customer for a token that is unknown, truncated or empty', async () => {
       const { hash } = await newToken(mine, await customers.create(mine, 'Shoes'));
       for (const wrong of [randomBytes(32), hash.subarray(0, 31), new Uint8Array()]) {
         expect(await customers.findByTokenHash(mine, wrong)).toBeNull();
       }
     });
 
-    it('of another partner find nobody and are not listed', async () => {
+    it("neither accepts nor lists another partner's token", async () => {
       const { hash } = await newToken(theirs, await customers.create(theirs, 'Shoes'));
       expect(await customers.findByTokenHash(mine, hash)).toBeNull();
       expect(await customers.listTokens(mine, all)).toEqual([]);
     });
 
-    it("are not made for another partner's customer or for nobody", async () => {
+    it("creates no token for another partner's customer or for one that does not exist", async () => {
       const shoes = await customers.create(theirs, 'Shoes');
       expect(await customers.addToken(mine, shoes.id, randomBytes(32))).toBeNull();
       expect(await customers.addToken(mine, 999_999, randomBytes(32))).toBeNull();
@@ -132,7 +132,7 @@ describe('the customer store', () => {
       expect(await customers.listTokens(theirs, all)).toEqual([]);
     });
 
-    it('find nobody once they are revoked; others of the customer go on', async () => {
+    it("rejects a token once it is revoked, and accepts the customer's other tokens", async () => {
       const shoes = await customers.create(mine, 'Shoes');
       const [gone, kept] = [await newToken(mine, shoes), await newToken(mine, shoes)];
       expect(await customers.revokeToken(mine, gone.id)).toBe(true);
@@ -140,7 +140,7 @@ describe('the customer store', () => {
       expect(await customers.findByTokenHash(mine, kept.hash)).toEqual(shoes);
     });
 
-    it('keep the time at which they were first revoked', async () => {
+    it('keeps the time of the first revocation', async () => {
       const { id } = await newToken(mine, await customers.create(mine, 'Shoes'));
       await customers.revokeToken(mine, id);
       const first = await customers.listTokens(mine, all);
@@ -149,7 +149,7 @@ describe('the customer store', () => {
       expect(await customers.listTokens(mine, all)).toEqual(first);
     });
 
-    it('are revoked by their own partner only', async () => {
+    it('revokes a token only for its own partner', async () => {
       const shoes = await customers.create(theirs, 'Shoes');
       const { id, hash } = await newToken(theirs, shoes);
       expect(await customers.revokeToken(mine, id)).toBe(false);
@@ -157,7 +157,7 @@ describe('the customer store', () => {
       expect(await customers.findByTokenHash(theirs, hash)).toEqual(shoes);
     });
 
-    it('are listed with their customers, page by page, also the revoked ones', async () => {
+    it('lists tokens with their customers in pages, including revoked ones', async () => {
       const [shoes, bags] = [await customers.create(mine, 'Shoes'), await customers.create(mine, 'Bags')];
       const [one, other] = [await newToken(mine, shoes), await newToken(mine, bags)];
       await customers.revokeToken(mine, one.id);
@@ -170,12 +170,12 @@ describe('the customer store', () => {
       );
     });
 
-    it('are kept as a hash only', async () => {
+    it("stores only a token's hash", async () => {
       const { key, hash } = randomKeys('userToken', 'test').issue();
       await customers.addToken(mine, (await customers.create(mine, 'Shoes')).id, hash);
       expect(await tablesThatHold(stores, key.reveal())).toEqual([]);
       expect(await tablesThatHold(stores, key.reveal().slice(-39))).toEqual([]);
-      // The search sees what is there: the hash.
+      // The search works: it finds the hash.
       expect(await tablesThatHold(stores, Buffer.from(hash).toString('hex'))).toEqual(['public.user_token']);
     });
   });

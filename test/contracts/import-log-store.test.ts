@@ -63,7 +63,7 @@ describe('the import log store', () => {
     theirs = await newPartner();
   });
 
-  it('keeps what was asked, as a pending import with nothing counted', async () => {
+  it('stores the request as a pending import with zero counts', async () => {
     const id = await importLogs.submitImport(mine, { ...request('größe/a b.csv'), compressed: true }, plenty);
     const found = await importLogs.find(mine, id);
     expect(found).toMatchObject({
@@ -82,7 +82,7 @@ describe('the import log store', () => {
     expect(found?.updatedAt).toEqual(found?.createdAt);
   });
 
-  it('gives ids that grow, also when requests come at the same time', async () => {
+  it('assigns increasing IDs, also to concurrent requests', async () => {
     const ids = await submitMany(mine, 5);
     expect(ids).toEqual(ids.toSorted((one, other) => one - other));
     const atOnce = await Promise.all(
@@ -92,19 +92,19 @@ describe('the import log store', () => {
     expect(Math.min(...atOnce)).toBeGreaterThan(Math.max(...ids));
   });
 
-  it('gives the places of a lane in the order of the ids, without a gap', async () => {
+  it('assigns lane positions in ID order, without gaps', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => importLogs.submitImport(mine, request(`${n}.csv`), plenty)));
     const places = await db.selectFrom('job').select('seq').where('partner_id', '=', mine).orderBy('id').execute();
     expect(places.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
   });
 
-  it('sends one token to the lane, however many jobs are waiting', async () => {
+  it('sends one lane token for any number of waiting jobs', async () => {
     await submitMany(mine, 3);
     expect(await laneTokensOf(mine)).toBe(1);
     expect(await laneTokensOf(theirs)).toBe(0);
   });
 
-  it('shows a partner its own import logs only', async () => {
+  it('shows a partner only its own import logs', async () => {
     const [own = 0] = await submitMany(mine, 1);
     const [foreign = 0] = await submitMany(theirs, 1);
     expect((await importLogs.find(mine, own))?.importLogId).toBe(own);
@@ -114,11 +114,11 @@ describe('the import log store', () => {
     expect((await importLogs.listNewest(theirs, 10)).map(({ importLogId }) => importLogId)).toEqual([foreign]);
   });
 
-  it.each([0, -1, 2 ** 40, Number.MAX_SAFE_INTEGER])('finds nothing under the id %s', async (id) => {
+  it.each([0, -1, 2 ** 40, Number.MAX_SAFE_INTEGER])('finds nothing for the ID %s', async (id) => {
     expect(await importLogs.find(mine, id)).toBeNull();
   });
 
-  it('lists the newest first, and at most as many as stand in an answer', async () => {
+  it('lists the newest first, up to the maximum response length', async () => {
     const ids = await submitMany(mine, 105);
     const listed = await importLogs.listNewest(mine, 100);
     expect(listed).toHaveLength(100);
@@ -126,7 +126,7 @@ describe('the import log store', () => {
     expect(await importLogs.listNewest(theirs, 100)).toEqual([]);
   });
 
-  it('refuses a job more than a partner may have open, and keeps nothing of it', async () => {
+  it("rejects a job beyond the partner's limit of open jobs, and stores nothing", async () => {
     for (const n of [1, 2, 3]) await importLogs.submitImport(mine, request(`${n}.csv`), 3);
     await expect(importLogs.submitImport(mine, request('4.csv'), 3)).rejects.toMatchObject({
       code: 'too_many_open_jobs',
@@ -135,7 +135,7 @@ describe('the import log store', () => {
     expect(await importLogs.submitImport(theirs, request('1.csv'), 3)).toBeGreaterThan(0);
   });
 
-  it('lets exactly as many in as may be open when more come at the same time', async () => {
+  it('accepts exactly the limit of open jobs when more are submitted concurrently', async () => {
     const results = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) => importLogs.submitImport(mine, request(`${n}.csv`), 7)),
     );
@@ -143,7 +143,7 @@ describe('the import log store', () => {
     expect(await importLogs.listNewest(mine, 100)).toHaveLength(7);
   });
 
-  it('lets the next one in when a job has ended', async () => {
+  it('accepts the next job when one has ended', async () => {
     const id = await importLogs.submitImport(mine, request('1.csv'), 1);
     await expect(importLogs.submitImport(mine, request('2.csv'), 1)).rejects.toMatchObject({
       code: 'too_many_open_jobs',
@@ -156,7 +156,7 @@ describe('the import log store', () => {
     });
   });
 
-  it('refuses a partner that does not exist', async () => {
+  it('rejects a partner that does not exist', async () => {
     await expect(importLogs.submitImport(999_999, request('a.csv'), plenty)).rejects.toThrow(/no result/);
   });
 });

@@ -31,7 +31,7 @@ async function put(path: string, body: Uint8Array | string): Promise<string> {
 
 async function found(key: string): Promise<StoredObject> {
   const object = await store.find(key);
-  if (!object) throw new Error(`there is no object ${key}`);
+  if (!object) throw new Error(`no object ${key}`);
   return object;
 }
 
@@ -59,21 +59,21 @@ describe('the object store', () => {
     client.destroy();
   });
 
-  describe('when it looks for one object', () => {
-    it('finds it by its exact key, with size and ETag', async () => {
+  describe('when it finds one object', () => {
+    it('matches the exact key and returns the size and ETag', async () => {
       const key = await put('find/a.csv', 'hello');
       expect(await store.find(key)).toEqual({ key, size: 5, etag: '"5d41402abc4b2a76b9719d911017c592"' });
     });
 
     it.each(['find/a.cs', 'find/a.csv/', 'find/', 'find', 'FIND/a.csv', 'find/A.csv', 'find//a.csv', 'nothing'])(
-      'finds nothing under %s',
+      'finds nothing for the key %s',
       async (path) => {
         await put('find/a.csv', 'hello');
         expect(await store.find(root + path)).toBeNull();
       },
     );
 
-    it('passes on what is no answer to the question', async () => {
+    it('reports errors other than a missing object', async () => {
       await expect(s3ObjectStore(client, 'there-is-no-such-bucket').list('', 1)).rejects.toMatchObject({
         name: 'NoSuchBucket',
       });
@@ -81,7 +81,7 @@ describe('the object store', () => {
   });
 
   describe('when it lists', () => {
-    it('gives the objects in byte order, with size and ETag', async () => {
+    it('returns the objects in byte order, with size and ETag', async () => {
       const names = ['a', 'B', 'a.csv', 'a/b', 'é', 'z', '日', 'a b', 'a-b', '10', '9', '😀', '\uFF5E'];
       for (const name of names) await put(`order/${name}`, name);
       const listed = await store.list(`${root}order/`, 100);
@@ -91,7 +91,7 @@ describe('the object store', () => {
       for (const object of listed) expect(object).toEqual(await store.find(object.key));
     });
 
-    it('leaves out "folder" objects, but not a file whose name ends with a slash', async () => {
+    it('omits "folder" objects, but not a file whose name ends with a slash', async () => {
       await put('folders/', '');
       await put('folders/sub/', '');
       await put('folders/sub/a.csv', 'a');
@@ -100,7 +100,7 @@ describe('the object store', () => {
       expect(await paths('folders/')).toEqual(['folders/empty.csv', 'folders/full/', 'folders/sub/a.csv']);
     });
 
-    it('takes the path as a beginning of keys, to the letter', async () => {
+    it('matches the path as an exact key prefix', async () => {
       for (const name of ['day-1.csv', 'day-10.csv', 'day/1.csv', 'days.csv', 'dax.csv', 'Day.csv']) {
         await put(`begin/${name}`, 'x');
       }
@@ -117,11 +117,11 @@ describe('the object store', () => {
       }
     });
 
-    it('gives nothing for a beginning that nothing has', async () => {
+    it('returns nothing for a prefix without objects', async () => {
       expect(await paths('nothing/')).toEqual([]);
     });
 
-    it('gives more objects than one page of the storage holds', async () => {
+    it('returns more objects than fit in one page of the storage', async () => {
       expect((await store.list(`${root}many/`, 10_000)).map(({ key }) => key)).toEqual(manyKeys);
     });
 
@@ -144,7 +144,7 @@ describe('the object store', () => {
     'double//slash',
     '...',
     'x'.repeat(1024 - root.length),
-  ])('finds, lists and opens the key %j to the letter', async (path) => {
+  ])('finds, lists and opens the exact key %j', async (path) => {
     const key = await put(path, path);
     const object = await found(key);
     expect(object.key).toBe(key);
@@ -153,8 +153,8 @@ describe('the object store', () => {
     expect(Buffer.from((await store.read(object, 2000, signal))?.content ?? '').toString()).toBe(path);
   });
 
-  describe('when it reads a small object whole', () => {
-    it('unpacks it, and says so', async () => {
+  describe('when it reads a small object', () => {
+    it('decompresses it and reports that it did', async () => {
       const object = await found(await put('read/a.csv', gzipSync('id,event\n')));
       const read = await store.read(object, 100, signal);
       expect([read?.isGzip, Buffer.from(read?.content ?? '').toString()]).toEqual([true, 'id,event\n']);
@@ -162,14 +162,14 @@ describe('the object store', () => {
 
     it.each([
       ['plain', Buffer.alloc(101)],
-      ['packed', gzipSync(Buffer.alloc(101))],
-    ])('gives nothing when it is larger than asked for, %s', async (name, bytes) => {
+      ['compressed', gzipSync(Buffer.alloc(101))],
+    ])('returns nothing when the object exceeds the size limit, %s', async (name, bytes) => {
       const object = await found(await put(`read/large-${name}`, bytes));
       expect(await store.read(object, 100, signal)).toBeNull();
       expect((await store.read(object, 101, signal))?.content.length).toBe(101);
     });
 
-    it('fails when the object was overwritten or deleted since', async () => {
+    it('fails when the object was overwritten or deleted after listing', async () => {
       const object = await found(await put('read/changed.csv', 'before'));
       await put('read/changed.csv', 'after!');
       await expect(store.read(object, 100, signal)).rejects.toMatchObject({ code: 'file_changed' });
@@ -177,7 +177,7 @@ describe('the object store', () => {
       await expect(store.read(object, 100, signal)).rejects.toMatchObject({ code: 'file_changed' });
     });
 
-    it('fails with the words of the storage when that refuses', async () => {
+    it("fails with the storage's error message when the storage rejects the request", async () => {
       const missing = s3ObjectStore(client, 'there-is-no-such-bucket').read(
         { key: 'a', etag: '"x"', size: 1 },
         9,
@@ -186,14 +186,14 @@ describe('the object store', () => {
       await expect(missing).rejects.toMatchObject({ name: 'NoSuchBucket' });
     });
 
-    it('is stopped by its signal', async () => {
+    it('stops when its signal aborts', async () => {
       const object = await found(await put('read/stop', 'x'));
       await expect(store.read(object, 9, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
     });
   });
 
   describe('when it opens an object', () => {
-    it.each([0, 1, 262_143, 262_144, 262_145, 3_000_000])('gives all its %s bytes and its beginning', async (size) => {
+    it.each([0, 1, 262_143, 262_144, 262_145, 3_000_000])('returns all %s bytes and the head', async (size) => {
       const bytes = Buffer.from(Array.from({ length: size }, (_, n) => (n * 31 + (n >> 8)) % 251));
       const opened = await store.open(await found(await put(`open/${size}`, bytes)), signal);
       expect(opened.isGzip).toBe(false);
@@ -201,7 +201,7 @@ describe('the object store', () => {
       expect((await buffer(opened.body)).equals(bytes)).toBe(true);
     });
 
-    it('recognises gzip by its first bytes, unpacks the head and leaves the body packed', async () => {
+    it('recognizes gzip by its first bytes, decompresses the head and leaves the body compressed', async () => {
       const text = Buffer.from(Array.from({ length: 100_000 }, (_, n) => `${(n * 7919) % 99991},sport\n`).join(''));
       const packed = gzipSync(text);
       const opened = await store.open(await found(await put('open/not-named-so.csv', packed)), signal);
@@ -211,32 +211,32 @@ describe('the object store', () => {
       expect((await buffer(opened.body)).equals(packed)).toBe(true);
     });
 
-    it('does not take the name for the content', async () => {
+    it('ignores the file extension and checks the content', async () => {
       const opened = await store.open(await found(await put('open/plain.csv.gz', 'id,keys\n')), signal);
       expect(opened.isGzip).toBe(false);
       expect(Buffer.from(opened.head).toString()).toBe('id,keys\n');
       expect((await buffer(opened.body)).toString()).toBe('id,keys\n');
     });
 
-    it('fails when the object was overwritten since, also with as many bytes', async () => {
+    it('fails when the object was overwritten after listing, even with the same length', async () => {
       const object = await found(await put('changed/a.csv', 'before'));
       await put('changed/a.csv', 'after!');
       await expect(store.open(object, signal)).rejects.toMatchObject({ code: 'file_changed', isFinal: true });
     });
 
-    it('fails when the object was deleted since', async () => {
+    it('fails when the object was deleted after listing', async () => {
       const object = await found(await put('changed/b.csv', 'before'));
       await client.send(new DeleteObjectCommand({ Bucket: testBucket, Key: object.key }));
       await expect(store.open(object, signal)).rejects.toMatchObject({ code: 'file_changed', isFinal: true });
     });
 
-    it('opens an object that was written again with the same bytes', async () => {
+    it('opens an object that was rewritten with the same bytes', async () => {
       const object = await found(await put('changed/c.csv', 'same'));
       await put('changed/c.csv', 'same');
       expect((await buffer((await store.open(object, signal)).body)).toString()).toBe('same');
     });
 
-    it('is stopped by its signal', async () => {
+    it('stops when its signal aborts', async () => {
       const object = await found(await put('open/stop', 'x'));
       await expect(store.open(object, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
     });

@@ -4,8 +4,8 @@ import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.t
 import { Secret } from '../../src/domain/secret.ts';
 import { loopback, startStorage } from '../hostile/wire.ts';
 
-// Ceph knows no regions, so the answer of AWS to a request in the wrong one is played by a small server: a redirect
-// with the body that AWS documents. Everything else about partner buckets is tested on the real storage.
+// Ceph has no regions, so a small server sends the AWS response to a request in the wrong region: a redirect with the
+// documented body. Everything else about partner buckets is tested on the real storage.
 
 const redirect = `<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>PermanentRedirect</Code><Message>The bucket you are attempting to access must be addressed using the
@@ -49,15 +49,15 @@ describe('a bucket in another region', () => {
       asked: 1,
       run: () => store().open({ key: 'in/a.csv', etag: '"x"', size: 1 }, new AbortController().signal),
     },
-  ])('is told as such when $name, and the redirect is not followed', async ({ run, asked }) => {
+  ])('is reported as such when $name, and the redirect is not followed', async ({ run, asked }) => {
     const before = requests;
     await expect(run()).rejects.toMatchObject({ code: 'bucket_in_other_region' });
-    // To find an object it asks a second time, because the first answer has no body that says why.
+    // Finding an object takes a second request, because the first response has no body that gives the reason.
     expect(requests).toBe(before + asked);
   });
 });
 
-describe('keys that have ended', () => {
+describe('expired credentials', () => {
   const listed = async (sessionToken?: Secret): Promise<unknown> => {
     const storage = await startStorage((_asked, _request, response) => {
       response.writeHead(400, { 'content-type': 'application/xml' });
@@ -80,11 +80,11 @@ describe('keys that have ended', () => {
     return error;
   };
 
-  it("are the partner's to mend when they are its own", async () => {
+  it("fail the job when they are the partner's own", async () => {
     expect(await listed()).toMatchObject({ code: 'storage_credentials_rejected', isFinal: true });
   });
 
-  it('are asked for anew when they are those of a role', async () => {
+  it('cause a retry when they belong to an assumed role', async () => {
     expect(await listed(new Secret('token'))).toMatchObject({ name: 'ExpiredToken' });
   });
 });

@@ -29,7 +29,7 @@ describe('the partner store', () => {
     keyHash: randomBytes(32),
   });
 
-  it('makes a partner and finds it by its name and by its key', async () => {
+  it('creates a partner and finds it by name and by key', async () => {
     const wanted = newPartner('acme');
     const made = await partners.create(wanted);
     expect(made).toEqual({ id: made.id, name: 'acme', prefix: 'acme/' });
@@ -39,19 +39,19 @@ describe('the partner store', () => {
     expect(holder).toEqual({ partner: made, scopes, isValid: true, isUseDue: true });
   });
 
-  it('gives each key to its own partner', async () => {
+  it('finds the owner of each key', async () => {
     const wanted = [newPartner('one'), newPartner('two')];
     for (const partner of wanted) await partners.create(partner);
     const found = await Promise.all(wanted.map(({ keyHash }) => partners.findByKeyHash(keyHash)));
     expect(found.map((holder) => holder?.partner.name)).toEqual(['one', 'two']);
   });
 
-  it.each(['nobody', 'ACME', 'acm', '', "acme' OR '1'='1"])('finds nobody by the name %j', async (name) => {
+  it.each(['unknown', 'ACME', 'acm', '', "acme' OR '1'='1"])('finds no partner by the name %j', async (name) => {
     await partners.create(newPartner(`acme-${randomBytes(4).toString('hex')}`));
     expect(await partners.findByName(name)).toBeNull();
   });
 
-  it('finds nobody by a key that is unknown, cut or empty', async () => {
+  it('finds no partner by a key that is unknown, truncated or empty', async () => {
     const wanted = newPartner('cut');
     await partners.create(wanted);
     for (const hash of [randomBytes(32), wanted.keyHash.subarray(0, 31), new Uint8Array()]) {
@@ -71,7 +71,7 @@ describe('the partner store', () => {
     expect(await partners.findByName(name)).not.toBeNull();
   });
 
-  it('refuses a second partner of the same name, and keeps nothing of it', async () => {
+  it('rejects a second partner with the same name, and stores nothing', async () => {
     const [first, second] = [newPartner('twice'), newPartner('twice')];
     const made = await partners.create(first);
     await expect(partners.create(second)).rejects.toThrow(/unique/);
@@ -79,7 +79,7 @@ describe('the partner store', () => {
     expect(await partners.findByKeyHash(first.keyHash)).toMatchObject({ partner: made });
   });
 
-  it('keeps no partner whose key belongs to another', async () => {
+  it('stores no partner whose key belongs to another', async () => {
     const first = newPartner('holder');
     await partners.create(first);
     await expect(partners.create({ ...newPartner('thief'), keyHash: first.keyHash })).rejects.toThrow(/unique/);
@@ -87,7 +87,7 @@ describe('the partner store', () => {
     expect((await partners.findByKeyHash(first.keyHash))?.partner.name).toBe('holder');
   });
 
-  it('makes one partner when two of the same name come at the same time', async () => {
+  it('creates one partner when two with the same name are created concurrently', async () => {
     const results = await Promise.allSettled([
       partners.create(newPartner('race')),
       partners.create(newPartner('race')),
@@ -95,7 +95,7 @@ describe('the partner store', () => {
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('lets a new partner have no bad rows in audience files, until something else is set for it alone', async () => {
+  it('allows a new partner no rejected rows in audience files until a share is set for that partner', async () => {
     const [mine, theirs] = [await partners.create(newPartner('settings')), await partners.create(newPartner('other'))];
     expect(await partners.readSettings(mine.id)).toEqual({ audienceBadRowShare: 0 });
     await partners.writeSettings(mine.id, { audienceBadRowShare: 0.01 });

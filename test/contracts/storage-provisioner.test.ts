@@ -41,7 +41,7 @@ const admin = {
 };
 const storage = cephStorageProvisioner(admin, owner, testBucket);
 
-// One name is the beginning of the other, so that a right for "name*" instead of "name/*" would be seen.
+// One name is a prefix of the other, so that a policy for "name*" instead of "name/*" would fail the tests.
 const name = `sp-${process.pid}-${Date.now().toString(36)}`;
 const sibling = `${name}2`;
 const prefix = `${name}/`;
@@ -52,8 +52,8 @@ async function provision(user: string): Promise<{ grant: StorageGrant; s3: S3Cli
   return { grant, s3: connect(grant.accessKeyId, grant.secretAccessKey) };
 }
 
-/** "allowed", or the HTTP status with which the storage refused. */
-async function fateOf(request: Promise<unknown>): Promise<number | 'allowed'> {
+/** "allowed", or the HTTP status of the rejection. */
+async function outcomeOf(request: Promise<unknown>): Promise<number | 'allowed'> {
   try {
     await request;
     return 'allowed';
@@ -64,7 +64,7 @@ async function fateOf(request: Promise<unknown>): Promise<number | 'allowed'> {
   }
 }
 
-describe('the storage of a partner', () => {
+describe("a partner's storage", () => {
   let grant: StorageGrant;
   let partner: S3Client;
   let other: S3Client;
@@ -85,11 +85,11 @@ describe('the storage of a partner', () => {
     expect(grant).toMatchObject({ bucket: testBucket, prefix });
   });
 
-  it('can be written, read, listed and emptied by the partner', async () => {
+  it('lets the partner write, read, list and delete objects', async () => {
     await partner.send(new PutObjectCommand({ ...at(`${prefix}day/a.csv`), Body: 'mine' }));
     const read = await partner.send(new GetObjectCommand(at(`${prefix}day/a.csv`)));
     expect(await read.Body?.transformToString()).toBe('mine');
-    expect(await fateOf(partner.send(new HeadObjectCommand(at(`${prefix}day/a.csv`))))).toBe('allowed');
+    expect(await outcomeOf(partner.send(new HeadObjectCommand(at(`${prefix}day/a.csv`))))).toBe('allowed');
     const listed = await partner.send(new ListObjectsV2Command({ Bucket: testBucket, Prefix: prefix }));
     expect(listed.Contents?.map(({ Key }) => Key)).toEqual([`${prefix}day/a.csv`]);
     const below = await partner.send(new ListObjectsV2Command({ Bucket: testBucket, Prefix: `${prefix}day/` }));
@@ -99,7 +99,7 @@ describe('the storage of a partner', () => {
     expect(after.KeyCount).toBe(0);
   });
 
-  it('takes uploads in parts, and lets the partner give one up', async () => {
+  it('accepts multipart uploads and lets the partner abort one', async () => {
     const where = at(`${prefix}parts.csv`);
     const { UploadId } = await partner.send(new CreateMultipartUploadCommand(where));
     const bodies = [Buffer.alloc(5 * 1024 * 1024, 'a'), Buffer.from('end')];
@@ -114,13 +114,13 @@ describe('the storage of a partner', () => {
     const { ContentLength } = await partner.send(new HeadObjectCommand(where));
     expect(ContentLength).toBe(5 * 1024 * 1024 + 3);
     const { UploadId: givenUp } = await partner.send(new CreateMultipartUploadCommand(where));
-    expect(await fateOf(partner.send(new AbortMultipartUploadCommand({ ...where, UploadId: givenUp })))).toBe(
+    expect(await outcomeOf(partner.send(new AbortMultipartUploadCommand({ ...where, UploadId: givenUp })))).toBe(
       'allowed',
     );
     await partner.send(new DeleteObjectCommand(where));
   });
 
-  it('can be read by the owner of the bucket, whatever the partner wrote', async () => {
+  it('lets the bucket owner read everything that the partner wrote', async () => {
     await partner.send(new PutObjectCommand({ ...at(`${prefix}for-inlet.csv`), Body: 'hello' }));
     await partner.send(new PutObjectCommand({ ...at(`${prefix}private.csv`), Body: 'hello', ACL: 'private' }));
     for (const file of ['for-inlet.csv', 'private.csv']) {
@@ -131,55 +131,55 @@ describe('the storage of a partner', () => {
     expect(listed.KeyCount).toBe(2);
   });
 
-  // `acme2/` begins like `acme`: the sibling is the neighbour that a careless pattern would open.
+  // `acme2/` starts with `acme`: a careless pattern would open the sibling's prefix.
   it.each([`${sibling}/secret.csv`, `at-the-root-${name}`, name, `${sibling}/new.csv`, `${name}-x/new.csv`])(
-    'does not reach to %s',
+    'denies access to %s',
     async (key) => {
-      expect(await fateOf(partner.send(new GetObjectCommand(at(key))))).toBe(403);
-      expect(await fateOf(partner.send(new HeadObjectCommand(at(key))))).toBe(403);
-      expect(await fateOf(partner.send(new PutObjectCommand({ ...at(key), Body: 'x' })))).toBe(403);
-      expect(await fateOf(partner.send(new DeleteObjectCommand(at(key))))).toBe(403);
-      expect(await fateOf(partner.send(new CreateMultipartUploadCommand(at(key))))).toBe(403);
+      expect(await outcomeOf(partner.send(new GetObjectCommand(at(key))))).toBe(403);
+      expect(await outcomeOf(partner.send(new HeadObjectCommand(at(key))))).toBe(403);
+      expect(await outcomeOf(partner.send(new PutObjectCommand({ ...at(key), Body: 'x' })))).toBe(403);
+      expect(await outcomeOf(partner.send(new DeleteObjectCommand(at(key))))).toBe(403);
+      expect(await outcomeOf(partner.send(new CreateMultipartUploadCommand(at(key))))).toBe(403);
     },
   );
 
-  it('cannot be used to copy from a neighbour, or to a neighbour', async () => {
+  it("cannot be used to copy from or to another partner's prefix", async () => {
     await partner.send(new PutObjectCommand({ ...at(`${prefix}mine.csv`), Body: 'mine' }));
     const steal = { ...at(`${prefix}stolen.csv`), CopySource: `${testBucket}/${sibling}/secret.csv` };
     const plant = { ...at(`${sibling}/planted.csv`), CopySource: `${testBucket}/${prefix}mine.csv` };
-    expect(await fateOf(partner.send(new CopyObjectCommand(steal)))).toBe(403);
-    expect(await fateOf(partner.send(new CopyObjectCommand(plant)))).toBe(403);
+    expect(await outcomeOf(partner.send(new CopyObjectCommand(steal)))).toBe(403);
+    expect(await outcomeOf(partner.send(new CopyObjectCommand(plant)))).toBe(403);
   });
 
-  it.each([undefined, '', name, sibling, `${sibling}/`, 'a'])('does not show what begins with %j', async (begin) => {
+  it.each([undefined, '', name, sibling, `${sibling}/`, 'a'])('does not list the prefix %j', async (begin) => {
     const list = new ListObjectsV2Command({ Bucket: testBucket, ...(begin === undefined ? {} : { Prefix: begin }) });
-    expect(await fateOf(partner.send(list))).toBe(403);
+    expect(await outcomeOf(partner.send(list))).toBe(403);
   });
 
-  it('gives no rights over the bucket', async () => {
+  it('grants no permissions on the bucket', async () => {
     const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [] });
-    expect(await fateOf(partner.send(new GetBucketPolicyCommand({ Bucket: testBucket })))).toBe(403);
-    expect(await fateOf(partner.send(new PutBucketPolicyCommand({ Bucket: testBucket, Policy })))).toBe(403);
-    expect(await fateOf(partner.send(new DeleteBucketPolicyCommand({ Bucket: testBucket })))).toBe(403);
-    expect(await fateOf(partner.send(new GetBucketAclCommand({ Bucket: testBucket })))).toBe(403);
+    expect(await outcomeOf(partner.send(new GetBucketPolicyCommand({ Bucket: testBucket })))).toBe(403);
+    expect(await outcomeOf(partner.send(new PutBucketPolicyCommand({ Bucket: testBucket, Policy })))).toBe(403);
+    expect(await outcomeOf(partner.send(new DeleteBucketPolicyCommand({ Bucket: testBucket })))).toBe(403);
+    expect(await outcomeOf(partner.send(new GetBucketAclCommand({ Bucket: testBucket })))).toBe(403);
   });
 
-  it('gives no right to make buckets, and shows none', async () => {
-    expect(await fateOf(partner.send(new CreateBucketCommand({ Bucket: `${name}-bucket` })))).toBe(403);
+  it('grants no permission to create or list buckets', async () => {
+    expect(await outcomeOf(partner.send(new CreateBucketCommand({ Bucket: `${name}-bucket` })))).toBe(403);
     const { Buckets: shown = [] } = await partner.send(new ListBucketsCommand({}));
     expect(shown).toEqual([]);
   });
 
-  it('is the same when it is provisioned again, and still works', async () => {
+  it('stays the same and keeps working when it is provisioned again', async () => {
     const { grant: again, s3 } = await provision(name);
     expect(again.accessKeyId).toBe(grant.accessKeyId);
     expect(again.secretAccessKey.reveal()).toBe(grant.secretAccessKey.reveal());
-    expect(await fateOf(s3.send(new PutObjectCommand({ ...at(`${prefix}again.csv`), Body: 'x' })))).toBe('allowed');
-    expect(await fateOf(s3.send(new GetObjectCommand(at(`${sibling}/secret.csv`))))).toBe(403);
+    expect(await outcomeOf(s3.send(new PutObjectCommand({ ...at(`${prefix}again.csv`), Body: 'x' })))).toBe('allowed');
+    expect(await outcomeOf(s3.send(new GetObjectCommand(at(`${sibling}/secret.csv`))))).toBe(403);
     s3.destroy();
   });
 
-  it('says who refused and not what was answered when the administrator is refused', async () => {
+  it('names the server that rejected the administrator, and does not repeat its response', async () => {
     const stranger = { ...admin, secretAccessKey: new Secret('wrong') };
     const refused = cephStorageProvisioner(stranger, owner, testBucket).provision({ name: `${name}4`, prefix: 'x/' });
     await expect(refused).rejects.toThrow(`The storage refused to create the storage user partner-${name}4: HTTP 403.`);

@@ -26,7 +26,7 @@ describe.each(placesOnTopologies)(
     let nextId = 1;
 
     const newLoad = (jobId: number): Load => attributeLoad(nextId++, { id: jobId, partnerId: 7 });
-    /** A load of one file, which has the id of the load. */
+    /** A load of one file that has the load's ID. */
     const stageText = (load: Load, text: string): Promise<void> =>
       stage.stage(load, streamedFile(load, load.loadId, text), maxLineBytes, signal);
     const countsOf = async ({ loadId }: Load): Promise<unknown> => (await stage.countRows(loadId)).get(loadId);
@@ -44,7 +44,7 @@ describe.each(placesOnTopologies)(
         { key: 'sport', attributeId: 11 },
         { key: 'news', attributeId: 12 },
       ];
-      // As after a takeover: a second time changes nothing.
+      // As after a takeover: a second call changes nothing.
       await warehouse.writeJobKeys(1, keys);
       await warehouse.writeJobKeys(1, keys);
     });
@@ -94,7 +94,7 @@ describe.each(placesOnTopologies)(
       expect(await select(`SELECT count() FROM device_attributes WHERE device = '${device(77)}'`)).toEqual(['0']);
     });
 
-    it('counts the devices of a job once over its files, and only those of committed loads', async () => {
+    it("counts a job's devices once across its files, and only those of committed loads", async () => {
       const [first, second, abandoned] = [newLoad(1), newLoad(1), newLoad(1)];
       const lines = (from: number, to: number): string =>
         Array.from({ length: to - from }, (_, n) => `${device(from + n)},sport`).join('\n');
@@ -109,7 +109,7 @@ describe.each(placesOnTopologies)(
       expect((await stage.listStaged()).jobIds).toEqual([]);
     });
 
-    it('reads gzip as it is, also in several members, and tells a damaged one', async () => {
+    it('reads gzip directly, also with several members, and reports a damaged file', async () => {
       await warehouse.writeJobKeys(2, [{ key: 'sport', attributeId: 11 }]);
       const whole = Buffer.concat([gzipSync(`${device(1)},sport\n`), gzipSync(`${device(2)},sport\n`)]);
       const stageGzip = (load: Load, bytes: Buffer): Promise<void> => {
