@@ -4,21 +4,21 @@ import type { TestCluster } from '../fault/test-cluster.ts';
 import { withDatabase } from '../support/stores.ts';
 import type { ChaosPartner } from './chaos-partner.ts';
 import { expectedOf } from './expected.ts';
-import { say } from './print-line.ts';
+import { printLine } from './print-line.ts';
 import { count } from './send-requests.ts';
 
-/** How long it may take until all is done when nothing is wrong any more. */
-const quietSeconds = 900;
+/** The maximum time to finish all work after the last fault. */
+const maxIdleSeconds = 900;
 
-/** What is not as the partners' records have it: when all is done, or after as long as that may take. */
+/** Waits until all work is done, or the time is up, and returns the differences from the partners' records. */
 export async function auditWhenIdle(cluster: TestCluster, partners: readonly ChaosPartner[]): Promise<string[]> {
-  const end = Date.now() + quietSeconds * 1000;
+  const end = Date.now() + maxIdleSeconds * 1000;
   for (;;) {
     const open = await count(cluster, `SELECT count(*) FROM pgboss.job WHERE state < 'completed'`);
-    const wrong = open > 0 ? [`${open} tokens are left`] : await look(cluster, partners);
+    const wrong = open > 0 ? [`${open} leftover tokens`] : await findingsOf(cluster, partners);
     if (wrong.length === 0 || Date.now() > end) return [...wrong, ...partners.flatMap((partner) => partner.wrong)];
-    say(`not quiet yet: ${wrong.length} things, first: ${wrong[0]}`);
-    // As if minutes had passed: what waits for a time of its own is due.
+    printLine(`not idle yet: ${wrong.length} findings, first: ${wrong[0]}`);
+    // Makes the next purge and the sweep for orphaned stages due.
     await withDatabase(cluster.stores, async (client) => {
       await client.query('UPDATE partner SET purge_after = now()');
       await client.query(`UPDATE sweep SET ran_at = now() - interval '1 hour' WHERE name = 'drop orphaned stages'`);
@@ -27,7 +27,7 @@ export async function auditWhenIdle(cluster: TestCluster, partners: readonly Cha
   }
 }
 
-async function look(cluster: TestCluster, partners: readonly ChaosPartner[]): Promise<string[]> {
+async function findingsOf(cluster: TestCluster, partners: readonly ChaosPartner[]): Promise<string[]> {
   const resolved = await Promise.all(partners.map(({ record }) => expectedOf(cluster.stores, record)));
   const expected = resolved.map((one) => one.expected);
   return [

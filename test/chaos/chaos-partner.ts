@@ -13,22 +13,22 @@ import type { ModelRow } from '../support/warehouse-model.ts';
 import { newBarePartner, type Wired } from '../support/wired.ts';
 import type { PartnerRecord, Request } from './record.ts';
 
-/** A partner that asks for one random thing after the other, and keeps its record. */
+/** A partner that sends random requests one at a time and records them. */
 export type ChaosPartner = {
   readonly record: PartnerRecord;
-  /** Of any api that is there at the moment. Ends when it was answered, or when nobody knows. */
-  readonly askForSomething: () => Promise<void>;
-  /** Answers that should not be: neither what was asked for, nor "come again". */
+  /** Sends a request to any running API process. Returns after the response, or when the connection failed. */
+  readonly sendRandomRequest: () => Promise<void>;
+  /** Unexpected responses: neither success nor 503 with Retry-After. */
   readonly wrong: readonly string[];
 };
 
-const wishes = [
+const operations = [
   'merge',
   'merge',
   'merge',
   'own',
   'replace',
-  'nonsense',
+  'invalid',
   'delete',
   'create',
   'append',
@@ -46,7 +46,7 @@ export async function newChaosPartner(
   for (const name of ['a', 'b', 'c']) attributes.push((await deps.attributes.create(id, { name, foreignKeys: [] })).id);
   const record: PartnerRecord = { partnerId: id, requests: [] };
   const wrong: string[] = [];
-  /** Those whose creation was answered. */
+  /** Audiences whose creation was confirmed. */
   const audiences: { readonly id: number; readonly name: string }[] = [];
   let serial = 0;
 
@@ -55,13 +55,13 @@ export async function newChaosPartner(
   };
   const upload = async (folder: string, texts: readonly string[], put = toShared): Promise<void> => {
     for (const [n, text] of texts.entries()) {
-      // The storage is being killed as well.
-      const isThere = async (): Promise<boolean> => put(`${folder}${n}.csv`, text).then(() => true);
-      await waitUntil(`${folder}${n}.csv is uploaded`, isThere, 300, 500);
+      // The storage may be down too.
+      const isUploaded = async (): Promise<boolean> => put(`${folder}${n}.csv`, text).then(() => true);
+      await waitUntil(`${folder}${n}.csv is uploaded`, isUploaded, 300, 500);
     }
   };
 
-  /** The answer's body; null when nobody knows what became of it. */
+  /** Returns the response body, or null if the outcome is unknown. */
   const send = async (request: Request, method: string, path: string, body?: object): Promise<unknown> => {
     record.requests.push(request);
     const { request: fetchFrom } = apiClient(options.anApi(), apiKey);
@@ -72,10 +72,10 @@ export async function newChaosPartner(
         request.answer = { jobId: null };
         return text === '' ? {} : JSON.parse(text);
       }
-      if (answer.status !== 503) wrong.push(`partner ${id}: ${method} ${path} was answered ${answer.status}: ${text}`);
+      if (answer.status !== 503) wrong.push(`partner ${id}: ${method} ${path} returned ${answer.status}: ${text}`);
       else if (answer.headers.get('retry-after') === null) wrong.push(`partner ${id}: 503 without Retry-After`);
     } catch {
-      // The api was killed while it was asked.
+      // The API process was killed during the request.
     }
     return null;
   };
@@ -124,45 +124,45 @@ export async function newChaosPartner(
     const files = several(rows);
     await upload(folder, files.map(textOf), own.upload);
     const path = `s3://${own.bucket}/${folder}`;
-    const request: Request = { folder: path, what: { kind: 'merge', files, isNonsense: false }, answer: null };
+    const request: Request = { folder: path, what: { kind: 'merge', files, isInvalid: false }, answer: null };
     const { credentials } = own;
     await sendImport(request, 'POST', { file_path: path, path_type: 1, key_type: 0, compressed: false, credentials });
   };
 
-  const carryOut = async (wish: (typeof wishes)[number]): Promise<void> => {
+  const sendRequest = async (operation: (typeof operations)[number]): Promise<void> => {
     const audience = audiences[pick(Math.max(1, audiences.length))];
-    if (wish === 'delete') {
+    if (operation === 'delete') {
       const gone = attributes.filter(() => pick(2) === 0);
       if (gone.length === 0) return;
       const request: Request = { folder: '', what: { kind: 'delete', attributes: gone }, answer: null };
       await sendImport(request, 'DELETE', { key_type: 0, keys: gone.map(String) });
-    } else if (wish === 'own') {
+    } else if (operation === 'own') {
       await importFromOwn();
-    } else if (wish === 'create' || (wish === 'append' && !audience)) {
+    } else if (operation === 'create' || (operation === 'append' && !audience)) {
       await load('create', null);
-    } else if (wish === 'append' && audience) {
+    } else if (operation === 'append' && audience) {
       await load('append', audience);
-    } else if (wish === 'clear') {
+    } else if (operation === 'clear') {
       if (!audience) return;
       const clear = async (): Promise<boolean> => {
         const request: Request = { folder: '', what: { kind: 'clear', audience: audience.name }, answer: null };
         return (await send(request, 'PUT', `${audiencePath}/${audience.id}`)) !== null;
       };
-      await waitUntil('a clear is answered', clear, 300, 500);
+      await waitUntil('a clear is confirmed', clear, 300, 500);
     } else {
       const folder = newFolder();
-      const isNonsense = wish === 'nonsense';
-      const kind = wish === 'replace' ? 'replace' : 'merge';
-      const files = isNonsense ? [[]] : several(rows);
-      await upload(folder, isNonsense ? ['nonsense,1\n'] : files.map(textOf));
-      const request: Request = { folder, what: { kind, files, isNonsense }, answer: null };
+      const isInvalid = operation === 'invalid';
+      const kind = operation === 'replace' ? 'replace' : 'merge';
+      const files = isInvalid ? [[]] : several(rows);
+      await upload(folder, isInvalid ? ['invalid,1\n'] : files.map(textOf));
+      const request: Request = { folder, what: { kind, files, isInvalid }, answer: null };
       await sendImport(request, 'POST', { file_path: folder, key_type: 0, mode: kind, compressed: false });
     }
   };
-  return { record, wrong, askForSomething: () => carryOut(wishes[pick(wishes.length)] ?? 'merge') };
+  return { record, wrong, sendRandomRequest: () => sendRequest(operations[pick(operations.length)] ?? 'merge') };
 }
 
-/** Numbers below a bound, the same for the same seed. */
+/** A seeded generator of integers below a bound. */
 export function pickerOf(seed: number): (most: number) => number {
   let state = Math.imul(seed + 1, 2_654_435_761) >>> 0;
   return (most) => {

@@ -3,7 +3,7 @@ import { startTestCluster } from '../fault/test-cluster.ts';
 import { auditWhenIdle } from './audit-when-idle.ts';
 import { pickerOf } from './chaos-partner.ts';
 import { faultsOf, type Fault, type Faults } from './faults.ts';
-import { say } from './print-line.ts';
+import { printLine } from './print-line.ts';
 import { filesOf } from './record.ts';
 import { count, newChaosPartners, sendRequestsWhile } from './send-requests.ts';
 
@@ -32,30 +32,32 @@ export async function runChaos(options: ChaosOptions): Promise<{ findings: strin
   const cluster = await startTestCluster('chaos', { topology: 'two', workers: options.workers, settings });
   await cluster.addApi();
   const partners = await newChaosPartners(cluster, seed, options.partners);
-  say(`${JSON.stringify(options)}, logs of ${cluster.stores.database}`);
+  printLine(`${JSON.stringify(options)}, logs of ${cluster.stores.database}`);
   const faults = faultsOf(cluster, pickerOf(seed));
   const end = Date.now() + minutes * 60_000;
   const progress = setInterval(() => {
     const requests = partners.flatMap(({ record }) => record.requests);
-    say(`${requests.length} requests, ${requests.filter(({ answer }) => answer === null).length} without a response`);
+    printLine(
+      `${requests.length} requests, ${requests.filter(({ answer }) => answer === null).length} without a response`,
+    );
   }, 60_000);
   const [injected] = await Promise.all([
     injectFaults(faults, seed, end),
     sendRequestsWhile(cluster, partners, seed, () => Date.now() < end),
   ]);
   clearInterval(progress);
-  await faults.allAreBack();
-  say('the faults are over');
+  await faults.waitForRestarts();
+  printLine('the faults are over');
   const idle = Date.now();
   const findings = [...(await auditWhenIdle(cluster, partners)), ...faults.unexpected];
   const requests = partners.flatMap(({ record }) => record.requests);
   const jobs = await count(cluster, 'SELECT count(*) FROM job');
   const kills = [...injected].reduce((sum, [{ kills: each }, times]) => sum + each * times, 0);
   for (const [{ name }, times] of [...injected].toSorted((a, b) => b[1] - a[1]))
-    say(`${String(times).padStart(5)}  ${name}`);
-  for (const finding of findings.slice(0, 50)) say(`WRONG: ${finding}`);
+    printLine(`${String(times).padStart(5)}  ${name}`);
+  for (const finding of findings.slice(0, 50)) printLine(`WRONG: ${finding}`);
   const faultCount = [...injected.values()].reduce((sum, times) => sum + times, 0);
-  say(
+  printLine(
     JSON.stringify({
       seed,
       minutes: Math.round((Date.now() - start) / 6_000) / 10,

@@ -1,12 +1,12 @@
 import { appendFiles, emptyAudience, type ModelAudience, type ModelFiles } from '../support/audience-model.ts';
 import { withDatabase, type TestStores } from '../support/stores.ts';
 import { applyJob, type ModelState } from '../support/warehouse-model.ts';
-import { deletion, endOf, nonsense, type Asked, type Expected } from '../fault/fault-partner.ts';
+import { deletion, endOf, invalidFile, type SubmittedJob, type Expected } from '../fault/fault-partner.ts';
 import { match, type JobRow } from './match-jobs.ts';
 import type { PartnerRecord, Request } from './record.ts';
 
-// What must be true at the end, from a partner's record. The stores are asked only which of the unanswered requests were
-// carried out; whatever they hold beyond that is wrong.
+// Derives the expected final state from a partner's record. The stores decide only which of the requests without a response
+// took effect; anything else they contain is a finding.
 
 export async function expectedOf(
   stores: TestStores,
@@ -24,7 +24,7 @@ export async function expectedOf(
     return rows;
   });
   const { requestOf, wrong } = match(record, jobs);
-  const asked: Asked[] = [];
+  const submitted: SubmittedJob[] = [];
   const pairs: ModelState = new Set();
   const audiences = new Map<number, ModelAudience>();
   for (const job of jobs) {
@@ -32,14 +32,14 @@ export async function expectedOf(
     if (!request) continue;
     const { what } = request;
     if (what.kind === 'delete') {
-      asked.push({ kind: 'import', id: job.id, ...deletion });
+      submitted.push({ kind: 'import', id: job.id, ...deletion });
       applyJob(pairs, what);
     } else if (what.kind === 'merge' || what.kind === 'replace') {
-      const { isNonsense, files } = what;
-      asked.push({ kind: 'import', id: job.id, ...(isNonsense ? nonsense : endOf(files)) });
-      if (!isNonsense) applyJob(pairs, { kind: what.kind, files });
+      const { isInvalid, files } = what;
+      submitted.push({ kind: 'import', id: job.id, ...(isInvalid ? invalidFile : endOf(files)) });
+      if (!isInvalid) applyJob(pairs, { kind: what.kind, files });
     } else if ('audience' in what && 'files' in what && job.audience_id !== null) {
-      asked.push({ kind: 'audience', id: job.audience_id });
+      submitted.push({ kind: 'audience', id: job.audience_id });
       const model = audiences.get(job.audience_id) ?? emptyAudience();
       audiences.set(job.audience_id, model);
       const files: ModelFiles = new Map(what.files.map((file, n) => [`${request.folder}${n}.csv`, file]));
@@ -47,10 +47,10 @@ export async function expectedOf(
     }
   }
   wrong.push(...generationsOf(record, jobs, requestOf));
-  return { expected: { id: record.partnerId, asked, pairs, audiences }, wrong };
+  return { expected: { id: record.partnerId, submitted, pairs, audiences }, wrong };
 }
 
-/** What was appended before the last clear is of an older generation, what came after it is of the present one. */
+/** Loads before the last clear belong to an older generation, later ones to the current generation. */
 function generationsOf(
   record: PartnerRecord,
   jobs: readonly JobRow[],
@@ -67,6 +67,8 @@ function generationsOf(
     const isCleared = last !== undefined && record.requests.indexOf(request) < record.requests.indexOf(last);
     return isCleared === (job.generation !== job.current)
       ? []
-      : [`partner ${record.partnerId}, job ${job.id}: ${isCleared ? 'outlived a clear' : 'was cleared by nobody'}`];
+      : [
+          `partner ${record.partnerId}, job ${job.id}: ${isCleared ? 'not removed by a clear' : 'removed without a clear'}`,
+        ];
   });
 }

@@ -7,11 +7,11 @@ import { setup } from '../support/global-setup.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type BarePartner, newBarePartner } from '../support/wired.ts';
-import { say } from './print-line.ts';
+import { printLine } from './print-line.ts';
 import { runConcurrently } from './run-concurrently.ts';
 
-// One partner with many queued jobs, and then many partners with a few each: how much of the first is done when the last job
-// of the others ends. Everything is queued before the workers start.
+// Measures fairness: one partner queues many jobs, then many partners queue a few each. How many of the first partner's jobs
+// are finished when the others' last job finishes? All jobs are queued before the workers start.
 
 const { values } = parseArgs({
   options: {
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const [jobs, partners, each, workers] = [values.jobs, values.partners, values.each, values.workers].map(Number);
 if (!jobs || !partners || !each || !workers)
   throw new Error('npm run fairness -- [--jobs] [--partners] [--each] [--workers]');
-const mostShare = 0.05;
+const maxShare = 0.05;
 const requestsAtOnce = 16;
 
 await setup();
@@ -52,15 +52,15 @@ const queue = (partner: BarePartner, count: number): Promise<void> =>
 
 const large = await newPartner();
 await queue(large, jobs);
-say(`${jobs} jobs of one partner are queued`);
+printLine(`${jobs} jobs of one partner are queued`);
 const others = Array.from({ length: partners }, (_, n) => n);
 await runConcurrently(others, requestsAtOnce, async () => queue(await newPartner(), each));
-say(`${each} jobs of each of ${partners} partners are queued`);
+printLine(`${each} jobs of each of ${partners} partners are queued`);
 for (let n = 0; n < workers; n++) await cluster.addWorker();
 const start = Date.now();
 
 type Row = { small: number; large: number; failed: number; unordered: number };
-const look = async (): Promise<Row> =>
+const readCounts = async (): Promise<Row> =>
   withDatabase(stores, async (client) => {
     const { rows } = await client.query<Row>(
       `WITH ended AS (
@@ -75,15 +75,15 @@ const look = async (): Promise<Row> =>
     if (!rows[0]) throw new Error('no row');
     return rows[0];
   });
-let at = await look();
-let told = Date.now();
+let at = await readCounts();
+let printedAt = Date.now();
 await waitUntil(
-  'the last job of the small partners has ended',
+  'the last job of the small partners has finished',
   async () => {
-    at = await look();
-    if (Date.now() - told > 30_000) {
-      told = Date.now();
-      say(`${at.small} of ${partners * each} small jobs, ${at.large} of ${jobs} large ones`);
+    at = await readCounts();
+    if (Date.now() - printedAt > 30_000) {
+      printedAt = Date.now();
+      printLine(`${at.small} of ${partners * each} small jobs, ${at.large} of ${jobs} large ones`);
     }
     return at.small === partners * each;
   },
@@ -92,7 +92,7 @@ await waitUntil(
 );
 const seconds = (Date.now() - start) / 1000;
 const share = at.large / jobs;
-say(JSON.stringify({ seconds, jobsPerSecond: Math.round((at.small + at.large) / seconds), ...at, share }));
+printLine(JSON.stringify({ seconds, jobsPerSecond: Math.round((at.small + at.large) / seconds), ...at, share }));
 for (const { child } of cluster.workers) child.kill('SIGKILL');
 await cluster.stop();
-process.exit(share <= mostShare && at.failed === 0 && at.unordered === 0 ? 0 : 1);
+process.exit(share <= maxShare && at.failed === 0 && at.unordered === 0 ? 0 : 1);

@@ -4,47 +4,47 @@ import type { TestCluster } from '../fault/test-cluster.ts';
 import { type Proxy, type Trouble, slowDown } from '../support/proxy.ts';
 import type { ServiceProcess } from '../support/running-service.ts';
 
-/** One thing that goes wrong, and is over when it resolves. */
+/** A fault to inject. */
 export type Fault = {
   readonly name: string;
-  /** How often it is chosen, among the others. */
+  /** Its relative frequency. */
   readonly weight: number;
   readonly kills: number;
+  /** Injects the fault and resolves when it is over. */
   readonly happen: () => Promise<void>;
 };
 
 export type Faults = {
   readonly list: readonly Fault[];
-  /** Processes that ended and that nobody ended, or that did not come back. */
+  /** Processes that exited on their own or could not be restarted. */
   readonly unexpected: string[];
-  /** When every process that was ended has another in its place. */
-  readonly allAreBack: () => Promise<void>;
+  /** Waits until every ended process has been replaced. */
+  readonly waitForRestarts: () => Promise<void>;
 };
 
-/** So often whoever looks after the processes starts one that ends at its start, because a server is away. */
-const mostStarts = 60;
+/** Restart attempts per process. A process exits at startup while a dependency is unavailable. */
+const maxStarts = 60;
 
 export function faultsOf(cluster: TestCluster, pick: (most: number) => number): Faults {
   const { proxies } = cluster;
   const unexpected: string[] = [];
-  /** Those that were told to end, and those that were seen to. */
-  const told = new Set<ServiceProcess>();
+  /** Processes that a fault ended. */
+  const endedByFault = new Set<ServiceProcess>();
   const watch = (one: ServiceProcess): void => {
     one.child.once('exit', (code, signal) => {
-      if (!told.has(one)) unexpected.push(`${one.logFile}: ended by itself, ${signal ?? code}`);
+      if (!endedByFault.has(one)) unexpected.push(`${one.logFile}: exited unexpectedly, ${signal ?? code}`);
     });
   };
   for (const one of [...cluster.apis, ...cluster.workers]) watch(one);
 
   const one = <T extends ServiceProcess>(set: ReadonlySet<T>): T | undefined => [...set][pick(set.size)];
-  const seconds = (least: number, most: number): Promise<void> =>
-    pause(1000 * (least + pick(10 * (most - least)) / 10));
+  const seconds = (min: number, max: number): Promise<void> => pause(1000 * (min + pick(10 * (max - min)) / 10));
 
-  const onTheirWay = new Set<Promise<void>>();
-  /** As a supervisor would: again and again, while other things happen. */
+  const pendingStarts = new Set<Promise<void>>();
+  /** Retries in the background, as a supervisor would. */
   const startAnother = (start: () => Promise<ServiceProcess>): void => {
     const starting = (async () => {
-      for (let n = 0; n < mostStarts; n++) {
+      for (let n = 0; n < maxStarts; n++) {
         try {
           watch(await start());
           return;
@@ -52,16 +52,16 @@ export function faultsOf(cluster: TestCluster, pick: (most: number) => number): 
           await pause(1_000);
         }
       }
-      unexpected.push('a process did not come back');
+      unexpected.push('a process could not be restarted');
     })();
-    onTheirWay.add(starting);
-    void starting.then(() => onTheirWay.delete(starting));
+    pendingStarts.add(starting);
+    void starting.then(() => pendingStarts.delete(starting));
   };
   const endWorker = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
     while (cluster.workers.size < 2) await pause(100);
     const victim = one(cluster.workers);
     if (!victim) return;
-    told.add(victim);
+    endedByFault.add(victim);
     cluster.workers.delete(victim);
     victim.child.kill(signal);
     startAnother(cluster.addWorker);
@@ -70,12 +70,12 @@ export function faultsOf(cluster: TestCluster, pick: (most: number) => number): 
     while (cluster.apis.size < 2) await pause(100);
     const victim = one(cluster.apis);
     if (!victim) return;
-    told.add(victim);
+    endedByFault.add(victim);
     cluster.apis.delete(victim);
     victim.child.kill('SIGKILL');
     startAnother(cluster.addApi);
   };
-  const stopAndContinue = async (): Promise<void> => {
+  const suspendWorker = async (): Promise<void> => {
     const victim = one(cluster.workers);
     victim?.child.kill('SIGSTOP');
     await seconds(5, 14);
@@ -101,8 +101,8 @@ export function faultsOf(cluster: TestCluster, pick: (most: number) => number): 
       await startServers();
     },
   });
-  const standStill = (name: ServerName): Fault => ({
-    name: `${name} stands still`,
+  const suspendServer = (name: ServerName): Fault => ({
+    name: `${name} suspended`,
     weight: 1,
     kills: 0,
     happen: async () => {
@@ -114,29 +114,29 @@ export function faultsOf(cluster: TestCluster, pick: (most: number) => number): 
   const engines = proxies.engine;
   return {
     unexpected,
-    allAreBack: async () => void (await Promise.all(onTheirWay)),
+    waitForRestarts: async () => void (await Promise.all(pendingStarts)),
     list: [
       { name: 'worker killed', weight: 50, kills: 1, happen: () => endWorker('SIGKILL') },
-      { name: 'worker told to stop', weight: 8, kills: 0, happen: () => endWorker('SIGTERM') },
-      { name: 'worker stands still', weight: 6, kills: 0, happen: stopAndContinue },
-      { name: 'api killed', weight: 14, kills: 1, happen: killApi },
+      { name: 'worker stopped', weight: 8, kills: 0, happen: () => endWorker('SIGTERM') },
+      { name: 'worker suspended', weight: 6, kills: 0, happen: suspendWorker },
+      { name: 'API process killed', weight: 14, kills: 1, happen: killApi },
       trouble('PostgreSQL cut off', 3, [proxies.postgres], { is: 'cut' }, 4),
-      trouble('engine cut off', 3, engines, { is: 'cut' }, 4),
+      trouble('ClickHouse cut off', 3, engines, { is: 'cut' }, 4),
       trouble('a shard cut off', 3, engines.slice(1), { is: 'cut' }, 4),
       trouble('storage cut off', 3, [proxies.storage], { is: 'cut' }, 4),
       trouble('PostgreSQL stalled', 1, [proxies.postgres], { is: 'stalled' }, 10),
-      trouble('engine stalled', 1, engines, { is: 'stalled' }, 15),
+      trouble('ClickHouse stalled', 1, engines, { is: 'stalled' }, 15),
       trouble('storage stalled', 1, [proxies.storage], { is: 'stalled' }, 15),
       trouble('storage slow', 2, [proxies.storage], { is: 'slow', bytesPerSecond: 20_000 }, 8),
-      trouble('storage breaks off', 3, [proxies.storage], { is: 'truncated', afterBytes: 700 }, 5),
-      trouble('storage says SlowDown', 2, [proxies.storage], slowDown, 5),
+      trouble('storage truncates responses', 3, [proxies.storage], { is: 'truncated', afterBytes: 700 }, 5),
+      trouble('storage throttles', 2, [proxies.storage], slowDown, 5),
       killServers(3, 'shard 1'),
       killServers(3, 'shard 2'),
       killServers(2, 'shard 1', 'shard 2'),
       killServers(3, 'PostgreSQL'),
       killServers(3, 'S3 gateway'),
-      standStill('shard 1'),
-      standStill('S3 gateway'),
+      suspendServer('shard 1'),
+      suspendServer('S3 gateway'),
     ],
   };
 }

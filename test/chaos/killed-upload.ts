@@ -21,10 +21,10 @@ import { setup } from '../support/global-setup.ts';
 import { createPartner } from '../support/partners.ts';
 import { createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { say } from './print-line.ts';
+import { printLine } from './print-line.ts';
 
-// `inlet upload` of a large file is killed with SIGKILL some times, each time when more of it has arrived. Then the same
-// command is left to its end, and the SHA-256 of the object is compared with that of the file.
+// Kills `inlet upload` of a large file several times with SIGKILL, each time after more parts. Then the same command runs to
+// completion, and the SHA-256 of the object is compared with the file's.
 
 const { values } = parseArgs({
   options: { gigabytes: { type: 'string', default: '2' }, kills: { type: 'string', default: '3' } },
@@ -56,7 +56,7 @@ async function* content(): AsyncGenerator<Buffer> {
 }
 await pipeline(Readable.from(content()), createWriteStream(path));
 const sum = written.digest('hex');
-say(`a file of ${size} bytes, ${partCount} parts, sha256 ${sum}`);
+printLine(`a file of ${size} bytes, ${partCount} parts, sha256 ${sum}`);
 
 const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 const { bucket, prefix, storageKeys } = partner;
@@ -76,7 +76,7 @@ const start = (): ChildProcess => {
       INLET_STORAGE_SECRET_ACCESS_KEY: storageKeys.secretAccessKey,
     },
   });
-  process.once('exit', () => child.kill('SIGKILL')); // whatever ends this, nothing is left running
+  process.once('exit', () => child.kill('SIGKILL')); // leaves no process behind
   return child;
 };
 
@@ -84,7 +84,7 @@ async function uploadIds(): Promise<string[]> {
   const { Uploads = [] } = await owner.send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix }));
   return Uploads.flatMap(({ UploadId }) => UploadId ?? []);
 }
-async function partsThere(): Promise<number> {
+async function uploadedParts(): Promise<number> {
   const [UploadId] = await uploadIds();
   if (UploadId === undefined) return 0;
   const { Parts = [] } = await partner.s3.send(new ListPartsCommand({ ...where, UploadId, MaxParts: 1000 }));
@@ -96,27 +96,27 @@ for (let kill = 1; kill <= kills; kill += 1) {
   const wanted = Math.floor((partCount * kill) / (kills + 1));
   const child = start();
   const ended = once(child, 'close');
-  await waitUntil(`${wanted} parts are there`, async () => (await partsThere()) >= wanted, 600);
+  await waitUntil(`${wanted} parts are uploaded`, async () => (await uploadedParts()) >= wanted, 600);
   child.kill('SIGKILL');
   await ended;
   for (const id of await uploadIds()) seenIds.add(id);
-  say(`killed with ${child.signalCode} when ${await partsThere()} of ${partCount} parts were there`);
+  printLine(`killed with ${child.signalCode} after ${await uploadedParts()} of ${partCount} parts`);
 }
 const begun = performance.now();
 const last = start();
 await once(last, 'close');
-say(`the last run ended with ${last.exitCode} after ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+printLine(`the last run exited with ${last.exitCode} after ${((performance.now() - begun) / 1000).toFixed(1)} s`);
 const { Body: body } = await partner.s3.send(new GetObjectCommand(where));
 if (!(body instanceof Readable)) throw new Error('no object');
 const read = createHash('sha256');
 for await (const chunk of body as AsyncIterable<Buffer>) read.update(chunk);
 const found = read.digest('hex');
-say(`sha256 of the object: ${found}; ${seenIds.size} upload in all; unfinished: ${(await uploadIds()).length}`);
+printLine(`sha256 of the object: ${found}; ${seenIds.size} upload in all; unfinished: ${(await uploadIds()).length}`);
 await partner.s3.send(new DeleteObjectCommand(where));
 await rm(folder, { recursive: true });
 owner.destroy();
 await stores.drop();
 if (found !== sum || last.exitCode !== 0 || seenIds.size !== 1) {
-  say('WRONG');
+  printLine('WRONG');
   process.exitCode = 1;
 }

@@ -5,10 +5,11 @@ import { startTestCluster } from '../fault/test-cluster.ts';
 import { setup } from '../support/global-setup.ts';
 import { withDatabase, withServer } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { say } from './print-line.ts';
+import { printLine } from './print-line.ts';
 import { runConcurrently } from './run-concurrently.ts';
 
-// Many worker processes and many lanes of tiny files: nothing is lost or done twice, and what PostgreSQL has to bear.
+// Runs many worker processes and many lanes of tiny files. Checks that nothing is lost or done twice, and measures the load on
+// PostgreSQL.
 
 const { values } = parseArgs({
   options: {
@@ -32,18 +33,18 @@ for (let n = 0; n < lanes; n++) partners.push(await cluster.newPartner());
 await runConcurrently(
   Array.from({ length: workers }, (_, n) => n),
   4,
-  // Past the proxies, which are in this process: 50 workers would wait for it, not for the servers.
+  // Bypasses the proxies: they run in this process, which would be the bottleneck of 50 workers.
   () => cluster.addWorker({ ...cluster.stores.environment, ...settings }),
 );
-say(`${workers} workers have started`);
-// All begin at the same moment, with all lanes open: they would be through before the last one has started.
+printLine(`${workers} workers have started`);
+// Suspends the workers until all jobs are queued. Otherwise the first workers finish before the last one starts.
 const toAll = (signal: NodeJS.Signals): void => cluster.workers.forEach(({ child }) => child.kill(signal));
 toAll('SIGSTOP');
 await runConcurrently(partners, 16, async (partner) => {
   for (let round = 0; round < rounds; round++) await submitAFew(partner, round);
 });
-const jobs = partners.flatMap(({ asked }) => asked).length;
-say(`${jobs} jobs of ${lanes} partners are queued`);
+const jobs = partners.flatMap(({ submitted }) => submitted).length;
+printLine(`${jobs} jobs of ${lanes} partners are queued`);
 
 const start = Date.now();
 const most = { connections: 0, lanes: 0, running: 0 };
@@ -58,7 +59,7 @@ const transactions = (): Promise<number> =>
 const before = await transactions();
 toAll('SIGCONT');
 await waitUntil(
-  'nothing is open',
+  'no job is open',
   () =>
     withDatabase(cluster.stores, async (client) => {
       const { rows } = await client.query<{ connections: number; lanes: number; running: number; open: number }>(
@@ -78,8 +79,8 @@ await waitUntil(
 const seconds = (Date.now() - start) / 1000;
 const transactionsPerSecond = Math.round(((await transactions()) - before) / seconds);
 const wrong = await cluster.auditAtEnd(partners, 300);
-for (const line of wrong.slice(0, 20)) say(`WRONG: ${line}`);
-say(
+for (const line of wrong.slice(0, 20)) printLine(`WRONG: ${line}`);
+printLine(
   JSON.stringify({
     workers,
     partners: lanes,
@@ -87,9 +88,9 @@ say(
     seconds,
     jobsPerSecond: Math.round(jobs / seconds),
     transactionsPerSecond,
-    mostConnections: most.connections,
-    mostTokensHeld: most.lanes,
-    mostLanesWithARunningJob: most.running,
+    maxConnections: most.connections,
+    maxTokensHeld: most.lanes,
+    maxLanesWithRunningJob: most.running,
     wrong: wrong.length,
   }),
 );

@@ -10,22 +10,22 @@ const deletion = (answer: Request['answer']): Request => ({
 const none = { folder: '', audience_id: null, audience: null, generation: null, current: null };
 const job = (id: number): JobRow => ({ id, kind: 'delete', keys: ['7', '8'], ...none });
 
-describe('which request a job is of', () => {
-  it('is the one that was answered with its id, though one before asked for the same and was not answered', () => {
+describe('match', () => {
+  it('prefers the request whose response named the job over an equal earlier one without a response', () => {
     const requests = [deletion(null), deletion({ jobId: 1 }), deletion(null), deletion({ jobId: 3 })];
     const { requestOf, wrong } = match({ partnerId: 5, requests }, [job(1), job(3)]);
     expect(wrong).toEqual([]);
     expect([requestOf.get(1), requestOf.get(3)]).toEqual([requests[1], requests[3]]);
   });
 
-  it('is one that was not answered when no other is left, and none asked for more', () => {
+  it('assigns a job to a request without a response if no other is left, and reports extra jobs', () => {
     const requests = [deletion(null), deletion({ jobId: 2 })];
     expect(match({ partnerId: 5, requests }, [job(1), job(2)]).wrong).toEqual([]);
     expect(match({ partnerId: 5, requests }, [job(1), job(2), job(3)]).wrong).toHaveLength(1);
   });
 
-  it('misses one that was answered', () => {
+  it('reports a confirmed request without a job', () => {
     const requests = [deletion({ jobId: 1 })];
-    expect(match({ partnerId: 5, requests }, []).wrong).toEqual(['partner 5: delete  was accepted and is lost']);
+    expect(match({ partnerId: 5, requests }, []).wrong).toEqual(['partner 5: delete  was accepted but is lost']);
   });
 });

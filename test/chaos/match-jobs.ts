@@ -11,7 +11,7 @@ export type JobRow = {
   current: number | null;
 };
 
-/** Which request each job is of. Every answered one has one, in their order; an unanswered one at most one. */
+/** Assigns each job to a request. A confirmed request has exactly one job, in request order; any other at most one. */
 export function match(
   record: PartnerRecord,
   jobs: readonly JobRow[],
@@ -22,19 +22,20 @@ export function match(
   const ofJobs = record.requests.filter(({ what }) => what.kind !== 'clear');
   for (const job of jobs) {
     const free = ofJobs.filter((request) => isOf(request, job) && ![...requestOf.values()].includes(request));
-    // One that was answered with this job's id, before one that was not answered and asked for the same.
+    // Prefers the request whose response named this job over an equal one without a response.
     const found = free.find(({ answer }) => answer?.jobId === job.id) ?? free[0];
     if (found) requestOf.set(job.id, found);
-    else wrong.push(`${name}, job ${job.id} (${job.kind} ${job.folder}): nobody asked for it, or not so often`);
+    else wrong.push(`${name}, job ${job.id} (${job.kind} ${job.folder}): no matching request`);
   }
   const matched = [...requestOf.values()];
   const answered = ofJobs.filter(({ answer }) => answer !== null);
   for (const request of answered) {
     if (!matched.includes(request))
-      wrong.push(`${name}: ${request.what.kind} ${request.folder} was accepted and is lost`);
+      wrong.push(`${name}: ${request.what.kind} ${request.folder} was accepted but is lost`);
   }
   const order = matched.filter(({ answer }) => answer !== null);
-  if (order.some((request, n) => request !== answered[n])) wrong.push(`${name}: jobs in another order than accepted`);
+  if (order.some((request, n) => request !== answered[n]))
+    wrong.push(`${name}: jobs are not in the order of acceptance`);
   return { requestOf, wrong };
 }
 

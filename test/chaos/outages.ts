@@ -7,11 +7,11 @@ import { setup } from '../support/global-setup.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { newBarePartner } from '../support/wired.ts';
 import { auditWhenIdle } from './audit-when-idle.ts';
-import { say } from './print-line.ts';
+import { printLine } from './print-line.ts';
 import { sendRequestsWhile, count, newChaosPartners } from './send-requests.ts';
 
-// Each server is away for a minute, one after the other, while partners ask for more and more. Somebody reads a record and asks
-// for an import all the while, and counts the answers.
+// Takes each dependency down for a minute, one after another, while partners submit requests. One more client reads a record
+// and submits an import in a loop, and counts the responses.
 
 const usage = 'npm run outages -- [--seconds 60] [--partners 50] [--workers 2] [--seed N]';
 const { values } = parseArgs({
@@ -38,30 +38,31 @@ await setup();
 const cluster = await startTestCluster('outages', { topology: 'two', workers });
 const partners = await newChaosPartners(cluster, seed, partnerCount);
 const watching = apiClient(cluster.url, (await newBarePartner(cluster.deps)).apiKey);
-// Nothing is there: it ends with status 3, and each of them is ordinary work for the lane.
-const wish = { file_path: 'nothing/', key_type: 0, compressed: false };
-const watched = await watching.queue(wish);
+// The path matches no file: the job finishes with status 3 and is ordinary work for the lane.
+const importBody = { file_path: 'nothing/', key_type: 0, compressed: false };
+const watched = await watching.queue(importBody);
 const wrong: string[] = [];
 
-/** Reads and writes until told to end; what was answered, and how slowly. */
-async function watch(shall: () => boolean, canRead: boolean): Promise<Record<string, number>> {
+/** Reads and writes while the condition holds. Returns the number of each response and the slowest time. */
+async function watch(shouldContinue: () => boolean, canRead: boolean): Promise<Record<string, number>> {
   const answers: Record<string, number> = {};
   let slowest = 0;
-  const note = async (what: string, asking: Promise<Response>, isExpected: (status: number) => boolean) => {
+  const note = async (what: string, request: Promise<Response>, isExpected: (status: number) => boolean) => {
     const start = performance.now();
-    const answer = await asking;
+    const answer = await request;
     slowest = Math.max(slowest, performance.now() - start);
-    const isRefused = answer.status === 503;
+    const isUnavailable = answer.status === 503;
     const retryAfter = answer.headers.get('retry-after');
-    const key = `${what} ${answer.status}${isRefused && retryAfter !== null ? ' with Retry-After' : ''}`;
+    const key = `${what} ${answer.status}${isUnavailable && retryAfter !== null ? ' with Retry-After' : ''}`;
     answers[key] = (answers[key] ?? 0) + 1;
-    if (!isExpected(answer.status) || (isRefused && retryAfter === null)) wrong.push(`${key}: ${await answer.text()}`);
+    if (!isExpected(answer.status) || (isUnavailable && retryAfter === null))
+      wrong.push(`${key}: ${await answer.text()}`);
     else await answer.text();
   };
-  while (shall()) {
+  while (shouldContinue()) {
     const read = watching.request(`/v1/marketplace/import/${watched}`);
     await note('read', read, (status) => (canRead ? status === 200 : status === 200 || status === 503));
-    const write = watching.request('/v1/marketplace/import', { method: 'POST', body: JSON.stringify(wish) });
+    const write = watching.request('/v1/marketplace/import', { method: 'POST', body: JSON.stringify(importBody) });
     await note('write', write, (status) => status === 202 || status === 503);
     await pause(500);
   }
@@ -69,28 +70,28 @@ async function watch(shall: () => boolean, canRead: boolean): Promise<Record<str
 }
 
 let isOver = false;
-const asking = sendRequestsWhile(cluster, partners, seed, () => !isOver);
+const submitting = sendRequestsWhile(cluster, partners, seed, () => !isOver);
 const ended = 'SELECT count(*) FROM job WHERE status >= 2';
 await pause(10_000); // under load
 for (const { of, servers, canRead } of outages) {
-  say(`${of} is killed, for ${seconds} s`);
+  printLine(`${of} is killed for ${seconds} s`);
   for (const server of servers) signalServer(server, 'SIGKILL');
   const back = Date.now() + seconds * 1000;
   const answers = await watch(() => Date.now() < back, canRead);
   await startServers();
   const start = Date.now();
   const before = await count(cluster, ended);
-  await waitUntil('jobs end again', async () => (await count(cluster, ended)) > before, 120, 100);
-  say(
-    `${of} is back; the next job ended ${((Date.now() - start) / 1000).toFixed(1)} s later. ${JSON.stringify(answers)}`,
+  await waitUntil('jobs finish again', async () => (await count(cluster, ended)) > before, 120, 100);
+  printLine(
+    `${of} is back; the next job finished ${((Date.now() - start) / 1000).toFixed(1)} s later. ${JSON.stringify(answers)}`,
   );
   await pause(15_000); // work between the outages
 }
 isOver = true;
-await asking;
+await submitting;
 wrong.push(...(await auditWhenIdle(cluster, partners)));
-for (const line of wrong.slice(0, 30)) say(`WRONG: ${line}`);
+for (const line of wrong.slice(0, 30)) printLine(`WRONG: ${line}`);
 const jobs = await count(cluster, 'SELECT count(*) FROM job');
-say(JSON.stringify({ seconds, partners: partnerCount, workers, jobs, wrong: wrong.length }));
+printLine(JSON.stringify({ seconds, partners: partnerCount, workers, jobs, wrong: wrong.length }));
 if (wrong.length === 0) await cluster.stop();
 process.exit(wrong.length === 0 ? 0 : 1);

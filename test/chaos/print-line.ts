@@ -1,4 +1,4 @@
-/** A line of what a long run tells, with the time of day. */
-export function say(line: string): void {
+/** Prints a line with the time of day. */
+export function printLine(line: string): void {
   process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 }

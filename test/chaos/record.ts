@@ -1,32 +1,32 @@
 import type { ModelFile } from '../support/audience-model.ts';
 import type { ModelRow } from '../support/warehouse-model.ts';
 
-// What a partner has asked for, by its own record. A request that was not answered may have been carried out or not: which
-// of both, the stores say at the end; but never twice, and never half.
+// A partner's own record of its requests. A request without a response may or may not have taken effect, which the stores show
+// at the end. It must not take effect twice or partially.
 
 type Import = {
   readonly kind: 'merge' | 'replace';
   readonly files: readonly (readonly ModelRow[])[];
-  /** One that no row of is good. */
-  readonly isNonsense: boolean;
+  /** Whether every row is invalid. */
+  readonly isInvalid: boolean;
 };
 type Load = { readonly kind: 'create' | 'append'; readonly audience: string; readonly files: readonly ModelFile[] };
 
 export type Request = {
-  /** Of this request only: by it a job in the stores is known again. Empty for what has no files. */
+  /** Unique per request, which identifies its job in the stores. Empty for a request without files. */
   readonly folder: string;
   readonly what:
     | Import
     | Load
     | { readonly kind: 'delete'; readonly attributes: readonly number[] }
     | { readonly kind: 'clear'; readonly audience: string };
-  /** Null when no answer came, so that nobody knows. */
+  /** Null without a response: the outcome is unknown. */
   answer: { readonly jobId: number | null } | null;
 };
 
 export type PartnerRecord = {
   readonly partnerId: number;
-  /** In the order in which they were sent: each after the one before was answered or had failed. */
+  /** In the order sent; each after the previous one was answered or failed. */
   readonly requests: Request[];
 };
 

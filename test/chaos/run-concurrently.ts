@@ -1,4 +1,4 @@
-/** Does something for each, so many at a time. */
+/** Runs a function for each item, at most `most` at a time. */
 export async function runConcurrently<T>(
   items: readonly T[],
   most: number,

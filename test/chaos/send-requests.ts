@@ -6,7 +6,7 @@ import { type ChaosPartner, newChaosPartner, pickerOf } from './chaos-partner.ts
 
 /** Enough open jobs to have one of each kind in progress, and few enough to complete soon after the last request. */
 const maxOpenJobs = (partners: number): number => Math.min(120, 2 * partners);
-const askersAtOnce = 12;
+const concurrentSenders = 12;
 
 export async function count(cluster: TestCluster, query: string): Promise<number> {
   return withDatabase(cluster.stores, async (client) =>
@@ -14,7 +14,7 @@ export async function count(cluster: TestCluster, query: string): Promise<number
   );
 }
 
-/** Each picks its own things, and any of the apis that are there at the moment. */
+/** Each partner has its own random sequence and uses any running API process. */
 export async function newChaosPartners(cluster: TestCluster, seed: number, most: number): Promise<ChaosPartner[]> {
   const pickApi = pickerOf(seed + 3);
   const anApi = (): string => [...cluster.apis][pickApi(cluster.apis.size)]?.url ?? '';
@@ -26,34 +26,34 @@ export async function newChaosPartners(cluster: TestCluster, seed: number, most:
   return partners;
 }
 
-/** Partners ask for one thing after the other, each for one at a time, as long as they shall. */
+/** Partners send requests while the condition holds, each one request at a time. */
 export async function sendRequestsWhile(
   cluster: TestCluster,
   partners: readonly ChaosPartner[],
   seed: number,
-  shall: () => boolean,
+  shouldContinue: () => boolean,
 ): Promise<void> {
   const pick = pickerOf(seed + 1);
   const busy = new Set<ChaosPartner>();
   let open = 0;
   const watch = async (): Promise<void> => {
-    while (shall()) {
+    while (shouldContinue()) {
       open = await count(cluster, 'SELECT count(*) FROM job WHERE status < 2 AND NOT cancelled').catch(() =>
         maxOpenJobs(partners.length),
       );
       await pause(500);
     }
   };
-  const asker = async (): Promise<void> => {
-    while (shall()) {
+  const sender = async (): Promise<void> => {
+    while (shouldContinue()) {
       const partner = partners[pick(partners.length)];
       if (!partner || busy.has(partner) || open >= maxOpenJobs(partners.length)) {
         await pause(200);
         continue;
       }
       busy.add(partner);
-      await partner.askForSomething().finally(() => busy.delete(partner));
+      await partner.sendRandomRequest().finally(() => busy.delete(partner));
     }
   };
-  await Promise.all([watch(), ...Array.from({ length: askersAtOnce }, asker)]);
+  await Promise.all([watch(), ...Array.from({ length: concurrentSenders }, sender)]);
 }

@@ -12,7 +12,7 @@ import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 // An API process is killed while it handles a request with an idempotency key. The caller gets no response and repeats the
 // request at another process. It must take effect exactly once.
 
-/** The gate kills during the first of them, at every point; the long run during all of them. */
+/** The gate tests the first operation, at every point; the long run tests all of them. */
 const operations = inject('campaign') === 'long' ? repeatableOperations : repeatableOperations.slice(0, 1);
 
 describe('a request with an idempotency key', () => {
@@ -92,10 +92,10 @@ describe('a request with an idempotency key', () => {
       Promise.resolve(readFileSync(victim.logFile, 'utf8').includes('stopped at this point')),
     );
     const start = performance.now();
-    const refused = await send(clean);
+    const rejected = await send(clean);
     expect(performance.now() - start).toBeLessThan(10_000);
-    expect(refused.headers.get('retry-after')).toBe('1');
-    expect(await readProblem(refused)).toMatchObject({ status: 409, code: 'idempotency_key_in_use' });
+    expect(rejected.headers.get('retry-after')).toBe('1');
+    expect(await readProblem(rejected)).toMatchObject({ status: 409, code: 'idempotency_key_in_use' });
     // Idempotency keys are scoped to a partner.
     expect((await stranger.send(clean)).headers.get('idempotent-replayed')).toBeNull();
     expect(await partnerState(stores, id)).toEqual(before);

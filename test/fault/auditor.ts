@@ -7,8 +7,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import type { Expected, ImportEnd } from './fault-partner.ts';
 import { knownMembers } from './known-devices.ts';
 
-// Looks into both stores when all is quiet, and says what is not as the partners' own records have it. One sentence for each
-// thing that is wrong; none when all is well.
+// Compares both stores, once no work is left, with the partners' own records. Returns one sentence per finding.
 
 type JobRow = {
   id: string;
@@ -20,7 +19,7 @@ type JobRow = {
   cleaned_at: Date | null;
   rows: string | null;
   unique: string | null;
-  /** Of each file, in the order of their names. */
+  /** Per file, ordered by key. */
   rows_of_files: number[] | null;
 };
 
@@ -36,18 +35,18 @@ export async function audit(stores: TestStores, partners: readonly Expected[]): 
   return [...found, ...(await auditLeftovers(stores))];
 }
 
-/** Looks again and again until nothing is wrong, or the time is over: what is wrong then. */
-export async function waitForCleanAudit(look: () => Promise<string[]>, seconds: number): Promise<string[]> {
+/** Repeats the audit until it has no findings or the time is up. Returns the last findings. */
+export async function waitForCleanAudit(runAudit: () => Promise<string[]>, seconds: number): Promise<string[]> {
   let wrong: string[] = [];
-  const isWell = async (): Promise<boolean> => {
-    wrong = await look();
+  const isClean = async (): Promise<boolean> => {
+    wrong = await runAudit();
     return wrong.length === 0;
   };
-  await waitUntil('the auditor finds nothing', isWell, seconds, 250).catch(() => undefined);
+  await waitUntil('the auditor finds nothing', isClean, seconds, 250).catch(() => undefined);
   return wrong;
 }
 
-async function auditJobs(stores: TestStores, { id, asked }: Expected): Promise<string[]> {
+async function auditJobs(stores: TestStores, { id, submitted }: Expected): Promise<string[]> {
   const jobs = await select<JobRow>(
     stores,
     `SELECT j.*, l.total_rows AS rows, l.unique_devices AS "unique",
@@ -56,20 +55,23 @@ async function auditJobs(stores: TestStores, { id, asked }: Expected): Promise<s
      WHERE j.partner_id = $1 ORDER BY seq`,
     [id],
   );
-  const wrong = jobs.length === asked.length ? [] : [`partner ${id}: ${asked.length} jobs asked, ${jobs.length} there`];
-  const imports = asked.filter(({ kind }) => kind === 'import');
+  const wrong =
+    jobs.length === submitted.length
+      ? []
+      : [`partner ${id}: ${submitted.length} jobs submitted, ${jobs.length} stored`];
+  const imports = submitted.filter(({ kind }) => kind === 'import');
   const order = jobs.filter(({ kind }) => kind !== 'audience').map((job) => Number(job.id));
-  if (String(order) !== String(imports.map((one) => one.id))) wrong.push(`partner ${id}: imports in another order`);
+  if (String(order) !== String(imports.map((one) => one.id))) wrong.push(`partner ${id}: imports are out of order`);
   let last = 0;
   for (const job of jobs) {
     const name = `partner ${id}, job ${job.id} (${job.kind}, seq ${job.seq})`;
-    if (job.status < 2 || !job.finished_at) wrong.push(`${name}: not ended, status ${job.status}`);
-    if (job.cancelled && !job.cleaned_at) wrong.push(`${name}: cancelled and not cleaned`);
-    if (job.cancelled && job.kind !== 'audience') wrong.push(`${name}: nobody cancelled it`);
+    if (job.status < 2 || !job.finished_at) wrong.push(`${name}: not finished, status ${job.status}`);
+    if (job.cancelled && !job.cleaned_at) wrong.push(`${name}: canceled and not cleaned up`);
+    if (job.cancelled && job.kind !== 'audience') wrong.push(`${name}: canceled without a request`);
     if (job.kind === 'audience' && !job.cancelled && job.status !== 2)
       wrong.push(`${name}: status ${job.status}, not 2`);
     if (job.cancelled || !job.finished_at) continue;
-    if (job.finished_at.getTime() < last) wrong.push(`${name}: ended before one that was asked for earlier`);
+    if (job.finished_at.getTime() < last) wrong.push(`${name}: finished before an earlier job`);
     last = job.finished_at.getTime();
     const expected = imports.find((one) => one.id === Number(job.id));
     if (expected?.kind !== 'import') continue;
@@ -85,15 +87,15 @@ function auditRecord(name: string, job: JobRow, { rows, unique }: ImportEnd): st
     const total = rows.reduce((sum, one) => sum + one, 0);
     if (Number(job.rows) !== total) wrong.push(`${name}: ${job.rows} rows, not ${total}`);
     const ofFiles = job.rows_of_files ?? [];
-    if (String(ofFiles) !== String(rows)) wrong.push(`${name}: files of ${ofFiles.join()} rows, not ${rows.join()}`);
+    if (String(ofFiles) !== String(rows)) wrong.push(`${name}: files with ${ofFiles.join()} rows, not ${rows.join()}`);
   }
   if (unique !== null && Number(job.unique) !== unique) wrong.push(`${name}: ${job.unique} devices, not ${unique}`);
   return wrong;
 }
 
 async function auditPairs(stores: TestStores, { id, pairs }: Expected): Promise<string[]> {
-  const there = new Set(await attributesOf(stores, id));
-  return differences(`partner ${id}, attribute and device`, there, pairs);
+  const stored = new Set(await attributesOf(stores, id));
+  return differences(`partner ${id}, attribute and device`, stored, pairs);
 }
 
 type AudienceRow = { id: string; generation: string; uploaded: string; unique: string; matched: string };
@@ -111,7 +113,7 @@ async function auditAudiences(stores: TestStores, { id, audiences }: Expected): 
     const name = `partner ${id}, audience ${row.id}`;
     const model = audiences.get(Number(row.id));
     if (!model) {
-      wrong.push(`${name}: nobody asked for it`);
+      wrong.push(`${name}: unexpected`);
       continue;
     }
     const members = await selectOnShards(
@@ -131,12 +133,12 @@ async function auditAudiences(stores: TestStores, { id, audiences }: Expected): 
       stores,
       `SELECT DISTINCT generation FROM audience_devices_local WHERE audience_id = ${row.id} AND generation != ${row.generation}`,
     );
-    if (dead.length > 0) wrong.push(`${name}: rows of generations that were cleared: ${dead.join()}`);
+    if (dead.length > 0) wrong.push(`${name}: rows of cleared generations: ${dead.join()}`);
   }
   return wrong;
 }
 
-/** When all is quiet, nobody works on anything and nothing waits anywhere. */
+/** Once no work is left, there are no tokens, open files, credentials, or staged loads. */
 async function auditLeftovers(stores: TestStores): Promise<string[]> {
   const wrong: string[] = [];
   const tokens = await select<{ name: string; singleton_key: string; state: string }>(
@@ -144,7 +146,7 @@ async function auditLeftovers(stores: TestStores): Promise<string[]> {
     `SELECT name, singleton_key, state FROM pgboss.job WHERE state < 'completed'`,
     [],
   );
-  for (const token of tokens) wrong.push(`a token is left: ${token.name} ${token.singleton_key}, ${token.state}`);
+  for (const token of tokens) wrong.push(`leftover token: ${token.name} ${token.singleton_key}, ${token.state}`);
   const files = await select<{ id: string }>(
     stores,
     'SELECT f.id FROM job_file f JOIN job j ON j.id = f.job_id WHERE f.status < 2 AND NOT j.cancelled',
@@ -152,21 +154,21 @@ async function auditLeftovers(stores: TestStores): Promise<string[]> {
   );
   for (const file of files) wrong.push(`file ${file.id} is open`);
   const credentials = await select<{ job_id: string }>(stores, 'SELECT job_id FROM job_credential', []);
-  for (const { job_id } of credentials) wrong.push(`credentials of job ${job_id} are left`);
+  for (const { job_id } of credentials) wrong.push(`leftover credentials of job ${job_id}`);
   for (const load of await stagedLoads(stores)) wrong.push(`load ${load} is staged`);
   const ofJobs = await selectOnShards(
     stores,
     `SELECT DISTINCT concat(table, ' ', partition_id) FROM system.parts WHERE database = currentDatabase() AND active
        AND rows > 0 AND table IN ('staged_devices_local', 'job_keys_local')`,
   );
-  for (const left of ofJobs) wrong.push(`left of a job: ${left}`);
+  for (const left of ofJobs) wrong.push(`leftover rows of a job: ${left}`);
   return wrong;
 }
 
-function differences(what: string, there: ReadonlySet<string>, expected: ReadonlySet<string>): string[] {
+function differences(what: string, stored: ReadonlySet<string>, expected: ReadonlySet<string>): string[] {
   return [
-    ...Array.from(expected.difference(there), (missing) => `${what} ${missing}: missing`),
-    ...Array.from(there.difference(expected), (extra) => `${what} ${extra}: nobody asked for it`),
+    ...Array.from(expected.difference(stored), (missing) => `${what} ${missing}: missing`),
+    ...Array.from(stored.difference(expected), (extra) => `${what} ${extra}: unexpected`),
   ];
 }
 

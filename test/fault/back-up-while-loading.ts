@@ -2,13 +2,14 @@ import { advisoryLocks } from '../../src/adapters/postgres/db/advisory-locks.ts'
 import { inletOutput } from '../support/run-inlet.ts';
 import { type TestStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { type RecordingPartner, submitUntilSilenced, withHistory } from './partner-history.ts';
+import { type RecordingPartner, submitUntilStopped, withHistory } from './partner-history.ts';
 import { rows } from './submit-one-of-each.ts';
 import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
 /**
- * Partners that ask for everything, over and over, and two of which we know what is staged for them at the moment of the
- * cut: one in a room, one in the shared stage. Gives all of them, when the processes and their stores are gone.
+ * Takes a backup while two partners submit every kind of request in a loop. Two more partners have a staged load at the
+ * moment of the backup: one in staging tables of its own, one in the shared stage. Returns all four after the processes
+ * have stopped and their stores are dropped.
  */
 export async function backUpWhileLoading(
   folder: string,
@@ -19,41 +20,41 @@ export async function backUpWhileLoading(
     const newPartner = async (): Promise<RecordingPartner> => withHistory(await cluster.newPartner());
     const busy = [await newPartner(), await newPartner()];
     const waiting = [await newPartner(), await newPartner()] as const;
-    const asking = Promise.all(busy.map(submitUntilSilenced));
-    asking.catch(() => undefined); // it is waited for below
-    // More than once everything: so much is published, replaced, deleted and cleared already.
-    await haveAsked(busy, [21, 21]);
-    await whileTheyAreStaged(cluster, waiting, async (letGo) => {
-      const said = inletOutput(cluster.stores.environment, ['backup', folder]);
-      await waitUntil('the backup waits for its pause', () => isAwaited(cluster.stores));
-      await letGo();
-      process.stdout.write(`backup: ${await said}`);
+    const submitting = Promise.all(busy.map(submitUntilStopped));
+    submitting.catch(() => undefined); // awaited below
+    // More than one full round, so data has been published, replaced, deleted, and cleared.
+    await haveSubmitted(busy, [21, 21]);
+    await whileStaged(cluster, waiting, async (resume) => {
+      const output = inletOutput(cluster.stores.environment, ['backup', folder]);
+      await waitUntil('the backup waits to pause the lanes', () => isLockAwaited(cluster.stores));
+      await resume();
+      process.stdout.write(`backup: ${await output}`);
     });
     for (const partner of waiting) await partner.importNothing();
-    const asked = busy.map((partner) => partner.asked.length);
-    await haveAsked(busy, asked);
-    for (const partner of busy) partner.silence();
-    await asking;
+    const submitted = busy.map((partner) => partner.submitted.length);
+    await haveSubmitted(busy, submitted);
+    for (const partner of busy) partner.stopSubmitting();
+    await submitting;
     return [...busy, ...waiting];
   } finally {
     await cluster.stop();
   }
 }
 
-async function haveAsked(partners: readonly RecordingPartner[], more: readonly number[]): Promise<void> {
-  await waitUntil('every partner has asked for more', async () =>
-    Promise.resolve(partners.every(({ asked }, n) => asked.length > (more[n] ?? 0))),
+async function haveSubmitted(partners: readonly RecordingPartner[], more: readonly number[]): Promise<void> {
+  await waitUntil('every partner has submitted more', async () =>
+    Promise.resolve(partners.every(({ submitted }, n) => submitted.length > (more[n] ?? 0))),
   );
 }
 
-/** The test pauses the lanes as a backup does: a file that is being loaded now gets staged, and no further. */
-async function whileTheyAreStaged(
+/** Pauses the lanes as a backup does: a file that is loading is staged but not published. */
+async function whileStaged(
   { stores, proxies }: TestCluster,
   [one, other]: readonly [RecordingPartner, RecordingPartner],
-  act: (letGo: () => Promise<void>) => Promise<void>,
+  act: (resume: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const bothAre = (what: 'status = 1' | 'staged'): Promise<void> =>
-    waitUntil(`two files are so: ${what}`, () =>
+  const waitForBoth = (what: 'status = 1' | 'staged'): Promise<void> =>
+    waitUntil(`two files have ${what}`, () =>
       withDatabase(stores, async (client) => {
         const query = `SELECT id FROM job_file WHERE partner_id = ANY($1) AND ${what}`;
         return (await client.query(query, [[one.id, other.id]])).rows.length === 2;
@@ -62,16 +63,16 @@ async function whileTheyAreStaged(
   proxies.storage.make({ is: 'slow', bytesPerSecond: 2_000 });
   await one.importFiles('merge', [rows(100, 400, [one.attributes[0]])]);
   await other.importFiles('replace', [rows(100, 400, [other.attributes[0]])]);
-  await bothAre('status = 1');
+  await waitForBoth('status = 1');
   await withDatabase(stores, async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [advisoryLocks.backupCut]);
     proxies.storage.make({ is: 'none' });
-    await bothAre('staged');
+    await waitForBoth('staged');
     await act(async () => void (await client.query('SELECT pg_advisory_unlock($1)', [advisoryLocks.backupCut])));
   });
 }
 
-async function isAwaited(stores: TestStores): Promise<boolean> {
+async function isLockAwaited(stores: TestStores): Promise<boolean> {
   return withDatabase(stores, async (client) => {
     const query = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = $1
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;

@@ -10,14 +10,14 @@ import { audit, waitForCleanAudit } from './auditor.ts';
 import { backUpWhileLoading } from './back-up-while-loading.ts';
 import { type FreshServers, startFreshServers } from './fresh-servers.ts';
 import type { RecordingPartner } from './partner-history.ts';
-import { submitOneOfEach, roomBytes } from './submit-one-of-each.ts';
+import { submitOneOfEach, stagingTableBytes } from './submit-one-of-each.ts';
 
-// The commands of docs/backup.md, word for word: a backup while partners ask for more and workers load it, and a restore
-// into servers that have never seen anything.
+// Runs the commands of docs/backup.md: a backup while partners submit requests and workers load files, and a restore into
+// new, empty servers.
 
-const settings = { INLET_ROOM_BYTES: String(roomBytes), INLET_PURGE_SECONDS: '1' };
+const settings = { INLET_ROOM_BYTES: String(stagingTableBytes), INLET_PURGE_SECONDS: '1' };
 
-describe('a backup that is taken under load', () => {
+describe('a backup taken under load', () => {
   const folder = join(mkdtempSync(join(tmpdir(), 'inlet-backup-')), `test-${process.pid}`);
   const lost: number[] = [];
   const processes: ServiceProcess[] = [];
@@ -40,7 +40,7 @@ describe('a backup that is taken under load', () => {
     rmSync(join(folder, '..'), { recursive: true, force: true });
   });
 
-  it('was taken in the middle: of jobs, of loads in both places, and of what partners asked for', async () => {
+  it('contains finished and open jobs, loads in both kinds of stage, and misses later requests', async () => {
     const jobs = await withDatabase(fresh.stores, async (client) => {
       const { rows } = await client.query<{ is: 'open' | 'ended'; count: number }>(
         `SELECT CASE WHEN status < 2 THEN 'open' ELSE 'ended' END AS is, count(*)::int AS count FROM job GROUP BY 1`,
@@ -56,32 +56,32 @@ describe('a backup that is taken under load', () => {
     expect(staged.some((load) => !load.startsWith('room_'))).toBe(true);
   });
 
-  it('is gone on from: what was accepted before it ends, and both stores are as the partners have it', async () => {
+  it('restores a service that completes every request accepted before the backup', async () => {
     const environment = { ...fresh.stores.environment, ...settings };
     const api = await startApi(environment, 'restored');
     url = api.url;
     processes.push(api, await startWorker(environment, 'restored'), await startWorker(environment, 'restored'));
-    // A purge that was under way in the backup is believed to be so for two minutes.
+    // A purge that was running during the backup keeps its lease for two minutes.
     await withDatabase(fresh.stores, (client) => client.query('UPDATE dead_generation SET purging_until = NULL'));
-    expect(await whatIsWrong()).toEqual([]);
+    expect(await findings()).toEqual([]);
     expect(await inletOutput(fresh.stores.environment, ['doctor'])).not.toContain('FAIL ');
   });
 
-  it('knows nothing of what was accepted after it, and gives none of its ids to anything else', async () => {
+  it('has no record of requests accepted after it, and does not reuse their IDs', async () => {
     const [partner] = partners;
-    if (!partner) throw new Error('there is no partner');
+    if (!partner) throw new Error('no partner');
     for (const importId of lost) expect(await partner.through(url).isThere(importId)).toBe(false);
-    const before = partner.asked.length;
+    const before = partner.submitted.length;
     await submitOneOfEach(partner.through(url));
-    const ids = partner.asked.slice(before).map(({ id }) => id);
+    const ids = partner.submitted.slice(before).map(({ id }) => id);
     expect(ids.length).toBeGreaterThan(20);
     expect(Math.min(...ids)).toBeGreaterThan(Math.max(...lost));
-    expect(await whatIsWrong()).toEqual([]);
+    expect(await findings()).toEqual([]);
   });
 
-  it('is not restored over anything', async () => {
+  it('is not restored into a database that is not empty', async () => {
     await expect(inletOutput(fresh.stores.environment, ['restore', folder])).rejects.toThrow('not empty');
   });
 
-  const whatIsWrong = (): Promise<string[]> => waitForCleanAudit(() => audit(fresh.stores, partners), 120);
+  const findings = (): Promise<string[]> => waitForCleanAudit(() => audit(fresh.stores, partners), 120);
 });

@@ -9,8 +9,8 @@ import { waitUntil } from '../support/wait-until.ts';
 import { type BarePartner, newBarePartner } from '../support/wired.ts';
 import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
-// What comes of a file whose bytes do not come as they were stored: it is read again, or refused; never half of it, and
-// never some of the old and some of the new.
+// A file whose download breaks off or changes is read again or rejected. It is never loaded partially, and old and new content
+// are never mixed.
 
 const rowCount = 40_000;
 
@@ -46,12 +46,12 @@ describe('a file', () => {
   it.each([
     ['plain', 'broken.csv', (text: string) => text],
     ['gzipped', 'broken.csv.gz', (text: string) => gzipSync(text)],
-  ])('whose %s body breaks off is read again, and is whole in the end', async (_kind, path, pack) => {
+  ])('whose %s body breaks off is read again and loaded completely', async (_kind, path, pack) => {
     const body = pack(textOf(0));
     await upload(path, body);
     cluster.proxies.storage.make({ is: 'truncated', afterBytes: body.length / 2 });
     const id = await queue(path);
-    await waitUntil('it was tried more than once', async () => (await attempts(id)) > 1, 60);
+    await waitUntil('the load is retried', async () => (await attempts(id)) > 1, 60);
     cluster.proxies.storage.make({ is: 'none' });
     expect(await endOf(id)).toMatchObject({
       status: 2,
@@ -60,19 +60,19 @@ describe('a file', () => {
     });
   });
 
-  it('that is overwritten while it is read is refused, or loaded as it was', async () => {
+  it('that is overwritten while it is read is rejected or loaded with its old content', async () => {
     await upload('changed.csv', textOf(100_000));
     const before = await attributesOf(cluster.stores, partner.id);
     cluster.proxies.storage.make({ is: 'slow', bytesPerSecond: 500_000 });
     const id = await queue('changed.csv');
-    await waitUntil('it is being read', async () => (await attempts(id)) > 0, 30);
+    await waitUntil('the file is being read', async () => (await attempts(id)) > 0, 30);
     await upload('changed.csv', textOf(200_000));
     cluster.proxies.storage.make({ is: 'none' });
     const { status, errors } = await endOf(id);
     const added = new Set(await attributesOf(cluster.stores, partner.id)).difference(new Set(before));
     const old = new Set(Array.from({ length: rowCount }, (_, n) => `${attribute} ${device(100_000 + n)}`));
-    const refused = { status: 3, codes: ['file_changed'], added: new Set() };
+    const rejected = { status: 3, codes: ['file_changed'], added: new Set() };
     const codes = errors?.map(({ code }) => code) ?? [];
-    expect({ status, codes, added }).toEqual(status === 3 ? refused : { status: 2, codes: [], added: old });
+    expect({ status, codes, added }).toEqual(status === 3 ? rejected : { status: 2, codes: [], added: old });
   });
 });

@@ -12,12 +12,12 @@ import { type Wired, wireUp } from '../support/wired.ts';
 import { audit, waitForCleanAudit } from './auditor.ts';
 import { type FaultPartner, newFaultPartner } from './fault-partner.ts';
 import { insertKnownMembers } from './known-devices.ts';
-import { submitOneOfEach, roomBytes } from './submit-one-of-each.ts';
+import { submitOneOfEach, stagingTableBytes } from './submit-one-of-each.ts';
 
-// At every point between two effects the worker is killed, another takes over, and the auditor looks. The points come from
-// a worker that only records them.
+// Kills a worker at every point between two side effects; another worker takes over, and the auditor checks the result. The
+// points come from a worker that only records them.
 
-/** Methods that change nothing: to be killed before or after them is to be killed between their neighbours. */
+/** Methods without side effects. A kill before or after one is covered by the points of its neighbors. */
 const reads = [
   'lanes.isRunning',
   'lanes.summarizeJob',
@@ -50,8 +50,8 @@ const reads = [
   'operations.listLanes',
 ];
 
-/** What a worker does not pass when all goes well, and what the api and the command line do. */
-const elsewhere = [
+/** Methods that a worker calls only after a failure, and methods of the API and the command line. */
+const notInWorker = [
   'importLogs.submitImport',
   'importLogs.submitDelete',
   'audiences.create',
@@ -64,10 +64,10 @@ const elsewhere = [
   'operations.cancelJob',
 ];
 
-/** Every ten seconds, whatever is asked for: no point of a step. */
+/** Called every ten seconds regardless of requests, so not part of a step. */
 const sweeps = ['lanes.requeueIdleLanes', 'lanes.claimTurn', 'requests.deleteExpired'];
 
-/** The gate kills at so many points, spread evenly over the list; the long run kills at all of them. */
+/** The gate kills at this many points, spread evenly over the list; the long run kills at all of them. */
 const pointsInGate = 4;
 
 function spread<T>(list: readonly T[], count: number): T[] {
@@ -86,7 +86,7 @@ describe('a worker that is killed', () => {
   beforeAll(async () => {
     stores = await createStores('two');
     await insertKnownMembers(stores);
-    environment = { ...stores.environment, INLET_ROOM_BYTES: String(roomBytes), INLET_PURGE_SECONDS: '1' };
+    environment = { ...stores.environment, INLET_ROOM_BYTES: String(stagingTableBytes), INLET_PURGE_SECONDS: '1' };
     deps = await wireUp(stores);
     api = await startApi(environment, 'failpoints');
   });
@@ -110,10 +110,10 @@ describe('a worker that is killed', () => {
   ];
   const methodOf = (point: string): string => /^(?:before|after|in) ([a-zA-Z.]+)/.exec(point)?.[1] ?? '';
 
-  /** What is left of a dead worker is handed out as others would do it that had seen it alive. */
-  const handOut = async (): Promise<void> => {
+  /** Resends a dead worker's tokens, as workers that had seen it alive would do. */
+  const resendTokens = async (): Promise<void> => {
     const left = await withDatabase(stores, async (client) => {
-      // As if two minutes had passed in which a purge was not heard of.
+      // Expires the lease of a purge.
       await client.query('UPDATE dead_generation SET purging_until = NULL');
       const { rows } = await client.query<HeldToken>(
         `SELECT name AS queue, id, retry_count AS "retryCount", singleton_key AS "singletonKey", data
@@ -124,9 +124,9 @@ describe('a worker that is killed', () => {
     for (const holding of left) await resendToken(deps.db, deps.boss, holding);
   };
 
-  const untilQuiet = (partner: FaultPartner): Promise<string[]> =>
+  const auditUntilClean = (partner: FaultPartner): Promise<string[]> =>
     waitForCleanAudit(async () => {
-      // As if minutes had passed: the next purge and the sweep that looks for what nobody owns are due.
+      // Makes the next purge and the sweep for orphaned stages due.
       await withDatabase(stores, async (client) => {
         await client.query('UPDATE partner SET purge_after = now()');
         await client.query(`UPDATE sweep SET ran_at = now() - interval '1 hour' WHERE name = 'drop orphaned stages'`);
@@ -135,24 +135,24 @@ describe('a worker that is killed', () => {
       return audit(stores, [partner]);
     }, 120);
 
-  /** Whether the worker was killed there, and what is wrong afterwards. */
+  /** Returns whether the worker was killed at this point, and the findings afterwards. */
   const killAt = async (point: string): Promise<{ isKilled: boolean; wrong: string[] }> => {
     const victim = startProcess('worker', { ...environment, INLET_FAILPOINT: point }, 'failpoints-victim');
     const killed = once(victim.child, 'exit');
     let other: ServiceProcess | undefined;
     try {
       const partner = await newPartner();
-      const asking = submitOneOfEach(partner);
-      asking.catch(() => undefined); // it is waited for below
-      // A purge comes some time after the last load.
+      const submitting = submitOneOfEach(partner);
+      submitting.catch(() => undefined); // awaited below
+      // A purge runs some time after the last load.
       const tooLate = new AbortController();
       const late = pause(60_000, 'late', { signal: tooLate.signal }).catch(() => 'killed');
       const isKilled = (await Promise.race([killed.then(() => 'killed'), late])) === 'killed';
       tooLate.abort();
-      await handOut();
+      await resendTokens();
       other = await startWorker(environment, 'failpoints-other');
-      await asking;
-      const wrong = await untilQuiet(partner);
+      await submitting;
+      const wrong = await auditUntilClean(partner);
       return { isKilled, wrong };
     } finally {
       await Promise.all([stopProcess(victim.child), other && stopProcess(other.child)]);
@@ -161,11 +161,11 @@ describe('a worker that is killed', () => {
 
   const points: string[] = [];
 
-  it('passes a point for every method of every port that changes something', async () => {
+  it('passes a point for every port method with side effects', async () => {
     const recorder = await startWorker({ ...environment, INLET_FAILPOINT: recordPoints }, 'failpoints-recorder');
     const partner = await newPartner();
     await submitOneOfEach(partner);
-    expect(await untilQuiet(partner)).toEqual([]);
+    expect(await auditUntilClean(partner)).toEqual([]);
     await stopProcess(recorder.child);
     const recorded = pointsOf(recorder);
     points.push(...recorded.filter((point) => ![...reads, ...sweeps].includes(methodOf(point))));
@@ -173,13 +173,13 @@ describe('a worker that is killed', () => {
     const ports = { importLogs, lanes, files, audiences, stage, warehouse, audienceWarehouse, requests, operations };
     const methods = Object.entries(ports).flatMap(([name, port]) => Object.keys(port).map((key) => `${name}.${key}`));
     const passed = new Set(recorded.map(methodOf));
-    const known = new Set([...passed, ...reads, ...elsewhere, ...sweeps]);
+    const known = new Set([...passed, ...reads, ...notInWorker, ...sweeps]);
     expect(methods.filter((method) => !known.has(method))).toEqual([]);
-    expect([...reads, ...elsewhere, ...sweeps].filter((method) => !methods.includes(method))).toEqual([]);
+    expect([...reads, ...notInWorker, ...sweeps].filter((method) => !methods.includes(method))).toEqual([]);
   });
 
   it(
-    'at any of these points loses nothing, counts nothing twice and leaves nothing behind',
+    'at any of these points loses nothing, counts nothing twice, and leaves nothing behind',
     { timeout: 3_600_000 },
     async () => {
       expect(points.length).toBeGreaterThan(50);
@@ -190,12 +190,12 @@ describe('a worker that is killed', () => {
         const start = performance.now();
         const { isKilled, wrong } = await killAt(point);
         const seconds = ((performance.now() - start) / 1000).toFixed(1);
-        process.stdout.write(`failpoints: ${wrong.length === 0 ? 'well' : 'WRONG'} after ${seconds} s, ${point}\n`);
+        process.stdout.write(`failpoints: ${wrong.length === 0 ? 'ok' : 'WRONG'} after ${seconds} s, ${point}\n`);
         if (wrong.length > 0) failed.push({ point, wrong });
         if (!isKilled) notPassed.push(point);
       }
       expect(failed).toEqual([]);
-      // Some are passed only when things happen in a certain order.
+      // Some points are passed only with a certain timing.
       expect(notPassed.length, notPassed.join('; ')).toBeLessThanOrEqual(chosen.length / 10);
       expect(await audit(stores, partners)).toEqual([]);
     },

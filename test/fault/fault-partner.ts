@@ -9,22 +9,22 @@ import type { TestStores } from '../support/stores.ts';
 import { applyJob, type ModelRow, type ModelState } from '../support/warehouse-model.ts';
 import { newBarePartner, type Wired } from '../support/wired.ts';
 
-// A partner that keeps its own record of what it asked for. The auditor compares it with what is in the stores at the end.
+// A partner that records its own requests. The auditor compares the record with the stores at the end.
 
-export type Asked =
+export type SubmittedJob =
   | ({ readonly kind: 'import'; readonly id: number } & ImportEnd)
   | { readonly kind: 'audience'; readonly id: number };
 
-/** What the record of an import must show: of a deletion only that it succeeded. */
+/** The expected import log. For a deletion only the status is checked. */
 export type ImportEnd = {
   readonly status: 2 | 3;
-  /** Of each file, in the order of their names. */
+  /** Per file, ordered by key. */
   readonly rows: readonly number[] | null;
   readonly unique: number | null;
 };
 
 export const deletion: ImportEnd = { status: 2, rows: null, unique: null };
-export const nonsense: ImportEnd = { status: 3, rows: [1], unique: 0 };
+export const invalidFile: ImportEnd = { status: 3, rows: [1], unique: 0 };
 
 export function endOf(files: readonly (readonly ModelRow[])[]): ImportEnd {
   return {
@@ -34,11 +34,11 @@ export function endOf(files: readonly (readonly ModelRow[])[]): ImportEnd {
   };
 }
 
-/** What must be so at the end. */
+/** The expected final state of one partner. */
 export type Expected = {
   readonly id: number;
-  /** In the order of the answers. */
-  readonly asked: Asked[];
+  /** In the order of the responses. */
+  readonly submitted: SubmittedJob[];
   readonly pairs: ModelState;
   readonly audiences: Map<number, ModelAudience>;
 };
@@ -46,18 +46,18 @@ export type Expected = {
 export type FaultPartner = Expected & {
   readonly attributes: readonly [number, number, number];
   readonly importFiles: (kind: 'merge' | 'replace', files: readonly (readonly ModelRow[])[]) => Promise<number>;
-  /** With credentials that must be forgotten when it has ended. */
+  /** With credentials, which must be deleted when the job finishes. */
   readonly importFromOwnBucket: (files: readonly (readonly ModelRow[])[]) => Promise<number>;
-  readonly importNonsense: () => Promise<number>;
+  readonly importInvalidFile: () => Promise<number>;
   /** A path that matches no file. */
   readonly importNothing: () => Promise<number>;
   readonly deleteAttributes: (attributes: readonly number[]) => Promise<number>;
   readonly createAudience: (files: readonly ModelFile[]) => Promise<number>;
   readonly append: (audienceId: number, files: readonly ModelFile[]) => Promise<void>;
   readonly clear: (audienceId: number) => Promise<void>;
-  /** The same partner at another api. */
+  /** The same partner at another API process. */
   readonly through: (url: string) => FaultPartner;
-  /** Whether the api has a record of that import for this partner. */
+  /** Whether the API has a record of the import. */
   readonly isThere: (importId: number) => Promise<boolean>;
   readonly waitForImport: (id: number) => Promise<void>;
   readonly waitForAudience: (id: number) => Promise<void>;
@@ -74,7 +74,7 @@ export async function newFaultPartner(deps: Wired, stores: TestStores, url: stri
   return faultPartnerOf({ id, apiKey, attributes: await threeOf(attribute), put }, url);
 }
 
-/** Made by the operator's commands of another release. */
+/** Creates the partner with the CLI of another release. */
 export async function newFaultPartnerOf(
   folder: string,
   environment: Readonly<Record<string, string>>,
@@ -94,17 +94,17 @@ type Identity = Pick<FaultPartner, 'id' | 'attributes'> & {
 };
 
 function faultPartnerOf({ id, apiKey, attributes, put }: Identity, url: string): FaultPartner {
-  const asked: Asked[] = [];
+  const submitted: SubmittedJob[] = [];
   const pairs: ModelState = new Set();
   const audiences = new Map<number, ModelAudience>();
   let folders = 0;
-  /** Every request has a folder of its own. */
+  /** Uploads to a new folder per request. */
   const upload = async (texts: readonly string[]): Promise<string> => {
     const folder = `${folders++}/`;
     for (const [n, text] of texts.entries()) await put(`${folder}${n}.csv`, text);
     return folder;
   };
-  const note = (audienceId: number): void => void asked.push({ kind: 'audience', id: audienceId });
+  const note = (audienceId: number): void => void submitted.push({ kind: 'audience', id: audienceId });
   const uploadMembers = async (files: readonly ModelFile[]): Promise<[string, Map<string, ModelFile>]> => {
     const folder = await upload(files.map(({ rows }) => rows.map((row) => `${row.join(',')}\n`).join('')));
     return [folder, new Map(files.map((file, n) => [`${folder}${n}.csv`, file]))];
@@ -115,13 +115,13 @@ function faultPartnerOf({ id, apiKey, attributes, put }: Identity, url: string):
     const audienceApi = audienceClient(address, apiKey);
     const queue = async (body: object, end: ImportEnd): Promise<number> => {
       const importId = await api.queue({ key_type: 0, compressed: false, ...body });
-      asked.push({ kind: 'import', id: importId, ...end });
+      submitted.push({ kind: 'import', id: importId, ...end });
       return importId;
     };
     return {
       id,
       attributes,
-      asked,
+      submitted,
       through: atApi,
       pairs,
       audiences,
@@ -140,13 +140,13 @@ function faultPartnerOf({ id, apiKey, attributes, put }: Identity, url: string):
         applyJob(pairs, { kind: 'merge', files });
         return importId;
       },
-      importNonsense: async () => queue({ file_path: await upload(['nonsense,1\n']) }, nonsense),
+      importInvalidFile: async () => queue({ file_path: await upload(['invalid,1\n']) }, invalidFile),
       importNothing: async () => queue({ file_path: await upload([]) }, { status: 3, rows: [], unique: 0 }),
       deleteAttributes: async (gone) => {
         const body = JSON.stringify({ key_type: 0, keys: gone.map(String) });
         const answer = await api.request('/v1/marketplace/import', { method: 'DELETE', body });
         const { import_log_id } = queuedSchema.parse(await answer.json());
-        asked.push({ kind: 'import', id: import_log_id, ...deletion });
+        submitted.push({ kind: 'import', id: import_log_id, ...deletion });
         applyJob(pairs, { kind: 'delete', attributes: gone });
         return import_log_id;
       },

@@ -4,7 +4,7 @@ import type { ServiceProcess } from '../support/running-service.ts';
 import { type TestStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-/** Which attempt is at the only file of a job; 0 when none is. */
+/** The running attempt of a job's only file, or 0. */
 export async function attemptAt(stores: TestStores, jobId: number): Promise<number> {
   return withDatabase(stores, async (client) => {
     const query = 'SELECT attempt FROM job_file WHERE status = 1 AND job_id = $1';
@@ -12,7 +12,7 @@ export async function attemptAt(stores: TestStores, jobId: number): Promise<numb
   });
 }
 
-/** The worker that has the only file of a job, as everybody can see. */
+/** The worker that holds the token of a job's only file, found by its advisory lock. */
 export async function holderOf(
   stores: TestStores,
   jobId: number,
@@ -35,6 +35,6 @@ export async function holderOf(
     found = [...workers].find(({ child }) => pids.includes(child.pid ?? 0));
     return found !== undefined && (await attemptAt(stores, jobId)) > 0;
   });
-  if (!found) throw new Error('nobody holds the file');
+  if (!found) throw new Error('no worker holds the file');
   return found;
 }

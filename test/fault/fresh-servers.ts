@@ -9,13 +9,13 @@ import { configFor, noLimits, testBucket } from '../support/environment.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import type { TestStores } from '../support/stores.ts';
 
-// A second PostgreSQL and two more shards that have never seen anything; the object storage is the one that was there.
+// A second PostgreSQL server and two more shards, all empty. The object storage is shared with the stack.
 
 export type FreshServers = {
   readonly stores: TestStores;
-  /** Carries a backup from the disks of the old shards to those of the new ones. */
+  /** Moves a backup from the old shards' disks to the new ones. */
   readonly bringBackup: (name: string) => void;
-  /** Those of them that have ended. */
+  /** Restarts the servers that have exited. */
   readonly startAgain: () => Promise<void>;
 };
 

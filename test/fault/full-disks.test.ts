@@ -41,7 +41,7 @@ describe.runIf(canMount && inject('campaign') === 'long')('a full disk', () => {
 
   const submit = async (): Promise<void> => {
     const [a] = partner.attributes;
-    const first = 100 * partner.asked.length;
+    const first = 100 * partner.submitted.length;
     const rows = Array.from({ length: 100 }, (_, n) => ({
       device: device(first + n),
       isDelete: false,
@@ -63,7 +63,7 @@ describe.runIf(canMount && inject('campaign') === 'long')('a full disk', () => {
     };
   };
 
-  const endedBefore = (moment: Date): Promise<number> =>
+  const finishedBefore = (moment: Date): Promise<number> =>
     withDatabase(fresh.stores, async (client) => {
       const query = 'SELECT count(*)::int AS ended FROM job WHERE finished_at < $1';
       return (await client.query<{ ended: number }>(query, [moment])).rows[0]?.ended ?? 0;
@@ -83,7 +83,7 @@ describe.runIf(canMount && inject('campaign') === 'long')('a full disk', () => {
     await fresh.startAgain();
     await submit();
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
-    expect(await endedBefore(hasSpaceAgain), 'jobs that finished before the disk had space again').toBe(1);
+    expect(await finishedBefore(hasSpaceAgain), 'jobs that finished before the disk had space again').toBe(1);
   });
 });
 

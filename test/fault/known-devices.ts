@@ -2,10 +2,10 @@ import { makeKnown } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
 import type { TestStores } from '../support/stores.ts';
 
-/** Devices of audiences begin here: no import brings them, so that which of them are known does not change. */
+/** The first device used in audiences. Imports use smaller numbers, so the set of known devices stays constant. */
 export const firstMember = 1_000_000;
 
-/** Every third of the first members. */
+/** Every third of the first 3,000 members. */
 export const knownMembers: ReadonlySet<string> = new Set(
   Array.from({ length: 1_000 }, (_, n) => device(firstMember + 3 * n)),
 );

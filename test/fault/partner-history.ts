@@ -2,49 +2,49 @@ import { type TestStores, withDatabase } from '../support/stores.ts';
 import type { FaultPartner, Expected } from './fault-partner.ts';
 import { submitOneOfEach } from './submit-one-of-each.ts';
 
-// A partner that remembers its record after each of its requests, so that it can be compared with a store of the past.
+// A partner that keeps a copy of its record after each request, so that it can be compared with a restored backup.
 
-type Moment = Pick<Expected, 'asked' | 'pairs' | 'audiences'> & { readonly clears: number };
+type Moment = Pick<Expected, 'submitted' | 'pairs' | 'audiences'> & { readonly clears: number };
 
 export type RecordingPartner = FaultPartner & {
-  /** Nothing is asked for or waited for any more: `Silent` is thrown instead of doing it. */
-  readonly silence: () => void;
-  /** Goes back to the record of the moment that the stores hold. Gives what was asked for after it. */
-  readonly rewind: (stores: TestStores) => Promise<Expected['asked']>;
+  /** From now on, every request or wait throws `Stopped`. */
+  readonly stopSubmitting: () => void;
+  /** Restores the record of the moment that the stores contain. Returns the later requests. */
+  readonly rewind: (stores: TestStores) => Promise<Expected['submitted']>;
 };
 
-class Silent extends Error {}
+class Stopped extends Error {}
 
-/** Everything that a partner can ask for, over and over. */
-export async function submitUntilSilenced(partner: RecordingPartner): Promise<void> {
+/** Submits every kind of request in a loop. */
+export async function submitUntilStopped(partner: RecordingPartner): Promise<void> {
   try {
     for (;;) await submitOneOfEach(partner);
   } catch (error) {
-    if (!(error instanceof Silent)) throw error;
+    if (!(error instanceof Stopped)) throw error;
   }
 }
 
 export function withHistory(partner: FaultPartner): RecordingPartner {
-  const { asked, pairs, audiences } = partner;
+  const { submitted, pairs, audiences } = partner;
   let clears = 0;
-  const silence = Promise.withResolvers<never>();
-  silence.promise.catch(() => undefined); // whoever asks or waits is told
+  const stopped = Promise.withResolvers<never>();
+  stopped.promise.catch(() => undefined); // handled by each request and wait
   const history: Moment[] = [];
-  const remember = (): void => void history.push({ ...structuredClone({ asked, pairs, audiences }), clears });
+  const remember = (): void => void history.push({ ...structuredClone({ submitted, pairs, audiences }), clears });
   remember();
   const request = async <T>(send: () => Promise<T>): Promise<T> => {
-    // Nobody stops between a request and its note.
-    await Promise.race([silence.promise, Promise.resolve()]);
+    // Checked before the request only: a request that was sent is always recorded.
+    await Promise.race([stopped.promise, Promise.resolve()]);
     const answer = await send();
     remember();
     return answer;
   };
-  const unlessSilent = (wait: Promise<void>): Promise<void> => Promise.race([wait, silence.promise]);
+  const unlessStopped = (wait: Promise<void>): Promise<void> => Promise.race([wait, stopped.promise]);
   return {
     ...partner,
     importFiles: (kind, files) => request(() => partner.importFiles(kind, files)),
     importFromOwnBucket: (files) => request(() => partner.importFromOwnBucket(files)),
-    importNonsense: () => request(() => partner.importNonsense()),
+    importInvalidFile: () => request(() => partner.importInvalidFile()),
     importNothing: () => request(() => partner.importNothing()),
     deleteAttributes: (attributes) => request(() => partner.deleteAttributes(attributes)),
     createAudience: (files) => request(() => partner.createAudience(files)),
@@ -54,16 +54,16 @@ export function withHistory(partner: FaultPartner): RecordingPartner {
         await partner.clear(audienceId);
         clears += 1;
       }),
-    waitForImport: (id) => unlessSilent(partner.waitForImport(id)),
-    waitForAudience: (id) => unlessSilent(partner.waitForAudience(id)),
-    silence: () => silence.reject(new Silent()),
+    waitForImport: (id) => unlessStopped(partner.waitForImport(id)),
+    waitForAudience: (id) => unlessStopped(partner.waitForAudience(id)),
+    stopSubmitting: () => stopped.reject(new Stopped()),
     rewind: async (stores) => {
       const { jobs, generations } = await countsIn(stores, partner.id);
-      // One request after the other: what the store holds is the record after one of them.
-      const then = history.find((moment) => moment.asked.length === jobs && moment.clears === generations);
+      // Requests are sequential, so the stores match the record after exactly one of them.
+      const then = history.find((moment) => moment.submitted.length === jobs && moment.clears === generations);
       if (!then) throw new Error(`partner ${partner.id} never had ${jobs} jobs and ${generations} clears`);
-      const lost = asked.splice(0).slice(jobs);
-      asked.push(...then.asked);
+      const lost = submitted.splice(0).slice(jobs);
+      submitted.push(...then.submitted);
       pairs.clear();
       for (const pair of then.pairs) pairs.add(pair);
       audiences.clear();

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 
-/** The next migration of each store, which only adds: the last commit may have had none. By path. */
+/** An additive migration for each store, by path. The last commit may not contain one. */
 export function plantedMigrations(): ReadonlyMap<string, string> {
   return new Map([
     [

@@ -27,13 +27,13 @@ describe('a real server', () => {
 
   const submitSome = async (): Promise<void> => {
     const [a] = partner.attributes;
-    const first = 10 * partner.asked.length;
+    const first = 10 * partner.submitted.length;
     const rows = Array.from({ length: 10 }, (_, n) => ({
       device: device(first + n),
       isDelete: false,
       attributes: [a],
     }));
-    const member = [device(firstMember + partner.asked.length), ''] as const;
+    const member = [device(firstMember + partner.submitted.length), ''] as const;
     for (let n = 0; n < 3; n++) await partner.importFiles('merge', [rows, rows]);
     await partner.createAudience([{ rows: [member], flaw: null }]);
   };

@@ -4,7 +4,7 @@ import { cephPid, startCephDaemon } from '../../stack/ceph/daemons.ts';
 import { shardPid } from '../../stack/clickhouse/lifecycle.ts';
 import { postgresPids } from '../../stack/postgres/lifecycle.ts';
 
-// The real servers of the stack, to be killed and to stand still. Whoever does that must have them for itself.
+// Kills and suspends the stack's servers. No other test may use them at the same time.
 
 const run = promisify(execFile);
 
@@ -16,16 +16,16 @@ function pidsOf(name: ServerName): number[] {
   return [pid ?? []].flat();
 }
 
-/** Says whether there was one to get it. */
+/** Returns whether the server was running. */
 export function signalServer(name: ServerName, signal: NodeJS.Signals): boolean {
   const pids = pidsOf(name);
   for (const pid of pids) process.kill(pid, signal);
   return pids.length > 0;
 }
 
-/** Starts what does not run, with the same data and at the same ports. */
+/** Starts the servers that are not running, with the same data and ports. */
 export async function startServers(): Promise<void> {
-  // By itself: what the gateway stands on has not been touched.
+  // The gateway alone: the other Ceph daemons are still running.
   await startCephDaemon('radosgw');
   await run(process.execPath, ['stack/cli/up.ts']);
 }

@@ -7,9 +7,9 @@ import { type TestStores, createEmptyStores } from '../support/stores.ts';
 import { newFaultPartnerOf } from './fault-partner.ts';
 import { insertKnownMembers } from './known-devices.ts';
 import { type RecordingPartner, withHistory } from './partner-history.ts';
-import { roomBytes } from './submit-one-of-each.ts';
+import { stagingTableBytes } from './submit-one-of-each.ts';
 
-/** With it a worker finishes what it can within two seconds, and hands the rest on. */
+/** With this setting, a worker finishes what it can within two seconds and hands the rest over. */
 export const graceSeconds = 12;
 
 /** Processes of several releases on the same stores. */
@@ -20,7 +20,7 @@ export type RollingCluster = {
   readonly migrate: (release: string) => Promise<string>;
   readonly addApi: (release: string) => Promise<string>;
   readonly addWorker: (release: string) => Promise<ServiceProcess>;
-  /** As a deployment does it. Gives the seconds until its process was gone, and how it ended. */
+  /** Sends SIGTERM, as a deployment does. Returns the seconds until exit and the exit code. */
   readonly terminate: (worker: ServiceProcess) => Promise<{ seconds: number; code: number | null }>;
   readonly newPartner: (release: string, url: string) => Promise<RecordingPartner>;
   readonly stop: () => Promise<void>;
@@ -32,7 +32,7 @@ export async function startRollingCluster(firstRelease: string): Promise<Rolling
   const environment = {
     ...stores.environment,
     INLET_S3_ENDPOINT: storage.address,
-    INLET_ROOM_BYTES: String(roomBytes),
+    INLET_ROOM_BYTES: String(stagingTableBytes),
     INLET_PURGE_SECONDS: '1',
     INLET_SHUTDOWN_GRACE_SECONDS: String(graceSeconds),
   };
@@ -73,7 +73,7 @@ export async function startRollingCluster(firstRelease: string): Promise<Rolling
   };
 }
 
-/** How many loads a worker has brought to their end, by its own log. */
-export function loadsSettledBy({ logFile }: ServiceProcess): number {
+/** The number of loads that a worker has published, from its log. */
+export function loadsPublishedBy({ logFile }: ServiceProcess): number {
   return readFileSync(logFile, 'utf8').split(/"committed":true,"msg":"loads (?:settled|published)"/).length - 1;
 }

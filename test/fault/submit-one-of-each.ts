@@ -4,8 +4,8 @@ import type { ModelRow } from '../support/warehouse-model.ts';
 import type { FaultPartner } from './fault-partner.ts';
 import { firstMember } from './known-devices.ts';
 
-/** Loads of so many bytes and more get a room: some of the files below are larger, some smaller. */
-export const roomBytes = 600;
+/** Loads of at least this size get their own staging tables. Some of the files below are larger, some smaller. */
+export const stagingTableBytes = 600;
 
 /** Rows of consecutive devices. */
 export const rows = (from: number, to: number, attributes: readonly number[], isDelete = false): ModelRow[] =>
@@ -15,14 +15,14 @@ export const members = (from: number, to: number, event = ''): ModelFile => ({
   flaw: null,
 });
 
-/** Everything that a partner can ask for, once, so that a worker passes every point that there is. */
+/** Submits one request of each kind, so that a worker passes every failpoint. */
 export async function submitOneOfEach(partner: FaultPartner): Promise<void> {
   const [a, b, c] = partner.attributes;
   const cleared = await partner.createAudience([members(0, 3), members(2, 5, 'click')]);
   await partner.importFiles('merge', [rows(0, 3, [a, b]), rows(2, 5, [b])]);
   await partner.importFiles('merge', [rows(0, 30, [a, c])]);
   await partner.importFiles('replace', [rows(3, 8, [b]), rows(5, 9, [b])]);
-  await partner.importNonsense();
+  await partner.importInvalidFile();
   await partner.importFromOwnBucket([rows(20, 24, [c]), rows(22, 30, [c])]);
   // More steps than a lane takes in one turn.
   for (let n = 0; n < 11; n++) await partner.importNothing();

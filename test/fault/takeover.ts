@@ -4,16 +4,16 @@ import { waitUntil } from '../support/wait-until.ts';
 import { attemptAt, holderOf } from './file-holder.ts';
 import { startTestCluster } from './test-cluster.ts';
 
-// How long it takes until what a worker was at runs elsewhere, when it is killed or stands still. Each time a new file, which
-// comes so slowly that it is under way for as long as it takes.
+// Measures how long it takes another worker to claim the file of a worker that is killed or suspended. The file downloads so
+// slowly that it is still loading at that time.
 
-/** A worker that has just come does not look yet: with so many, one always does. */
+/** A new worker does not check the liveness of others at first. With four workers, at least one always does. */
 const workerCount = 4;
 
 export type Takeovers = {
-  /** Seconds from the end of the worker that has the file until another has it. */
+  /** Seconds from the signal to the file's worker until another worker claims the file. */
   readonly takeOver: (how: 'SIGKILL' | 'SIGSTOP') => Promise<number>;
-  /** What the auditor says. */
+  /** The auditor's findings. */
   readonly audit: () => Promise<string[]>;
   readonly stop: () => Promise<void>;
 };

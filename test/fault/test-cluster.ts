@@ -9,7 +9,7 @@ import { insertKnownMembers } from './known-devices.ts';
 
 type ApiProcess = ServiceProcess & { readonly url: string };
 
-/** Api and workers as real processes, with a proxy between them and every server. */
+/** API and worker processes, with a proxy between them and every server. */
 export type TestCluster = {
   readonly stores: TestStores;
   readonly url: string;
@@ -20,7 +20,7 @@ export type TestCluster = {
   readonly addWorker: (settings?: Readonly<Record<string, string>>) => Promise<ServiceProcess>;
   readonly addApi: () => Promise<ApiProcess>;
   readonly newPartner: () => Promise<FaultPartner>;
-  /** What the auditor says when all is quiet; empty when all is well. */
+  /** The auditor's findings once no work is left. */
   readonly auditAtEnd: (partners: readonly FaultPartner[], seconds?: number) => Promise<string[]>;
   readonly unexpectedExits: () => string[];
   readonly stop: () => Promise<void>;
@@ -32,9 +32,9 @@ export async function startTestCluster(
     topology: Topology;
     workers: number;
     settings?: Readonly<Record<string, string>>;
-    /** Where its processes come from, if not from here. */
+    /** The source tree of the processes. Defaults to this one. */
     tree?: string;
-    /** On which servers it stands, if not on those of the stack. */
+    /** Defaults to new databases on the stack's servers. */
     stores?: TestStores;
   },
 ): Promise<TestCluster> {
@@ -56,7 +56,7 @@ export async function startTestCluster(
     INLET_PARTNER_S3_ENDPOINT: storage.address,
     ...options.settings,
   };
-  // The test itself sees the servers as they are.
+  // The test itself bypasses the proxies.
   const deps = await wireUp(stores);
   const apis = new Set<ApiProcess>();
   const addApi = async (): Promise<ApiProcess> => {
@@ -97,9 +97,9 @@ export async function startTestCluster(
   };
 }
 
-/** One that is killed has no exit code; one that is stopped ends with 0. */
+/** A killed process has no exit code; a stopped one exits with 0. */
 function unexpectedExit({ child, logFile }: ServiceProcess): string[] {
   return (child.exitCode ?? 0) === 0
     ? []
-    : [`a process has died by itself with code ${child.exitCode}: see ${logFile}`];
+    : [`a process exited unexpectedly with code ${child.exitCode}: see ${logFile}`];
 }

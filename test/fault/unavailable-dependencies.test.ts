@@ -26,7 +26,9 @@ describe('while a dependency is unavailable', () => {
 
   const submit = async (): Promise<void> => {
     const [a] = partner.attributes;
-    await partner.importFiles('merge', [[{ device: device(partner.asked.length), isDelete: false, attributes: [a] }]]);
+    await partner.importFiles('merge', [
+      [{ device: device(partner.submitted.length), isDelete: false, attributes: [a] }],
+    ]);
   };
   const whileItIs = async (proxies: readonly Proxy[], trouble: Trouble, act: () => Promise<void>): Promise<void> => {
     for (const proxy of proxies) proxy.make(trouble);

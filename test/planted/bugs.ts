@@ -69,7 +69,7 @@ export const bugs: readonly Bug[] = [
       [".where('status', 'in', statusesBefore(status))", ".where('status', 'in', [...statusesBefore(status), status])"],
     ],
     stopAt: 'before lanes.finishImport',
-    reports: /ended before one that was asked for earlier/,
+    reports: /finished before an earlier job/,
   },
   {
     name: 'a clear does not start a new generation',
@@ -81,7 +81,7 @@ export const bugs: readonly Bug[] = [
         '.values({ audience_id: audienceId, generation: generation + 1,',
       ],
     ],
-    reports: /member .* nobody asked for it|rows of generations|uploaded/,
+    reports: /member .* unexpected|rows of cleared generations|uploaded/,
   },
   {
     name: 'a clear does not cancel waiting jobs',
@@ -89,7 +89,7 @@ export const bugs: readonly Bug[] = [
     changes: [['    await cancelJobs(tx, scope.partnerId, audienceId);\n', '    void cancelJobs;\n']],
     stopAt: 'before files.commit',
     meanwhile: 'clear',
-    reports: /not ended|file .* is open|a token is left|status/,
+    reports: /not finished|file .* is open|leftover token|status/,
   },
   {
     name: 'a clear cancels the jobs of other audiences',
@@ -108,7 +108,7 @@ export const bugs: readonly Bug[] = [
     name: 'a lane runs the newest job first',
     within: postgres,
     changes: [[".orderBy('job.seq')", ".orderBy('job.seq', 'desc')"]],
-    reports: /ended before one that was asked for earlier/,
+    reports: /finished before an earlier job/,
   },
   {
     name: 'a tenant filter is missing: a lane runs jobs of any partner',
@@ -125,7 +125,7 @@ export const bugs: readonly Bug[] = [
         "await new Promise(() => undefined); return { do: 'rest' };",
       ],
     ],
-    reports: /a token is left|not ended/,
+    reports: /leftover token|not finished/,
   },
   {
     name: 'a file without an accepted row succeeds',
@@ -169,7 +169,7 @@ export const bugs: readonly Bug[] = [
     name: 'loads are published on one shard only',
     within: clickhouse,
     changes: [['return Promise.all(engine.shards.map(', 'return Promise.all(engine.shards.slice(0, 1).map(']],
-    reports: /missing|staged|left/,
+    reports: /missing|staged|leftover/,
   },
   {
     name: 'members are published under another partner',
@@ -187,7 +187,7 @@ export const bugs: readonly Bug[] = [
     name: 'a replace import keeps earlier rows',
     within: clickhouse,
     changes: [[' AND version < {version: UInt64}`,', ' AND version < {version: UInt64} AND false`,']],
-    reports: /attribute and device .* nobody asked for it/,
+    reports: /attribute and device .* unexpected/,
   },
   {
     name: 'a delete keeps rows',
@@ -198,7 +198,7 @@ export const bugs: readonly Bug[] = [
         "DELETE IN PARTITION ID '${rows.partnerId}' WHERE ${condition} AND false`",
       ],
     ],
-    reports: /attribute and device .* nobody asked for it/,
+    reports: /attribute and device .* unexpected/,
   },
   {
     name: 'an earlier job overwrites a later one',
@@ -216,7 +216,7 @@ export const bugs: readonly Bug[] = [
     name: 'cleared generations are never purged',
     within: 'src/usecases',
     changes: [['if (toPurge.length > 0) await deps.audienceWarehouse.purge(toPurge, signal);', 'void signal;']],
-    reports: /rows of generations that were cleared/,
+    reports: /rows of cleared generations/,
   },
   {
     name: 'every unique device counts as matched',
@@ -250,6 +250,6 @@ export const bugs: readonly Bug[] = [
     name: 'a lane starts a job while the previous one runs',
     within: `${postgres}/lane/`,
     changes: [[".where('job.status', 'in', openStatuses)", ".where('job.status', '=', 0)"]],
-    reports: /not ended|ended before/,
+    reports: /not finished|finished before/,
   },
 ];

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
 import { stopAt } from '../../src/entry/failpoints.ts';
 import type { FaultPartner } from '../fault/fault-partner.ts';
-import { submitOneOfEach, members, roomBytes } from '../fault/submit-one-of-each.ts';
+import { submitOneOfEach, members, stagingTableBytes } from '../fault/submit-one-of-each.ts';
 import { type TestCluster, startTestCluster } from '../fault/test-cluster.ts';
 import { copyTree } from '../gates/tree-copy.ts';
 import { device } from '../support/device-id.ts';
@@ -15,13 +15,13 @@ import { withBug } from './with-bug.ts';
 // Proves that the auditor detects bugs. Each bug is planted in a copy of the repository, whose processes then serve one request
 // of each kind; the auditor must report it. Without a bug it must report nothing.
 
-const settings = { INLET_ROOM_BYTES: String(roomBytes), INLET_PURGE_SECONDS: '1' };
+const settings = { INLET_ROOM_BYTES: String(stagingTableBytes), INLET_PURGE_SECONDS: '1' };
 /** Longer than every request takes without a bug. */
 const patienceSeconds = 40;
 
 /** A bug can make a request wait forever. */
-async function withTimeout(asking: Promise<void>): Promise<void> {
-  await Promise.race([asking.catch(() => undefined), pause(patienceSeconds * 1000, undefined, { ref: false })]);
+async function withTimeout(submitting: Promise<void>): Promise<void> {
+  await Promise.race([submitting.catch(() => undefined), pause(patienceSeconds * 1000, undefined, { ref: false })]);
 }
 
 async function withSuspendedWorker(
@@ -36,7 +36,7 @@ async function withSuspendedWorker(
   const other = await partner.createAudience([members(0, 3)]);
   const stopped = (): Promise<boolean> =>
     Promise.resolve(readFileSync(`/proc/${victim.child.pid}/stat`, 'utf8').includes(') T '));
-  const ask = async (): Promise<void> => {
+  const submit = async (): Promise<void> => {
     await partner.createAudience([members(0, 4)]);
     if (meanwhile === 'clear') {
       await waitUntil('a worker is suspended', stopped, patienceSeconds);
@@ -45,11 +45,11 @@ async function withSuspendedWorker(
     }
     await submitOneOfEach(partner);
   };
-  const asking = ask();
-  asking.catch(() => undefined); // the audit below reports the failure
+  const submitting = submit();
+  submitting.catch(() => undefined); // the audit below reports the failure
   await waitUntil('a worker is suspended', stopped, patienceSeconds);
   await cluster.addWorker();
-  await withTimeout(asking);
+  await withTimeout(submitting);
   victim.child.kill('SIGCONT');
   return partner;
 }
