@@ -13,8 +13,8 @@ export type ApiKey = {
   readonly revokedAt: Date | null;
 };
 
-/** Settings of a key that an operator creates. */
-export type KeyWish = {
+/** Options for a new API key. */
+export type NewApiKey = {
   readonly name: string;
   /** Null: all scopes. */
   readonly scopes: readonly Scope[] | null;

@@ -8,8 +8,8 @@ const attributes = [
   { id: 1003, name: 'Golf', foreignKeys: ['1001'], isRetired: false },
 ];
 
-describe('the keys of a job', () => {
-  it('are the ids of all attributes when the file names ids', () => {
+describe('resolveKeys', () => {
+  it('resolves the IDs of all attributes when the file uses IDs', () => {
     expect(resolveKeys(attributes, keyType.attributeId)).toEqual([
       { key: '1001', attributeId: 1001 },
       { key: '1002', attributeId: 1002 },
@@ -17,7 +17,7 @@ describe('the keys of a job', () => {
     ]);
   });
 
-  it('are the foreign keys, also one that looks like an id, when the file names those', () => {
+  it('resolves foreign keys, even one that resembles an ID, when the file uses foreign keys', () => {
     expect(resolveKeys(attributes, keyType.foreignKey)).toEqual([
       { key: 'sport', attributeId: 1001 },
       { key: 'sports', attributeId: 1001 },
@@ -25,7 +25,7 @@ describe('the keys of a job', () => {
     ]);
   });
 
-  it.each(Object.values(keyType))('are none for a partner without attributes (key type %s)', (type) => {
+  it.each(Object.values(keyType))('returns nothing for a partner without attributes (key type %s)', (type) => {
     expect(resolveKeys([], type)).toEqual([]);
   });
 });

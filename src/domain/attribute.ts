@@ -9,7 +9,7 @@ export type Attribute = {
   readonly isRetired: boolean;
 };
 
-/** A value of the keys column, and the attribute that it refers to for this partner. */
+/** A value of the keys column, and the partner's attribute that it refers to. */
 export type ResolvedKey = { readonly key: string; readonly attributeId: number };
 
 export function resolveKeys(attributes: readonly Attribute[], type: KeyType): ResolvedKey[] {

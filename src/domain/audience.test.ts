@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { audienceStatus } from './audience.ts';
 
-describe('the status of an audience', () => {
+describe('audience status', () => {
   it.each([
     { files: [], status: 2 },
     { files: [0], status: 0 },
@@ -14,7 +14,7 @@ describe('the status of an audience', () => {
     { files: [2, 3], status: 3 },
     { files: [1, 2, 3], status: 1 },
     { files: [0, 2, 3], status: 1 },
-  ])('with files of status $files is $status', ({ files, status }) => {
+  ])('is $status for files of status $files', ({ files, status }) => {
     const present = { 0: files.includes(0), 1: files.includes(1), 2: files.includes(2), 3: files.includes(3) };
     expect(audienceStatus(present)).toBe(status);
   });

@@ -5,13 +5,13 @@ import { intoBatches } from './job.ts';
 const mebibyte = 1024 * 1024;
 const files = (...sizes: number[]): { size: number }[] => sizes.map((size) => ({ size }));
 
-describe('files that are loaded together', () => {
-  it('are small; a large one is alone', () => {
+describe('batches', () => {
+  it('group small files and keep a large file alone', () => {
     const batches = intoBatches(files(10, mebibyte + 1, 20, mebibyte, 3 * mebibyte));
     expect(batches).toEqual([files(10, 20, mebibyte), files(mebibyte + 1), files(3 * mebibyte)]);
   });
 
-  it('are at most 250, and at most 64 MiB', () => {
+  it('hold at most 250 files and 64 MiB', () => {
     expect(intoBatches(files(...Array.from({ length: 501 }, () => 1))).map(({ length }) => length)).toEqual([
       250, 250, 1,
     ]);
@@ -20,7 +20,7 @@ describe('files that are loaded together', () => {
     ]);
   });
 
-  it('are each in one batch, in their order within it', () => {
+  it('contain each file once, in order', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 2 * mebibyte }), { maxLength: 600 }), (sizes) => {
         const given = sizes.map((size, place) => ({ size, place }));

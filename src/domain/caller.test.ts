@@ -8,7 +8,7 @@ const callerWith = (...given: Scope[]): Caller => ({
 });
 
 describe('a caller', () => {
-  it.each(scopes)('may do what needs %s with a key for that alone, and nothing else', (scope) => {
+  it.each(scopes)('with only the scope %s can use that scope and no other', (scope) => {
     const caller = callerWith(scope);
     expect(() => requireScope(caller, scope)).not.toThrow();
     expect(() => requireScope(caller, 'any')).not.toThrow();
@@ -17,17 +17,17 @@ describe('a caller', () => {
     }
   });
 
-  it('may do nothing with a key for nothing', () => {
+  it('without scopes can do nothing', () => {
     for (const scope of scopes) expect(() => requireScope(callerWith(), scope)).toThrow(/scope_missing/);
   });
 });
 
 describe('the scopes of a key', () => {
-  it('are all of them when none is stated', () => {
+  it('are all scopes when none are specified', () => {
     expect(toScopes(null)).toEqual(scopes);
   });
 
-  it('are those that are stated and known', () => {
+  it('are the specified scopes that are known', () => {
     expect(toScopes(['audience:read'])).toEqual(['audience:read']);
     expect(toScopes([])).toEqual([]);
     expect(toScopes(['audience:delete', 'admin', '*', 'toString', 'audience:write'])).toEqual(['audience:write']);

@@ -23,7 +23,7 @@ export function toScopes(kept: readonly string[] | null): readonly Scope[] {
 }
 
 /** The message is the same for every cause. The key's holder, if known, is only for the audit log. */
-export class RefusedKey extends Failure {
+export class InvalidApiKey extends Failure {
   readonly holder: Pick<Caller, 'partner' | 'keyId'> | null;
 
   constructor(holder: Pick<Caller, 'partner' | 'keyId'> | null) {

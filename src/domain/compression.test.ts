@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { expectGzip, requireCompressedForPrefix } from './file-failure.ts';
 
 describe('the field "compressed"', () => {
-  it('is needed for what can only be a prefix', () => {
+  it('is required for a path that can only be a prefix', () => {
     expect(() => requireCompressedForPrefix('day/', null)).toThrow(
       expect.objectContaining({
         code: 'compressed_required',
@@ -16,12 +16,12 @@ describe('the field "compressed"', () => {
     ['day/', false],
     ['day', null],
     ['day/a.csv', null],
-  ])('may be as it is for %s: %s', (filePath, compressed) => {
+  ])('may be omitted or set for %s: %s', (filePath, compressed) => {
     expect(() => requireCompressedForPrefix(filePath, compressed)).not.toThrow();
   });
 });
 
-describe('whether a file should be gzipped', () => {
+describe('expectGzip', () => {
   it.each([
     { compressed: true, key: 'acme/a.csv', isSingle: true, gzip: true },
     { compressed: true, key: 'acme/a.csv', isSingle: false, gzip: true },
@@ -35,7 +35,7 @@ describe('whether a file should be gzipped', () => {
     expect(expectGzip(compressed, file)).toBe(gzip);
   });
 
-  it('cannot be told for a path that turned out to be a prefix', () => {
+  it('fails for a path that turns out to be a prefix', () => {
     expect(() => expectGzip(null, { key: 'acme/day/a.csv.gz', isSingle: false })).toThrow(
       expect.objectContaining({ code: 'compressed_required' }),
     );

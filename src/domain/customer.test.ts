@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { toCustomerName } from './customer.ts';
 import { Failure } from './failure.ts';
 
-describe('the name of a customer', () => {
-  it.each(['A', 'Acme & Sons, Ltd.', 'Обувь', '靴', 'x'.repeat(100), '👟'.repeat(100)])('may be %j', (name) => {
+describe('a customer name', () => {
+  it.each(['A', 'Acme & Sons, Ltd.', 'Обувь', '靴', 'x'.repeat(100), '👟'.repeat(100)])('can be %j', (name) => {
     expect(toCustomerName(name)).toBe(name);
   });
 
-  it.each([' Acme', 'Acme  ', '\tAcme\n', '\u00a0Acme\u3000'])('is kept without the space around it: %j', (text) => {
+  it.each([' Acme', 'Acme  ', '\tAcme\n', '\u00a0Acme\u3000'])('is trimmed: %j', (text) => {
     expect(toCustomerName(text)).toBe('Acme');
   });
 
-  it('keeps the space and the case inside', () => {
+  it('keeps inner whitespace and case', () => {
     expect(toCustomerName(' Acme  shoes ')).toBe('Acme  shoes');
   });
 
@@ -20,7 +20,7 @@ describe('the name of a customer', () => {
   });
 
   it.each(['', ' ', '\n\t', 'x'.repeat(101), '👟'.repeat(101), 'Ac\nme', 'Ac\u0000me', 'Ac\u0085me'])(
-    'may not be %j',
+    'cannot be %j',
     (text) => {
       expect(() => toCustomerName(text)).toThrow(Failure);
       expect(() => toCustomerName(text)).toThrow(/^invalid_request: .*1 to 100 characters/);

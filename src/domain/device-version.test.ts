@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { versionsOfJob } from './job.ts';
 
 describe('the versions of a job', () => {
-  it('let an add win over a delete of the same job', () => {
+  it('let an add win over a delete in the same job', () => {
     const { ofAdds, ofDeletes } = versionsOfJob(7);
     expect(ofAdds).toBeGreaterThan(ofDeletes);
   });
 
-  it('let everything of a later job win over everything of an earlier one', () => {
+  it('let every row of a later job win over every row of an earlier one', () => {
     const place = fc.integer({ min: 1, max: 2 ** 51 });
     fc.assert(
       fc.property(place, (seq) => {

@@ -53,17 +53,17 @@ const failureOf = (...checks: (() => void)[]): unknown => {
   }
 };
 
-describe('several checks of one request', () => {
-  it('fail as none, when none fails', () => {
+describe('requireAll', () => {
+  it('passes when every check passes', () => {
     expect(failureOf(() => undefined)).toBeNull();
     expect(failureOf()).toBeNull();
   });
 
-  it('fail as the one that fails, unchanged', () => {
+  it('throws a single failure unchanged', () => {
     expect(failureOf(() => undefined, fails(region))).toBe(region);
   });
 
-  it('fail in the words of the first, with the fields of all in their order', () => {
+  it('throws the first failure with the invalid fields of all, in order', () => {
     const failure = failureOf(fails(path), () => undefined, fails(region));
     expect(failure).toBeInstanceOf(Failure);
     expect(failure).toMatchObject({
@@ -73,8 +73,8 @@ describe('several checks of one request', () => {
     });
   });
 
-  it('hide nothing that is no failure', () => {
-    const bug = new TypeError('a mistake of ours');
+  it('rethrows an error that is not a failure', () => {
+    const bug = new TypeError('bug');
     expect(failureOf(fails(path), fails(bug))).toBe(bug);
   });
 });

@@ -10,12 +10,12 @@ describe('canonical JSON', () => {
     expect(canonicalJson(one)).toBe('{"a":{"c":null,"d":[1,{"x":3,"y":2}]},"b":1}');
   });
 
-  it('depends on the order of lists, and leaves out what is undefined', () => {
+  it('preserves the order of lists and omits undefined fields', () => {
     expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
     expect(canonicalJson({ a: undefined, b: 1 })).toBe('{"b":1}');
   });
 
-  it('tells any two values apart that JSON tells apart', () => {
+  it('differs for any two values that differ in JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));

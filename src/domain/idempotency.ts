@@ -5,7 +5,7 @@ export type IdempotentRequest = {
   /** Fingerprints of the request. The first is stored; the others use older secrets. */
   readonly fingerprints: readonly [Uint8Array, ...Uint8Array[]];
   /** Called when the response is replayed and nothing runs. */
-  readonly noteReplay: () => void;
+  readonly onReplay: () => void;
 };
 
 /** Decision 31. After this time the same key starts a new request. */

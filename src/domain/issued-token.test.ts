@@ -11,8 +11,8 @@ const rules: TokenRules = {
 const claims = { iat: 1_000, exp: 4_600, aud: 'inlet', org: 'Acme', partner: 'one' };
 const bearer = { partner: 'one', customer: 'Acme' };
 
-describe('a token of an issuer', () => {
-  it('speaks for the customer and the partner in the claims that are configured', () => {
+describe('a user token from an issuer', () => {
+  it('represents the customer and partner in the configured claims', () => {
     expect(validateToken({ typ: 'at+jwt' }, claims, rules, 1_000)).toEqual({ bearer });
     expect(validateToken({ typ: 'at+jwt' }, claims, { ...rules, partner: { name: 'two' } }, 1_000)).toEqual({
       bearer: { ...bearer, partner: 'two' },
@@ -30,7 +30,7 @@ describe('a token of an issuer', () => {
       good: [undefined, 'JWT', 'jwt', 'application/jwt'],
       bad: ['at+jwt', 'logout+jwt', '', 1, null],
     },
-  ] as const)('of the type $type says so in its header', ({ type, good, bad }) => {
+  ] as const)('must declare the type $type in its header', ({ type, good, bad }) => {
     for (const typ of good) expect(validateToken({ typ }, claims, { ...rules, type }, 1_000)).toEqual({ bearer });
     for (const typ of bad) {
       expect(validateToken({ typ }, claims, { ...rules, type }, 1_000)).toEqual({ rejection: 'wrong token type' });
@@ -57,14 +57,14 @@ describe('a token of an issuer', () => {
     expect('rejection' in validation && validation.rejection).toMatch(rejection);
   });
 
-  it('does not find a claim in what every object has', () => {
+  it('does not read a claim from the object prototype', () => {
     const inherited = { ...rules, customerClaim: 'toString', partner: { claim: 'constructor' } };
     expect(validateToken({ typ: 'at+jwt' }, claims, inherited, 1_000)).toEqual({
       rejection: 'partner claim is missing',
     });
   });
 
-  it('has three parts, which no token of ours has', () => {
+  it('is recognized by its three parts, which no Inlet token has', () => {
     expect(isJwt('a.b-_.c')).toBe(true);
     for (const other of [
       'inletu_abc',

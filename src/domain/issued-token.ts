@@ -46,7 +46,7 @@ export function validateToken(
   if (exp - iat > rules.mostSeconds) return { rejection: 'lifetime exceeds INLET_OIDC_TOKEN_SECONDS' };
   // OpenID Connect Core 3.1.3.7: an ID token with additional audiences must not be trusted unless they are known.
   if (rules.type === 'id-token' && ![aud].flat().every((one) => one === rules.audience)) {
-    return { rejection: 'it has other audiences' };
+    return { rejection: 'it has additional audiences' };
   }
   // A `cnf` claim requires proof of possession of a key (RFC 7800), which Inlet does not verify.
   if (cnf !== undefined) return { rejection: 'it requires proof of possession' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isIssuerAddress, isKeySetAddress } from './issued-token.ts';
 
-describe('the address of an issuer', () => {
+describe('an issuer URL', () => {
   it.each([
     'https://login.example',
     'https://login.example:8443/realms/one/',
@@ -29,7 +29,7 @@ describe('the address of an issuer', () => {
     expect(isIssuerAddress(address)).toBe(false);
   });
 
-  it('is without TLS for its keys only if it is so itself', () => {
+  it('can have a key set without TLS only if it uses none itself', () => {
     expect(isKeySetAddress('https://keys.example/v1?tenant=a', 'https://login.example')).toBe(true);
     expect(isKeySetAddress('http://127.0.0.1/keys', 'http://127.0.0.1')).toBe(true);
     expect(isKeySetAddress('http://127.0.0.1/keys', 'https://login.example')).toBe(false);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failureOfJob } from './job-outcome.ts';
 
-describe('the end of a job', () => {
+describe('the failure of a job', () => {
   it.each([
     [{ failedFiles: 0, cancelledFiles: 0, loadedFiles: 3 }, undefined],
     [{ failedFiles: 0, cancelledFiles: 0, loadedFiles: 0 }, undefined],

@@ -3,8 +3,8 @@ import { jobStatus, openStatuses, statusesBefore } from './job.ts';
 
 const { pending, running, done, failed } = jobStatus;
 
-describe('the statuses of a job', () => {
-  it('have the numbers of the spec', () => {
+describe('job statuses', () => {
+  it('have the numbers of the specification', () => {
     expect(jobStatus).toEqual({ pending: 0, running: 1, done: 2, failed: 3 });
   });
 
@@ -17,7 +17,7 @@ describe('the statuses of a job', () => {
     expect(statusesBefore(to)).toEqual(from);
   });
 
-  it('are open until they are done or failed', () => {
+  it('are open until done or failed', () => {
     expect(openStatuses).toEqual([pending, running]);
   });
 

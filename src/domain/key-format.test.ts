@@ -18,12 +18,12 @@ const bytes = fc.uint8Array().map((list) => Buffer.from(list).toString('latin1')
 const oldKeys = letters(`${keyAlphabet}-_`, { minLength: 32, maxLength: 32 });
 
 describe('a key', () => {
-  it('stays as it is over releases, because keys are with partners', () => {
+  it('has a stable format across releases, because partners hold keys', () => {
     const key = formatKey('key', 'live', '0123456789ABCDEFGHIJKLMNOPQRSTUVW');
     expect(key).toBe('inlet_live_key_0123456789ABCDEFGHIJKLMNOPQRSTUVW2ueyTX');
   });
 
-  it('is read back to what it was made of', () => {
+  it('parses back into its parts', () => {
     fc.assert(
       fc.property(parts, ({ kind, environment, random }) => {
         expect(parseKey(formatKey(kind, environment, random))).toEqual({ kind, environment });
@@ -31,7 +31,7 @@ describe('a key', () => {
     );
   });
 
-  it('is known as one of its kind, and not of the other', () => {
+  it('is recognized as its own kind only', () => {
     fc.assert(
       fc.property(keys, (key) => {
         const kind = parseKey(key)?.kind;
@@ -40,7 +40,7 @@ describe('a key', () => {
     );
   });
 
-  it('is not known any more when one letter is another', () => {
+  it('is not recognized when one character is changed', () => {
     fc.assert(
       fc.property(keys, fc.nat(), fc.constantFrom(...`${keyAlphabet}_- \n`.split('')), (key, anywhere, letter) => {
         const place = anywhere % key.length;
@@ -53,7 +53,7 @@ describe('a key', () => {
     );
   });
 
-  it('is not known any more when two letters beside each other are swapped, or one is missing or doubled', () => {
+  it('is not recognized when two adjacent characters are swapped, or one is missing or doubled', () => {
     fc.assert(
       fc.property(keys, fc.nat(), (key, anywhere) => {
         const place = anywhere % (key.length - 1);
@@ -67,7 +67,7 @@ describe('a key', () => {
     );
   });
 
-  it('is alone: nothing may stand before or behind it', () => {
+  it('is not recognized with text before or after it', () => {
     fc.assert(
       fc.property(keys, fc.string({ minLength: 1 }), (key, more) => {
         expect([parseKey(key + more), parseKey(more + key)]).toEqual([null, null]);
@@ -75,7 +75,7 @@ describe('a key', () => {
     );
   });
 
-  it('is not found in any other text', () => {
+  it('is not recognized in any other text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), bytes, oldKeys), (text) => {
         expect(parseKey(text)).toBeNull();
@@ -84,17 +84,17 @@ describe('a key', () => {
     );
   });
 
-  it.each(['', 'Live', 'a_b', '1live', 'x'.repeat(17), 'ä', 'live\n'])('is not made for the environment %j', (name) => {
+  it.each(['', 'Live', 'a_b', '1live', 'x'.repeat(17), 'ä', 'live\n'])('cannot have the environment %j', (name) => {
     expect(() => formatKey('key', name, 'x'.repeat(randomLength))).toThrow(/environment/);
   });
 
-  it.each(['', 'short', '!'.repeat(randomLength)])('is not made of the random part %j', (random) => {
+  it.each(['', 'short', '!'.repeat(randomLength)])('cannot have the random part %j', (random) => {
     expect(() => formatKey('key', 'live', random)).toThrow(Error);
   });
 });
 
-describe('a key of the format before', () => {
-  it('is known as one of its kind, and is none of the new format', () => {
+describe('a key of the previous format', () => {
+  it('is recognized as its own kind and is not parsed as the new format', () => {
     fc.assert(
       fc.property(oldKeys, (random) => {
         expect(kinds.filter((kind) => mayBeKey(kind, `inlet_${random}`))).toEqual(['key']);
@@ -112,8 +112,8 @@ describe('a key of the format before', () => {
   );
 });
 
-describe('a line of a log', () => {
-  it('does not show a key that stands in it, whatever stands around it', () => {
+describe('hideKeys', () => {
+  it('masks a key in a log line, whatever surrounds it', () => {
     const around = letters('"/ :={}\\é', { minLength: 0, maxLength: 5 });
     const all = fc.oneof(
       keys,
@@ -127,11 +127,11 @@ describe('a line of a log', () => {
     );
   });
 
-  it('hides one whose checksum is wrong too', () => {
+  it('masks a key with a wrong checksum', () => {
     expect(hideKeys(`GET /x/inlet_live_key_${'a'.repeat(39)}?`)).toBe('GET /x/[key]?');
   });
 
-  it('leaves everything else as it is', () => {
+  it('leaves other text unchanged', () => {
     for (const line of [
       '',
       'inlet',

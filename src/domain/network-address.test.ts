@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { isPublicAddress, mayReach, parseAddress, parseNetwork } from './network-address.ts';
 
-/** The same rule once more, in Node's words: what both say of any address must agree. */
+/** The same rule, implemented with Node's BlockList. Both must agree on every address. */
 const special4 = new BlockList();
 for (const [base, bits] of [
   ['0.0.0.0', 8],
@@ -43,7 +43,7 @@ const dotted = (bytes: Bytes4): string => bytes.join('.');
 const hex = (number: number): string => number.toString(16);
 const inGroups = ([a, b, c, d]: Bytes4): string => `${hex(a * 256 + b)}:${hex(c * 256 + d)}`;
 const byte = fc.integer({ min: 0, max: 255 });
-/** Any address, but often one near a border of the list above. */
+/** Any address, biased toward the boundaries of the list above. */
 const bytes4: fc.Arbitrary<Bytes4> = fc.oneof(
   fc.tuple(byte, byte, byte, byte),
   fc.tuple(fc.constantFrom(0, 10, 100, 127, 168, 169, 172, 192, 198, 203, 224), byte, byte, byte),
@@ -78,7 +78,7 @@ const groups8 = fc.oneof(
     .map(([one, two, others]) => [one, two, ...others]),
 );
 
-/** Every way to write eight groups: in full, with zeros in front, in capitals, and with each run of zeros left out. */
+/** Every notation for eight groups: in full, with leading zeros, in uppercase, and with each run of zeros omitted. */
 function spellingsOf(groups: readonly number[]): string[] {
   const written = groups.map(hex);
   const padded = written.map((text) => text.padStart(4, '0'));
@@ -93,8 +93,8 @@ function spellingsOf(groups: readonly number[]): string[] {
   return spellings;
 }
 
-describe('an address is public', () => {
-  it('for any IPv4 address exactly when Node’s list says so, in every form that leads to it', () => {
+describe('isPublicAddress', () => {
+  it('agrees with the BlockList on every IPv4 address, in every embedding', () => {
     const seen = new Set<boolean>();
     fc.assert(
       fc.property(bytes4, (bytes) => {
@@ -113,7 +113,7 @@ describe('an address is public', () => {
     expect(seen.size).toBe(2);
   });
 
-  it('for any IPv6 address exactly when Node’s list says so, in every spelling', () => {
+  it('agrees with the BlockList on every IPv6 address, in every notation', () => {
     const seen = new Set<boolean>();
     fc.assert(
       fc.property(groups8, (groups) => {
@@ -134,7 +134,7 @@ describe('an address is public', () => {
     expect(seen.size).toBe(2);
   });
 
-  it('never for a text that is no address, and reads nothing as one that Node does not', () => {
+  it('is false for text that is not an address, and parses nothing that Node does not', () => {
     const piece = fc.constantFrom(
       '1',
       '0',
@@ -167,15 +167,15 @@ describe('an address is public', () => {
   });
 
   it.each(['52.216.1.2', '8.8.8.8', '2600:1fa0:8000::1', '2a05:d050::1', '64:ff9b::52.216.1.2', '::ffff:52.216.1.2'])(
-    'for %s, at which a storage may be',
+    'is true for %s, a possible storage address',
     (text) => {
       expect(isPublicAddress(text)).toBe(true);
     },
   );
 });
 
-describe('a network of the configuration', () => {
-  it('opens its own addresses, in both spellings, and no others', () => {
+describe('a configured network', () => {
+  it('allows exactly its own addresses, in both notations', () => {
     const networks = ['127.0.0.1', '10.1.0.0/16', 'fd00:1::/32'].flatMap((text) => parseNetwork(text) ?? []);
     expect(networks).toHaveLength(3);
     for (const open of ['127.0.0.1', '::ffff:127.0.0.1', '10.1.255.255', 'fd00:1::9', '52.216.1.2']) {
@@ -197,7 +197,7 @@ describe('a network of the configuration', () => {
     'localhost',
     '10.0.0.0/8/8',
     ' 10.0.0.0/8',
-  ])('is not "%s"', (text) => {
+  ])('cannot be "%s"', (text) => {
     expect(parseNetwork(text)).toBeNull();
   });
 });

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { partnerNamePattern, prefixOfPartner, toBadRowShare } from './partner.ts';
 
-describe('the name of a partner', () => {
-  it.each(['ab', 'acme', 'acme-2', 'a-b-c', '42', '0a', 'x'.repeat(40)])('may be %s', (name) => {
+describe('a partner name', () => {
+  it.each(['ab', 'acme', 'acme-2', 'a-b-c', '42', '0a', 'x'.repeat(40)])('can be %s', (name) => {
     expect(name).toMatch(partnerNamePattern);
   });
 
@@ -23,11 +23,11 @@ describe('the name of a partner', () => {
     'acmé',
     'a.b',
     'a*',
-  ])('may not be %j', (name) => {
+  ])('cannot be %j', (name) => {
     expect(name).not.toMatch(partnerNamePattern);
   });
 
-  it('never makes one prefix the beginning of another', () => {
+  it("never produces a prefix that starts with another partner's prefix", () => {
     const name = fc
       .stringMatching(/^[a-z0-9]{1,4}(?:-[a-z0-9]{1,3}){0,2}$/)
       .filter((text) => partnerNamePattern.test(text));
@@ -38,7 +38,7 @@ describe('the name of a partner', () => {
     );
   });
 
-  it('is the folder of the partner', () => {
+  it("is the partner's prefix", () => {
     expect(prefixOfPartner('acme')).toBe('acme/');
   });
 });

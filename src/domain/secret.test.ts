@@ -6,7 +6,7 @@ import { Secret } from './secret.ts';
 const hidden = 'hunter2-hunter2';
 const options = { depth: Infinity, showHidden: true, showProxy: true, getters: true } as const;
 
-/** Every way in which a value usually ends in a log, a page or a message. */
+/** Every path by which a value usually reaches a log, a page or a message. */
 const waysOfPrinting: readonly { readonly way: string; readonly print: (secret: Secret) => unknown }[] = [
   { way: 'String()', print: String },
   { way: 'toString()', print: (secret) => secret.toString() },
@@ -34,7 +34,7 @@ const waysOfPrinting: readonly { readonly way: string; readonly print: (secret: 
 ];
 
 describe('a secret', () => {
-  it('gives its value to whoever asks for it by name', () => {
+  it('returns its value from reveal()', () => {
     expect(new Secret(hidden).reveal()).toBe(hidden);
   });
 
@@ -43,13 +43,13 @@ describe('a secret', () => {
   });
 
   it.each([String, (secret: Secret) => JSON.parse(JSON.stringify(secret)) as unknown, inspect])(
-    'says that something is hidden (%#)',
+    'prints a placeholder (%#)',
     (print) => {
       expect(print(new Secret(hidden))).toBe('[secret]');
     },
   );
 
-  it('looks the same whatever it hides', () => {
+  it('prints the same placeholder for every value', () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
         const secret = new Secret(value);

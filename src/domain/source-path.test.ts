@@ -6,7 +6,7 @@ import { isCertainlyPrefix, keyInPrefix } from './source-path.ts';
 
 const prefix = 'acme/';
 
-/** Strings that are made of the pieces from which attacks are made, so that the property meets them often. */
+/** Combines the building blocks of path attacks, so that the property covers them often. */
 const piece = fc.constantFrom(
   '..',
   '.',
@@ -30,30 +30,30 @@ const anyPath = fc.oneof(
   fc.string({ minLength: 1000, maxLength: 1100 }),
 );
 
-/** What became of a path: refused as it should be, a key that is safe, or what is wrong. */
-function fateOf(filePath: string): string {
+/** How a path is handled: rejected as intended, mapped to a safe key, or a description of the problem. */
+function outcomeOf(filePath: string): string {
   try {
     const key = keyInPrefix(prefix, filePath);
     if (key !== prefix + filePath || key === prefix) return `became ${key}`;
     if (!posix.normalize(key).startsWith(prefix)) return `left the prefix as ${key}`;
     return Buffer.byteLength(key) <= 1024 ? 'inside' : 'too long';
   } catch (error) {
-    return error instanceof Failure && error.code === 'invalid_file_path' ? 'refused' : `threw ${String(error)}`;
+    return error instanceof Failure && error.code === 'invalid_file_path' ? 'rejected' : `threw ${String(error)}`;
   }
 }
 
 describe('the key of a submitted path', () => {
-  it('is refused or stays inside of the prefix, whatever was submitted', () => {
+  it('is rejected or stays inside the prefix, whatever is submitted', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(anyPath, (filePath) => {
-        const fate = fateOf(filePath);
-        seen.add(fate);
-        expect(['inside', 'refused']).toContain(fate);
+        const outcome = outcomeOf(filePath);
+        seen.add(outcome);
+        expect(['inside', 'rejected']).toContain(outcome);
       }),
       { numRuns: 3000 },
     );
-    expect([...seen].toSorted()).toEqual(['inside', 'refused']);
+    expect([...seen].toSorted()).toEqual(['inside', 'rejected']);
   });
 
   it.each([
@@ -86,7 +86,7 @@ describe('the key of a submitted path', () => {
     '\uDFFF',
     'x'.repeat(1020),
     'é'.repeat(510),
-  ])('is refused for %j', (filePath) => {
+  ])('is rejected for %j', (filePath) => {
     expect(() => keyInPrefix(prefix, filePath)).toThrow(
       expect.objectContaining({
         code: 'invalid_file_path',
@@ -115,7 +115,7 @@ describe('the key of a submitted path', () => {
     'größe/日本語.csv',
     'x'.repeat(1019),
     'acme/a.csv',
-  ])('is the path behind the prefix, to the letter, for %j', (filePath) => {
+  ])('is the prefix plus the unchanged path for %j', (filePath) => {
     expect(keyInPrefix(prefix, filePath)).toBe(prefix + filePath);
   });
 });

@@ -19,7 +19,7 @@ const manifestSchema = z.object({
   takenAt: z.iso.datetime(),
   engineDatabase: z.string().regex(/^[a-z_][a-z0-9_]*$/),
   shards: z.int().positive(),
-  /** Of both databases: a backup must be restored by the release that wrote it. */
+  /** Migrations of both databases: a backup must be restored by the release that wrote it. */
   migrations: z.array(z.string()),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

@@ -39,7 +39,7 @@ describe('the configuration', () => {
     vi.unstubAllEnvs();
   });
 
-  it('takes networks for partner-owned buckets, none unless they are given', () => {
+  it('accepts networks for partner-owned buckets, none by default', () => {
     setEnvironment(needed);
     expect(partnerNetworksOf(readConfig())).toEqual([]);
     vi.stubEnv('INLET_PARTNER_S3_NETWORKS', '10.1.2.0/24, fd00:1::/32');
@@ -50,7 +50,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('needs only addresses, names and credentials; the rest has defaults', () => {
+  it('requires only addresses, names and credentials', () => {
     setEnvironment(needed);
     const config = readConfig();
     expect(config).toMatchObject({
@@ -81,7 +81,7 @@ describe('the configuration', () => {
     expect(config.INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY?.reveal()).toBe('admin-hunter2');
   });
 
-  it('turns numbers into numbers and limits into limits', () => {
+  it('parses numbers and limits', () => {
     setEnvironment({
       ...needed,
       INLET_API_PORT: '0',
@@ -102,7 +102,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('lets each protection of reports be turned off, and takes a key for them', () => {
+  it('accepts a report key and lets each protection be disabled', () => {
     setEnvironment({
       ...needed,
       INLET_REPORT_HIDE_UNDER: '0',
@@ -118,16 +118,16 @@ describe('the configuration', () => {
     expect(problemOf(readConfig)).toMatch(/INLET_REPORT_NOISE: [\s\S]*INLET_REPORT_KEY: must be 64/);
   });
 
-  it('names everything that is missing at once', () => {
+  it('reports all missing settings at once', () => {
     const problem = problemOf(readConfig);
     const required = Object.keys(needed).filter((name) => !name.startsWith('INLET_STORAGE_ADMIN_'));
     for (const name of required) expect(problem).toContain(`${name}: `);
     expect(problem).toContain('docs/configuration.md');
   });
 
-  it('names everything that is wrong at once, beside what is missing', () => {
+  it('reports all invalid settings together with the missing ones', () => {
     const wrong = {
-      INLET_S3_ENDPOINT: 'not an address',
+      INLET_S3_ENDPOINT: 'not a URL',
       INLET_S3_BUCKET: 'ab',
       INLET_API_PORT: '65536',
       INLET_LOG_LEVEL: 'loud',
@@ -144,12 +144,12 @@ describe('the configuration', () => {
     expect(named.toSorted()).toEqual([...Object.keys(wrong), 'INLET_S3_ACCESS_KEY_ID'].toSorted());
   });
 
-  it('never tells a secret in its complaint', () => {
-    setEnvironment({ ...secrets, INLET_LOG_LEVEL: 'loud', INLET_S3_ENDPOINT: 'hunter2 is no address' });
+  it('never includes a secret in an error message', () => {
+    setEnvironment({ ...secrets, INLET_LOG_LEVEL: 'loud', INLET_S3_ENDPOINT: 'hunter2 is not a URL' });
     expect(problemOf(readConfig)).not.toContain('hunter');
   });
 
-  it('never tells a secret when it is printed', () => {
+  it('never prints a secret', () => {
     setEnvironment(needed);
     const config = readConfig();
     expect(inspect(config, { depth: Infinity, showHidden: true }) + JSON.stringify(config)).not.toContain('hunter');

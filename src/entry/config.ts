@@ -174,7 +174,7 @@ const settings = z.object({
     'Composition reports flag counts below this value as `small`; 0 flags none.',
   ),
   INLET_REPORT_NOISE: countOrOff(defaultProtection.noise)
-    .refine((most) => most <= 10_000, 'must be at most 10000')
+    .refine((bound) => bound <= 10_000, 'must be at most 10000')
     .describe('Maximum noise added to counts in composition reports; 0 adds none.'),
   INLET_REPORT_ROUND_TO: countOrOff(defaultProtection.roundTo).describe(
     'Composition reports round counts down to a multiple of this value; 0 disables rounding.',

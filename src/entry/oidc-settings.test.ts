@@ -24,7 +24,7 @@ function wrongWith(settings: Readonly<Record<string, string>>): string[] {
 }
 
 describe('the settings of an issuer', () => {
-  it('are all there or none', () => {
+  it('are complete or absent', () => {
     expect(issuerOf(configSchema.parse(others))).toBeNull();
     expect(wrongWith(whole)).toEqual([]);
     for (const name of Object.keys(whole)) {
@@ -39,7 +39,7 @@ describe('the settings of an issuer', () => {
     ]);
   });
 
-  it('name a claim of the partner, or one partner, and not both', () => {
+  it('name either a partner claim or one partner, not both', () => {
     const { INLET_OIDC_PARTNER_CLAIM: _claim, ...rest } = whole;
     const config = configSchema.parse({ ...others, ...rest, INLET_OIDC_PARTNER: 'one' });
     expect(issuerOf(config)?.rules.partner).toEqual({ name: 'one' });
@@ -70,7 +70,7 @@ describe('the settings of an issuer', () => {
     ['INLET_OIDC_TOKEN_SECONDS', ['0', '-1', '604801', 'long']],
     ['INLET_OIDC_KEYS_SECONDS', ['0', '86401']],
     ['INLET_OIDC_NETWORKS', ['all', '10.0.0.1/8']],
-  ])('do not take %s as %j', (name, values) => {
+  ])('reject for %s each of %j', (name, values) => {
     for (const value of values) expect(wrongWith({ ...whole, [name]: value }), value).toContain(name);
   });
 });

@@ -29,8 +29,8 @@ describe('a repeated task', () => {
     await stop();
   });
 
-  it('goes on after a failure and tells of it', async () => {
-    const failure = new Error('the database is away');
+  it('continues after a failure and logs it', async () => {
+    const failure = new Error('database unavailable');
     const task = vi.fn<() => Promise<void>>(async () => undefined);
     task.mockRejectedValueOnce(failure);
     const { stop } = repeat(pause, task, log);
@@ -40,7 +40,7 @@ describe('a repeated task', () => {
     await stop();
   });
 
-  it('never runs twice at the same time', async () => {
+  it('never runs twice at once', async () => {
     const first = Promise.withResolvers<undefined>();
     const task = vi.fn<() => Promise<void>>(() => first.promise);
     const { stop } = repeat(pause, task, log);
@@ -52,7 +52,7 @@ describe('a repeated task', () => {
     await stop();
   });
 
-  it('stops at once while it pauses, and never runs again', async () => {
+  it('stops immediately during a pause and never runs again', async () => {
     const task = vi.fn<() => Promise<void>>(async () => undefined);
     const { stop } = repeat(pause, task, log);
     await stop();
@@ -61,7 +61,7 @@ describe('a repeated task', () => {
     expect(task).not.toHaveBeenCalled();
   });
 
-  it('is stopped only when the run that is going on has ended', async () => {
+  it('stops only after the current run has ended', async () => {
     const running = Promise.withResolvers<undefined>();
     const { stop } = repeat(pause, () => running.promise, log);
     await vi.advanceTimersByTimeAsync(pause);

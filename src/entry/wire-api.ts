@@ -51,7 +51,7 @@ export function apiDeps(connections: Connections, { engine, stage }: ConnectedEn
   const keys = instrumentPort('postgres', 'keys', postgresApiKeyStore(db));
   const audit = instrumentPort('postgres', 'audit', postgresAuditLog(db));
   const feed = postgresChangeFeed({ url: postgresUrl, name: `${name}-changes`, log });
-  const most = { ofProcess: config.INLET_MAX_FOLLOWERS, ofPartner: config.INLET_MAX_FOLLOWERS_PER_PARTNER };
+  const followerLimits = { ofProcess: config.INLET_MAX_FOLLOWERS, ofPartner: config.INLET_MAX_FOLLOWERS_PER_PARTNER };
   const composition = compositionDeps(connections, engine);
   return {
     ...stores,
@@ -73,7 +73,7 @@ export function apiDeps(connections: Connections, { engine, stage }: ConnectedEn
     canAssumeRoles: hasRoleIdentity(config),
     customers: instrumentPort('postgres', 'customers', postgresCustomerStore(db)),
     fingerprint: requestFingerprint(config.INLET_SEALING_KEYS),
-    following: followedRecords({ importLogs, audiences, feed, asCaller, most, log }),
+    following: followedRecords({ importLogs, audiences, feed, asCaller, limits: followerLimits, log }),
     streamSeconds: config.INLET_STREAM_SECONDS,
     composition,
     /** Stops computing reports and following records. Call it before the connections close. */

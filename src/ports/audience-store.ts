@@ -50,7 +50,7 @@ export interface AudienceStore {
   find(scope: AudienceScope, audienceId: number): Promise<Audience | null>;
   /** Marks of audiences of any partner, including their files. Omits audiences that do not exist. */
   marksOf(audienceIds: readonly number[]): Promise<readonly RecordMark[]>;
-  /** Newest first, those before the given ID. */
+  /** Audiences before the given ID, newest first. */
   list(scope: AudienceScope, page: { readonly beforeId: number; readonly limit: number }): Promise<readonly Audience[]>;
   /** With at most `limit` files of the live generation, in submission order. */
   findWithFiles(
@@ -92,7 +92,7 @@ export interface CompositionStore {
   find(audience: AudienceState, counting: Counting): Promise<StoredCounts | null>;
   /** Stores the counts, unless counts of the same or a later state are stored. */
   save(audience: AudienceState, counting: Counting, stored: StoredCounts): Promise<void>;
-  /** Runs it at most once at a time across all processes, per audience and counting. Returns null if it already runs. */
+  /** Runs the function at most once at a time across all processes, per audience and counting. Returns null if it is already running. */
   runAlone<T>(audience: AudienceState, counting: Counting, run: () => Promise<T>): Promise<T | null>;
   /** Attributes of all partners, including retired ones. */
   listAttributes(): Promise<readonly WarehouseAttribute[]>;

@@ -12,7 +12,7 @@ export interface ControlBackup {
    * continue. Ends with `resume` or with the process.
    */
   pause(patienceSeconds: number): Promise<Cut>;
-  /** Resumes publishing. Throws if a job ended during the pause all the same. */
+  /** Resumes publishing. Throws if a job ended in spite of the pause. */
   resume(): Promise<void>;
   /** Writes the control plane as it was at the cut. */
   dump(file: string): Promise<void>;

@@ -3,10 +3,10 @@ import type { Secret } from '../domain/secret.ts';
 
 /** Issues one kind of key: API keys, or user tokens. */
 export interface KeyIssuer {
-  /** A new key, to be shown once, and the hash that is kept. */
+  /** A new key, which is shown once, and its hash, which is stored. */
   issue(): { readonly key: Secret; readonly hash: Uint8Array };
   hash(key: string): Uint8Array;
-  /** False for a text that cannot be one of these keys, which is seen without asking anybody. */
+  /** False for a text that cannot be a key of this kind. Needs no database query. */
   mayHaveIssued(text: string): boolean;
 }
 
@@ -18,5 +18,5 @@ export interface Sealer {
   open(sealed: Sealed, context: string): string;
 }
 
-/** Of a request, with a secret of the service: it tells whether two are the same, and nothing else of them. */
+/** Keyed hash of a request: shows whether two requests are equal and reveals nothing else. */
 export type Fingerprint = (request: string) => IdempotentRequest['fingerprints'];

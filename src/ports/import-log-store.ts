@@ -19,8 +19,8 @@ export type NewDelete = {
   readonly keyType: KeyType;
   readonly keys: readonly string[];
   /**
-   * What the keys mean among all attributes of the partner; throws when one means nothing. Is called when the request is
-   * carried out: a repeated one has the answer of the first, whatever its keys mean by then.
+   * Resolves the keys among all of the partner's attributes; throws if a key is unknown. Called only when the request runs: a
+   * replayed request gets the first response, whatever its keys mean by then.
    */
   readonly attributeIdsIn: (attributes: readonly Attribute[]) => readonly number[];
 };
@@ -45,8 +45,8 @@ export interface ImportLogStore {
   find(partnerId: PartnerId, importLogId: number): Promise<ImportLog | null>;
   /** Marks of import logs of any partner. Omits logs that do not exist. */
   marksOf(importLogIds: readonly number[]): Promise<readonly RecordMark[]>;
-  /** The last ones, or the last before the given id; newest first. */
+  /** The newest logs, or the newest before the given ID; newest first. */
   listNewest(partnerId: PartnerId, limit: number, beforeId?: number): Promise<readonly ImportLog[]>;
-  /** Files in the order of their ids, which is the byte order of their keys. */
+  /** Files ordered by ID, which is the byte order of their object keys. */
   listFiles(partnerId: PartnerId, importLogId: number, page: FilePage): Promise<readonly LoadedFile[]>;
 }

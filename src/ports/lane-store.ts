@@ -5,7 +5,7 @@ import type { Load } from './load-stage.ts';
 import type { JobSource } from './object-store.ts';
 import type { DeviceCounts } from './warehouse.ts';
 
-/** The right to run a partner's lane, as the queue handed it out. */
+/** The right to run a partner's lane, as issued by the queue. */
 export type LaneToken = { readonly partnerId: PartnerId; readonly id: string; readonly retryCount: number };
 
 type Job = { readonly id: JobId; readonly partnerId: PartnerId; /** Position in the lane. */ readonly seq: number };
@@ -46,7 +46,7 @@ export type StagedLoad = {
   readonly publishAttempt: number;
 };
 
-/** An earlier holder of the lane claimed it and may still be publishing it. */
+/** True if an earlier holder of the lane claimed the load and may still be publishing it. */
 export function isTakenOver({ publishAttempt }: StagedLoad): boolean {
   return publishAttempt > 1;
 }
@@ -94,18 +94,18 @@ export type JobSummary = {
   /** Includes canceled files. */
   readonly failedFiles: number;
   readonly loadedFiles: number;
-  /** At most as many as a record holds. */
+  /** Limited to the number that a record can hold. */
   readonly errors: readonly ImportLogError[];
 };
 
 export interface LaneStore {
   /** Decides the next step and dispatches batches, in one transaction. See docs/architecture.md, "Lanes". */
-  nextStep(token: LaneToken, filesOut: number): Promise<LaneStep>;
+  nextStep(token: LaneToken, maxBatches: number): Promise<LaneStep>;
   /** Completes the token and sends a new one, behind those of other partners. */
   yieldLane(token: LaneToken): Promise<void>;
   /** Records the job's files and batches, once. */
   startImport(jobId: JobId, batches: readonly (readonly FileToLoad[])[]): Promise<void>;
-  /** The same, without the files already loaded into the generation. Returns how many are left to load. */
+  /** The same, without files already loaded into the generation. Returns the number of files left to load. */
   startAudienceLoad(job: AudienceJob, batches: readonly (readonly FileToLoad[])[]): Promise<number>;
   /** Records how much a delete removes, once. It cannot be counted after the delete. */
   startDelete(jobId: JobId, found: { readonly rows: number; readonly devices: number }): Promise<void>;

@@ -11,27 +11,27 @@ export type LoadTarget =
   | {
       readonly kind: 'attributes';
       readonly versions: JobVersions;
-      /** Published with the other loads of its job, all at once. */
+      /** Published together with the other loads of the job. */
       readonly isReplacing: boolean;
     }
   | { readonly kind: 'audience'; readonly audienceId: number; readonly generation: number };
 
-/** One attempt to load one batch of files. Every attempt has a load id of its own. */
+/** One attempt to load one batch of files. Every attempt has its own load ID. */
 export type Load = {
   readonly loadId: LoadId;
   readonly jobId: JobId;
   readonly partnerId: PartnerId;
   readonly target: LoadTarget;
-  /** Of its files, as they are stored. */
+  /** Stored (compressed) size of its files. */
   readonly bytes: number;
 };
 
 type FileToStage = { readonly fileId: number; readonly layout: RowLayout };
 
-/** A file of any size: its bytes flow through. */
+/** A file of any size, which is streamed. */
 export type StreamedFile = FileToStage & { readonly body: Readable; readonly isGzip: boolean };
 
-/** A small file, unpacked. */
+/** A small file, decompressed. */
 export type WholeFile = FileToStage & { readonly content: Uint8Array };
 
 type RejectCount = { readonly reason: RejectReason; readonly rows: number; readonly firstRow: number };
@@ -52,10 +52,10 @@ export type RejectedRow = {
 };
 
 export type RejectPage = {
-  /** The files, and the loads that brought them: a load may have brought others too. */
+  /** The files and the loads that staged them. A load can contain other files as well. */
   readonly fileIds: readonly number[];
   readonly loadIds: readonly LoadId[];
-  /** Only rows behind this one, in the order of file and row. */
+  /** Only rows after this one, ordered by file and row. */
   readonly after: { readonly fileId: number; readonly row: number };
   readonly limit: number;
 };
@@ -66,15 +66,15 @@ export interface LoadStage {
   stage(load: Load, file: StreamedFile, maxLineBytes: number, signal: AbortSignal): Promise<void>;
   /** The same for many small files together, as they arrive. */
   stageTogether(load: Load, files: AsyncIterable<WholeFile>, maxLineBytes: number, signal: AbortSignal): Promise<void>;
-  /** How far the engine is with a load that is being staged. */
+  /** Progress of a load that is being staged. */
   readSoFar(load: Load): Promise<{
     readonly rows: number;
-    /** Of these rows, after unpacking. */
+    /** Size of these rows, decompressed. */
     readonly bytes: number;
-    /** A bound for the lines, blank ones included: at least as many, at most a few times as many. */
+    /** Estimated number of lines, including blank ones: never too low, and at most a few times too high. */
     readonly rowsHandled: number;
   }>;
-  /** By file id; a file without any row is missing. */
+  /** By file ID. Omits files without rows. */
   countRows(loadId: LoadId): Promise<ReadonlyMap<number, LoadCounts>>;
   /** The first rejected rows of each file and reason, ordered by file and row. */
   listRejects(page: RejectPage): Promise<readonly RejectedRow[]>;
@@ -89,26 +89,26 @@ export interface LoadStage {
 export type ClaimedFile = {
   readonly fileId: number;
   readonly object: StoredObject;
-  /** Null: decided by the first bytes. */
+  /** Null: the first bytes decide. */
   readonly expectGzip: boolean | null;
 };
 
-/** A batch of files that this attempt may load, until another attempt claims it. Large files are alone in theirs. */
+/** A batch of files that this attempt may load, until another attempt claims it. A large file has its own batch. */
 export type BatchClaim = {
   readonly batchId: BatchId;
   readonly attempt: number;
   readonly source: JobSource;
   readonly load: Load;
   readonly files: readonly ClaimedFile[];
-  /** The share of bad rows that a file may have: 1 where they are skipped. */
+  /** The share of rejected rows that a file may have; 1 where rejected rows are skipped. */
   readonly badRowShare: number;
-  /** The load of the attempt before, which may have left something behind or may even still run. */
+  /** The previous attempt's load, which may have left data behind or may still be running. */
   readonly previousLoadId: LoadId | null;
 };
 
 /**
- * What became of a file of a batch. `staged` is the point of no return: the file is good and will be published.
- * `alone`: it has to be loaded in a batch of its own.
+ * The outcome of a file in a batch. `staged` is the point of no return: the file is valid and will be published. `alone`:
+ * the file must be loaded in a batch of its own.
  */
 export type FileOutcome =
   | { readonly is: 'staged'; readonly fileId: number; readonly counts: LoadCounts }
@@ -118,11 +118,11 @@ export type FileOutcome =
 export interface FileStore {
   /** Claims the batch with a new attempt and load ID. Returns null when nothing is left to stage. */
   claim(batchId: BatchId): Promise<BatchClaim | null>;
-  /** Notes how far a load is; it never goes back. False when the claim was lost, or its job cancelled. */
+  /** Records progress, which never decreases. Returns false if the claim was lost or the job canceled. */
   recordProgress(claim: BatchClaim, read: { readonly bytes: number; readonly rows: number } | null): Promise<boolean>;
-  /** Records what became of each file, all at once, and wakes the lane. False when the claim was lost. */
+  /** Records the outcomes of all files in one transaction, and wakes the lane. Returns false if the claim was lost. */
   commit(claim: BatchClaim, outcomes: readonly FileOutcome[]): Promise<boolean>;
-  /** Of these loads and jobs, those that are still going on. */
+  /** Returns the loads and jobs that are still running. */
   findLive(staged: { loadIds: readonly LoadId[]; jobIds: readonly JobId[] }): Promise<{
     readonly loadIds: ReadonlySet<LoadId>;
     readonly jobIds: ReadonlySet<JobId>;

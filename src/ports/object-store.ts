@@ -10,20 +10,20 @@ export type OpenedObject = {
   readonly isGzip: boolean;
   /** The first bytes of the content, uncompressed: enough to detect the row layout. */
   readonly head: Uint8Array;
-  /** All bytes of the object as they are stored. */
+  /** All bytes of the object as stored. */
   readonly body: Readable;
-  /** How many of the stored bytes have been taken from `body` so far. */
+  /** Number of stored bytes read from `body` so far. */
   readonly bytesRead: () => number;
 };
 
 export interface ObjectStore {
   /** The object with exactly this key. */
   find(key: string): Promise<StoredObject | null>;
-  /** The objects whose key begins with the prefix, in byte order, without "folder" objects, `limit` at the most. */
+  /** The objects whose key starts with the prefix, in byte order, without "folder" objects, at most `limit`. */
   list(prefix: string, limit: number): Promise<readonly StoredObject[]>;
-  /** Opens the object as it was listed; fails with `file_changed` when it is another one now. */
+  /** Opens the listed version of the object. Fails with `file_changed` if the object has changed since. */
   open(object: StoredObject, signal: AbortSignal): Promise<OpenedObject>;
-  /** A small object as it was listed, unpacked; null when that would be more than so many bytes. */
+  /** Reads the listed version of a small object and decompresses it. Returns null if it exceeds the byte limit. */
   read(
     object: StoredObject,
     maxBytes: number,
@@ -31,7 +31,7 @@ export interface ObjectStore {
   ): Promise<{ readonly isGzip: boolean; readonly content: Uint8Array } | null>;
 }
 
-/** Where the files of a job are. */
+/** Location of a job's files. */
 export type JobSource = {
   readonly jobId: JobId;
   readonly partnerId: PartnerId;
@@ -40,7 +40,7 @@ export type JobSource = {
 };
 
 export interface SourceStorage {
-  /** Gives the storage of the job's files for as long as `run` takes. */
+  /** Provides the storage of the job's files while `run` runs. */
   withObjects<T>(source: JobSource, run: (objects: ObjectStore) => Promise<T>): Promise<T>;
 }
 
@@ -51,9 +51,8 @@ export type StorageGrant = {
   readonly secretAccessKey: Secret;
 };
 
-/** `Grant` is null where the operator gives out the credentials. */
+/** `Grant` is null where the operator hands out the credentials. */
 export interface StorageProvisioner<Grant = StorageGrant> {
-  /** Gives storage credentials that can do nothing outside of the prefix. Repeating it gives the same credentials; not to be run
-   * twice at once for the same user. */
+  /** Creates credentials that are restricted to the prefix. Idempotent. Must not run concurrently for the same user. */
   provision(user: { readonly name: string; readonly prefix: string }): Promise<Grant>;
 }

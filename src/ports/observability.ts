@@ -1,12 +1,12 @@
 import type { BatchId, JobId, LoadId, PartnerId } from '../domain/ids.ts';
-/** What a use case may tell the operator: an event in plain words and the ids it concerns. */
+/** Messages for the operator: an event in plain words and the IDs that it concerns. */
 export interface Log {
   info(fields: Readonly<Record<string, unknown>>, event: string): void;
   warn(fields: Readonly<Record<string, unknown>>, event: string): void;
   error(fields: Readonly<Record<string, unknown>>, event: string): void;
 }
 
-/** What a piece of work belongs to. */
+/** The IDs that a unit of work concerns. */
 export type WorkIds = {
   readonly partnerId?: PartnerId;
   readonly jobId?: JobId;
@@ -15,6 +15,6 @@ export type WorkIds = {
 };
 
 export interface Trace {
-  /** Runs a piece of work under a name: its ids stand on every line of the log, and on a span where traces are kept. */
+  /** Runs a named unit of work. Its IDs are added to every log line and, if tracing is enabled, to a span. */
   span<T>(name: string, ids: WorkIds, run: () => Promise<T>): Promise<T>;
 }

@@ -4,21 +4,21 @@ import type { JobKind, JobStatus } from '../domain/job.ts';
 import type { Partner } from '../domain/partner.ts';
 import type { NewImport } from './import-log-store.ts';
 
-/** A partner's lane that has something to do, as an operator wants to see it. */
+/** A partner's lane with open jobs, for the operator. */
 export type LaneState = {
   readonly partnerId: PartnerId;
   readonly partner: string;
   readonly openJobs: number;
   readonly oldestJob: { readonly id: number; readonly kind: JobKind; readonly status: JobStatus; readonly since: Date };
   readonly files: { readonly open: number; readonly loading: number; readonly ended: number };
-  /** Whether somebody is at it: a worker moves it, it waits for a worker or a time, or it waits for its files. */
+  /** Whether a worker runs the lane, or what the lane waits for. */
   readonly is:
     | 'moving'
     | 'waiting for a worker'
     | 'waiting to be tried again'
     | 'waiting for its files'
     | 'without a token';
-  /** When it is tried again. */
+  /** Time of the next attempt. */
   readonly dueAt: Date | null;
 };
 
@@ -49,9 +49,9 @@ export type FileState = {
 };
 
 /**
- * What became of the wish to cancel a job. `never started`: it has no files and will have none; it ends as soon as the
- * jobs ahead of it have. `stopped`: files that were not staged have failed, and the lane ends the job; those that were go
- * on. The rest are refusals: it had ended, a delete had begun, no file was left to cancel.
+ * Result of canceling a job. `never started`: the job has no files and ends once the jobs ahead of it have ended.
+ * `stopped`: files that were not staged have failed, staged files are still published, and the lane ends the job. The
+ * others mean that nothing was canceled: the job had ended, a delete had begun, or no file was left to cancel.
  */
 export type Cancellation =
   | { readonly is: 'never started'; readonly hasEnded: boolean; readonly jobsAhead: number }
@@ -73,11 +73,11 @@ export type OriginalRequest =
     }
   | { readonly kind: 'delete' };
 
-export type JobRequest = { readonly status: JobStatus; readonly partner: Partner; readonly asked: OriginalRequest };
+export type JobRequest = { readonly status: JobStatus; readonly partner: Partner; readonly original: OriginalRequest };
 
-/** Over all partners: for operators only, never behind the API. */
+/** Covers all partners. For operators only; never exposed through the API. */
 export interface Operations {
-  /** The one whose oldest job waits longest comes first. */
+  /** Ordered by the age of the oldest open job, oldest first. */
   listLanes(limit: number): Promise<readonly LaneState[]>;
   /** Newest first. */
   listJobs(filter: {

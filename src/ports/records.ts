@@ -2,17 +2,17 @@ import type { LoadId, PartnerId } from '../domain/ids.ts';
 import type { FailureCode } from '../domain/failure-catalogue.ts';
 import type { JobStatus } from '../domain/job.ts';
 
-/** Another one when the record is another, and whether it has reached a final status. No data of the record is in it. */
+/** Changes whenever the record changes, and tells whether its status is final. Contains no data of the record. */
 export type RecordMark = { readonly id: number; readonly isFinal: boolean; readonly mark: string };
 
-/** Tells whose records have changed, some milliseconds later. It may miss some while it does not hear. */
+/** Reports whose records have changed, within milliseconds. May miss changes while its connection is down. */
 export interface ChangeFeed {
-  /** Null: whatever may have been missed, of anybody. With the first subscriber it begins to listen. */
+  /** Null: changes of any partner may have been missed. The first subscriber starts the listener. */
   subscribe(onChange: (partnerId: PartnerId | null) => void): void;
   isListening(): boolean;
 }
 
-/** One file of a job, as its partner may see it. */
+/** One file of a job, as shown to its partner. */
 export type LoadedFile = {
   readonly id: number;
   readonly path: string;

@@ -7,7 +7,7 @@ export interface AcceptedRequests {
   deleteExpired(limit: number): Promise<number>;
 }
 
-/** Of one key; or of all keys of a partner together, with `keyId` null. */
+/** For one key, or with `keyId` null for all keys of a partner together. */
 export type RequestPortion = {
   readonly partnerId: PartnerId;
   readonly keyId: number | null;
@@ -15,22 +15,22 @@ export type RequestPortion = {
 };
 
 export type TakenRequests = {
-  /** What all processes together took in the window by now, this portion included. */
+  /** Requests that all processes have taken in the window, including this portion. */
   readonly taken: number;
-  /** Until the window ends, and another begins with nothing taken. */
+  /** Until the window ends and a new one starts at zero. */
   readonly secondsLeft: number;
 };
 
-/** How many requests were made in the current window: one count for all processes. */
+/** Counts requests in the current window, across all processes. */
 export interface RequestWindows {
-  /** Adds portions to what was taken; the answers are in their order. */
+  /** Adds portions to the windows. Results are in the order of the portions. */
   take(portions: readonly RequestPortion[]): Promise<readonly TakenRequests[]>;
-  /** Forgets windows that have ended. */
+  /** Deletes windows that have ended. */
   sweep(): Promise<void>;
 }
 
-/** For whom statements are run; without a customer, for the partner itself. */
+/** The caller for whom statements run; without a customer, the partner itself. */
 export type CallerScope = AudienceScope;
 
-/** Everything that is begun in `run`, however long it goes on, sees and writes what is the caller's and nothing else. */
+/** Everything started in `run`, including work that outlives it, can read and write only the caller's data. */
 export type AsCaller = <T>(scope: CallerScope, run: () => T) => T;

@@ -7,36 +7,36 @@ import type { Load } from './load-stage.ts';
 export type AttributeRows = {
   readonly partnerId: PartnerId;
   readonly attributeIds: readonly number[];
-  /** Rows of later jobs are left alone. */
+  /** Rows of later jobs are kept. */
   readonly versions: JobVersions;
 };
 
-/** The marketplace's part of the engine: which attributes a device has. */
+/** The marketplace tables of the engine: the attributes of each device. */
 export interface Warehouse {
-  /** Fixes what the keys in a job's files mean. Repeating it with the same keys changes nothing. */
+  /** Stores the meaning of the keys in a job's files. Idempotent. */
   writeJobKeys(jobId: JobId, keys: readonly ResolvedKey[]): Promise<void>;
-  /** Makes the staged rows part of the warehouse. Repeating it changes nothing. */
+  /** Adds the staged rows to the warehouse. Idempotent. */
   publish(load: Load): Promise<void>;
-  /** Makes the staged rows of these loads all that their attributes have. Repeating it changes nothing. */
+  /** Replaces the data of the attributes in these loads with the staged rows. Idempotent. */
   replaceAttributes(
     job: { readonly id: number; readonly partnerId: PartnerId; readonly versions: JobVersions },
     loadIds: readonly LoadId[],
   ): Promise<void>;
-  /** Stops a replacement that another holder of the lane may still be running. */
+  /** Stops a replacement that an earlier holder of the lane may still be running. */
   stopJob(jobId: JobId): Promise<void>;
-  /** Makes the devices that these loads add known, and counts all their devices, each once. Can be repeated. */
+  /** Adds the devices of these loads to the known devices, and returns the number of distinct devices. Idempotent. */
   publishDevices(jobId: JobId, loadIds: readonly LoadId[]): Promise<number>;
-  /** Removes what was kept for the time of the job. */
+  /** Removes the job's temporary data. */
   dropJob(jobId: JobId): Promise<void>;
   countAttributeRows(rows: AttributeRows): Promise<{ readonly rows: number; readonly devices: number }>;
-  /** Removes the rows from every part on every shard. When it returns they are gone. */
+  /** Deletes the rows from every part on every shard. They are gone when it returns. */
   deleteAttributeRows(rows: AttributeRows): Promise<void>;
 }
 
 /** The devices of an audience between two clears. */
 export type Generation = { readonly partnerId: PartnerId; readonly audienceId: number; readonly generation: number };
 
-/** An audience as a job has it; what runs for the job can be stopped. */
+/** An audience as seen by a job, whose statements can be stopped. */
 export type CountedJob = Generation & { readonly id: number };
 
 export type DeviceCounts = { readonly unique: number; readonly matched: number };
@@ -44,26 +44,26 @@ export type DeviceCounts = { readonly unique: number; readonly matched: number }
 /** The validated files of a load. */
 export type FilesOfLoad = { readonly load: Load; readonly fileIds: readonly number[] };
 
-/** The audiences' part of the engine: which devices are in them. */
+/** The audience tables of the engine: the devices of each audience. */
 export interface AudienceWarehouse {
-  /** Distinct devices in each of the files that were staged, by file id. */
+  /** Distinct devices in each staged file, by file ID. */
   countUploaded(load: Load, fileIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
-  /** Makes the staged rows of these files part of the load's audience. Repeating it changes nothing. */
+  /** Adds the staged rows of these files to the load's audience. Idempotent. */
   publish(load: Load, fileIds: readonly number[]): Promise<void>;
-  /** Distinct devices, about so many, and those of them that are known to the device warehouse. */
+  /** The number of distinct devices (about this many), and how many of them exist in the device warehouse. */
   countDevices(job: CountedJob, about: number): Promise<DeviceCounts>;
-  /** Both for the devices that staged files would add to those that the audience has. */
+  /** The same for the devices that staged files would add to the audience. */
   countNewDevices(job: CountedJob, loads: readonly FilesOfLoad[]): Promise<DeviceCounts>;
-  /** Rows of a dead generation that still stand somewhere. */
+  /** Remaining rows of a dead generation. */
   countDead(generation: Generation): Promise<number>;
-  /** Removes the rows of dead generations from every part on every shard. Goes on when it is aborted. */
+  /** Deletes the rows of dead generations from every part on every shard. Continues in ClickHouse if aborted. */
   purge(generations: readonly Generation[], signal: AbortSignal): Promise<void>;
 }
 
 export type WarehouseAttribute = { readonly id: number; readonly partnerId: PartnerId };
 
 export interface AudienceProfiler {
-  /** Counts, for every attribute that has live rows, its devices in the warehouse and among the matched members. */
+  /** For every attribute with live rows, counts its devices in the warehouse and among the matched members. */
   profile(
     members: Generation,
     counting: Counting,

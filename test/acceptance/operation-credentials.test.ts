@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { randomKeys } from '../../src/adapters/vault/keys.ts';
-import type { KeyWish } from '../../src/domain/api-key.ts';
+import type { NewApiKey } from '../../src/domain/api-key.ts';
 import { type Scope, scopes } from '../../src/domain/caller.ts';
 import { createCustomer, createUserToken, revokeApiKey } from '../../src/usecases/admin/manage-keys.ts';
 import { createAttribute } from '../../src/usecases/admin/manage-partners.ts';
@@ -109,7 +109,7 @@ describe('a caller whose credentials do not do', () => {
   const without = new Map<Scope, string>();
   const only = new Map<Scope, string>();
 
-  const newKey = (wish: Partial<KeyWish>): ReturnType<typeof addApiKey> => addApiKey(deps, owner, wish);
+  const newKey = (wish: Partial<NewApiKey>): ReturnType<typeof addApiKey> => addApiKey(deps, owner, wish);
   const newToken = async (name: string): Promise<string> => {
     await createCustomer(deps, owner.name, name);
     const { token: made } = await createUserToken(deps, owner.name, name);

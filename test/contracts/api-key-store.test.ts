@@ -4,14 +4,14 @@ import { postgresApiKeyStore } from '../../src/adapters/postgres/api-key-store.t
 import { connectPostgres } from '../../src/adapters/postgres/db/connect.ts';
 import type { Database } from '../../src/adapters/postgres/db/tables.ts';
 import { postgresPartnerStore } from '../../src/adapters/postgres/partner-store.ts';
-import type { ApiKey, KeyWish } from '../../src/domain/api-key.ts';
+import type { ApiKey, NewApiKey } from '../../src/domain/api-key.ts';
 import { scopes } from '../../src/domain/caller.ts';
 import type { ApiKeyStore, KeyHolder, PartnerStore } from '../../src/ports/partner-store.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { type TestStores, createPostgresStores } from '../support/stores.ts';
 
 const day = 86_400;
-const plain: KeyWish = { name: 'nightly', scopes: null, livesSeconds: null };
+const plain: NewApiKey = { name: 'nightly', scopes: null, livesSeconds: null };
 
 describe('the API key store', () => {
   let stores: TestStores;
@@ -33,7 +33,7 @@ describe('the API key store', () => {
     const name = `p-${randomBytes(6).toString('hex')}`;
     return (await partners.create({ name, prefix: `${name}/`, keyHash: randomBytes(32) })).id;
   };
-  const make = async (partnerId: number, wish: Partial<KeyWish> = {}): Promise<{ hash: Buffer; made: ApiKey }> => {
+  const make = async (partnerId: number, wish: Partial<NewApiKey> = {}): Promise<{ hash: Buffer; made: ApiKey }> => {
     const hash = randomBytes(32);
     return { hash, made: await keys.create(partnerId, hash, { ...plain, ...wish }) };
   };

@@ -41,7 +41,7 @@ describe('requests that were accepted', () => {
   });
 
   const idempotentRequestOf = (key: string, fingerprints = deps.fingerprint('asked')): IdempotentRequest => {
-    return { key, fingerprints, noteReplay: () => void (replays += 1) };
+    return { key, fingerprints, onReplay: () => void (replays += 1) };
   };
   const submit = (once: IdempotentRequest, maxOpenJobs = 100): Promise<number> =>
     deps.importLogs.submitImport(partnerId, request, maxOpenJobs, once);

@@ -109,9 +109,9 @@ describe('inlet jobs retry', () => {
     const again = await retry(failed);
     expect(await api.waitForEnd(again)).toMatchObject({ status: 2, file_path: 'late/', key_type: 1, total_rows: '1' });
     expect(await attributesOf(stores, partner.id)).toEqual([`${sport} ${device(1)}`]);
-    const asked = async (id: number) => (await deps.operations.findRequest(id))?.asked;
-    expect(await asked(again)).toEqual(await asked(failed));
-    expect(await asked(again)).toMatchObject({ request: { compressed: false, mode: 'replace' } });
+    const original = async (id: number) => (await deps.operations.findRequest(id))?.original;
+    expect(await original(again)).toEqual(await original(failed));
+    expect(await original(again)).toMatchObject({ request: { compressed: false, mode: 'replace' } });
     expect(await api.get(failed)).toMatchObject({ status: 3 });
     expect(await refusal('retry', again)).toContain(`Job ${again} is done`);
   });

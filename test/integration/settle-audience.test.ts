@@ -23,14 +23,14 @@ const { signal } = new AbortController();
 describe.each(places)('settling the loads of an audience, staged in $place', ({ roomBytes }) => {
   let stores: TestStores;
   let partner: TestPartner;
-  let deps: Awaited<ReturnType<typeof wireAll>> & { log: Log; filesOutPerLane: number; stepsPerTurn: number };
+  let deps: Awaited<ReturnType<typeof wireAll>> & { log: Log; maxBatchesPerLane: number; stepsPerTurn: number };
   let audienceId: number;
 
   beforeAll(async () => {
     stores = await createStores('two');
     const log = createLogger({ name: 'test', level: 'silent' });
     const wired = await wireAll({ ...stores.config, INLET_ROOM_BYTES: roomBytes });
-    deps = { ...wired, log, filesOutPerLane: 16, stepsPerTurn: 10 };
+    deps = { ...wired, log, maxBatchesPerLane: 16, stepsPerTurn: 10 };
   });
   afterAll(async () => {
     await deps.close();

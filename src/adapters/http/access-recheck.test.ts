@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RefusedKey } from '../../domain/caller.ts';
+import { InvalidApiKey } from '../../domain/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { addAccessCheck, recheckAccess } from './access-recheck.ts';
 
@@ -35,7 +35,7 @@ describe('a long request', () => {
     expect([calls, denials]).toEqual([30, []]);
   });
 
-  it.each([new RefusedKey(null), new Failure('scope_missing', 'x'), new Failure('invalid_user_token', 'x')])(
+  it.each([new InvalidApiKey(null), new Failure('scope_missing', 'x'), new Failure('invalid_user_token', 'x')])(
     'is ended once when access is denied with $code',
     async (denial) => {
       results = [null, null, denial];
@@ -45,7 +45,7 @@ describe('a long request', () => {
   );
 
   it('continues while access cannot be rechecked', async () => {
-    results = [new Error('connection lost'), new Failure('unavailable', 'x'), null, new RefusedKey(null)];
+    results = [new Error('connection lost'), new Failure('unavailable', 'x'), null, new InvalidApiKey(null)];
     await vi.advanceTimersByTimeAsync(60_000);
     expect([calls, denials.length]).toEqual([4, 1]);
   });

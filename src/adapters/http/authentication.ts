@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { AudienceScope } from '../../domain/audience.ts';
-import { type Caller, RefusedKey, requireScope } from '../../domain/caller.ts';
+import { type Caller, InvalidApiKey, requireScope } from '../../domain/caller.ts';
 import type { RequestLimits } from '../../domain/limits.ts';
 import type { Partner } from '../../domain/partner.ts';
 import type { KeyIssuer } from '../../ports/crypto.ts';
@@ -41,8 +41,8 @@ export function addAuthentication(api: Api, deps: Deps): void {
   });
   api.addHook('onError', async (request, _reply, error) => {
     if (!isDenied(error)) return;
-    const holder = error instanceof RefusedKey ? error.holder : callers.get(request);
-    deps.access.noteDenied({
+    const holder = error instanceof InvalidApiKey ? error.holder : callers.get(request);
+    deps.access.recordDenied({
       at: new Date(),
       partnerId: holder?.partner.id ?? null,
       keyId: holder?.keyId ?? null,

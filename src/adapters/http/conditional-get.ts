@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 import type { Failure } from '../../domain/failure.ts';
 import { type JobStatus, jobStatus } from '../../domain/job.ts';
-import type { Subscription, Wants } from '../../usecases/follow/subscriptions.ts';
+import type { Subscription, SubscriptionMode } from '../../usecases/follow/subscriptions.ts';
 import { recheckAccess } from './access-recheck.ts';
 import { entityTag, isNamed, readIfNoneMatch } from './entity-tags.ts';
 import { readWait } from './prefer-header.ts';
@@ -12,7 +12,7 @@ export type Resource<State, Rec> = {
   /** Fails if the record does not exist. */
   readonly read: () => Promise<State>;
   /** Null if the maximum number of subscribers is reached. */
-  readonly subscribe: (interest: Wants) => Subscription<State> | null;
+  readonly subscribe: (interest: SubscriptionMode) => Subscription<State> | null;
   readonly notFound: () => Failure;
   readonly represent: (state: State) => Representation<Rec>;
 };
@@ -61,7 +61,7 @@ async function longPoll<State, Rec>(
     seconds,
     isNews,
     interest,
-  }: { seconds: number; isNews: (representation: Representation<Rec>) => boolean; interest: Wants },
+  }: { seconds: number; isNews: (representation: Representation<Rec>) => boolean; interest: SubscriptionMode },
 ): Promise<Representation<Rec>> {
   const subscription = resource.subscribe(interest);
   if (!subscription) return resource.represent(await resource.read());

@@ -31,7 +31,7 @@ export function idempotentRequestOf(
   return {
     key: requireKey(key),
     fingerprints: fingerprint(canonicalJson(content)),
-    noteReplay: () => void reply.header('idempotent-replayed', 'true'),
+    onReplay: () => void reply.header('idempotent-replayed', 'true'),
   };
 }
 

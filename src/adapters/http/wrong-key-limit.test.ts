@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RefusedKey } from '../../domain/caller.ts';
+import { InvalidApiKey } from '../../domain/caller.ts';
 import { addProblemAnswers } from './problems.ts';
 import { guardAgainstWrongKeys } from './wrong-key-limit.ts';
 import type { Api } from './api.ts';
@@ -33,7 +33,7 @@ describe('the limit of invalid keys', () => {
     await hold;
     await new Promise(setImmediate);
     atOnce -= 1;
-    if (!authorization.includes('good')) throw new RefusedKey(null);
+    if (!authorization.includes('good')) throw new InvalidApiKey(null);
     return 'yes';
   }
   const ask = async (authorization: string, remoteAddress = '203.0.113.7'): Promise<number> =>

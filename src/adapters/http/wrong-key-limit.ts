@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
-import { RefusedKey } from '../../domain/caller.ts';
+import { InvalidApiKey } from '../../domain/caller.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type RequestLimits, requestWindowSeconds } from '../../domain/limits.ts';
 import { parseAddress } from '../../domain/network-address.ts';
@@ -47,7 +47,7 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
         remember(key);
         return found;
       } catch (error) {
-        if (error instanceof RefusedKey) {
+        if (error instanceof InvalidApiKey) {
           known.delete(key);
           counts.note(ip);
         }

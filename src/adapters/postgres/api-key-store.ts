@@ -1,6 +1,6 @@
 import type { PartnerId } from '../../domain/ids.ts';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import type { ApiKey, KeyWish } from '../../domain/api-key.ts';
+import type { ApiKey, NewApiKey } from '../../domain/api-key.ts';
 import { toScopes } from '../../domain/caller.ts';
 import type { ApiKeyStore, KeyHolder } from '../../ports/partner-store.ts';
 import type { Database, Tables, Tx } from './db/tables.ts';
@@ -47,7 +47,7 @@ async function insertKey(
   db: Database | Tx,
   partnerId: PartnerId,
   keyHash: Uint8Array,
-  { name, scopes, livesSeconds }: KeyWish,
+  { name, scopes, livesSeconds }: NewApiKey,
 ): Promise<ApiKey> {
   const made = await db
     .insertInto('api_key')

@@ -12,12 +12,12 @@ import { selectRunningJob } from './lane/publish-loads.ts';
 import { type LoadRow, isOfAudience, loadColumns, toLoad, toSource } from './loaded-files.ts';
 import { sendLaneToken } from './queue/tokens.ts';
 
-/** `filesOut`: batches of one partner that may be loading at a time. */
-export function postgresFileStore(db: Database, boss: PgBoss, filesOut: number): FileStore {
+/** `maxBatches`: batches of one partner that may be loading at a time. */
+export function postgresFileStore(db: Database, boss: PgBoss, maxBatches: number): FileStore {
   return {
     claim: (batchId) => claimBatch(db, batchId),
     recordProgress: (claim, read) => recordProgress(db, claim, read),
-    commit: (claim, outcomes) => commitBatch(db, boss, claim, outcomes, filesOut),
+    commit: (claim, outcomes) => commitBatch(db, boss, claim, outcomes, maxBatches),
     findLive: (staged) => selectLive(db, staged),
   };
 }
@@ -83,7 +83,7 @@ async function commitBatch(
   boss: PgBoss,
   claim: BatchClaim,
   outcomes: readonly FileOutcome[],
-  filesOut: number,
+  maxBatches: number,
 ): Promise<boolean> {
   const { jobId, partnerId } = claim.load;
   return db.transaction().execute(async (tx) => {
@@ -102,7 +102,7 @@ async function commitBatch(
       judged.reduce((sum, outcome) => sum + totalRows(outcome), 0),
     );
     // The next files do not wait for a lane that is busy publishing.
-    await dispatchBatches(boss, tx, jobId, filesOut);
+    await dispatchBatches(boss, tx, jobId, maxBatches);
     await sendLaneToken(boss, tx, partnerId);
     return true;
   });

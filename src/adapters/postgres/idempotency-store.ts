@@ -67,7 +67,7 @@ export async function runIdempotently<Result>(
       await requests.save(tx, key, { fingerprint: fingerprints[0], result });
       return { result, isReplayed: false };
     });
-    if (done?.isReplayed) idempotency.noteReplay();
+    if (done?.isReplayed) idempotency.onReplay();
     if (done) return done.result;
     await pause(pollEveryMs * (0.5 + Math.random()));
   }

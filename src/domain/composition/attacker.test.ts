@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { type Noise, cosSquaredNoise } from './noise.ts';
 import { type Protection, defaultProtection, protectReport } from './protection.ts';
 
-// Somebody wants to know whether one device has an attribute. He uploads lists in which he knows every other device, so
-// that the number is either `base` or `base + 1`; he chooses `base`, knows all settings and the shape of the noise, and
-// decides by the likelihood of all reports together: nothing decides better. Only the key is unknown to him.
+// The attacker wants to know whether one device has an attribute. They upload lists in which every other device is known,
+// so that the count is either `base` or `base + 1`. They choose `base`, know all settings and the noise distribution, and
+// decide by the joint likelihood of all reports, which is optimal. Only the key is unknown to them.
 
-/** In place of the HMAC, which takes ten times as long: a hash of the message, spread over [0, 1). */
+/** Replaces the HMAC, which takes ten times as long: a hash of the message, spread over [0, 1). */
 function draw(message: string): number {
   let [low, high] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < message.length; at += 1) {
@@ -20,23 +20,23 @@ function draw(message: string): number {
 
 const reports = 100;
 const targets = 1000;
-const { noise: most } = defaultProtection;
+const { noise: bound } = defaultProtection;
 
 type Shape = { readonly noise: Noise; readonly weight: (value: number) => number };
 
 const cosSquared: Shape = {
-  noise: cosSquaredNoise(draw, most),
-  weight: (value) => Math.cos((Math.PI * value) / (2 * (most + 1))) ** 2 / (most + 1),
+  noise: cosSquaredNoise(draw, bound),
+  weight: (value) => Math.cos((Math.PI * value) / (2 * (bound + 1))) ** 2 / (bound + 1),
 };
 const uniform: Shape = {
-  noise: (about) => Math.floor(draw(JSON.stringify(about)) * (2 * most + 1)) - most,
-  weight: () => 1 / (2 * most + 1),
+  noise: (about) => Math.floor(draw(JSON.stringify(about)) * (2 * bound + 1)) - bound,
+  weight: () => 1 / (2 * bound + 1),
 };
 
-/** How likely each number is to be shown for a count, as the attacker works it out. */
+/** Probability of each published number for a count, as the attacker computes it. */
 function shownFor(count: number, shape: Shape, protection: Protection): Map<number | null, number> {
   const likely = new Map<number | null, number>();
-  for (let value = -most; value <= most; value += 1) {
+  for (let value = -bound; value <= bound; value += 1) {
     const shown = show(count, '', () => value, protection);
     likely.set(shown, (likely.get(shown) ?? 0) + shape.weight(value));
   }
@@ -49,14 +49,14 @@ function show(count: number, members: string, noise: Noise, protection: Protecti
   return protectReport(counts, null, protection, noise).entries[0]?.devices ?? null;
 }
 
-/** How much one report tells when the count is one of `base` and `base + 1`: 0 is nothing, 1 is all. */
-function told(base: number, shape: Shape, protection: Protection): number {
+/** How much one report reveals when the count is `base` or `base + 1`: 0 is nothing, 1 is everything. */
+function informationIn(base: number, shape: Shape, protection: Protection): number {
   const [without, withDevice] = [shownFor(base, shape, protection), shownFor(base + 1, shape, protection)];
   const alike = [...without].map(([shown, p]) => Math.sqrt(p * (withDevice.get(shown) ?? 0)));
   return 1 - alike.reduce((sum, part) => sum + part, 0);
 }
 
-/** The share of targets on which he is right, with the padding `bases` in turn. */
+/** Share of targets that the attacker classifies correctly, cycling through the padding sizes `bases`. */
 function successOf(bases: readonly number[], shape: Shape, protection: Protection): number {
   const tables = bases.map((base) => [base, base + 1].map((count) => shownFor(count, shape, protection)));
   let right = 0;
@@ -75,36 +75,40 @@ function successOf(bases: readonly number[], shape: Shape, protection: Protectio
   return right / targets;
 }
 
-/** He may put the count anywhere: near the threshold that hides, near a step, or at several places in turn. */
+/** The attacker can choose any count: near the hiding threshold, near a rounding step, or several in turn. */
 function bestSuccess(shape: Shape, protection: Protection): number {
-  const places = Array.from({ length: 120 }, (_, n) => 20 + n).concat(Array.from({ length: 60 }, (_, n) => 1000 + n));
-  const worth = new Map(places.map((place) => [place, told(place, shape, protection)]));
-  const byWorth = places.toSorted((a, b) => (worth.get(b) ?? 0) - (worth.get(a) ?? 0));
-  const strategies = [byWorth.slice(0, 1), byWorth.slice(0, 8)];
+  const candidates = Array.from({ length: 120 }, (_, n) => 20 + n).concat(
+    Array.from({ length: 60 }, (_, n) => 1000 + n),
+  );
+  const information = new Map(candidates.map((candidate) => [candidate, informationIn(candidate, shape, protection)]));
+  const byInformation = candidates.toSorted((a, b) => (information.get(b) ?? 0) - (information.get(a) ?? 0));
+  const strategies = [byInformation.slice(0, 1), byInformation.slice(0, 8)];
   return Math.max(...strategies.map((bases) => successOf(bases, shape, protection)));
 }
 
-function say(name: string, success: number): number {
-  process.stdout.write(`${name}: right about ${(100 * success).toFixed(1)} %\n`);
+function printSuccess(name: string, success: number): number {
+  process.stdout.write(`${name}: correct for ${(100 * success).toFixed(1)} %\n`);
   return success;
 }
 
-describe('the best attacker, with 100 reports about each device,', () => {
-  it('is right about at most three of four', { timeout: 60_000 }, () => {
-    const success = say('as it is', bestSuccess(cosSquared, defaultProtection));
+describe('the optimal attacker, with 100 reports about each device,', () => {
+  it('is right for at most three of four devices', { timeout: 60_000 }, () => {
+    const success = printSuccess('default protection', bestSuccess(cosSquared, defaultProtection));
     expect(success).toBeLessThanOrEqual(0.75);
-    // He does learn something. If not, the attack is broken, not the protection good.
+    // The attacker must learn something. Otherwise the attack is broken and proves nothing.
     expect(success).toBeGreaterThan(0.65);
   });
 
   it('is right more often without rounding', { timeout: 60_000 }, () => {
-    expect(say('without rounding', bestSuccess(cosSquared, { ...defaultProtection, roundTo: 0 }))).toBeGreaterThan(
-      0.79,
-    );
+    expect(
+      printSuccess('without rounding', bestSuccess(cosSquared, { ...defaultProtection, roundTo: 0 })),
+    ).toBeGreaterThan(0.79);
   });
 
-  it('is right nearly always when the noise is uniform', { timeout: 60_000 }, () => {
-    expect(say('uniform noise', bestSuccess(uniform, { ...defaultProtection, roundTo: 0 }))).toBeGreaterThan(0.95);
+  it('is right almost always when the noise is uniform', { timeout: 60_000 }, () => {
+    expect(printSuccess('uniform noise', bestSuccess(uniform, { ...defaultProtection, roundTo: 0 }))).toBeGreaterThan(
+      0.95,
+    );
   });
 
   it('is always right without protection', { timeout: 60_000 }, () => {

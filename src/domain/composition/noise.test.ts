@@ -7,8 +7,8 @@ import { cosSquaredNoise } from './noise.ts';
 const { draw } = reportKey(new Secret('5a'.repeat(32)), []);
 const most = fc.integer({ min: 1, max: 100 });
 
-describe('the noise', () => {
-  it('is a whole number within its bounds, and the same for the same thing', () => {
+describe('noise', () => {
+  it('is an integer within its bounds and deterministic', () => {
     fc.assert(
       fc.property(most, fc.array(fc.oneof(fc.string(), fc.integer(), fc.constant(null))), (bound, about) => {
         const value = cosSquaredNoise(draw, bound)(about);
@@ -19,12 +19,12 @@ describe('the noise', () => {
     );
   });
 
-  it('reaches both ends, and nothing beyond them', () => {
+  it('reaches both bounds and never exceeds them', () => {
     expect(cosSquaredNoise(() => 0, 15)([])).toBe(-15);
     expect(cosSquaredNoise(() => 1 - 2 ** -48, 15)([])).toBe(15);
   });
 
-  it('has the shape of cos²: every value as often as it should come', () => {
+  it('follows the cos² distribution', () => {
     const noise = cosSquaredNoise(draw, 15);
     const times = 20_000;
     const counts = new Map<number, number>();
@@ -38,14 +38,14 @@ describe('the noise', () => {
     }
   });
 
-  it('is another one with another key', () => {
+  it('differs with another key', () => {
     const other = reportKey(new Secret('5b'.repeat(32)), []);
     const values = (drawn: typeof draw): number[] =>
       Array.from({ length: 50 }, (_, n) => cosSquaredNoise(drawn, 15)(['cell', n]));
     expect(values(other.draw)).not.toEqual(values(draw));
   });
 
-  it('is nothing when it is turned off', () => {
+  it('is zero when disabled', () => {
     expect(cosSquaredNoise(draw, 0)(['cell'])).toBe(0);
   });
 });

@@ -40,7 +40,7 @@ function shown(counts: CompositionCounts, protection: Protection, value = noise)
 describe('a protected report', () => {
   const noisy = { ...off, noise: 15 };
 
-  it('is off by the bound of the noise at most, and the same each time', () => {
+  it('differs from the exact count by at most the noise bound and is deterministic', () => {
     fc.assert(
       fc.property(arbitraryCounts, (counts) => {
         const report = protectReport(counts, 'country', noisy, noise);
@@ -55,17 +55,20 @@ describe('a protected report', () => {
     );
   });
 
-  it.each(['members', 'warehouseState'] as const)('has other noise when the %s change, whatever the number', (what) => {
-    const values = Array.from({ length: 60 }, (_, n) => shown(oneCell(500, { [what]: `state ${n}` }), noisy));
-    expect(new Set(values).size).toBeGreaterThan(10);
-  });
+  it.each(['has different noise when the %s change, even for the same count', 'warehouseState'] as const)(
+    'has other noise when the %s change, whatever the number',
+    (what) => {
+      const values = Array.from({ length: 60 }, (_, n) => shown(oneCell(500, { [what]: `state ${n}` }), noisy));
+      expect(new Set(values).size).toBeGreaterThan(10);
+    },
+  );
 
-  it('has the same noise for the same members while nothing changes, whatever the number is', () => {
+  it('has the same noise for the same members, whatever the count', () => {
     const [one, other] = [shown(oneCell(500), noisy), shown(oneCell(501), noisy)];
     expect((other ?? 0) - (one ?? 0)).toBe(1);
   });
 
-  it('shows only multiples of the step, and never more than is there with noise', () => {
+  it('publishes only multiples of the rounding step, never above the noisy count', () => {
     fc.assert(
       fc.property(arbitraryCounts, (counts) => {
         const report = protectReport(counts, 'country', { ...off, roundTo: 25 }, noise);
@@ -79,7 +82,7 @@ describe('a protected report', () => {
     );
   });
 
-  it('hides a number if and only if it is under the threshold with its noise', () => {
+  it('hides a count if and only if its noisy count is below the threshold', () => {
     for (let devices = 0; devices < 120; devices += 1) {
       for (const members of ['a', 'b', 'c', 'd']) {
         const withNoise = shown(oneCell(devices, { members }), noisy) ?? Number.NaN;
@@ -88,7 +91,7 @@ describe('a protected report', () => {
     }
   });
 
-  it('hides share and index with the number, and flags what is hidden or under 100', () => {
+  it('hides share and index with the count, and flags entries that are hidden or below 100', () => {
     fc.assert(
       fc.property(arbitraryCounts, (counts) => {
         for (const entry of protectReport(counts, 'country', defaultProtection, noise).entries) {
@@ -100,7 +103,7 @@ describe('a protected report', () => {
     );
   });
 
-  it('never hides one cell of an attribute alone when there is another', () => {
+  it('never hides exactly one cell of an attribute that has several', () => {
     fc.assert(
       fc.property(arbitraryCounts, (counts) => {
         const { entries } = protectReport(counts, 'country', defaultProtection, noise);
@@ -112,7 +115,7 @@ describe('a protected report', () => {
     );
   });
 
-  it('hides the next smallest beside a single hidden one, and nothing more', () => {
+  it('hides the next smallest cell with a single hidden one, and no more', () => {
     const cells = [500, 10, 300, 200].map((devices, index) => ({
       attributeId: 1,
       value: ['DE', 'FR', 'GB', 'US'][index] ?? '',
@@ -125,7 +128,7 @@ describe('a protected report', () => {
     expect(entries.map(({ devices }) => devices === null)).toEqual([false, true, false, true]);
   });
 
-  it('computes share and index from what is shown', () => {
+  it('computes share and index from published counts', () => {
     const report = protectReport(oneCell(500), null, defaultProtection, noise);
     const [entry] = report.entries;
     expect(entry?.share).toBe((entry?.devices ?? 0) / report.matchedDevices);
@@ -134,8 +137,8 @@ describe('a protected report', () => {
   });
 });
 
-describe('without protection', () => {
-  it('a report shows what was counted', () => {
+describe('an unprotected report', () => {
+  it('contains the exact counts', () => {
     expect(protectReport(oneCell(3), null, off, cosSquaredNoise(draw, 0))).toEqual({
       isProtected: false,
       matchedDevices: 1000,
@@ -155,13 +158,13 @@ describe('without protection', () => {
     });
   });
 
-  it('has no shares of nothing', () => {
+  it('has null shares when the total is zero', () => {
     const empty = { members: '', matchedDevices: 0, knownDevices: 0, cells: oneCell(0).cells };
     const [entry] = protectReport(empty, null, off, cosSquaredNoise(draw, 0)).entries;
     expect(entry).toMatchObject({ devices: 0, share: null, warehouseShare: null, index: null });
   });
 
-  it('a device counts in each of its events, and with it in one', () => {
+  it('counts a device in each of its events; a protected report counts it once', () => {
     expect(countingOf('event', isProtecting(off))).toBe('event');
     for (const on of [{ hideUnder: 1 }, { noise: 1 }, { roundTo: 1 }]) {
       expect(countingOf('event', isProtecting({ ...off, ...on }))).toBe('first_event');

@@ -15,13 +15,13 @@ const entries = [
 const ids = (order: 'devices' | 'index', limit: number): string[] =>
   topEntries(entries, order, limit).map(({ attributeId, value }) => `${attributeId} ${value}`);
 
-describe('the top of a report', () => {
-  it('is ordered by devices or by index, then by attribute and value, with hidden ones at the end', () => {
+describe('topEntries', () => {
+  it('sorts by devices or index, then by attribute and value, with hidden entries last', () => {
     expect(ids('devices', 9)).toEqual(['3 DE', '1 DE', '2 DE', '4 DE', '4 FR']);
     expect(ids('index', 9)).toEqual(['2 DE', '1 DE', '3 DE', '4 DE', '4 FR']);
   });
 
-  it('has no more than asked for', () => {
+  it('returns at most `limit` entries', () => {
     expect(ids('devices', 2)).toEqual(['3 DE', '1 DE']);
   });
 });

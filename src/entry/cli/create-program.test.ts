@@ -2,7 +2,7 @@ import { CommanderError, type Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from './create-program.ts';
 
-/** Commands that do something, with the words that lead to them. */
+/** Executable commands, with the full command name. */
 function leavesOf(command: Command, words: readonly string[] = []): { words: string; command: Command }[] {
   if (command.commands.length === 0) return [{ words: words.join(' '), command }];
   return command.commands.flatMap((one) => leavesOf(one, [...words, one.name()]));
@@ -15,7 +15,7 @@ function helpOf(command: Command): string {
   return help;
 }
 
-/** As a shell would: quoted words stay together, and what goes to or comes from a file is not the command's. */
+/** Splits an example as a shell would: quoted words stay together, and redirections are removed. */
 function messageOf(example: string): string[] {
   const [own = ''] = example.replaceAll(/\\\n\s*/g, '').split(/\s[<>]\s/);
   const words = [...own.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
@@ -27,11 +27,11 @@ const pages = new Set(['exit-codes', 'environment', 'completion']);
 const leaves = leavesOf(program).filter(({ words }) => !pages.has(words));
 
 describe('every command', () => {
-  it('is one of many', () => {
+  it('is found in the program', () => {
     expect(leaves.length).toBeGreaterThan(38);
   });
 
-  it.each(leaves)('has a description and examples that can be carried out: $words', async ({ words, command }) => {
+  it.each(leaves)('has a description and examples that run: $words', async ({ words, command }) => {
     expect(command.description()).not.toBe('');
     const [, text = ''] = helpOf(command).split(/^Examples?:$/m);
     const examples = [...text.matchAll(/^ {2}\$ ((?:.*\\\n)*.*)$/gm)].map(([, example = '']) => messageOf(example));
@@ -48,7 +48,7 @@ describe('every command', () => {
 });
 
 describe('the program', () => {
-  it('shows partners first, and operators under a heading of their own', () => {
+  it('lists partner commands first and operator commands under their own heading', () => {
     const help = helpOf(program);
     const headings = [...help.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual(['Options', 'For partners', 'For operators', 'More help']);
@@ -56,7 +56,7 @@ describe('the program', () => {
     expect(help.indexOf('  migrate')).toBeGreaterThan(help.indexOf('For operators:'));
   });
 
-  it('has the audiences of partners and their purges under one name', () => {
+  it("groups partners' audience commands and the operator's purges under one name", () => {
     const audience = program.commands.filter((command) => command.name() === 'audience');
     expect(audience.flatMap(({ commands }) => commands.map((command) => command.name()))).toEqual([
       'create',
@@ -72,7 +72,7 @@ describe('the program', () => {
     [['logn'], 'Did you mean login?'],
     [['imports', '--josn'], 'Did you mean --json?'],
     [['jobs', 'shwo', '1'], 'Did you mean show?'],
-  ])('asks what was meant by %s', async (parameters, question) => {
+  ])('suggests a correction for %s', async (parameters, question) => {
     let message = '';
     const fresh = createProgram();
     for (const { command } of leavesOf(fresh)) command.configureOutput({ writeErr: (text) => (message += text) });

@@ -10,7 +10,7 @@ async function read({ registry }: Meters, series: string): Promise<number | unde
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
 }
 
-describe('a metered port', () => {
+describe('an instrumented port', () => {
   const port = {
     well: (value: number): Promise<number> => Promise.resolve(value + 1),
     badly: (thrown: Error): Promise<void> => Promise.reject(thrown),
@@ -20,7 +20,7 @@ describe('a metered port', () => {
     `inlet_call_seconds_count{server="clickhouse",port="stage",method="${method}"}`;
   const failures = 'inlet_call_failures_total{server="clickhouse",port="stage",method="badly"}';
 
-  it('gives what the port gives, and counts each call', async () => {
+  it("returns the port's result and counts each call", async () => {
     const meters = createMeters();
     const metered = meterPort(meters, 'clickhouse', 'stage', port);
     expect(await metered.well(1)).toBe(2);
@@ -29,18 +29,18 @@ describe('a metered port', () => {
     expect(await read(meters, failures)).toBe(0);
   });
 
-  it('counts a failure, but not what a partner has to mend', async () => {
+  it('counts failures, except those that the partner has to fix', async () => {
     const meters = createMeters();
     const metered = meterPort(meters, 'clickhouse', 'stage', port);
-    await expect(metered.badly(new Error('away'))).rejects.toThrow('away');
+    await expect(metered.badly(new Error('unavailable'))).rejects.toThrow('unavailable');
     await expect(metered.badly(new Failure('empty_file', 'The file has no bytes.'))).rejects.toThrow('empty_file');
     expect(await read(meters, calls('badly'))).toBe(2);
     expect(await read(meters, failures)).toBe(1);
   });
 });
 
-describe('a metered shard', () => {
-  it('names a statement by its first word, and by none that it does not know', async () => {
+describe('an instrumented shard', () => {
+  it('labels a statement by its first keyword, or as other', async () => {
     const meters = createMeters();
     const shard = meterShard(meters, 1, {
       command: (_options: { query: string }): Promise<void> => Promise.resolve(),
@@ -60,7 +60,7 @@ describe('a metered shard', () => {
   });
 });
 
-describe('metered files', () => {
+describe('instrumented files', () => {
   const claim: BatchClaim = {
     batchId: 1,
     attempt: 1,
@@ -94,7 +94,7 @@ describe('metered files', () => {
       { is: 'alone', fileId: 3 },
     ]);
 
-  it('count rows, bytes, files and refused rows when they are written down', async () => {
+  it('count rows, bytes, files and rejected rows on commit', async () => {
     const meters = createMeters();
     expect(await commit(meterFiles(meters, filesThat(true)))).toBe(true);
     expect(await read(meters, 'inlet_rows_loaded_total{target="audience"}')).toBe(100);
@@ -112,8 +112,8 @@ describe('metered files', () => {
   });
 });
 
-describe('metered work', () => {
-  it('shows what runs, and no longer when it has failed', async () => {
+describe('instrumented work', () => {
+  it('is counted as busy while it runs, until it ends or fails', async () => {
     const meters = createMeters();
     const { promise, reject } = Promise.withResolvers<void>();
     const work = meterWork(meters, { runLane: (): Promise<void> => promise });
@@ -121,8 +121,8 @@ describe('metered work', () => {
     expect(await read(meters, busy)).toBe(0);
     const running = work.runLane();
     expect(await read(meters, busy)).toBe(1);
-    reject(new Error('away'));
-    await expect(running).rejects.toThrow('away');
+    reject(new Error('unavailable'));
+    await expect(running).rejects.toThrow('unavailable');
     expect(await read(meters, busy)).toBe(0);
     expect(await read(meters, 'inlet_work_seconds_count{work="runLane"}')).toBe(1);
   });

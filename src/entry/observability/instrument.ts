@@ -86,8 +86,8 @@ export function meterLanes(meters: Meters, lanes: LaneStore): LaneStore {
   const ended = (isDone: boolean): void => meters.jobsEnded.inc({ outcome: isDone ? 'done' : 'failed' });
   return {
     ...lanes,
-    nextStep: async (token, filesOut) => {
-      const step = await lanes.nextStep(token, filesOut);
+    nextStep: async (token, maxBatches) => {
+      const step = await lanes.nextStep(token, maxBatches);
       // Dashboards know the publish step as `settle`.
       meters.laneSteps.inc({ step: step.do === 'publish' ? 'settle' : step.do });
       return step;

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const run = promisify(execFile);
 
-/** Prints which packages are loaded with a module. */
+/** Prints the packages that a module loads. */
 const script = (module: string): string => `
   import { registerHooks } from 'node:module';
   const packages = new Set();

@@ -42,7 +42,7 @@ describe('the metrics server', () => {
     return (path) => fetch(`http://127.0.0.1:${server.port}${path}`);
   };
 
-  it('shows what the process counts and the state of the service', async () => {
+  it('serves the metrics of the process and the state of the service', async () => {
     const ask = await serve(() => Promise.resolve(state));
     const answer = await ask('/metrics');
     const text = await answer.text();
@@ -60,8 +60,8 @@ describe('the metrics server', () => {
 
   it.each([
     ['fails', () => Promise.reject(new Error('connect ECONNREFUSED'))],
-    ['does not answer', () => new Promise<QueueStats>(() => undefined)],
-  ])('answers without the state when PostgreSQL %s', async (_how, read) => {
+    ['does not respond', () => new Promise<QueueStats>(() => undefined)],
+  ])('omits the state when PostgreSQL %s', async (_how, read) => {
     const ask = await serve(read);
     const text = await (await ask('/metrics')).text();
     expect(text).toContain('\ninlet_scrape_failed 1\n');
@@ -69,17 +69,17 @@ describe('the metrics server', () => {
     expect(text).not.toContain('inlet_workers');
   });
 
-  it('says that the process lives, without a look at PostgreSQL', async () => {
-    let looks = 0;
-    const ask = await serve(() => Promise.resolve({ ...state, workers: (looks += 1) }));
-    expect([(await ask('/live')).status, looks]).toEqual([200, 0]);
+  it('reports liveness without a query to PostgreSQL', async () => {
+    let reads = 0;
+    const ask = await serve(() => Promise.resolve({ ...state, workers: (reads += 1) }));
+    expect([(await ask('/live')).status, reads]).toEqual([200, 0]);
     await ask('/metrics');
-    expect(looks).toBe(1);
+    expect(reads).toBe(1);
   });
 
-  it('looks once for all that ask at the same time, and again later', async () => {
-    let looks = 0;
-    const run = coalesceReads(() => Promise.resolve((looks += 1)), 100, silent);
+  it('shares one read among concurrent callers and reads again later', async () => {
+    let reads = 0;
+    const run = coalesceReads(() => Promise.resolve((reads += 1)), 100, silent);
     expect(await Promise.all([run(), run(), run()])).toEqual([1, 1, 1]);
     expect(await run()).toBe(2);
   });

@@ -12,7 +12,7 @@ const wrongRole = { roleArn: 'inlet', region: 'moon-1' };
 const own = { pathType: pathType.partnerBucket, filePath: 's3://own-bucket/in/a.csv', credentials: keys };
 
 const unused = (): never => {
-  throw new Error('nothing may be stored here');
+  throw new Error('nothing must be stored');
 };
 const importLogs: ImportLogStore = {
   submitImport: unused,
@@ -23,8 +23,8 @@ const importLogs: ImportLogStore = {
   listFiles: unused,
 };
 
-/** The code of a refused import, and the fields that it names. */
-async function refusalOf(changes: Partial<NewImport>, canAssumeRoles = true): Promise<string[]> {
+/** The code of a rejected import, and the fields that it names. */
+async function failureOf(changes: Partial<NewImport>, canAssumeRoles = true): Promise<string[]> {
   const request: NewImport = {
     filePath: 'in/a.csv',
     pathType: pathType.sharedBucket,
@@ -40,30 +40,30 @@ async function refusalOf(changes: Partial<NewImport>, canAssumeRoles = true): Pr
   return [error.code, ...error.fields.map(({ pointer }) => pointer)];
 }
 
-describe('an import with wrong fields', () => {
+describe('an import with invalid fields', () => {
   it.each([
     ['a path', { filePath: '../a.csv' }, ['invalid_file_path', '/file_path']],
     ['compressed', { filePath: 'in/' }, ['compressed_required', '/compressed']],
-    ['credentials that are too much', { credentials: keys }, ['credentials_required', '/credentials']],
-    ['credentials that are missing', { ...own, credentials: null }, ['credentials_required', '/credentials']],
+    ['unexpected credentials', { credentials: keys }, ['credentials_required', '/credentials']],
+    ['missing credentials', { ...own, credentials: null }, ['credentials_required', '/credentials']],
     ['a region', { ...own, credentials: { ...keys, region: 'moon-1' } }, ['invalid_region', '/credentials/region']],
     [
       'a role',
       { ...own, credentials: { ...wrongRole, region: 'eu-west-1' } },
       ['invalid_role_arn', '/credentials/roleArn'],
     ],
-  ])('is refused for the one that is wrong: %s', async (_name, changes, expected) => {
-    expect(await refusalOf(changes)).toEqual(expected);
+  ])('is rejected for the invalid field: %s', async (_name, changes, expected) => {
+    expect(await failureOf(changes)).toEqual(expected);
   });
 
-  it('is told all of them at once, in the words of the first', async () => {
-    expect(await refusalOf({ filePath: '/in/', credentials: keys })).toEqual([
+  it('reports all invalid fields at once, with the code and detail of the first', async () => {
+    expect(await failureOf({ filePath: '/in/', credentials: keys })).toEqual([
       'invalid_file_path',
       '/file_path',
       '/credentials',
       '/compressed',
     ]);
-    expect(await refusalOf({ ...own, filePath: 'in/', credentials: wrongRole })).toEqual([
+    expect(await failureOf({ ...own, filePath: 'in/', credentials: wrongRole })).toEqual([
       'invalid_file_path',
       '/file_path',
       '/credentials/region',
@@ -72,14 +72,14 @@ describe('an import with wrong fields', () => {
     ]);
   });
 
-  it('is told of a role one thing at a time: its form, then that roles cannot be used here', async () => {
-    expect(await refusalOf({ ...own, credentials: wrongRole }, false)).toEqual([
+  it('reports one problem of a role at a time: its format, then that roles are not supported', async () => {
+    expect(await failureOf({ ...own, credentials: wrongRole }, false)).toEqual([
       'invalid_region',
       '/credentials/region',
       '/credentials/roleArn',
     ]);
     const role = { roleArn: 'arn:aws:iam::123456789012:role/inlet', region: 'eu-west-1' };
-    expect(await refusalOf({ ...own, credentials: role }, false)).toEqual([
+    expect(await failureOf({ ...own, credentials: role }, false)).toEqual([
       'roles_not_available',
       '/credentials/roleArn',
     ]);

@@ -1,5 +1,5 @@
 import type { AudienceScope } from '../../domain/audience.ts';
-import { type Caller, RefusedKey } from '../../domain/caller.ts';
+import { type Caller, InvalidApiKey } from '../../domain/caller.ts';
 import type { Customer } from '../../domain/customer.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isJwt } from '../../domain/issued-token.ts';
@@ -11,7 +11,7 @@ type Deps = {
   readonly partners: PartnerStore;
   readonly apiKeys: KeyIssuer;
   /** Called for a valid key, at most about once a minute. Must not block. */
-  readonly access: { readonly noteUse: (keyId: number) => void };
+  readonly access: { readonly recordUse: (keyId: number) => void };
 };
 
 /**
@@ -21,9 +21,9 @@ type Deps = {
 export async function authenticateCaller(deps: Deps, authorization: string | undefined): Promise<Caller> {
   const key = /^Bearer +(\S{1,200})$/i.exec(authorization ?? '')?.[1] ?? '';
   const holder = deps.apiKeys.mayHaveIssued(key) ? await deps.partners.findByKeyHash(deps.apiKeys.hash(key)) : null;
-  if (!holder?.isValid) throw new RefusedKey(holder);
+  if (!holder?.isValid) throw new InvalidApiKey(holder);
   const { partner, keyId, scopes } = holder;
-  if (holder.isUseDue) deps.access.noteUse(keyId);
+  if (holder.isUseDue) deps.access.recordUse(keyId);
   return { partner, keyId, scopes };
 }
 

@@ -7,16 +7,16 @@ const silentLog = { info: () => undefined, warn: () => undefined, error: () => u
 const partner = { id: 1, name: 'acme', prefix: 'acme/' };
 const caller = (keyId: number, partnerId = 1) => ({ partner: { ...partner, id: partnerId }, keyId, scopes: [] });
 
-/** One count for all, as PostgreSQL has it. */
+/** One count for all processes, as in PostgreSQL. */
 function sharedWindows() {
   const taken = new Map<string, number>();
-  const window = { secondsLeft: 30, isAway: false };
-  const asked: (readonly RequestPortion[])[] = [];
+  const window = { secondsLeft: 30, isDown: false };
+  const queries: (readonly RequestPortion[])[] = [];
   const windows: RequestWindows = {
     take: async (portions) => {
-      asked.push(portions);
+      queries.push(portions);
       await new Promise((resolve) => void setImmediate(resolve));
-      if (window.isAway) throw new Error('away');
+      if (window.isDown) throw new Error('unavailable');
       return portions.map(({ partnerId, keyId, requests }) => {
         const sum = (taken.get(`${partnerId} ${keyId}`) ?? 0) + requests;
         taken.set(`${partnerId} ${keyId}`, sum);
@@ -31,42 +31,42 @@ function sharedWindows() {
       requestLimits: { ...defaultRequestLimits, perKey, perPartner },
       log: silentLog,
     });
-  return { limiter, window, asked, forget: () => taken.clear() };
+  return { limiter, window, queries, forget: () => taken.clear() };
 }
 
 const isAdmitted = ({ exceeded }: Admission): boolean => exceeded === null;
 
 describe('requests of a key', () => {
-  it('are let through up to the limit and no further, with few questions', async () => {
-    const { limiter, asked } = sharedWindows();
+  it('are admitted up to the limit with few queries', async () => {
+    const { limiter, queries } = sharedWindows();
     const { admit } = limiter(300);
     const admissions: Admission[] = [];
     for (let request = 0; request < 320; request++) admissions.push(await admit(caller(1)));
     expect(admissions.filter(isAdmitted)).toHaveLength(300);
     expect(admissions.slice(0, 300).every(isAdmitted)).toBe(true);
-    expect(asked.length).toBeLessThan(60);
+    expect(queries.length).toBeLessThan(60);
     expect(admissions[0]?.quotas[0]).toEqual({ name: 'key', limit: 300, remaining: 299, secondsLeft: 30 });
     expect(admissions.at(-1)?.exceeded).toEqual({ name: 'key', limit: 300, remaining: 0, secondsLeft: 30 });
   });
 
-  it('that are refused ask nobody', async () => {
-    const { limiter, asked } = sharedWindows();
+  it('need no query once rejected', async () => {
+    const { limiter, queries } = sharedWindows();
     const { admit } = limiter(3);
     for (let request = 0; request < 4; request++) await admit(caller(1));
-    const before = asked.length;
+    const before = queries.length;
     for (let request = 0; request < 100; request++) expect(isAdmitted(await admit(caller(1)))).toBe(false);
-    expect(asked.length).toBe(before);
+    expect(queries.length).toBe(before);
   });
 
-  it('that come at once are counted each, with a few questions', async () => {
-    const { limiter, asked } = sharedWindows();
+  it('are counted individually with few queries when concurrent', async () => {
+    const { limiter, queries } = sharedWindows();
     const { admit } = limiter(300);
     const admissions = await Promise.all(Array.from({ length: 500 }, () => admit(caller(1))));
     expect(admissions.filter(isAdmitted)).toHaveLength(300);
-    expect(asked.length).toBeLessThan(10);
+    expect(queries.length).toBeLessThan(10);
   });
 
-  it('are never more than the limit over several processes, and at most what others hold fewer', async () => {
+  it('never exceed the limit across processes, and fall short by at most what other processes hold', async () => {
     const { limiter } = sharedWindows();
     const processes = Array.from({ length: 4 }, () => limiter(300));
     let admitted = 0;
@@ -80,7 +80,7 @@ describe('requests of a key', () => {
     expect(admitted).toBe(300);
   });
 
-  it('do not count for another key, but for its partner', async () => {
+  it('do not count for another key, but count for the partner', async () => {
     const { limiter } = sharedWindows();
     const { admit } = limiter(5, 8);
     const send = async (keyId: number, partnerId?: number): Promise<number> => {
@@ -94,7 +94,7 @@ describe('requests of a key', () => {
     expect(await send(4, 2)).toBe(5);
   });
 
-  it('are counted anew in the next window', async () => {
+  it('are counted from zero in the next window', async () => {
     const { limiter, window, forget } = sharedWindows();
     const { admit } = limiter(2);
     window.secondsLeft = 0.05;
@@ -106,13 +106,13 @@ describe('requests of a key', () => {
     expect(isOpen).toBe(true);
   });
 
-  it('are let through when nobody can be asked, and counted again afterwards', async () => {
+  it('are admitted while the counters are unavailable, and counted again afterwards', async () => {
     const { limiter, window } = sharedWindows();
     const { admit } = limiter(2);
-    window.isAway = true;
-    const away = await Promise.all(Array.from({ length: 5 }, () => admit(caller(1))));
-    expect(away).toEqual(Array.from({ length: 5 }, () => ({ exceeded: null, quotas: [] })));
-    window.isAway = false;
+    window.isDown = true;
+    const admitted = await Promise.all(Array.from({ length: 5 }, () => admit(caller(1))));
+    expect(admitted).toEqual(Array.from({ length: 5 }, () => ({ exceeded: null, quotas: [] })));
+    window.isDown = false;
     const admissions = [await admit(caller(1)), await admit(caller(1)), await admit(caller(1))];
     expect(admissions.map(isAdmitted)).toEqual([true, true, false]);
   });

@@ -70,20 +70,20 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
   }
 
   async function take(empty: readonly Budget[]): Promise<void> {
-    const wanted = empty.map(nextPortion);
+    const portions = empty.map(nextPortion);
     // Taken before the query, so that the window ends slightly early here, never late.
     const askedAt = performance.now();
     const answers = await requestWindows.take(
-      empty.map(({ partnerId, keyId }, index) => ({ partnerId, keyId, requests: wanted[index] ?? 1 })),
+      empty.map(({ partnerId, keyId }, index) => ({ partnerId, keyId, requests: portions[index] ?? 1 })),
     );
     for (const [index, budget] of empty.entries()) {
       const answer = answers[index];
-      const asked = wanted[index];
-      if (!answer || asked === undefined) throw new Error('the store returned too few windows');
+      const portion = portions[index];
+      if (!answer || portion === undefined) throw new Error('the store returned too few windows');
       const { taken, secondsLeft } = answer;
-      budget.left += Math.min(asked, Math.max(0, budget.limit - (taken - asked)));
+      budget.left += Math.min(portion, Math.max(0, budget.limit - (taken - portion)));
       budget.remaining = Math.max(0, budget.limit - taken);
-      budget.last = asked;
+      budget.last = portion;
       budget.endsAt = askedAt + secondsLeft * 1000;
     }
   }

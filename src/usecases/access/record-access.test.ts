@@ -5,13 +5,13 @@ import { type AccessRecorder, accessRecorder, ownRowsPerMinute } from './record-
 function recording() {
   const written = { uses: new Array<readonly number[]>(), denied: new Array<DeniedCall>() };
   const clock = { ms: Date.UTC(2026, 10, 16) };
-  const store = { isAway: false, takesNoUses: false };
+  const store = { isDown: false, rejectsUses: false };
   const never = (): never => {
-    throw new Error('nobody asks for this');
+    throw new Error('must not be called');
   };
   const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const writing = async <T>(list: T[], ...values: T[]): Promise<void> => {
-    if (store.isAway) throw new Error('away');
+    if (store.isDown) throw new Error('unavailable');
     list.push(...values);
     return Promise.resolve();
   };
@@ -22,7 +22,8 @@ function recording() {
         list: never,
         rotate: never,
         revoke: never,
-        recordUses: (ids) => (store.takesNoUses ? Promise.reject(new Error('away')) : writing(written.uses, ids)),
+        recordUses: (ids) =>
+          store.rejectsUses ? Promise.reject(new Error('unavailable')) : writing(written.uses, ids),
       },
       audit: { list: never, addDenied: (calls) => writing(written.denied, ...calls) },
       log: quiet,
@@ -37,7 +38,7 @@ const denied = (
   requestId: string,
   operation = 'getAudience',
   address = '203.0.113.7',
-): Parameters<AccessRecorder['noteDenied']>[0] => ({
+): Parameters<AccessRecorder['recordDenied']>[0] => ({
   at: new Date(0),
   partnerId: keyId && 1,
   keyId,
@@ -47,20 +48,20 @@ const denied = (
   address,
 });
 
-describe('what is noted of calls', () => {
-  it('is written when it is time: each key once', async () => {
+describe('the access recorder', () => {
+  it('writes each used key once per flush', async () => {
     const { recorder, written } = recording();
-    for (const keyId of [7, 8, 7, 7]) recorder.noteUse(keyId);
+    for (const keyId of [7, 8, 7, 7]) recorder.recordUse(keyId);
     expect(written.uses).toEqual([]);
     await recorder.flush();
     await recorder.flush();
     expect(written.uses).toEqual([[7, 8]]);
   });
 
-  it('has every denied call, while there are few', async () => {
+  it('writes every denied call while there are few', async () => {
     const { recorder, written } = recording();
-    recorder.noteDenied(denied(null, 'a'));
-    recorder.noteDenied(denied(7, 'b'));
+    recorder.recordDenied(denied(null, 'a'));
+    recorder.recordDenied(denied(7, 'b'));
     await recorder.flush();
     await recorder.flush();
     expect(written.denied).toEqual([
@@ -69,11 +70,11 @@ describe('what is noted of calls', () => {
     ]);
   });
 
-  it('has one row a minute for all the others of strangers, and none is lost', async () => {
+  it('writes one row per minute for further calls of unknown callers, and loses none', async () => {
     const { recorder, written, clock } = recording();
     for (let minute = 0; minute < 3; minute += 1) {
       for (let n = 0; n < 10_000; n += 1) {
-        recorder.noteDenied(denied(null, `${n}`));
+        recorder.recordDenied(denied(null, `${n}`));
         if (n % 1_000 === 0) await recorder.flush();
       }
       clock.ms += 60_000;
@@ -84,10 +85,10 @@ describe('what is noted of calls', () => {
     expect(written.denied.at(-1)).toEqual({ ...denied(null, ''), requestId: null, calls: 10_000 - ownRowsPerMinute });
   });
 
-  it('has the rows of a key whatever strangers do, and names one operation and address only where it was one', async () => {
+  it('writes rows for a key regardless of unknown callers, and names the operation and address only if there was one', async () => {
     const { recorder, written } = recording();
-    for (let n = 0; n < 100; n += 1) recorder.noteDenied(denied(null, `${n}`, `operation-${n}`, `10.0.0.${n}`));
-    recorder.noteDenied(denied(7, 'mine'));
+    for (let n = 0; n < 100; n += 1) recorder.recordDenied(denied(null, `${n}`, `operation-${n}`, `10.0.0.${n}`));
+    recorder.recordDenied(denied(7, 'mine'));
     await recorder.close();
     expect(written.denied.filter(({ keyId }) => keyId === 7)).toEqual([{ ...denied(7, 'mine'), calls: 1 }]);
     expect(written.denied.filter(({ calls }) => calls > 1)).toMatchObject([
@@ -95,33 +96,33 @@ describe('what is noted of calls', () => {
     ]);
   });
 
-  it('is kept while the database is away, up to a bound', async () => {
+  it('keeps entries while the database is down, up to a limit', async () => {
     const { recorder, written, store, clock } = recording();
-    store.isAway = true;
+    store.isDown = true;
     for (let minute = 0; minute < 200; minute += 1) {
-      for (let n = 0; n < 20; n += 1) recorder.noteDenied(denied(null, `${minute}-${n}`));
+      for (let n = 0; n < 20; n += 1) recorder.recordDenied(denied(null, `${minute}-${n}`));
       clock.ms += 60_000;
-      await expect(recorder.flush()).rejects.toThrow('away');
+      await expect(recorder.flush()).rejects.toThrow('unavailable');
     }
-    store.isAway = false;
+    store.isDown = false;
     await recorder.flush();
     expect(written.denied).toHaveLength(1_000);
     expect(written.denied[0]).toMatchObject({ requestId: '0-0' });
   });
 
-  it('has denied calls also while the use of keys cannot be written', async () => {
+  it('writes denied calls even when key uses cannot be written', async () => {
     const { recorder, written, store } = recording();
-    store.takesNoUses = true;
-    recorder.noteUse(7);
-    recorder.noteDenied(denied(null, 'a'));
-    await expect(recorder.flush()).rejects.toThrow('away');
+    store.rejectsUses = true;
+    recorder.recordUse(7);
+    recorder.recordDenied(denied(null, 'a'));
+    await expect(recorder.flush()).rejects.toThrow('unavailable');
     expect(written.denied).toHaveLength(1);
   });
 
-  it('is written to the end when the process ends', async () => {
+  it('writes everything on shutdown', async () => {
     const { recorder, written } = recording();
-    for (let n = 0; n < 25; n += 1) recorder.noteDenied(denied(null, `${n}`));
-    recorder.noteUse(7);
+    for (let n = 0; n < 25; n += 1) recorder.recordDenied(denied(null, `${n}`));
+    recorder.recordUse(7);
     await recorder.close();
     expect(written.denied.reduce((sum, { calls }) => sum + calls, 0)).toBe(25);
     expect(written.uses).toEqual([[7]]);

@@ -4,8 +4,8 @@ import type { ApiKeyStore, AuditLog } from '../../ports/partner-store.ts';
 
 /** Collects entries in memory, so that no request waits for them. `flush` writes them. */
 export type AccessRecorder = {
-  readonly noteUse: (keyId: number) => void;
-  readonly noteDenied: (call: Omit<DeniedCall, 'calls'>) => void;
+  readonly recordUse: (keyId: number) => void;
+  readonly recordDenied: (call: Omit<DeniedCall, 'calls'>) => void;
   readonly flush: () => Promise<void>;
   /** Also writes the counts of the current minute. */
   readonly close: () => Promise<void>;
@@ -65,8 +65,8 @@ export function accessRecorder({ keys, audit, log }: Deps, now: () => number = D
   }
 
   return {
-    noteUse: (keyId) => void used.add(keyId),
-    noteDenied: (call) => {
+    recordUse: (keyId) => void used.add(keyId),
+    recordDenied: (call) => {
       const rows = rowsOf.get(call.keyId) ?? 0;
       rowsOf.set(call.keyId, rows + 1);
       if (rows < ownRowsPerMinute) {

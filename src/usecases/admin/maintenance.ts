@@ -13,7 +13,7 @@ type Deps = {
   readonly log: Log;
 };
 
-/** Intervals across all workers. Every worker tries at this interval, and one gets the turn. */
+/** Intervals across all workers. Every worker tries at this interval, and one of them runs the task. */
 export const wakeEverySeconds = 10;
 export const orphansEverySeconds = 60;
 export const forgetEverySeconds = 600;
@@ -22,14 +22,14 @@ export const windowsEverySeconds = 300;
 /** Keeps each transaction short. */
 const forgottenAtATime = 10_000;
 
-/** Restores lanes that lost their token. Waking an idle lane costs one short query. */
+/** Requeues lanes that lost their token. Requeuing an idle lane costs one short query. */
 export async function requeueIdleLanes(deps: Deps): Promise<void> {
   if (await deps.lanes.claimTurn('wake lanes', wakeEverySeconds)) await deps.lanes.requeueIdleLanes();
 }
 
 /**
- * Drops stages without an owner. The stages are listed before the owners: a load gets its ID before it stages anything, so
- * a listed stage without a live load has ended.
+ * Drops staging tables without an owner. The tables are listed before the owners: a load gets its ID before it stages
+ * anything, so a listed table without a live load belongs to a load that has ended.
  */
 export async function dropOrphanedStages(deps: Deps): Promise<void> {
   if (!(await deps.lanes.claimTurn('drop orphaned stages', orphansEverySeconds))) return;

@@ -20,10 +20,10 @@ export async function cancelJob(deps: { readonly operations: Operations }, jobId
   throw new Failure('job_not_cancellable', `Job ${jobId} ${describeState(cancelled)}.`);
 }
 
-function describeState(refused: Exclude<Cancellation, Done>): string {
-  if (refused.is === 'deleting') return 'has started to delete rows, which cannot be undone';
-  if (refused.is === 'loaded') return 'has no files left to cancel: all have failed, are loaded or are being published';
-  return refused.status === jobStatus.done ? 'is done' : 'has already failed (status 3)';
+function describeState(state: Exclude<Cancellation, Done>): string {
+  if (state.is === 'deleting') return 'has started to delete rows, which cannot be undone';
+  if (state.is === 'loaded') return 'has no files left to cancel: all have failed, are loaded or are being published';
+  return state.status === jobStatus.done ? 'is done' : 'has already failed (status 3)';
 }
 
 export type RetryJobDeps = QueueImportDeps & WriteAudienceDeps & { readonly operations: Operations };
@@ -34,22 +34,23 @@ export async function retryJob(deps: RetryJobDeps, jobId: JobId): Promise<number
   if (!found) throw noSuchJob(jobId);
   const reason = reasonNotToRetry(found);
   if (reason !== null) throw new Failure('job_not_retryable', `Job ${jobId} ${reason}.`);
-  const { partner, asked } = found;
-  if (asked.kind === 'import') return queueImport(deps, partner, { ...asked.request, credentials: null });
-  if (asked.kind === 'delete') throw new Error(`job ${jobId} is a delete`);
+  const { partner, original } = found;
+  if (original.kind === 'import') return queueImport(deps, partner, { ...original.request, credentials: null });
+  if (original.kind === 'delete') throw new Error(`job ${jobId} is a delete`);
   // The prefix is added because `audienceKey` removes it once, and the path itself can start with the same text.
-  const filePath = partner.prefix + asked.filePath;
-  return appendAudienceFiles(deps, { partner, scope: asked.scope }, asked.audienceId, filePath);
+  const filePath = partner.prefix + original.filePath;
+  return appendAudienceFiles(deps, { partner, scope: original.scope }, original.audienceId, filePath);
 }
 
-function reasonNotToRetry({ status, asked }: JobRequest): string | null {
+function reasonNotToRetry({ status, original }: JobRequest): string | null {
   if (status === jobStatus.done) return 'is done; there is nothing to retry';
   if (status !== jobStatus.failed) return 'is not finished; Inlet retries it automatically';
   // A delete at a later position would also remove data that was imported since.
-  if (asked.kind === 'delete') return 'is a delete; only the partner can decide what to delete now, with a new request';
-  if (asked.kind === 'import' && asked.request.pathType === pathType.partnerBucket)
+  if (original.kind === 'delete')
+    return 'is a delete; only the partner can decide what to delete now, with a new request';
+  if (original.kind === 'import' && original.request.pathType === pathType.partnerBucket)
     return 'reads a partner-owned bucket, and its credentials were deleted when it finished; the partner must submit the import again';
-  if (asked.kind === 'audience' && asked.isCleared)
-    return `belongs to audience ${asked.audienceId}, which was cleared since; the partner must append the files again`;
+  if (original.kind === 'audience' && original.isCleared)
+    return `belongs to audience ${original.audienceId}, which was cleared since; the partner must append the files again`;
   return null;
 }

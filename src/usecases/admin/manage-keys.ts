@@ -1,4 +1,4 @@
-import type { ApiKey, KeyWish } from '../../domain/api-key.ts';
+import type { ApiKey, NewApiKey } from '../../domain/api-key.ts';
 import { type Customer, type UserToken, toCustomerName } from '../../domain/customer.ts';
 import { Failure } from '../../domain/failure.ts';
 import { parseKey } from '../../domain/key-format.ts';
@@ -12,7 +12,7 @@ type Issuing = ApiKeyDeps & { readonly apiKeys: KeyIssuer };
 
 type IssuedKey = { readonly key: Secret; readonly made: ApiKey };
 
-export async function createApiKey(deps: Issuing, partnerName: string, wish: KeyWish): Promise<IssuedKey> {
+export async function createApiKey(deps: Issuing, partnerName: string, wish: NewApiKey): Promise<IssuedKey> {
   const partner = await partnerNamed(deps, partnerName);
   const { key, hash } = deps.apiKeys.issue();
   return { key, made: await deps.keys.create(partner.id, hash, wish) };

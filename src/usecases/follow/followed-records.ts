@@ -26,13 +26,13 @@ type Deps = {
   readonly feed: ChangeFeed;
   /** Records are read in the scope of their subscribers, outside of any request. */
   readonly asCaller: AsCaller;
-  readonly most: FollowerLimits;
+  readonly limits: FollowerLimits;
   readonly log: Log;
 };
 
 export function followedRecords(deps: Deps): FollowedRecords {
   const { feed, log, asCaller } = deps;
-  const shared = { feed, log, slots: followerLimit(deps.most) };
+  const shared = { feed, log, slots: followerLimit(deps.limits) };
   const imports = recordBroadcaster<OneImport, ImportLog>(
     {
       idOf: ({ importLogId }) => importLogId,

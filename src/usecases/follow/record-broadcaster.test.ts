@@ -9,16 +9,16 @@ type State = { readonly step: number; readonly isFinal: boolean };
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const times = { pauseMs: 5, tickMs: 20, ticksForAll: 1_000_000 };
-const looksAtAllSoon = { ...times, ticksForAll: 5 };
+const pollsAllSoon = { ...times, ticksForAll: 5 };
 
-describe('the hub of followed records', () => {
+describe('a record broadcaster', () => {
   let records: Map<number, State & { readonly partnerId: number }>;
   let calls: { marks: number; reads: number };
   let isListening: boolean;
-  let tell: (partnerId: number | null) => void;
+  let notify: (partnerId: number | null) => void;
   let failure: Error | null;
-  let hub: RecordBroadcaster<Of, State>;
-  let startHub: (given: typeof times) => void;
+  let broadcaster: RecordBroadcaster<Of, State>;
+  let startBroadcaster: (given: typeof times) => void;
   const open: Subscription<State>[] = [];
 
   const source = {
@@ -47,92 +47,92 @@ describe('the hub of followed records', () => {
     calls = { marks: 0, reads: 0 };
     isListening = true;
     failure = null;
-    tell = () => undefined;
+    notify = () => undefined;
     const feed: ChangeFeed = {
       subscribe: (onChange) => {
-        tell = onChange;
+        notify = onChange;
       },
       isListening: () => isListening,
     };
-    startHub = (given) => {
+    startBroadcaster = (given) => {
       const slots = followerLimit({ ofProcess: 300, ofPartner: 250 });
-      hub = recordBroadcaster<Of, State>(source, { feed, slots, log: silent, times: given });
+      broadcaster = recordBroadcaster<Of, State>(source, { feed, slots, log: silent, times: given });
     };
-    startHub(times);
+    startBroadcaster(times);
   });
   afterEach(() => {
-    for (const following of open.splice(0)) following.close();
+    for (const subscription of open.splice(0)) subscription.close();
   });
 
-  function follow(wants: 'changes' | 'end' = 'changes', of: Of = { partnerId: 1, id: 1 }): Subscription<State> {
-    const following = hub.follow(of, wants);
-    if (!following) throw new Error('there is no place');
-    open.push(following);
-    return following;
+  function follow(mode: 'changes' | 'end' = 'changes', of: Of = { partnerId: 1, id: 1 }): Subscription<State> {
+    const subscription = broadcaster.follow(of, mode);
+    if (!subscription) throw new Error('no subscriber slot is free');
+    open.push(subscription);
+    return subscription;
   }
   const change = (step: number, isFinal = false): void => {
     records.set(1, { partnerId: 1, step, isFinal });
-    tell(1);
+    notify(1);
   };
 
-  it('tells of a change that it is told of', async () => {
-    const following = follow();
-    expect(await following.fresh()).toMatchObject({ step: 0 });
-    const next = following.next(({ step }) => step > 0, 5_000);
+  it('publishes a change after a notification', async () => {
+    const subscription = follow();
+    expect(await subscription.fresh()).toMatchObject({ step: 0 });
+    const next = subscription.next(({ step }) => step > 0, 5_000);
     change(1);
     expect(await next).toMatchObject({ step: 1 });
   });
 
-  it('answers null when the time is over, and when it is closed', async () => {
-    const following = follow();
-    await following.fresh();
-    expect(await following.next(() => false, 10)).toBeNull();
-    const next = following.next(() => false, 60_000);
-    following.close();
+  it('returns null after the timeout and after close', async () => {
+    const subscription = follow();
+    await subscription.fresh();
+    expect(await subscription.next(() => false, 10)).toBeNull();
+    const next = subscription.next(() => false, 60_000);
+    subscription.close();
     expect(await next).toBeNull();
-    expect(following.isOver()).toBe(true);
+    expect(subscription.isOver()).toBe(true);
   });
 
-  it('tells a slow follower of the newest state only', async () => {
-    const following = follow();
-    await following.fresh();
+  it('gives a slow subscriber only the newest state', async () => {
+    const subscription = follow();
+    await subscription.fresh();
     for (const step of [1, 2, 3]) {
       change(step);
       await follow().fresh();
     }
-    expect(await following.next(({ step }) => step > 0, 5_000)).toMatchObject({ step: 3 });
+    expect(await subscription.next(({ step }) => step > 0, 5_000)).toMatchObject({ step: 3 });
   });
 
-  it('sees what nobody told of, with the next look at all', async () => {
-    startHub(looksAtAllSoon);
-    const following = follow();
-    await following.fresh();
+  it('finds a change without a notification at the next poll of all records', async () => {
+    startBroadcaster(pollsAllSoon);
+    const subscription = follow();
+    await subscription.fresh();
     records.set(1, { partnerId: 1, step: 1, isFinal: false });
-    expect(await following.next(({ step }) => step === 1, 5_000)).not.toBeNull();
+    expect(await subscription.next(({ step }) => step === 1, 5_000)).not.toBeNull();
   });
 
-  it('looks at each tick while it does not hear', async () => {
+  it('polls every tick while the change feed is down', async () => {
     isListening = false;
-    const following = follow();
-    await following.fresh();
+    const subscription = follow();
+    await subscription.fresh();
     records.set(1, { partnerId: 1, step: 1, isFinal: false });
-    expect(await following.next(({ step }) => step === 1, 5_000)).not.toBeNull();
+    expect(await subscription.next(({ step }) => step === 1, 5_000)).not.toBeNull();
   });
 
-  it('looks once for many, and reads a record once for all who follow it', async () => {
-    const followings = Array.from({ length: 200 }, () => follow());
-    await Promise.all(followings.map((following) => following.fresh()));
+  it('polls once for many subscribers and reads a record once for all of them', async () => {
+    const subscriptions = Array.from({ length: 200 }, () => follow());
+    await Promise.all(subscriptions.map((subscription) => subscription.fresh()));
     expect(calls).toEqual({ marks: 1, reads: 1 });
-    const next = followings.map((following) => following.next(({ step }) => step > 0, 5_000));
+    const next = subscriptions.map((subscription) => subscription.next(({ step }) => step > 0, 5_000));
     change(1);
     await Promise.all(next);
     expect(calls).toEqual({ marks: 2, reads: 2 });
   });
 
-  it('does not read what has changed for those who wait for the end only', async () => {
-    const following = follow('end');
-    await following.fresh();
-    const end = following.next(({ isFinal }) => isFinal, 5_000);
+  it('does not read intermediate states for subscribers that wait for the final state', async () => {
+    const subscription = follow('end');
+    await subscription.fresh();
+    const end = subscription.next(({ isFinal }) => isFinal, 5_000);
     const marks = calls.marks;
     change(1);
     while (calls.marks === marks) await pause(1);
@@ -142,65 +142,65 @@ describe('the hub of followed records', () => {
     expect(calls.reads).toBe(2);
   });
 
-  it('gives nobody the state from before he came', async () => {
+  it('never gives a new subscriber a state from before it subscribed', async () => {
     const first = follow('end');
     await first.fresh();
-    // Nobody has told yet.
+    // No notification has been sent yet.
     records.set(1, { partnerId: 1, step: 1, isFinal: false });
     expect(await follow().fresh()).toMatchObject({ step: 1 });
   });
 
-  it("has nothing of another partner's, and nothing of what there is not", async () => {
+  it("returns null for another partner's record and for one that does not exist", async () => {
     expect(await follow('changes', { partnerId: 2, id: 1 }).fresh()).toBeNull();
     expect(await follow('changes', { partnerId: 1, id: 9 }).fresh()).toBeNull();
     expect(await follow().fresh()).toMatchObject({ step: 0 });
   });
 
-  it('fails for whoever comes while the store is away; who waits goes on waiting', async () => {
+  it('fails for a new subscriber while the store is down, and existing subscribers keep waiting', async () => {
     const waiting = follow();
     await waiting.fresh();
     const next = waiting.next(({ step }) => step === 1, 5_000);
-    failure = new Error('away');
-    tell(1);
-    await expect(follow().fresh()).rejects.toThrow('away');
+    failure = new Error('unavailable');
+    notify(1);
+    await expect(follow().fresh()).rejects.toThrow('unavailable');
     records.set(1, { partnerId: 1, step: 1, isFinal: false });
     failure = null;
     expect(await next).toMatchObject({ step: 1 });
   });
 
-  it('has a bound for each partner and for all, and places that are given back', () => {
+  it('limits subscribers per partner and per process, and reuses released slots', () => {
     const partners = [1, 2, 3];
     const taken = partners.flatMap((partnerId) =>
-      Array.from({ length: 300 }, () => hub.follow({ partnerId, id: 1 }, 'end')),
+      Array.from({ length: 300 }, () => broadcaster.follow({ partnerId, id: 1 }, 'end')),
     );
-    open.push(...taken.filter((following) => following !== null));
-    expect(taken.filter((following) => following !== null)).toHaveLength(300);
-    expect(taken.slice(0, 300).filter((following) => following !== null)).toHaveLength(250);
+    open.push(...taken.filter((subscription) => subscription !== null));
+    expect(taken.filter((subscription) => subscription !== null)).toHaveLength(300);
+    expect(taken.slice(0, 300).filter((subscription) => subscription !== null)).toHaveLength(250);
     taken[0]?.close();
     taken[0]?.close();
     expect(follow()).toBeDefined();
-    expect(hub.follow({ partnerId: 1, id: 1 }, 'end')).toBeNull();
+    expect(broadcaster.follow({ partnerId: 1, id: 1 }, 'end')).toBeNull();
   });
 
-  it('lets everybody go when it ends, with what is known, and takes nobody any more', async () => {
-    const following = follow();
-    await following.fresh();
-    const next = following.next(() => false, 60_000);
-    hub.end();
+  it('ends all waits on shutdown with the last known state and accepts no new subscribers', async () => {
+    const subscription = follow();
+    await subscription.fresh();
+    const next = subscription.next(() => false, 60_000);
+    broadcaster.end();
     expect(await next).toBeNull();
-    expect(await following.fresh()).toMatchObject({ step: 0 });
-    expect(hub.follow({ partnerId: 1, id: 1 }, 'end')).toBeNull();
+    expect(await subscription.fresh()).toMatchObject({ step: 0 });
+    expect(broadcaster.follow({ partnerId: 1, id: 1 }, 'end')).toBeNull();
   });
 
-  it('does nothing while nobody follows', async () => {
-    startHub(looksAtAllSoon);
-    const following = follow();
-    await following.fresh();
-    following.close();
+  it('does not poll without subscribers', async () => {
+    startBroadcaster(pollsAllSoon);
+    const subscription = follow();
+    await subscription.fresh();
+    subscription.close();
     const before = calls.marks;
-    tell(1);
-    tell(null);
-    await pause(looksAtAllSoon.tickMs * (looksAtAllSoon.ticksForAll + 1));
+    notify(1);
+    notify(null);
+    await pause(pollsAllSoon.tickMs * (pollsAllSoon.ticksForAll + 1));
     expect(calls.marks).toBe(before);
   });
 });

@@ -4,7 +4,7 @@ import type { ChangeFeed, RecordMark } from '../../ports/records.ts';
 import {
   type Subscription,
   type Topic,
-  type Wants,
+  type SubscriptionMode,
   newTopic,
   subscribe,
   wakeAll,
@@ -13,21 +13,21 @@ import {
 
 export type RecordBroadcaster<Of, State> = {
   /** Null if the maximum number of subscribers is reached or the process is shutting down. The caller must close it. */
-  readonly follow: (of: Of, wants: Wants) => Subscription<State> | null;
+  readonly follow: (of: Of, mode: SubscriptionMode) => Subscription<State> | null;
   /** Ends all waits; subscribers get the last known state. */
   readonly end: () => void;
 };
 
-export type HubTimes = {
+export type PollTimes = {
   /** Minimum time between two polls. */
   readonly pauseMs: number;
   /** How often records in progress are polled, and all records while the change feed is down. */
   readonly tickMs: number;
-  /** Every so many ticks all records are polled, to catch missed notifications. */
+  /** Number of ticks between polls of all records, which catch missed notifications. */
   readonly ticksForAll: number;
 };
 
-const usualTimes: HubTimes = { pauseMs: 100, tickMs: 1_000, ticksForAll: 15 };
+const defaultTimes: PollTimes = { pauseMs: 100, tickMs: 1_000, ticksForAll: 15 };
 
 /**
  * Broadcasts changes of records to their subscribers. It polls on a notification, for a new subscriber, and once a second
@@ -35,7 +35,7 @@ const usualTimes: HubTimes = { pauseMs: 100, tickMs: 1_000, ticksForAll: 15 };
  */
 export function recordBroadcaster<Of, State>(
   source: RecordSource<Of, State>,
-  { feed, slots, log, times = usualTimes }: { feed: ChangeFeed; slots: SubscriberSlots; log: Log; times?: HubTimes },
+  { feed, slots, log, times = defaultTimes }: { feed: ChangeFeed; slots: SubscriberSlots; log: Log; times?: PollTimes },
 ): RecordBroadcaster<Of, State> {
   const topics = new Map<string, Topic<Of, State>>();
   const due = new Set<Topic<Of, State>>();
@@ -81,7 +81,7 @@ export function recordBroadcaster<Of, State>(
   };
 
   return {
-    follow: (of, wants) => {
+    follow: (of, mode) => {
       const release = state.isEnding ? null : slots.take(source.partnerOf(of));
       if (!release) return null;
       if (!state.hears) {
@@ -94,7 +94,7 @@ export function recordBroadcaster<Of, State>(
       const topic = topics.get(key) ?? newTopic<Of, State>(key, of);
       topics.set(key, topic);
       ticking ??= setInterval(tick, times.tickMs);
-      return subscribe(topic, wants, {
+      return subscribe(topic, mode, {
         pollNumber: () => state.poll,
         requestPoll: () => {
           topic.isRequested = true;
@@ -124,7 +124,7 @@ export type RecordSource<Of, State> = {
   /** Omits records that do not exist. */
   readonly marksOf: (ids: readonly number[]) => Promise<readonly RecordMark[]>;
   readonly read: (of: Of) => Promise<State | null>;
-  /** Whether it may change without a notification. */
+  /** Whether the record can change without a notification. */
   readonly isMoving: (state: State) => boolean;
 };
 
@@ -133,13 +133,13 @@ export type SubscriberSlots = { readonly take: (partnerId: PartnerId) => (() => 
 
 export type FollowerLimits = { readonly ofProcess: number; readonly ofPartner: number };
 
-export function followerLimit(most: FollowerLimits): SubscriberSlots {
+export function followerLimit(limits: FollowerLimits): SubscriberSlots {
   const taken = new Map<PartnerId, number>();
   let all = 0;
   return {
     take: (partnerId) => {
       const own = taken.get(partnerId) ?? 0;
-      if (all >= most.ofProcess || own >= most.ofPartner) return null;
+      if (all >= limits.ofProcess || own >= limits.ofPartner) return null;
       all += 1;
       taken.set(partnerId, own + 1);
       let isReleased = false;

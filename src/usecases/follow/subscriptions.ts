@@ -2,9 +2,9 @@
 export type Subscription<State> = {
   /** The current record; concurrent calls share one poll. Null if it does not exist. */
   readonly fresh: () => Promise<State | null>;
-  /** Waits for a state that is news; null after the timeout or when the subscription is over. */
+  /** Waits for a state that `isNews` accepts; null after the timeout or when the subscription has ended. */
   readonly next: (isNews: (state: State) => boolean, milliseconds: number) => Promise<State | null>;
-  /** True after the subscriber left or when the process is shutting down. */
+  /** True after the subscriber unsubscribed or when the process is shutting down. */
   readonly isOver: () => boolean;
   readonly close: () => void;
 };
@@ -22,12 +22,12 @@ const maxPollMs = 30_000;
 
 export function subscribe<Of, State>(
   topic: Topic<Of, State>,
-  wants: Wants,
+  mode: SubscriptionMode,
   broadcaster: Broadcaster,
 ): Subscription<State> {
   const wakers = new Set<() => void>();
   const follower = {
-    wants,
+    mode,
     wake: () => {
       for (const wake of wakers) wake();
     },
@@ -81,13 +81,13 @@ export function subscribe<Of, State>(
 }
 
 /** Whether a subscriber is interested in every change or only in the final state. */
-export type Wants = 'changes' | 'end';
+export type SubscriptionMode = 'changes' | 'end';
 
 /** One record with subscribers, as of the last poll. */
 export type Topic<Of, State> = {
   readonly key: string;
   readonly of: Of;
-  readonly followers: Map<object, { readonly wants: Wants; readonly wake: () => void }>;
+  readonly followers: Map<object, { readonly mode: SubscriptionMode; readonly wake: () => void }>;
   last: State | null;
   /** Read before `last`: while the mark is the same, `last` is current. */
   mark: string | null;
@@ -104,7 +104,7 @@ export function newTopic<Of, State>(key: string, of: Of): Topic<Of, State> {
 }
 
 export function wantsChanges({ followers }: Pick<Topic<unknown, unknown>, 'followers'>): boolean {
-  return [...followers.values()].some(({ wants }) => wants === 'changes');
+  return [...followers.values()].some(({ mode }) => mode === 'changes');
 }
 
 export function wakeAll({ followers }: Pick<Topic<unknown, unknown>, 'followers'>): void {

@@ -70,8 +70,8 @@ export async function finishImport(deps: FinishImportDeps, job: ImportJob): Prom
 }
 
 /**
- * As with a single load, the staging tables are dropped after publishing and before the job ends. A repeat finds either
- * all of them or nothing left to do.
+ * As with a single load, the staging tables are dropped after publishing and before the job ends. A retry finds either all
+ * of them or nothing left to do.
  */
 async function swapIn(
   deps: FinishImportDeps,

@@ -9,8 +9,8 @@ type Listed = {
 };
 
 /**
- * Decision 19: the object of exactly this key, else all that begin with it. The list is held in memory while
- * it is made: it is bounded by the limit of files per prefix, and one transaction has to write it whole.
+ * Decision 19: the object with exactly this key, otherwise all objects whose key starts with it. The list is held in
+ * memory: the limit of files per prefix bounds it, and one transaction must write it as a whole.
  */
 export async function listSourceFiles(
   objects: ObjectStore,

@@ -14,7 +14,7 @@ export type RunLaneDeps = PrepareImportDeps &
   DeleteDeps & {
     readonly lanes: LaneStore;
     readonly trace: Trace;
-    readonly filesOutPerLane: number;
+    readonly maxBatchesPerLane: number;
     readonly stepsPerTurn: number;
   };
 
@@ -25,7 +25,7 @@ export type RunLaneDeps = PrepareImportDeps &
  */
 export async function runLane(deps: RunLaneDeps, token: LaneToken, signal: AbortSignal): Promise<void> {
   for (let count = 0; count < deps.stepsPerTurn && !signal.aborted; count++) {
-    const step = await deps.lanes.nextStep(token, deps.filesOutPerLane);
+    const step = await deps.lanes.nextStep(token, deps.maxBatchesPerLane);
     if (step.do === 'rest') return;
     const jobId = step.do === 'clean' ? step.jobId : step.job.id;
     await deps.trace.span(`lane ${step.do}`, { partnerId: token.partnerId, jobId }, () => runStep(deps, step));

@@ -34,7 +34,7 @@ async function loadClaimed(deps: LoadBatchDeps, claim: BatchClaim, signal: Abort
     return false;
   }
   const hasStaged = outcomes.some(({ is }) => is === 'staged');
-  // From here on, drop only a stage that is never published: an error from `commit` may arrive after it took effect.
+  // From here on, drop only a staging table that is never published: `commit` may take effect although it throws.
   const committed = await deps.files.commit(claim, outcomes);
   if (!committed || !hasStaged) await deps.stage.dropLoad(loadId);
   const failed = outcomes.flatMap((outcome) =>

@@ -12,25 +12,25 @@ export type CompositionComputer = {
 };
 
 /** Each computation occupies a connection and a core of every shard. */
-const mostAtATime = 2;
+const maxConcurrent = 2;
 
 /** Running and waiting computations of one partner. Further requests get `report_not_ready`, so that no partner starves. */
-const mostOfPartner = 4;
+const maxPerPartner = 4;
 const pollEveryMs = 500;
 
 export function compositionComputer(deps: Deps): CompositionComputer {
   const stopping = new AbortController();
   const running = new Map<string, Promise<StoredCounts>>();
   const underWay = new Map<number, number>();
-  const claimTurn = turns(mostAtATime);
+  const claimTurn = turns(maxConcurrent);
   return {
     compute: async (audience, counting) => {
       const key = [audience.audienceId, audience.generation, audience.lastLoadId, counting].join(' ');
       const joined = running.get(key);
       if (joined) return joined;
       const ofPartner = underWay.get(audience.partnerId) ?? 0;
-      if (ofPartner >= mostOfPartner) {
-        throw new Failure('report_not_ready', `${mostOfPartner} of your reports are already being computed.`);
+      if (ofPartner >= maxPerPartner) {
+        throw new Failure('report_not_ready', `${maxPerPartner} of your reports are already being computed.`);
       }
       underWay.set(audience.partnerId, ofPartner + 1);
       const computing = claimTurn(() => computeInFleet(deps, audience, counting, stopping.signal)).finally(() => {
@@ -74,9 +74,9 @@ async function compute(
 }
 
 /** Limits concurrency, in order of arrival. */
-function turns(most: number): <T>(run: () => Promise<T>) => Promise<T> {
+function turns(limit: number): <T>(run: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
-  let free = most;
+  let free = limit;
   return async (run) => {
     if (free > 0) free -= 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));

@@ -12,7 +12,7 @@ import { startAudienceLoad, startDelete, startImport } from './start-job.ts';
 
 export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
   return {
-    nextStep: (token, filesOut) => nextStep(db, boss, token, filesOut),
+    nextStep: (token, maxBatches) => nextStep(db, boss, token, maxBatches),
     yieldLane: (token) =>
       db.transaction().execute(async (tx) => {
         await completeLaneToken(boss, tx, token);

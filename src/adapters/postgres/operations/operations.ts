@@ -121,7 +121,7 @@ async function selectRequest(db: Database, jobId: JobId): Promise<JobRequest | n
   const [row] = rows;
   if (!row) return null;
   const partner = { id: row.partner_id, name: row.name, prefix: row.prefix };
-  return { status: toJobStatus(row.status), partner, asked: toOriginalRequest(row) };
+  return { status: toJobStatus(row.status), partner, original: toOriginalRequest(row) };
 }
 
 function toOriginalRequest(row: Row): OriginalRequest {
