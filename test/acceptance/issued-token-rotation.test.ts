@@ -33,7 +33,7 @@ describe('a rotation of the keys of the issuer', () => {
   });
   afterAll(async () => {
     await market.stop();
-    await issuer.goAway();
+    await issuer.close();
   });
 
   it.for([

@@ -44,7 +44,7 @@ describe('audiences with user tokens of an OpenID Connect issuer', () => {
   afterEach(() => issuer.answerWith(null));
   afterAll(async () => {
     await market.stop();
-    await issuer.goAway();
+    await issuer.close();
   });
 
   it('are those of the customer that the token names, and of no other', async () => {
@@ -76,7 +76,7 @@ describe('audiences with user tokens of an OpenID Connect issuer', () => {
   it('are shown with keys that are known while the issuer is away, and then are a 503 until it is back', async () => {
     const token = await issuer.token(market.partner.name, 'Acme');
     expect(await statusWith(token)).toBe(200);
-    await issuer.goAway();
+    await issuer.close();
     const left = performance.now();
     let lastTaken = Number.NaN;
     await waitUntil('the keys are too old', async () => {
@@ -94,7 +94,7 @@ describe('audiences with user tokens of an OpenID Connect issuer', () => {
     expect(JSON.stringify(problem)).not.toContain(token.slice(0, 20));
     expect(await statusWith(operatorToken)).toBe(200);
     expect(await market.audiences.list()).toEqual([]);
-    await issuer.comeBack();
+    await issuer.reopen();
     await backAgain(token);
   });
 
@@ -158,7 +158,7 @@ describe('an installation with an OpenID Connect issuer', () => {
     expect(other.out).toContain('has no usable key for RS256');
     const closed = await doctor({ ...environment, INLET_OIDC_NETWORKS: '' });
     expect(closed.out).toContain('add it to INLET_OIDC_NETWORKS');
-    await issuer.goAway();
+    await issuer.close();
     const away = await doctor(environment);
     expect(away.out).toContain('FAIL   OpenID Connect issuer: connect ECONNREFUSED');
     expect(away.code).toBe(1);

@@ -21,7 +21,7 @@ const request = {
   credentials: null,
 };
 
-describe('requests that were accepted', () => {
+describe('accepted requests', () => {
   let stores: TestStores;
   let deps: Wired;
   let partnerId: number;
@@ -46,18 +46,18 @@ describe('requests that were accepted', () => {
   const submit = (once: IdempotentRequest, maxOpenJobs = 100): Promise<number> =>
     deps.importLogs.submitImport(partnerId, request, maxOpenJobs, once);
 
-  it('are not kept when the job is refused: a partner that may make none now may make it later', async () => {
+  it('are not recorded when the job is rejected, so the partner can submit it later', async () => {
     await deps.importLogs.submitImport(partnerId, request, 1);
     await expect(submit(idempotentRequestOf('full'), 1)).rejects.toMatchObject({ code: 'too_many_open_jobs' });
     expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 1, requests: 0 });
     const id = await submit(idempotentRequestOf('full'), 2);
     expect(replays).toBe(0);
-    // It was made, so that the limit is no more of interest.
+    // The job exists, so the limit no longer applies.
     expect(await submit(idempotentRequestOf('full'), 1)).toBe(id);
     expect(replays).toBe(1);
   });
 
-  it('are known again when the sealing key was changed', async () => {
+  it('are recognized after the sealing key was rotated', async () => {
     const [one, two] = [new Secret(`one:${'ab'.repeat(32)}`), new Secret(`two:${'cd'.repeat(32)}`)];
     const id = await submit(idempotentRequestOf('key', requestFingerprint([one])('asked')));
     expect(await submit(idempotentRequestOf('key', requestFingerprint([two, one])('asked')))).toBe(id);
@@ -66,14 +66,14 @@ describe('requests that were accepted', () => {
     });
   });
 
-  it('have one job each, however many come at once for one lane', async () => {
+  it('create one job per idempotency key, for any number of concurrent requests to one lane', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, (_, n) => submit(idempotentRequestOf(`key ${n % 4}`))));
     expect(new Set(ids).size).toBe(4);
     expect(replays).toBe(36);
     expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 4, records: 4, requests: 4 });
   });
 
-  /** Holds the key as a request does that is being carried out, and says when somebody has found it so. */
+  /** Holds the key as a running request does, and resolves `found` when another request finds it held. */
   const holdKey = async (key: string) => {
     const [held, found, end] = [Promise.withResolvers(), Promise.withResolvers(), Promise.withResolvers()];
     const holder = deps.db.transaction().execute(async (tx) => {
@@ -103,7 +103,7 @@ describe('requests that were accepted', () => {
     };
   };
 
-  it('are waited for, and carried out by the next when the first has done nothing', async () => {
+  it('wait for the running request, and execute when that one did nothing', async () => {
     const { importLogs, found, release } = await holdKey('key');
     const waiting = importLogs.submitImport(partnerId, request, 100, idempotentRequestOf('key'));
     await found;
@@ -113,7 +113,7 @@ describe('requests that were accepted', () => {
     expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 1, requests: 1 });
   });
 
-  it('are not waited for for long', async () => {
+  it('are rejected when the running request takes too long', async () => {
     const { importLogs, release } = await holdKey('key');
     const start = performance.now();
     await expect(importLogs.submitImport(partnerId, request, 100, idempotentRequestOf('key'))).rejects.toMatchObject({
@@ -121,12 +121,12 @@ describe('requests that were accepted', () => {
     });
     expect(performance.now() - start).toBeGreaterThan(1_900);
     expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 0, requests: 0 });
-    // Other requests of the partner do not wait.
+    // The partner's other requests do not wait.
     expect(await submit(idempotentRequestOf('another key'))).toBeGreaterThan(0);
     await release();
   });
 
-  it('are forgotten when they are older than 24 hours, and no others', async () => {
+  it('are deleted when they are older than 24 hours, and not before', async () => {
     const { id: other } = await newBarePartner(deps);
     await submit(idempotentRequestOf('young'));
     await withDatabase(stores, async (client) => {
@@ -153,7 +153,7 @@ describe('requests that were accepted', () => {
         [partnerId],
       ),
     );
-    // Somebody had the turn a moment ago.
+    // The second call comes right after another sweep.
     await forgetAcceptedRequests(deps);
     await forgetAcceptedRequests(deps);
     expect(await partnerState(stores, partnerId)).toMatchObject({ requests: 1 });

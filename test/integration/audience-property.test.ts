@@ -33,13 +33,14 @@ import { type TestStores, createStores, withDatabase } from '../support/stores.t
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// Two partners and three customers at once, over HTTP, with real processes, against a small model. The sweeps that recover
-// lost wake-ups and drop orphaned stages are off: anything that they would repair is a bug here.
+// Two partners and three customers call the API concurrently, with real processes, and are compared with a small model.
+// The sweeps that recover lost wake-ups and drop orphaned staging tables are off: anything that they would repair is a
+// bug here.
 
-/** On each topology. */
+/** The number of scripts on each topology. */
 const runs = runsOf({ short: 10, long: 150 });
 
-/** Partner 1: its own audiences, those of A and those of B. Partner 2: those of C. */
+/** Partner 1 has its own audiences and those of customers A and B. Partner 2 has those of customer C. */
 const customersOf: readonly (readonly (string | null)[])[] = [[null, 'A', 'B'], ['C']];
 
 describe.each(topologies)('audiences after any interleaving, on topology %s', (topology) => {
@@ -134,7 +135,7 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
   const count = async (query: string): Promise<number> =>
     withDatabase(stores, async (client) => Number((await client.query<{ count: string }>(query)).rows[0]?.count));
 
-  /** Like a worker, but for many partners: a worker purges one every ten seconds. */
+  /** Purges like a worker, but for many partners: a worker purges one every ten seconds. */
   const purge = (): Promise<void> => purgeGenerations({ ...deps, log: silentLog }, new AbortController().signal);
 
   it(`match a model, for ${runs} scripts with the seed ${campaignSeed}`, { timeout: 3_600_000 }, async () => {
@@ -165,7 +166,7 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
     }
   });
 
-  it('leave no token, no open job and no stage behind', async () => {
+  it('leave no token, no open job and no staging table', async () => {
     await waitUntil(
       'no token is left',
       async () => (await count(`SELECT count(*) FROM pgboss.job WHERE state < 'completed'`)) === 0,
@@ -177,8 +178,8 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
     expect(await stagedLoads(stores)).toEqual([]);
   });
 
-  // Of some partners: a purge rewrites the name of every part of the table.
-  it('leave no row of a cleared generation after the second purge', { timeout: 300_000 }, async () => {
+  // Checks some partners only: a purge rewrites the name of every part of the table.
+  it('have no rows of a cleared generation after the second purge', { timeout: 300_000 }, async () => {
     const partners = await withDatabase(stores, async (client) => {
       await client.query(`UPDATE dead_generation SET check_at = 'infinity'`);
       const { rows } = await client.query<{ partner_id: string }>(

@@ -13,7 +13,7 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// Many small jobs, cancelled by several callers at any moment of their lives. Each brings devices that no other brings.
+// Many small jobs, canceled by several callers at random moments. Each job has its own devices.
 
 const partnerCount = 3;
 const jobsPerPartner = 14;
@@ -22,7 +22,10 @@ const rowsPerFile = 20;
 type Plan = {
   readonly kind: ImportMode | 'audience';
   readonly files: number;
-  /** Of each caller: milliseconds after it was asked for, its turn came, or a file was staged. Nobody: it is spared. */
+  /**
+   * When each caller cancels: milliseconds after the job is submitted, starts, or has a staged file. Empty: not
+   * canceled.
+   */
   readonly cancels: readonly { readonly from: 'asked' | 'its turn' | 'staged'; readonly after: number }[];
 };
 
@@ -47,7 +50,7 @@ const planArbitrary: fc.Arbitrary<Plan> = fc.record({
 
 type Asked = { readonly plan: Plan; readonly jobId: number; readonly rows: readonly string[] };
 
-describe('jobs that are cancelled at any moment', () => {
+describe('jobs that are canceled at random moments', () => {
   let stores: TestStores;
   let deps: Wired;
   const workers: ServiceProcess[] = [];
@@ -64,7 +67,7 @@ describe('jobs that are cancelled at any moment', () => {
   });
 
   let serial = 0;
-  /** Gives the folder, and the devices in it. */
+  /** Uploads a folder and returns its path and devices. */
   const upload = async (partner: BarePartner, files: number, value: string): Promise<[string, string[]]> => {
     serial += 1;
     const folder = `${serial}/`;
@@ -78,7 +81,7 @@ describe('jobs that are cancelled at any moment', () => {
     return [folder, devices];
   };
 
-  /** Every import has an attribute of its own, so that none replaces what another brought. */
+  /** Every import has its own attribute, so that no import replaces another's rows. */
   const ask = async (partner: BarePartner, audienceId: number, plan: Plan): Promise<Asked> => {
     if (plan.kind === 'audience') {
       const [filePath, devices] = await upload(partner, plan.files, '');
@@ -97,7 +100,7 @@ describe('jobs that are cancelled at any moment', () => {
     return { plan, jobId, rows: devices.map((id) => `${attribute.id} ${id}`) };
   };
 
-  /** The job, when those ahead of it have ended. */
+  /** The job, once all jobs ahead of it have ended. */
   const atItsTurn = async (jobId: number): Promise<{ status: number; is_staged: boolean } | undefined> => {
     const { rows } = await sql<{ status: number; is_staged: boolean }>`
       SELECT status, EXISTS (SELECT FROM job_file f WHERE f.job_id = own.id AND f.staged) AS is_staged FROM job own
@@ -113,7 +116,8 @@ describe('jobs that are cancelled at any moment', () => {
   const cancelAsPlanned = async ({ jobId, plan }: Asked): Promise<string[]> =>
     Promise.all(
       plan.cancels.map(async ({ from, after }) => {
-        if (from !== 'asked') await waitUntil(`job ${jobId} is so far`, () => hasCome(from, jobId), 120, 10);
+        if (from !== 'asked')
+          await waitUntil(`job ${jobId} has reached "${from}"`, () => hasCome(from, jobId), 120, 10);
         await pause(after);
         return (await deps.operations.cancelJob(jobId))?.is ?? 'unknown';
       }),
@@ -136,7 +140,7 @@ describe('jobs that are cancelled at any moment', () => {
       asked.push(one);
       cancels.push(cancelAsPlanned(one));
     }
-    // The lane goes on: whoever comes last is loaded.
+    // The lane continues: the last job is loaded.
     asked.push(await ask(partner, made.audienceId, { kind: 'merge', files: 1, cancels: [] }));
     const outcomes = await Promise.all(cancels);
     const last = asked.at(-1)?.jobId ?? 0;
@@ -162,7 +166,7 @@ describe('jobs that are cancelled at any moment', () => {
     return outcomes.flat();
   };
 
-  it('are loaded whole or not at all, end in the order asked, and leave nothing behind', async () => {
+  it('are loaded completely or not at all, end in submission order, and leave nothing behind', async () => {
     const plans = fc.sample(planArbitrary, { seed: campaignSeed, numRuns: partnerCount * jobsPerPartner });
     const outcomes = await Promise.all(
       Array.from({ length: partnerCount }, (_, n) =>

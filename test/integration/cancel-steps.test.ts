@@ -15,11 +15,11 @@ import { stagedLoads } from '../support/stage-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// A cancel between any two steps of a load: the use cases on the real stores, without a worker process.
+// Cancels between any two steps of a load: the use cases on the real stores, without a worker process.
 
 const signal = new AbortController().signal;
 
-describe('cancelling a job', () => {
+describe('canceling a job', () => {
   let stores: TestStores;
   let partner: BarePartner;
   let wired: Wired;
@@ -51,13 +51,13 @@ describe('cancelling a job', () => {
     if (step.do !== what || step.job.kind !== 'import') throw new Error(`the lane wants to ${step.do}`);
     return step.job;
   };
-  const settle = async (): Promise<void> => {
+  const publishStaged = async (): Promise<void> => {
     const step = await nextStep();
     if (step.do !== 'publish') throw new Error(`the lane wants to ${step.do}`);
     await publishLoads(deps(), step);
   };
   const finish = async (): Promise<void> => finishImport(deps(), await jobFor('finish'));
-  /** A job whose file is listed, and not loaded yet. */
+  /** A job whose file is listed and not loaded yet. */
   const prepare = async (mode?: ImportMode): Promise<{ jobId: number; fileId: number }> => {
     const jobId = await submit(mode);
     await prepareImport(deps(), await jobFor('prepare'));
@@ -70,7 +70,7 @@ describe('cancelling a job', () => {
   const ofOneFile = [{ code: 'job_cancelled', file: 'a.csv', row: null }];
   const ofTheJob = [{ code: 'job_cancelled', file: null, row: null }];
 
-  it('while its files are being listed ends it, and no file is written', async () => {
+  it('ends it while its files are being listed, and stores no file', async () => {
     const jobId = await submit();
     const job = await jobFor('prepare');
     expect(await cancel(jobId)).toEqual({ is: 'never started', hasEnded: true, jobsAhead: 0 });
@@ -80,7 +80,7 @@ describe('cancelling a job', () => {
     expect(await nextStep()).toEqual({ do: 'rest' });
   });
 
-  it('that waits ends it when its turn has come, and the one before it as if nothing had been', async () => {
+  it('ends a waiting job when its turn comes, and does not affect the job before it', async () => {
     const first = await prepare();
     const second = await submit();
     const third = await submit();
@@ -88,7 +88,7 @@ describe('cancelling a job', () => {
     expect(await cancel(second)).toEqual({ is: 'never started', hasEnded: false, jobsAhead: 1 });
     expect(await record(second)).toMatchObject({ status: 0, errors: null });
     await loadBatch(deps(), first.fileId, signal);
-    await settle();
+    await publishStaged();
     await finish();
     expect(await record(first.jobId)).toMatchObject({ status: 2 });
     expect((await jobFor('prepare')).id).toBe(third);
@@ -96,7 +96,7 @@ describe('cancelling a job', () => {
     expect(await cancel(second)).toEqual({ is: 'ended before', status: 3 });
   });
 
-  it('makes whoever is loading its file powerless', async () => {
+  it('prevents the current loader of its file from committing', async () => {
     const { jobId, fileId } = await prepare();
     const claim = await wired.files.claim(fileId);
     if (!claim) throw new Error('nothing to claim');
@@ -108,7 +108,7 @@ describe('cancelling a job', () => {
     expect(await wired.files.commit(claim, [good])).toBe(false);
     expect(await wired.files.claim(fileId)).toBe(null);
     expect(await stagedLoads(stores)).not.toEqual([]);
-    // As if the loader were dead: the lane removes what it had staged.
+    // The loader counts as dead: the lane removes its staged rows.
     await finish();
     expect(await stagedLoads(stores)).toEqual([]);
     expect(await record(jobId)).toMatchObject({ status: 3, totalRows: 0n, uniqueDevices: 0n, errors: ofOneFile });
@@ -116,7 +116,7 @@ describe('cancelling a job', () => {
     expect(await nextStep()).toEqual({ do: 'rest' });
   });
 
-  it('stops a load that has just been staged: it ends as if it had not been', async () => {
+  it('discards a load that has just been staged', async () => {
     const { jobId, fileId } = await prepare();
     const { stage } = wired;
     const countRows: typeof stage.countRows = async (loadId) => {
@@ -130,19 +130,22 @@ describe('cancelling a job', () => {
     expect(await visible()).toBe(0);
   });
 
-  it.each([importMode.merge, importMode.replace])('is refused when every file is staged: %s goes on', async (mode) => {
-    const { jobId, fileId } = await prepare(mode);
-    await loadBatch(deps(), fileId, signal);
-    expect(await cancel(jobId)).toEqual({ is: 'loaded' });
-    await settle();
-    expect(await cancel(jobId)).toEqual({ is: 'loaded' });
-    await finish();
-    expect(await cancel(jobId)).toEqual({ is: 'ended before', status: 2 });
-    expect(await record(jobId)).toMatchObject({ status: 2, totalRows: 2n, errors: null });
-    expect(await visible()).toBe(2);
-  });
+  it.each([importMode.merge, importMode.replace])(
+    'is rejected when every file is staged, and the job completes: %s',
+    async (mode) => {
+      const { jobId, fileId } = await prepare(mode);
+      await loadBatch(deps(), fileId, signal);
+      expect(await cancel(jobId)).toEqual({ is: 'loaded' });
+      await publishStaged();
+      expect(await cancel(jobId)).toEqual({ is: 'loaded' });
+      await finish();
+      expect(await cancel(jobId)).toEqual({ is: 'ended before', status: 2 });
+      expect(await record(jobId)).toMatchObject({ status: 2, totalRows: 2n, errors: null });
+      expect(await visible()).toBe(2);
+    },
+  );
 
-  it('that a worker of the version before has started all the same loads nothing', async () => {
+  it('loads nothing when a worker of the previous version started it anyway', async () => {
     const { jobId, fileId } = await prepare();
     await withDatabase(stores, (client) =>
       client.query('UPDATE job SET cancelled = true, cleaned_at = now() WHERE id = $1', [jobId]),
@@ -153,7 +156,7 @@ describe('cancelling a job', () => {
     expect(await visible()).toBe(0);
   });
 
-  it('that deletes is refused from when it has begun', async () => {
+  it('is rejected once a delete has started', async () => {
     const all: NewDelete = {
       keyType: keyType.foreignKey,
       keys: ['sport'],
@@ -171,7 +174,7 @@ describe('cancelling a job', () => {
     expect(await record(begun)).toMatchObject({ status: 1 });
   });
 
-  it('that nobody knows says so', async () => {
+  it('returns null for an unknown job', async () => {
     expect(await cancel(999_999)).toBe(null);
   });
 });

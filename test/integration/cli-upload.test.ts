@@ -24,7 +24,7 @@ import type { Ran } from '../support/run-inlet.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// `inlet upload` against the real storage, killed at a moment that a proxy between them knows.
+// `inlet upload` against the real storage. A proxy between them triggers the kill.
 
 const mebibyte = 1024 * 1024;
 const { endpoint, region, providerAccessKeyId, providerSecretAccessKey } = readAddresses().s3;
@@ -40,7 +40,7 @@ describe('inlet upload', () => {
   let owner: S3Client;
   let folder: string;
   let proxy: { readonly url: string; readonly close: () => Promise<void> };
-  /** The parts and whole files that were sent since a test began. */
+  /** The parts and whole files that were sent since the test started. */
   let sent: string[] = [];
   let decide: (count: number) => Meddling = () => 'pass';
 
@@ -93,7 +93,7 @@ describe('inlet upload', () => {
     expect({ code, said }).toMatchObject({ code: 0 });
     return uploadedSchema.parse(JSON.parse(out));
   };
-  /** Kills it without a warning when the fourth part is on its way. What comes behind that one, from a process that dies, is lost too. */
+  /** Kills the process with SIGKILL while the fourth part is being sent. This part and any later one are lost. */
   const killAtFourthPart = async (...parameters: string[]): Promise<void> => {
     const child = start(parameters);
     decide = (count) => {
@@ -141,7 +141,7 @@ describe('inlet upload', () => {
     expect(await sumInBucket('killed/killed.csv')).toBe(sumOf(content));
     expect(await unfinished()).toEqual([]);
     expect(await notes()).toEqual([]);
-    // The same again: it is there.
+    // Running it again finds the uploaded file.
     expect((await uploaded(path, '--prefix', 'killed')).files).toEqual([expect.objectContaining({ was_there: true })]);
     expect(sent).toEqual([]);
   });
@@ -164,7 +164,7 @@ describe('inlet upload', () => {
     const content = bytesOf(23 * mebibyte, 3);
     await writeFile(path, content);
     const { atime, mtime } = await stat(path);
-    await utimes(path, atime, mtime); // to the precision that can be set again
+    await utimes(path, atime, mtime); // to the precision that utimes can restore
     await killAtFourthPart(path);
     content[7 * mebibyte] = (content[7 * mebibyte] ?? 0) ^ 1;
     await writeFile(path, content);
@@ -218,7 +218,7 @@ describe('inlet upload', () => {
     const content = bytesOf(33 * mebibyte, 6);
     await writeFile(path, content);
     await killAtFourthPart(path, '--parallel', '4');
-    await waitUntil('three parts are there', async () => (await partsThere()) === 3);
+    await waitUntil('three parts are stored', async () => (await partsThere()) === 3);
     await uploaded(path, '--parallel', '4');
     expect(sent).toHaveLength(4);
     expect(await sumInBucket('parallel.csv')).toBe(sumOf(content));
@@ -241,13 +241,13 @@ describe('inlet upload', () => {
     await uploaded(path, '--prefix', 'again');
     expect(sent).toEqual(['1', '2', '3', '4', '5']);
     expect(await sumInBucket('again/anew.csv')).toBe(sumOf(content));
-    // Nobody knows of the first attempt any more: a rule of the bucket removes it.
+    // The first upload is abandoned; a bucket lifecycle rule removes it.
     expect(await unfinished()).toHaveLength(1);
     await removeUnfinished();
     expect(await notes()).toEqual([]);
   });
 
-  it('may run twice at once: the object is correct, and the next run finds it', async () => {
+  it('can run twice concurrently: the object is correct, and the next run finds it', async () => {
     const path = join(folder, 'at-once.csv');
     const content = bytesOf(23 * mebibyte, 8);
     await writeFile(path, content);
@@ -286,7 +286,7 @@ describe('inlet upload', () => {
   });
 });
 
-/** The same for the same seed, and nothing that repeats soon. */
+/** Deterministic bytes per seed, without short repetitions. */
 function bytesOf(length: number, seed: number): Buffer {
   const block = createHash('sha512').update(String(seed)).digest();
   const bytes = Buffer.alloc(length);

@@ -12,7 +12,7 @@ import { configFor } from '../support/environment.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 
-/** With 20, an audience of a million devices, five million known ones and 26 million rows of attributes. */
+/** At scale 20: an audience of a million devices, five million known devices and 26 million attribute rows. */
 const scale = 1;
 const known = 250_000 * scale;
 const attributes = 20;
@@ -57,7 +57,7 @@ describe('the composition of an audience', () => {
     return compositionSchema.strict().parse(answer.json());
   }
 
-  /** How many copies of members were made so far, over all shards. */
+  /** The number of member copies made so far, over all shards. */
   async function computations(): Promise<number> {
     await commandOnShards(stores, 'SYSTEM FLUSH LOGS');
     const counts = await selectOnShards(
@@ -89,12 +89,12 @@ describe('the composition of an audience', () => {
       'audience_devices',
       `${member(audienceId, 0, "concat('e', toString(intDiv(number, 6) % 4))", 1)} ${sixth}`,
     );
-    // Again in other parts, partly with the same events, partly with others.
+    // Again in other parts, partly with the same events and partly with others.
     await fill(
       'audience_devices',
       `${member(audienceId, 0, "concat('e', toString(intDiv(number, 12) % 3))", 2)} ${sixth} AND number % 12 = 0`,
     );
-    // What must not be read: an older generation, another audience.
+    // Rows that must not be read: an older generation and another audience.
     await fill('audience_devices', `${member(audienceId, 1, "'x'", 1)} FROM numbers(1000)`);
     await fill('audience_devices', `${member(audienceId + 1, 0, "'x'", 1)} FROM numbers(${known / 5})`);
     for (let n = 1; n <= attributes; n += 1) {
@@ -102,7 +102,7 @@ describe('the composition of an audience', () => {
       const { id } = await deps.attributes.create(owner.id, { name: `attribute ${n}`, foreignKeys: [] });
       const row = (version: number, isDeleted: number) =>
         `SELECT ${owner.id}, ${id}, ${device}, if(number % 5 < 2, 1, 3), ['DE', 'FR', 'US', ''][number % 4 + 1], ${version}, ${isDeleted}`;
-      // Some of the devices with attributes are not known (yet).
+      // Some of the devices with attributes are not known yet.
       await fill(
         'device_attributes',
         `${row(3, 0)} FROM numbers(${Math.round(known * 1.01)}) WHERE sipHash64(number, ${n}) % 100 < ${5 + 2 * n}`,
@@ -125,7 +125,7 @@ describe('the composition of an audience', () => {
   });
 
   it.each<BruteSplit>(['none', 'id_type', 'country', 'event'])(
-    'is what counting by brute force gives, split by %s',
+    'equals a brute-force count, split by %s',
     async (split) => {
       const { api } = await startApi(unprotected);
       const start = performance.now();
@@ -144,7 +144,7 @@ describe('the composition of an audience', () => {
     },
   );
 
-  it('is computed once and then read: the same numbers without a statement of the engine', async () => {
+  it('is computed once and then cached: the same numbers without an engine statement', async () => {
     const { api } = await startApi({});
     const first = await report(api, '&split=country');
     const before = await computations();
@@ -152,7 +152,7 @@ describe('the composition of an audience', () => {
     expect(await computations()).toBe(before);
   });
 
-  it('is computed once for two callers at once, also when they ask two processes', async () => {
+  it('is computed once for two concurrent callers, also on two processes', async () => {
     const [one, two] = [await startApi(unprotected), await startApi(unprotected)];
     await touch('last_load_id = 100');
     const before = await computations();
@@ -162,7 +162,7 @@ describe('the composition of an audience', () => {
     expect(await computations()).toBe(before + 2);
   });
 
-  it('is computed anew after a load and after a clear', async () => {
+  it('is recomputed after a load and after a clear', async () => {
     const { api } = await startApi(unprotected);
     const first = await report(api);
     await touch('last_load_id = 101');
@@ -174,7 +174,7 @@ describe('the composition of an audience', () => {
     await touch('generation = 0, last_load_id = 102');
   });
 
-  it('carries the same noise for the same members, also when it is computed again', async () => {
+  it('has the same noise for the same members, also when it is recomputed', async () => {
     const { api } = await startApi({});
     const exact = await report((await startApi(unprotected)).api);
     const first = await report(api);
@@ -190,7 +190,7 @@ describe('the composition of an audience', () => {
     }
   });
 
-  it('counts a device of several events in the smallest only, when it is protected', async () => {
+  it('counts a device with several events only in the smallest cell when it is protected', async () => {
     const [guarded, open] = [await startApi({}), await startApi(unprotected)];
     const sum = (found: CompositionRecord): number =>
       found.attributes.reduce((total, { devices }) => total + (devices ?? 0), 0);
@@ -200,7 +200,7 @@ describe('the composition of an audience', () => {
     expect(Math.abs(sum(once) - devices)).toBeLessThan(80 * 40);
   });
 
-  it('answers 503 while it is computed, and has it when the caller comes again', async () => {
+  it('returns 503 while it is being computed, and the result when the caller retries', async () => {
     const { deps } = await startApi({});
     const log = createLogger({ name: 'test', level: 'silent' });
     const api = buildApi({ ...deps, composition: { ...deps.composition, timeoutMs: 1 } }, log);
@@ -212,12 +212,12 @@ describe('the composition of an audience', () => {
     await expect.poll(async () => (await ask(api, '&split=id_type')).statusCode, { timeout: 60_000 }).toBe(200);
   });
 
-  it("is not shown to anyone else: another partner's segment is not there", async () => {
+  it("returns 404 for another partner's segment", async () => {
     const { api } = await startApi({});
     expect((await ask(api, '', other.apiKey)).statusCode).toBe(404);
   });
 
-  it('leaves no key in the log of queries', async () => {
+  it('leaves no key in the query log', async () => {
     const { fingerprintKey } = reportKey(undefined, stores.config.INLET_SEALING_KEYS);
     await commandOnShards(stores, 'SYSTEM FLUSH LOGS');
     const found = await selectOnShards(

@@ -5,7 +5,7 @@ import { startApi, stopProcess, type ServiceProcess } from '../support/running-s
 import { createPostgresStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-describe('the connections of an api process to PostgreSQL', () => {
+describe("an API process's connections to PostgreSQL", () => {
   let stores: TestStores;
   let busy: TestPartner;
   let other: TestPartner;
@@ -35,9 +35,9 @@ describe('the connections of an api process to PostgreSQL', () => {
       await client.query('SELECT FROM partner WHERE name = $1 FOR NO KEY UPDATE', [busy.name]);
       const post = (n: number): Promise<number> =>
         clientOf(busy).queue({ file_path: `${n}.csv`, key_type: 1, compressed: false });
-      // Those that wait for too long are refused; how many is up to the machine.
+      // Requests that wait for too long are rejected; how many depends on the machine.
       const queued = Promise.allSettled(Array.from({ length: 30 }, (_, n) => post(n)));
-      await waitUntil('they wait for their partner', async () => (await waiting()) > 0);
+      await waitUntil("a request waits for the partner's row lock", async () => (await waiting()) > 0);
       for (let n = 0; n < 5; n++) expect(await clientOf(other).list()).toEqual([]);
       await client.query('ROLLBACK');
       await queued;

@@ -30,7 +30,7 @@ describe('the scope of a call', () => {
         ...(userToken === undefined ? {} : { 'x-user-token': userToken }),
       },
     });
-  /** What a caller whose user token is wrong must see. */
+  /** The expected response to an invalid user token. */
   const refused = {
     statusCode: 401,
     code: 'invalid_user_token',
@@ -81,45 +81,45 @@ describe('the scope of a call', () => {
   });
 
   it.each(['', ' ', 'null', 'inletu_', `inletu_${'A'.repeat(32)}`, 'x'.repeat(5_000)])(
-    'is refused with the user token %j',
+    'is rejected with the user token %j',
     async (token) => {
       expect(await outcome(call(mine, token))).toEqual(refused);
     },
   );
 
-  it('is refused with a token that has a character more, less or in another case', async () => {
+  it('is rejected with a token that has one character more, less or in another case', async () => {
     const { token } = await newToken(mine);
     for (const wrong of [`${token}A`, token.slice(0, -1), `I${token.slice(1)}`, `Bearer ${token}`]) {
       expect(await outcome(call(mine, wrong))).toEqual(refused);
     }
   });
 
-  it('is refused when two tokens are sent, also when both are valid', async () => {
+  it('is rejected when two tokens are sent, even if both are valid', async () => {
     const [one, other] = [await newToken(mine), await newToken(mine)];
     expect(await outcome(call(mine, `${one.token}, ${other.token}`))).toEqual(refused);
   });
 
-  it('is refused from the moment at which the token is revoked', async () => {
+  it('is rejected from the moment the token is revoked', async () => {
     const { id, token } = await newToken(mine);
     expect((await call(mine, token)).statusCode).toBe(200);
     await revokeUserToken(deps, mine.name, id);
     expect(await outcome(call(mine, token))).toEqual(refused);
   });
 
-  it("is refused with another partner's token, which its own partner can use", async () => {
+  it("is rejected with another partner's token, which works for that partner", async () => {
     const { token, customerId } = await newToken(theirs);
     expect(await outcome(call(mine, token))).toEqual(refused);
     expect((await call(theirs, token)).json()).toEqual({ partnerId: theirs.id, customerId });
   });
 
-  it('takes neither kind of key for the other', async () => {
+  it('accepts neither kind of key in place of the other', async () => {
     const { token } = await newToken(mine);
     expect(await outcome(call(mine, mine.apiKey))).toEqual(refused);
     const answer = await call({ ...mine, apiKey: token });
     expect(answer.json()).toMatchObject({ code: 'unauthenticated' });
   });
 
-  it('tells nothing of a user token to a caller without an API key', async () => {
+  it('reveals nothing about a user token to a caller without an API key', async () => {
     const { token } = await newToken(mine);
     for (const sent of [token, 'wrong']) {
       const answer = await api.inject({ url: '/scope', headers: { 'x-user-token': sent } });
@@ -128,7 +128,7 @@ describe('the scope of a call', () => {
     }
   });
 
-  it('says the same of every wrong token, and does not repeat it', async () => {
+  it('gives the same error for every invalid token, and does not repeat the token', async () => {
     const { id, token } = await newToken(mine);
     await revokeUserToken(deps, mine.name, id);
     const answers = [
@@ -141,7 +141,7 @@ describe('the scope of a call', () => {
     expect(bodies[0]).not.toMatch(/inletu?_|unknown-token/);
   });
 
-  it('is not to be had where the hook does not run: the operation fails instead of guessing', async () => {
+  it('is unavailable where the hook does not run: the operation fails instead of guessing', async () => {
     const answer = await api.inject({ url: '/partner-only', headers: { authorization: `Bearer ${mine.apiKey}` } });
     expect(answer.statusCode).toBe(500);
   });

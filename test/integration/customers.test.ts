@@ -22,7 +22,7 @@ const shownSchema = z.strictObject({
   user_token: z.string(),
 });
 
-// A command takes about a second, so the order matters here: each test looks at what the ones before it made.
+// A command takes about a second, so the tests run in order: each one uses what earlier ones created.
 describe('the operator', () => {
   let stores: TestStores;
   let mine: TestPartner;
@@ -38,14 +38,14 @@ describe('the operator', () => {
   const tokensOf = async ({ name }: TestPartner): Promise<z.infer<typeof tokensSchema>> =>
     tokensSchema.parse(await read('user-token', 'list', '--partner', name));
 
-  /** The code with which a command ends that says nothing on standard output. */
+  /** The error code of a command that fails and prints nothing on standard output. */
   const refusal = async (...parameters: string[]): Promise<string | undefined> => {
     const { code, out, said } = await runOperator(stores.environment, parameters);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     return /^(\w+): /.exec(said)?.[1];
   };
 
-  it('makes customers, whose names are trimmed, and lists those of one partner', async () => {
+  it("creates customers with trimmed names and lists one partner's customers", async () => {
     const shoes = z
       .strictObject({ customer_id: z.int(), name: z.literal('Обувь & Co') })
       .parse(await read('customer', 'create', '--partner', mine.name, '--name', '  Обувь & Co '));
@@ -57,14 +57,14 @@ describe('the operator', () => {
     expect(await read(...list, theirs.name)).toEqual([theirBags]);
   });
 
-  it('is refused a name that is taken or empty, and a partner that is not there', async () => {
+  it('cannot use a taken or empty name, or an unknown partner', async () => {
     const create = ['customer', 'create', '--partner', mine.name, '--name'];
     expect(await refusal(...create, 'Bags ')).toBe('invalid_request');
     expect(await refusal(...create, ' ')).toBe('invalid_request');
-    expect(await refusal('customer', 'list', '--partner', 'nobody')).toBe('not_found');
+    expect(await refusal('customer', 'list', '--partner', 'unknown')).toBe('not_found');
   });
 
-  it('makes user tokens that are shown once and kept as a hash', async () => {
+  it('creates user tokens that are shown once and stored as a hash', async () => {
     const create = ['user-token', 'create', '--partner', mine.name, '--customer', ' Обувь & Co'];
     const shown = shownSchema.parse(await read(...create));
     rememberSecrets(shown.user_token);
@@ -80,7 +80,7 @@ describe('the operator', () => {
     expect(listed[1]).toMatchObject({ token_id: shown.token_id, customer_id: shown.customer_id });
   });
 
-  it('is refused a user token for a customer that only another partner has', async () => {
+  it("cannot create a user token for another partner's customer", async () => {
     await read('customer', 'create', '--partner', theirs.name, '--name', 'Only theirs');
     const before = await tokensOf(mine);
     const create = ['user-token', 'create', '--partner', mine.name, '--customer'];
@@ -88,7 +88,7 @@ describe('the operator', () => {
     expect(await tokensOf(mine)).toEqual(before);
   });
 
-  it('revokes a user token, as often as it is asked', async () => {
+  it('revokes a user token, any number of times', async () => {
     const [first] = await tokensOf(mine);
     const revoke = ['user-token', 'revoke', String(first?.token_id), '--partner', mine.name];
     expect(await mine.operate(...revoke)).toBe(`revoked user token ${first?.token_id}\n`);
@@ -98,7 +98,7 @@ describe('the operator', () => {
     expect(await tokensOf(mine)).toEqual(revoked);
   });
 
-  it("cannot revoke another partner's token, one that is not there, or what is no id", async () => {
+  it("cannot revoke another partner's token, an unknown one, or an invalid ID", async () => {
     const [token] = await tokensOf(theirs);
     for (const id of [String(token?.token_id), '999999', 'all']) {
       expect(await refusal('user-token', 'revoke', id, '--partner', mine.name)).toBe('not_found');
@@ -107,7 +107,7 @@ describe('the operator', () => {
     expect(token?.revoked_at).toBeNull();
   });
 
-  it('shows a partner and sets the share of bad rows of its audience files', async () => {
+  it('shows a partner and sets its share of rejected rows in audience files', async () => {
     const fresh: Record<string, unknown> = {
       partner_id: mine.id,
       name: mine.name,
@@ -120,7 +120,7 @@ describe('the operator', () => {
     const share = '--audience-bad-rows';
     expect(await read('partner', 'set', mine.name, share, '0.01')).toEqual(set);
     expect(await refusal('partner', 'set', mine.name, share, '-0.1')).toBe('invalid_request');
-    expect(await refusal('partner', 'set', 'nobody', share, '0.5')).toBe('not_found');
+    expect(await refusal('partner', 'set', 'unknown', share, '0.5')).toBe('not_found');
     expect(await read('partner', 'show', mine.name)).toEqual(set);
   });
 });

@@ -9,7 +9,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { startWaitingJobs, type WaitingJobs } from '../support/waiting-jobs.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 
-describe('many who follow records', () => {
+describe('many subscribers', () => {
   let jobs: WaitingJobs;
 
   beforeAll(async () => {
@@ -20,18 +20,18 @@ describe('many who follow records', () => {
   const pathOf = (id: number): string => `/v1/marketplace/import/${id}`;
   const waitFor = (id: number, more: Record<string, string> = {}): Promise<Response> =>
     jobs.api.request(pathOf(id), { headers: { prefer: 'wait=60', ...more } });
-  const callsOfHub = async (): Promise<{ marks: number; reads: number }> => ({
+  const broadcasterCalls = async (): Promise<{ marks: number; reads: number }> => ({
     marks: await jobs.callsOf('importLogs', 'marksOf'),
     reads: await jobs.callsOf('importLogs', 'find'),
   });
 
-  /** Whoever has just come or gone may have been looked at for a last time. */
+  /** A subscriber that has just connected or left may cause one more poll. */
   async function untilQuiet(leastReads = 0): Promise<{ marks: number; reads: number }> {
-    let now = await callsOfHub();
-    await waitUntil('nothing is looked at any more', async () => {
+    let now = await broadcasterCalls();
+    await waitUntil('polling has stopped', async () => {
       const last = now;
       await pause(500);
-      now = await callsOfHub();
+      now = await broadcasterCalls();
       return now.reads >= leastReads && now.marks === last.marks;
     });
     return now;
@@ -43,34 +43,37 @@ describe('many who follow records', () => {
       return Number(rows[0]?.busy);
     });
 
-  it('200 waiters cost one connection that listens, few statements, and no connection while they wait', async () => {
+  it('use one listening connection, few statements, and no connection while 200 of them wait', async () => {
     const ids: number[] = [];
     for (let n = 0; n < 20; n++) ids.push(await jobs.queue());
-    const before = await callsOfHub();
+    const before = await broadcasterCalls();
     const keys = await jobs.callsOf('partners', 'findByKeyHash');
     const answers = Array.from({ length: 200 }, (_, n) => waitFor(ids[n % ids.length] ?? 0));
-    await waitUntil('all have come', async () => (await jobs.callsOf('partners', 'findByKeyHash')) >= keys + 200);
-    const came = await untilQuiet(before.reads + ids.length);
+    await waitUntil(
+      'all waiters have connected',
+      async () => (await jobs.callsOf('partners', 'findByKeyHash')) >= keys + 200,
+    );
+    const connected = await untilQuiet(before.reads + ids.length);
     await pause(3_000);
-    const waited = await callsOfHub();
+    const waited = await broadcasterCalls();
     expect(await jobs.listeners()).toHaveLength(1);
-    // One that is held for a waiter would be busy all the time; a look at their keys is over at once.
+    // A connection held for a waiter would be busy all the time; rechecking keys is brief.
     await waitUntil('no connection is busy', async () => (await busyConnections()) === 0, 10);
-    // Each record once, and looks for all together.
+    // Each record is read once, and all are polled together.
     expect(waited.reads - before.reads).toBe(ids.length);
-    expect(came.marks - before.marks).toBeLessThan(100);
-    expect(waited.marks - came.marks).toBeLessThanOrEqual(1);
+    expect(connected.marks - before.marks).toBeLessThan(100);
+    expect(waited.marks - connected.marks).toBeLessThanOrEqual(1);
 
     for (const id of ids) await jobs.cancel(id);
     const all = await Promise.all(answers);
     expect(all.map(({ status }) => status)).toEqual(all.map(() => 200));
     for (const answer of all) expect(await answer.json()).toMatchObject({ status: 3 });
-    const after = await callsOfHub();
-    process.stdout.write(`${JSON.stringify({ before, came, waited, after })}\n`);
+    const after = await broadcasterCalls();
+    process.stdout.write(`${JSON.stringify({ before, connected, waited, after })}\n`);
     expect(after.reads - waited.reads).toBe(ids.length);
   });
 
-  it('whoever hangs up is forgotten: nothing is looked at any more', async () => {
+  it('are removed when they disconnect, and their records are no longer polled', async () => {
     const id = await jobs.queue();
     const leaving = new AbortController();
     const waiting = jobs.api.request(pathOf(id), {
@@ -84,18 +87,20 @@ describe('many who follow records', () => {
       ),
     );
     const gone = Promise.allSettled(streams.map(({ ended }) => ended));
-    await waitUntil('the streams are there', () => Promise.resolve(streams.every(({ events }) => events.length > 0)));
+    await waitUntil('all streams have started', () =>
+      Promise.resolve(streams.every(({ events }) => events.length > 0)),
+    );
     leaving.abort();
     await gone;
     const start = await untilQuiet();
-    // Without a listener, and when there is one again, everything that is followed would be looked at.
+    // Losing the listener, and restoring it, would poll every followed record.
     await jobs.endListeners();
     await pause(2_500);
-    expect(await callsOfHub()).toEqual(start);
+    expect(await broadcasterCalls()).toEqual(start);
     await jobs.cancel(id);
   });
 
-  it('a stream ends after its time; neither it nor a wait counts as slow', async () => {
+  it('have streams that end after the time limit; neither streams nor waits count as slow', async () => {
     const id = await jobs.queue();
     const secondsOf = async (): Promise<number> =>
       (await metricsOf(jobs.service))
@@ -114,7 +119,7 @@ describe('many who follow records', () => {
     await jobs.cancel(id);
   });
 
-  it('do not keep a process from ending: each is answered, and streams end', async () => {
+  it('do not delay a shutdown: each waiter gets a response, and streams end', async () => {
     const id = await jobs.queue();
     const victim = await startApi(jobs.stores.environment, 'following-victim');
     const client = apiClient(victim.url, jobs.partner.apiKey);
@@ -122,7 +127,7 @@ describe('many who follow records', () => {
     const streams = await Promise.all(
       Array.from({ length: 20 }, async () => readEvents(await client.request(`${pathOf(id)}/events`))),
     );
-    await waitUntil('all streams have begun', () =>
+    await waitUntil('all streams have started', () =>
       Promise.resolve(streams.every(({ events }) => events.length === 1)),
     );
     const start = performance.now();

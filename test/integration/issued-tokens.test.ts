@@ -17,7 +17,7 @@ import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
-describe('a user token of an OpenID Connect issuer', () => {
+describe('a user token from an OpenID Connect issuer', () => {
   let stores: TestStores;
   let deps: Wired;
   let issuer: TestIssuer;
@@ -25,10 +25,10 @@ describe('a user token of an OpenID Connect issuer', () => {
   let mine: BarePartner;
   let theirs: BarePartner;
   const customerIds = new Map<string, number>();
-  /** Why tokens were refused, as the log has it. */
+  /** The logged reasons for rejected tokens. */
   const reasons: unknown[] = [];
 
-  /** An api that takes the issuer's tokens, with other settings. */
+  /** An API that accepts the issuer's tokens, with other settings. */
   const apiWith = async (settings: Readonly<Record<string, string>>): Promise<Api> => {
     const config = configFor({ ...stores.environment, ...settings });
     const log = { ...silentLog, info: ({ why }: Readonly<Record<string, unknown>>) => void reasons.push(why) };
@@ -51,7 +51,7 @@ describe('a user token of an OpenID Connect issuer', () => {
     type: headers['content-type'],
     body: body.replace(/"request_id":"[^"]*"/, ''),
   });
-  /** What is said of a token that `inlet user-token create` did not make. */
+  /** The response to a token that `inlet user-token create` did not create. */
   const refused = async (): Promise<object> => withoutId(await call(`inletu_${'A'.repeat(32)}`));
   const good = (): Record<string, unknown> => ({
     iss: issuer.issuer,
@@ -79,12 +79,12 @@ describe('a user token of an OpenID Connect issuer', () => {
   });
   afterAll(async () => {
     await api.close();
-    await issuer.goAway();
+    await issuer.close();
     await deps.close();
     await stores.drop();
   });
 
-  it('acts for the customer that it names, of the partner that it names', async () => {
+  it('acts for the customer and partner in its claims', async () => {
     for (const [partner, customer] of [
       [mine, 'Acme'],
       [mine, 'Globex'],
@@ -96,7 +96,7 @@ describe('a user token of an OpenID Connect issuer', () => {
     }
   });
 
-  it('is one as RFC 9068 has it, and what the tests sign themselves is taken like it', async () => {
+  it('follows RFC 9068, and tokens signed by the tests are accepted like it', async () => {
     const token = await issuer.token(mine.name, 'Acme');
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: issuer.key().kid });
     expect(decodeJwt(token)).toMatchObject({ iss: issuer.issuer, aud: audience });
@@ -104,47 +104,47 @@ describe('a user token of an OpenID Connect issuer', () => {
     expect((await call(signed)).json()).toEqual((await call(token)).json());
   });
 
-  it("leaves the operator's own tokens as they are", async () => {
+  it("does not affect the operator's own tokens", async () => {
     const { token } = await createUserToken(deps, mine.name, 'Acme');
     expect((await call(token.reveal())).json()).toMatchObject({ customerId: customerIds.get(`${mine.name} Acme`) });
   });
 
-  it('is refused beside the key of another partner, like any wrong token', async () => {
+  it("is rejected with another partner's API key, like any invalid token", async () => {
     const token = await issuer.token(mine.name, 'Acme');
     expect((await call(token)).statusCode).toBe(200);
     expect(withoutId(await call(token, theirs))).toEqual(await refused());
   });
 
   const changes: Record<string, () => Promise<string> | string> = {
-    'a customer that is not there': () => issuer.token(mine.name, 'Nobody'),
-    'a customer of another partner': () => issuer.token(mine.name, 'Only theirs'),
+    'an unknown customer': () => issuer.token(mine.name, 'Unknown'),
+    "another partner's customer": () => issuer.token(mine.name, 'Only theirs'),
     'the name in another case': () => issuer.token(mine.name, 'acme'),
     'a name with a NUL': () => issuer.token(mine.name, 'Acme\0'),
-    'a name with space around it': () => issuer.token(mine.name, ' Acme '),
-    'half of a character': () => signToken(issuer.key(), { ...good(), [claims.customer]: '\uD800' }),
-    'an id instead of a name': () =>
+    'a name with surrounding spaces': () => issuer.token(mine.name, ' Acme '),
+    'an unpaired surrogate': () => signToken(issuer.key(), { ...good(), [claims.customer]: '\uD800' }),
+    'an ID instead of a name': () =>
       signToken(issuer.key(), { ...good(), [claims.customer]: customerIds.get(`${mine.name} Acme`) }),
     'several customers': () => signToken(issuer.key(), { ...good(), [claims.customer]: ['Acme'] }),
     'no customer': () => signToken(issuer.key(), { ...good(), [claims.customer]: undefined }),
     'several partners': () => signToken(issuer.key(), { ...good(), [claims.partner]: [mine.name, theirs.name] }),
     'no partner': () => signToken(issuer.key(), { ...good(), [claims.partner]: undefined }),
     'another issuer': () => signToken(issuer.key(), { ...good(), iss: 'https://elsewhere.example' }),
-    'a slash behind the issuer': () => signToken(issuer.key(), { ...good(), iss: `${issuer.issuer}/` }),
+    'a trailing slash in the issuer': () => signToken(issuer.key(), { ...good(), iss: `${issuer.issuer}/` }),
     'no issuer': () => signToken(issuer.key(), { ...good(), iss: undefined }),
     'another audience': () => signToken(issuer.key(), { ...good(), aud: 'https://other.test' }),
     'no audience': () => signToken(issuer.key(), { ...good(), aud: undefined }),
-    'its end 31 s ago': () => signToken(issuer.key(), { ...good(), iat: now() - 100, exp: now() - 31 }),
-    'no end': () => signToken(issuer.key(), { ...good(), exp: undefined }),
-    'no beginning': () => signToken(issuer.key(), { ...good(), iat: undefined }),
-    'a life of more than two hours': () => signToken(issuer.key(), { ...good(), exp: now() + 7_201 + 1 }),
-    'its beginning in a minute (nbf)': () => signToken(issuer.key(), { ...good(), nbf: now() + 60 }),
-    'its beginning in a minute (iat)': () => signToken(issuer.key(), { ...good(), iat: now() + 60 }),
-    'a key that its holder has to show': () => signToken(issuer.key(), { ...good(), cnf: { jkt: 'x' } }),
+    'an expiration 31 s ago': () => signToken(issuer.key(), { ...good(), iat: now() - 100, exp: now() - 31 }),
+    'no expiration': () => signToken(issuer.key(), { ...good(), exp: undefined }),
+    'no issue time': () => signToken(issuer.key(), { ...good(), iat: undefined }),
+    'a lifetime of more than two hours': () => signToken(issuer.key(), { ...good(), exp: now() + 7_201 + 1 }),
+    'a start in one minute (nbf)': () => signToken(issuer.key(), { ...good(), nbf: now() + 60 }),
+    'a start in one minute (iat)': () => signToken(issuer.key(), { ...good(), iat: now() + 60 }),
+    'a proof-of-possession key': () => signToken(issuer.key(), { ...good(), cnf: { jkt: 'x' } }),
     'the type of an ID token': () => signToken(issuer.key(), good(), { typ: 'JWT' }),
     'no type': () => signToken(issuer.key(), good(), { typ: undefined }),
     'no kid': async () => signToken({ ...issuer.key(), kid: undefined }, good()),
-    'a key of nobody': async () => signToken(await newSigningKey(), good()),
-    'the kid of another key': async () => signToken({ ...(await newSigningKey()), kid: issuer.key().kid }, good()),
+    'an unknown key': async () => signToken(await newSigningKey(), good()),
+    "another key's kid": async () => signToken({ ...(await newSigningKey()), kid: issuer.key().kid }, good()),
     'a key in its own header': async () => {
       const { d: _private, ...jwk } = await newSigningKey();
       return signToken({ ...(await newSigningKey()), kid: issuer.key().kid }, good(), {
@@ -152,13 +152,13 @@ describe('a user token of an OpenID Connect issuer', () => {
         jku: 'http://127.0.0.1:9',
       });
     },
-    'a header that must be understood': async () =>
+    'an unsupported critical header': async () =>
       new SignJWT(good())
         .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: issuer.key().kid, crit: ['x'], x: 1 })
         .sign(await importJWK(issuer.key(), 'ES256'), { crit: { x: true } }),
     'no signature (alg none)': () =>
       `${encode({ alg: 'none', typ: 'at+jwt', kid: issuer.key().kid })}.${encode(good())}.`,
-    'no signature, and something in its place': () =>
+    'alg none with a signature': () =>
       `${encode({ alg: 'none', typ: 'at+jwt', kid: issuer.key().kid })}.${encode(good())}.AAAA`,
     'the public key as a secret (HS256)': async () => {
       const { d: _private, ...publicKey } = issuer.key();
@@ -166,67 +166,67 @@ describe('a user token of an OpenID Connect issuer', () => {
         .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: issuer.key().kid })
         .sign(new TextEncoder().encode(JSON.stringify(publicKey)));
     },
-    'an algorithm that is not on the list': async () => {
+    'an algorithm that is not allowed': async () => {
       const key = await newSigningKey('RS256');
       return new SignJWT(good())
         .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: issuer.key().kid })
         .sign(await importJWK(key, 'RS256'));
     },
-    // Its last character has four bits that mean nothing, and are not set.
-    'the same signature in another spelling': async () =>
+    // The last character has four unused bits, which are zero in the canonical form.
+    'the same signature in another encoding': async () =>
       (await signToken(issuer.key(), good())).replace(/.$/, (last) => ({ A: 'B', Q: 'R', g: 'h', w: 'x' })[last] ?? ''),
     'five parts': async () => `${await signToken(issuer.key(), good())}.a.b`,
-    'nothing but dots': () => '..',
+    'only dots': () => '..',
     'more than 8,192 characters': () => signToken(issuer.key(), { ...good(), long: 'x'.repeat(8_192) }),
   };
-  /** What the log says of each; nothing of what is no JWT at all, or names somebody who is not there. */
+  /** The logged reason for each; none for text that is not a JWT, or for an unknown customer. */
   it.each([
-    ['a customer that is not there', ''],
-    ['a customer of another partner', ''],
+    ['an unknown customer', ''],
+    ["another partner's customer", ''],
     ['the name in another case', ''],
     ['a name with a NUL', 'customer claim is missing or invalid'],
-    ['a name with space around it', 'customer claim is missing or invalid'],
-    ['half of a character', 'customer claim is missing or invalid'],
-    ['an id instead of a name', 'customer claim is missing or invalid'],
+    ['a name with surrounding spaces', 'customer claim is missing or invalid'],
+    ['an unpaired surrogate', 'customer claim is missing or invalid'],
+    ['an ID instead of a name', 'customer claim is missing or invalid'],
     ['several customers', 'customer claim is missing or invalid'],
     ['no customer', 'customer claim is missing or invalid'],
     ['several partners', 'partner claim is missing'],
     ['no partner', 'partner claim is missing'],
     ['another issuer', 'ERR_JWT_CLAIM_VALIDATION_FAILED iss'],
-    ['a slash behind the issuer', 'ERR_JWT_CLAIM_VALIDATION_FAILED iss'],
+    ['a trailing slash in the issuer', 'ERR_JWT_CLAIM_VALIDATION_FAILED iss'],
     ['no issuer', 'ERR_JWT_CLAIM_VALIDATION_FAILED iss'],
     ['another audience', 'ERR_JWT_CLAIM_VALIDATION_FAILED aud'],
     ['no audience', 'ERR_JWT_CLAIM_VALIDATION_FAILED aud'],
-    ['its end 31 s ago', 'ERR_JWT_EXPIRED exp'],
-    ['no end', 'ERR_JWT_CLAIM_VALIDATION_FAILED exp'],
-    ['no beginning', 'ERR_JWT_CLAIM_VALIDATION_FAILED iat'],
-    ['a life of more than two hours', 'lifetime exceeds INLET_OIDC_TOKEN_SECONDS'],
-    ['its beginning in a minute (nbf)', 'ERR_JWT_CLAIM_VALIDATION_FAILED nbf'],
-    ['its beginning in a minute (iat)', 'iat is in the future'],
-    ['a key that its holder has to show', 'it requires proof of possession'],
+    ['an expiration 31 s ago', 'ERR_JWT_EXPIRED exp'],
+    ['no expiration', 'ERR_JWT_CLAIM_VALIDATION_FAILED exp'],
+    ['no issue time', 'ERR_JWT_CLAIM_VALIDATION_FAILED iat'],
+    ['a lifetime of more than two hours', 'lifetime exceeds INLET_OIDC_TOKEN_SECONDS'],
+    ['a start in one minute (nbf)', 'ERR_JWT_CLAIM_VALIDATION_FAILED nbf'],
+    ['a start in one minute (iat)', 'iat is in the future'],
+    ['a proof-of-possession key', 'it requires proof of possession'],
     ['the type of an ID token', 'wrong token type'],
     ['no type', 'wrong token type'],
     ['no kid', 'ERR_JWS_INVALID'],
-    ['a key of nobody', 'ERR_JWKS_NO_MATCHING_KEY'],
-    ['the kid of another key', 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED'],
+    ['an unknown key', 'ERR_JWKS_NO_MATCHING_KEY'],
+    ["another key's kid", 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED'],
     ['a key in its own header', 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED'],
-    ['a header that must be understood', 'ERR_JOSE_NOT_SUPPORTED'],
+    ['an unsupported critical header', 'ERR_JOSE_NOT_SUPPORTED'],
     ['no signature (alg none)', ''],
-    ['no signature, and something in its place', 'ERR_JOSE_ALG_NOT_ALLOWED'],
+    ['alg none with a signature', 'ERR_JOSE_ALG_NOT_ALLOWED'],
     ['the public key as a secret (HS256)', 'ERR_JOSE_ALG_NOT_ALLOWED'],
-    ['an algorithm that is not on the list', 'ERR_JOSE_ALG_NOT_ALLOWED'],
+    ['an algorithm that is not allowed', 'ERR_JOSE_ALG_NOT_ALLOWED'],
     ['the same signature in another encoding', 'it is not canonical base64url'],
     ['five parts', ''],
-    ['nothing but dots', ''],
+    ['only dots', ''],
     ['more than 8,192 characters', ''],
-  ])('is refused with %s, like any wrong token (%s)', async (what, why) => {
+  ])('is rejected with %s, like any invalid token (%s)', async (what, why) => {
     const token = await changes[what]?.();
     reasons.length = 0;
     expect(withoutId(await call(token ?? ''))).toEqual(await refused());
     expect(reasons).toEqual(why === '' ? [] : [why]);
   });
 
-  it('is good until its end, and 30 s longer for a clock that is wrong', async () => {
+  it('is valid until it expires, with a tolerance of 30 s for clock skew', async () => {
     for (const odd of [
       { iat: now() - 100, exp: now() - 15 },
       { iat: now() + 15 },
@@ -239,7 +239,7 @@ describe('a user token of an OpenID Connect issuer', () => {
     }
   });
 
-  it('may be for others too, unless it is an ID token', async () => {
+  it('may have several audiences, unless it is an ID token', async () => {
     const aud = [audience, 'https://other.test'];
     expect((await call(await signToken(issuer.key(), { ...good(), aud }))).statusCode).toBe(200);
     const ofIdTokens = await apiWith({ ...issuer.settings, INLET_OIDC_TOKEN_TYPE: 'id-token' });
@@ -257,7 +257,7 @@ describe('a user token of an OpenID Connect issuer', () => {
     await ofIdTokens.close();
   });
 
-  it('counts beside the key of one partner only, where the configuration names that one', async () => {
+  it("works only with one partner's API key when the configuration names that partner", async () => {
     const { INLET_OIDC_PARTNER_CLAIM: _claim, ...rest } = issuer.settings;
     const ofTheirs = await apiWith({ ...rest, INLET_OIDC_PARTNER: theirs.name });
     const token = await issuer.token('whatever', 'Acme');
@@ -266,18 +266,18 @@ describe('a user token of an OpenID Connect issuer', () => {
     await ofTheirs.close();
   });
 
-  it('is refused where no issuer is configured', async () => {
+  it('is rejected when no issuer is configured', async () => {
     const token = await issuer.token(mine.name, 'Acme');
     const without = await apiWith({});
     expect(withoutId(await call(token, mine, without))).toEqual(await refused());
     await without.close();
   });
 
-  it('is never taken when anything of it was changed, and never answered with a 5xx', async () => {
+  it('is never accepted after any change, and never causes a 5xx', async () => {
     const token = await issuer.token(mine.name, 'Acme');
     const other = await newSigningKey();
     expect((await call(token)).statusCode).toBe(200);
-    // Those with a key that is not known wait for the next question to the issuer: together, not one after the other.
+    // Tokens with an unknown key wait for the next request to the issuer, so they are sent concurrently.
     await fc.assert(
       fc.asyncProperty(fc.array(mutatedTokens(token, other), { minLength: 40, maxLength: 40 }), async (mutants) => {
         const statuses = await Promise.all(mutants.map(async (make) => (await call(await make())).statusCode));

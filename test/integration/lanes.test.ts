@@ -8,7 +8,7 @@ import { createStores, withDatabase, type TestStores } from '../support/stores.t
 import { waitUntil } from '../support/wait-until.ts';
 import { device } from '../support/device-id.ts';
 
-// Order and takeover with real processes. The full fault bench comes later; these are the promises of the skeleton.
+// Order and takeover with real processes.
 
 const rows = (from: number, count: number, key: number): string =>
   Array.from({ length: count }, (_, n) => `${device(from + n)},${key}\n`).join('');
@@ -53,12 +53,12 @@ describe('lanes', () => {
     expect(finished).toEqual(ids);
   });
 
-  it('does not let one partner wait for another', async () => {
+  it('does not make one partner wait for another', async () => {
     const other = await createPartner(stores.environment);
     const key = await other.createAttribute('news');
     await other.upload('small.csv', rows(0, 1, key));
     const large = apiClient(service.url, partner.apiKey);
-    // Each of them takes seconds, however fast the machine is.
+    // Each job takes seconds, even on a fast machine.
     storage.make({ is: 'slow', bytesPerSecond: 50_000 });
     const backlog = [];
     for (let n = 0; n < 6; n++) backlog.push(await large.queue({ file_path: 'large.csv.gz', key_type: 0 }));
@@ -70,7 +70,7 @@ describe('lanes', () => {
     await large.waitForEnd(last);
   });
 
-  it('carries on when the worker is killed in the middle of a load, and counts nothing twice', async () => {
+  it('continues when the worker is killed during a load, and counts nothing twice', async () => {
     const api = apiClient(service.url, partner.apiKey);
     for (let part = 0; part < 3; part++) {
       await partner.upload(`killed/${part}.gz`, gzipSync(rows(part * 150_000, 200_000, sport)));

@@ -23,7 +23,7 @@ import { type TestStores, createStores, withDatabase } from '../support/stores.t
 
 const signal = new AbortController().signal;
 
-describe.each(places)('an attempt to load a file, staged in $place', ({ roomBytes }) => {
+describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
   let stores: TestStores;
   let partner: TestPartner;
   let deps: Awaited<ReturnType<typeof wireAll>> & { log: Log };
@@ -44,7 +44,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     await stores.drop();
   });
 
-  /** A job of one file whose turn has come: listed, and nothing loaded yet. */
+  /** A job of one file that has started: listed, and nothing loaded yet. */
   beforeEach(async () => {
     partner = await createPartner(stores.environment);
     await deps.attributes.create(partner.id, { name: 'sport', foreignKeys: ['sport'] });
@@ -80,8 +80,8 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     if (step.do !== 'publish') throw new Error(`the lane wants to ${step.do}`);
     return step;
   };
-  /** As a holder of the lane does it. */
-  const settle = async (holder: typeof deps = deps): Promise<void> => {
+  /** Publishes as a lane holder does. */
+  const publishStaged = async (holder: typeof deps = deps): Promise<void> => {
     await publishLoads(holder, await takeStaged());
   };
   const claim = async () => {
@@ -95,11 +95,11 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
   const visible = async (): Promise<number> => (await attributesOf(stores, partner.id)).length;
   const staged = (): Promise<string[]> => stagedLoads(stores);
 
-  it('loads the file and leaves no stage', async () => {
+  it('loads the file and leaves no staged rows', async () => {
     await loadBatch(deps, fileId, signal);
     expect(await file()).toMatchObject({ status: 1, totalRows: 2 });
     expect(await visible()).toBe(0);
-    await settle();
+    await publishStaged();
     expect(await file()).toMatchObject({ status: 2, totalRows: 2, failure: null });
     expect(await visible()).toBe(2);
     expect(await staged()).toEqual([]);
@@ -107,27 +107,27 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
 
   const finishFirstJob = async (): Promise<void> => {
     await loadBatch(deps, fileId, signal);
-    await settle();
+    await publishStaged();
     await deps.lanes.finishImport(jobId, { uniqueDevices: 2, failure: null, errors: [] });
   };
   const statusAndRows = async () => (await listed()).map(({ status, totalRows }) => [status, totalRows]);
 
-  it('of several files goes on with the first of them, when that one must be loaded alone', async () => {
+  it('continues with the first of several files when that one must be loaded alone', async () => {
     await finishFirstJob();
     await partner.upload('pair/a.csv.gz', gzipSync(`${device(1)},sport\n`.repeat(220_000)));
     await partner.upload('pair/b.csv.gz', gzipSync('nonsense,sport\n'));
     await prepare('pair/', true);
-    // One token for both: while it is held no other can be sent for the first, whose id it has.
+    // One token for both files: while it is held, no other token can be sent for the first file, whose ID it has.
     await loadBatch(deps, fileId, signal);
     expect(await statusAndRows()).toEqual([
       [1, 220_000],
       [3, 1],
     ]);
-    await settle();
+    await publishStaged();
     expect(await file()).toMatchObject({ status: 2, failure: null });
   });
 
-  it('of several files whose storage goes away in the middle is tried again, and nothing is doubled', async () => {
+  it('retries a batch after its storage failed in the middle, and loads nothing twice', async () => {
     await finishFirstJob();
     for (const [n, name] of ['a', 'b'].entries())
       await partner.upload(`broken/${name}.csv`, `${device(11 + n)},sport\n`);
@@ -135,61 +135,61 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     const readButB =
       (objects: ObjectStore): ObjectStore['read'] =>
       (object, ...rest) =>
-        object.key.endsWith('b.csv') ? Promise.reject(new Error('the storage is away')) : objects.read(object, ...rest);
+        object.key.endsWith('b.csv') ? Promise.reject(new Error('the storage is down')) : objects.read(object, ...rest);
     const sources: typeof deps.sources = {
       withObjects: (source, run) =>
         deps.sources.withObjects(source, (objects) => run({ ...objects, read: readButB(objects) })),
     };
-    await expect(loadBatch({ ...deps, sources }, fileId, signal)).rejects.toThrow('the storage is away');
+    await expect(loadBatch({ ...deps, sources }, fileId, signal)).rejects.toThrow('the storage is down');
     await loadBatch(deps, fileId, signal);
-    await settle();
+    await publishStaged();
     expect((await listed()).map(({ status }) => status)).toEqual([2, 2]);
     expect(await visible()).toBe(4);
     expect(await staged()).toEqual([]);
   });
 
-  it('that died while it staged is begun anew, and its stage is gone', async () => {
+  it('starts again after an attempt died while staging, and removes its staged rows', async () => {
     await stageBatch(deps, await claim(), signal);
     await loadBatch(deps, fileId, signal);
-    await settle();
+    await publishStaged();
     expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
     expect(await visible()).toBe(2);
     expect(await staged()).toEqual([]);
   });
 
-  it('that died after the load was found good is carried on, although the object has changed since', async () => {
+  it('continues after an attempt died with a validated load, even if the object has changed since', async () => {
     const dead = await claim();
     await stageBatch(deps, dead, signal);
     expect(await deps.files.commit(dead, [good()])).toBe(true);
     await partner.upload(`file-${serial}.csv`, 'something else altogether');
     expect(await deps.files.claim(fileId)).toBeNull();
-    await settle();
+    await publishStaged();
     expect(await file()).toMatchObject({ status: 2, totalRows: 2, failure: null });
     expect(await visible()).toBe(2);
     expect(await staged()).toEqual([]);
   });
 
-  it('whose publishing failed is carried on by the next holder of the lane, with all its rows', async () => {
+  it('lets the next lane holder publish all rows after publishing failed', async () => {
     await loadBatch(deps, fileId, signal);
-    const failing = { ...deps.warehouse, publish: () => Promise.reject(new Error('the engine is away')) };
-    await expect(settle({ ...deps, warehouse: failing })).rejects.toThrow('away');
-    await settle();
+    const failing = { ...deps.warehouse, publish: () => Promise.reject(new Error('the engine is down')) };
+    await expect(publishStaged({ ...deps, warehouse: failing })).rejects.toThrow('the engine is down');
+    await publishStaged();
     expect(await file()).toMatchObject({ status: 2, totalRows: 2, failure: null });
     expect(await visible()).toBe(2);
     expect(await staged()).toEqual([]);
   });
 
-  it('whose commit was not heard of is carried on by the next, and nothing is lost or doubled', async () => {
+  it('lets the next lane holder continue after a failed commit, and nothing is lost or loaded twice', async () => {
     await loadBatch(deps, fileId, signal);
     const failing = { ...deps.lanes, commitImportLoads: () => Promise.reject(new Error('the connection is lost')) };
-    await expect(settle({ ...deps, lanes: failing })).rejects.toThrow('lost');
-    await settle();
+    await expect(publishStaged({ ...deps, lanes: failing })).rejects.toThrow('lost');
+    await publishStaged();
     expect(await file()).toMatchObject({ status: 2, totalRows: 2, failure: null });
     expect(await visible()).toBe(2);
     expect(await staged()).toEqual([]);
   });
 
-  it('whose commit came through without an answer is published all the same', async () => {
+  it('publishes after a commit whose response was lost', async () => {
     const failing = {
       ...deps.files,
       commit: async (...parameters: Parameters<typeof deps.files.commit>) => {
@@ -198,12 +198,12 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
       },
     };
     await expect(loadBatch({ ...deps, files: failing }, fileId, signal)).rejects.toThrow('lost');
-    await settle();
+    await publishStaged();
     expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
     expect(await visible()).toBe(2);
   });
 
-  it('that died before, of an object that has changed since, fails the file and shows nothing', async () => {
+  it('fails the file and shows nothing when an attempt died and the object has changed since', async () => {
     await stageBatch(deps, await claim(), signal);
     await partner.upload(`file-${serial}.csv`, 'something else altogether');
     await loadBatch(deps, fileId, signal);
@@ -212,7 +212,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     expect(await staged()).toEqual([]);
   });
 
-  it('that only seemed dead can neither decide nor bring its load in after another took over', async () => {
+  it('rejects the decision and the load of a slow attempt after another one took over', async () => {
     const zombie = await claim();
     await stageBatch(deps, zombie, signal);
     const taker = await claim();
@@ -224,7 +224,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     expect(await file()).toMatchObject({ status: 1, totalRows: 0 });
   });
 
-  it('is published once by two holders of the lane, of whom the first was believed dead', async () => {
+  it('publishes once when two lane holders publish and the first was presumed dead', async () => {
     await loadBatch(deps, fileId, signal);
     const first = await takeStaged();
     const second = await takeStaged();
@@ -236,7 +236,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     expect(await staged()).toEqual([]);
   });
 
-  it('is not committed by the holder who took it first, while the one who took it last may be publishing', async () => {
+  it('does not let the first lane holder commit while the latest one may be publishing', async () => {
     await loadBatch(deps, fileId, signal);
     const first = await takeStaged();
     const second = await takeStaged();
@@ -248,15 +248,15 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     expect(await staged()).toEqual([]);
   });
 
-  it('is not given up once the load was found good', async () => {
+  it('does not abandon a validated load', async () => {
     await loadBatch(deps, fileId, signal);
     await abandonBatch(deps, fileId);
-    await settle();
+    await publishStaged();
     expect(await file()).toMatchObject({ status: 2, totalRows: 2 });
     expect(await visible()).toBe(2);
   });
 
-  it('is given up with a failure before that, and wakes the lane', async () => {
+  it('abandons a load that is not validated with a failure, and wakes the lane', async () => {
     await stageBatch(deps, await claim(), signal);
     await abandonBatch(deps, fileId);
     expect(await file()).toMatchObject({ status: 3, failure: { code: 'load_abandoned' } });
@@ -269,7 +269,7 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     expect(tokens.rowCount).toBe(1);
   });
 
-  it('of several files is taken apart before any of them is given up', async () => {
+  it('splits a batch before it abandons any of its files', async () => {
     await finishFirstJob();
     for (const name of ['a', 'b']) await partner.upload(`two/${name}.csv`, `${device(1)},sport\n`);
     await prepare('two/', false);
@@ -281,17 +281,17 @@ describe.each(places)('an attempt to load a file, staged in $place', ({ roomByte
     expect(claims.map((claimed) => claimed?.files.map((one) => one.fileId))).toEqual(files.map(({ id }) => [id]));
   });
 
-  it('goes on when another holder of the lane finds no files any more: a started job cannot fail to start', async () => {
+  it('continues when another lane holder finds no files: a started job cannot fail to start', async () => {
     await deps.lanes.failJob(jobId, new Failure('no_files', 'No object has the path.'));
     expect(await deps.importLogs.find(partner.id, jobId)).toMatchObject({ status: 1, errors: null });
     await loadBatch(deps, fileId, signal);
-    await settle();
+    await publishStaged();
     expect(await file()).toMatchObject({ status: 2 });
   });
 
-  it('finds nothing to do when the file is done', async () => {
+  it('does nothing when the file is done', async () => {
     await loadBatch(deps, fileId, signal);
-    await settle();
+    await publishStaged();
     expect(await deps.files.claim(fileId)).toBeNull();
     await loadBatch(deps, fileId, signal);
     expect(await visible()).toBe(2);

@@ -9,7 +9,7 @@ import { attributeLoad, streamedFile } from '../support/staging.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 
-// Every key of a row is a row of the stage: few bytes of a file become many of the engine's memory.
+// Every key of a row is a staged row: a few bytes in a file take many in the engine's memory.
 
 const mebibyte = 1024 ** 2;
 const memoryLimit = 1024 * mebibyte;

@@ -21,7 +21,7 @@ const lineSchema = z.looseObject({
 const path = 'not-to-be-shown.csv';
 const bad = '00000000-0000-0000-0000-000000000000';
 
-describe('what api and worker show after an import', () => {
+describe('the metrics of the API and the worker after an import', () => {
   let stores: TestStores;
   let partner: TestPartner;
   let proxy: Proxy;
@@ -29,7 +29,7 @@ describe('what api and worker show after an import', () => {
   let worker: ServiceProcess;
   let jobId: number;
   let waiting: string;
-  let away: string;
+  let withoutEngine: string;
   let shown: { api: string; worker: string };
 
   beforeAll(async () => {
@@ -46,15 +46,15 @@ describe('what api and worker show after an import', () => {
     await client.request('/no-such-thing/17');
     waiting = await metricsOf(api);
     const [first = ''] = (environment['INLET_CLICKHOUSE_URLS'] ?? '').split(',');
-    const nobody = new URL(first);
-    nobody.port = '9';
+    const unreachable = new URL(first);
+    unreachable.port = '9';
     const blind = await startWorker(
-      { ...environment, INLET_CLICKHOUSE_URLS: `${nobody.href},${nobody.href}` },
+      { ...environment, INLET_CLICKHOUSE_URLS: `${unreachable.href},${unreachable.href}` },
       'metrics',
     );
-    await waitUntil('the engine is found to be away', async () => {
-      away = await metricsOf(blind);
-      return /cause="away"\} [1-9]/.test(away) && away.includes('\ninlet_tokens_waiting 1\n');
+    await waitUntil('the worker notices that the engine is down', async () => {
+      withoutEngine = await metricsOf(blind);
+      return /cause="away"\} [1-9]/.test(withoutEngine) && withoutEngine.includes('\ninlet_tokens_waiting 1\n');
     });
     await stopProcess(blind.child);
     worker = await startWorker(environment, 'metrics');
@@ -68,7 +68,7 @@ describe('what api and worker show after an import', () => {
     await stores.drop();
   });
 
-  it('the worker counts rows, bytes, refused rows and jobs', () => {
+  it('count rows, bytes, rejected rows and jobs in the worker', () => {
     const expected = [
       'inlet_rows_loaded_total{target="attributes"} 2',
       `inlet_bytes_loaded_total{target="attributes"} ${3 * 37 + 3 * 5}`,
@@ -90,7 +90,7 @@ describe('what api and worker show after an import', () => {
     expect(shown.worker).toMatch(/^inlet_engine_statement_seconds_count\{statement="INSERT",shard="\d"\} /m);
   });
 
-  it('the api counts requests by operation, and what is none under one name', () => {
+  it("count the API's requests by operation, and unknown paths under one name", () => {
     const expected = [
       'inlet_http_request_seconds_count{operation="queueImport",status="202"} 2',
       'inlet_http_request_seconds_count{operation="unknown",status="404"} 1',
@@ -102,7 +102,7 @@ describe('what api and worker show after an import', () => {
     expect(shown.api).toMatch(/^inlet_http_request_seconds_count\{operation="health",status="200"\} \d+$/m);
   });
 
-  it('shows what waits while there is no worker', () => {
+  it('show the queue while there is no worker', () => {
     const expected = [
       'inlet_workers 0',
       'inlet_open_jobs{state="pending"} 2',
@@ -119,15 +119,15 @@ describe('what api and worker show after an import', () => {
     expect(waiting).toMatch(/^inlet_oldest_open_job_seconds\{state="pending"\} \d+$/m);
   });
 
-  it('a worker whose engine is away counts the wait by its cause, and the calls that failed', () => {
-    expect(away).toMatch(/^inlet_retries_total\{queue="lane",cause="away"\} [1-9]/m);
-    expect(away).toContain('inlet_retries_total{queue="lane",cause="failed"} 0\n');
-    expect(away).toMatch(
+  it('count retries by cause and failed calls in a worker whose engine is down', () => {
+    expect(withoutEngine).toMatch(/^inlet_retries_total\{queue="lane",cause="away"\} [1-9]/m);
+    expect(withoutEngine).toContain('inlet_retries_total{queue="lane",cause="failed"} 0\n');
+    expect(withoutEngine).toMatch(
       /^inlet_call_failures_total\{server="clickhouse",port="warehouse",method="writeJobKeys"\} [1-9]/m,
     );
   });
 
-  it('both show the state of the service', () => {
+  it('show the state of the service in both processes', () => {
     for (const text of [shown.api, shown.worker]) {
       expect(text).toContain('\ninlet_workers 1\n');
       expect(text).toContain('inlet_open_jobs{state="pending"} 0\n');
@@ -136,13 +136,13 @@ describe('what api and worker show after an import', () => {
     }
   });
 
-  it('has a bounded number of series', () => {
+  it('have a bounded number of series', () => {
     const seriesOf = (text: string): number => text.split('\n').filter((line) => /^[a-z]/.test(line)).length;
     expect(seriesOf(shown.worker)).toBeLessThan(1_500);
     expect(seriesOf(shown.api)).toBeLessThan(1_500);
   });
 
-  it('no label names a partner, a path or a job', () => {
+  it('have no label with a partner, a path or a job', () => {
     for (const text of [shown.api, shown.worker]) {
       expect(text).not.toContain(partner.name);
       expect(text).not.toContain('not-to-be-shown');
@@ -151,7 +151,7 @@ describe('what api and worker show after an import', () => {
     }
   });
 
-  it('every metric of the dashboard and of the alerts is there', () => {
+  it('include every metric of the dashboard and the alerts', () => {
     const files = ['grafana-dashboard.json', 'alerts.yml'].map((name) =>
       readFileSync(`deploy/observability/${name}`, 'utf8'),
     );
@@ -167,7 +167,7 @@ describe('what api and worker show after an import', () => {
     expect(ours.filter((name) => !described.includes(`\`${basic(name)}\``))).toEqual([]);
   });
 
-  it('lines of the log carry the ids of request, job and batch', () => {
+  it('are accompanied by log lines with the request, job and batch IDs', () => {
     const linesOf = ({ logFile }: ServiceProcess): z.infer<typeof lineSchema>[] =>
       readFileSync(logFile, 'utf8')
         .split('\n')
@@ -181,7 +181,7 @@ describe('what api and worker show after an import', () => {
     expect(staged?.batchId).toBeGreaterThan(0);
   });
 
-  it.each(['stalled', 'cut'] as const)('a scrape is answered while PostgreSQL is %s, and says so', async (is) => {
+  it.each(['stalled', 'cut'] as const)('are served while PostgreSQL is %s, and report it', async (is) => {
     proxy.make({ is });
     const start = performance.now();
     const text = await metricsOf(api);
@@ -189,6 +189,6 @@ describe('what api and worker show after an import', () => {
     expect(text).toContain('\ninlet_scrape_failed 1\n');
     expect(text).not.toContain('inlet_workers');
     proxy.make({ is: 'none' });
-    await waitUntil('PostgreSQL is asked again', async () => (await metricsOf(api)).includes('\ninlet_workers 1\n'));
+    await waitUntil('PostgreSQL is queried again', async () => (await metricsOf(api)).includes('\ninlet_workers 1\n'));
   });
 });

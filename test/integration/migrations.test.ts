@@ -42,7 +42,7 @@ async function inPostgres(config: Config, ...statements: readonly string[]): Pro
   }
 }
 
-/** Runs a statement on each shard; gives what each answered. */
+/** Runs a statement on each shard; returns each shard's result. */
 async function onShards(config: Config, query: string): Promise<string[]> {
   return Promise.all(
     config.INLET_CLICKHOUSE_URLS.map(async (url) => {
@@ -83,16 +83,16 @@ describe.each(topologies)('migrating stores with %s shard(s)', (topology) => {
     await stores.drop();
   });
 
-  it('runs everything on fresh stores, and makes the schemas that are committed', async () => {
+  it('applies all migrations to fresh stores and creates the committed schemas', async () => {
     expect(await migrate(stores.config, log)).toEqual(allMigrations);
     const schema = await schemaOf(stores.config);
-    // After a change of the migrations: run "npm run schema:dump" and commit the result.
+    // After a change to the migrations: run "npm run schema:dump" and commit the result.
     expect(schema.postgres).toBe(readFileSync(committedDumps.postgres, 'utf8'));
     expect(schema.shards).toHaveLength(topology === 'one' ? 1 : 2);
     for (const shard of schema.shards) expect(shard).toBe(readFileSync(committedDumps.clickhouse, 'utf8'));
   });
 
-  it('has nothing to do the second time', async () => {
+  it('does nothing the second time', async () => {
     await migrate(stores.config, log);
     const schema = await schemaOf(stores.config);
     expect(await migrate(stores.config, log)).toEqual([]);
@@ -100,7 +100,7 @@ describe.each(topologies)('migrating stores with %s shard(s)', (topology) => {
     expect(await migrationsRecorded(stores.config)).toEqual(recordedOnce(stores.config));
   });
 
-  it('can run everything again on a schema that is there, and keeps what stands in it', async () => {
+  it('can apply all migrations to an existing schema again, and keeps the data', async () => {
     await migrate(stores.config, log);
     const schema = await schemaOf(stores.config);
     await inPostgres(
@@ -117,7 +117,7 @@ describe.each(topologies)('migrating stores with %s shard(s)', (topology) => {
       expect(count).toBe('1\n');
   });
 
-  it('makes the same schema again after everything was dropped', async () => {
+  it('creates the same schema again after everything was dropped', async () => {
     await migrate(stores.config, log);
     const schema = await schemaOf(stores.config);
     await inPostgres(stores.config, 'DROP SCHEMA public CASCADE', 'DROP SCHEMA pgboss CASCADE', 'CREATE SCHEMA public');
@@ -126,7 +126,7 @@ describe.each(topologies)('migrating stores with %s shard(s)', (topology) => {
     expect(await schemaOf(stores.config)).toEqual(schema);
   });
 
-  it('runs every migration once when two deployments come at the same time', async () => {
+  it('applies every migration once when two deployments run concurrently', async () => {
     const ran = await Promise.all([migrate(stores.config, log), migrate(stores.config, log)]);
     expect(ran.toSorted((one, other) => other.length - one.length)).toEqual([allMigrations, []]);
     expect(await migrationsRecorded(stores.config)).toEqual(recordedOnce(stores.config));
@@ -168,7 +168,7 @@ describe('a folder of migrations', () => {
     return file;
   };
 
-  it('is refused by PostgreSQL when a file that has run was changed', async () => {
+  it('is rejected by PostgreSQL when an applied file was changed', async () => {
     await migrateControl();
     appendFileSync(join(folder, 'postgres/0001-control-plane.sql'), '-- a word more\n');
     add('postgres', 'more', 'CREATE TABLE more (id bigint)');
@@ -176,7 +176,7 @@ describe('a folder of migrations', () => {
     expect(await inPostgres(stores.config, `SELECT to_regclass('more') AS more`)).toEqual([{ more: null }]);
   });
 
-  it('is refused by the engine when a file that has run was changed', async () => {
+  it('is rejected by the engine when an applied file was changed', async () => {
     await migrateData();
     appendFileSync(join(folder, 'clickhouse/0001-data-plane.sql'), '-- a word more\n');
     add('clickhouse', 'more', 'CREATE TABLE more (id UInt64) ENGINE = MergeTree ORDER BY id;');
@@ -189,7 +189,7 @@ describe('a folder of migrations', () => {
     ).toEqual(['0\n']);
   });
 
-  it('runs only the file that was added', async () => {
+  it('runs only the added file', async () => {
     await migrateControl();
     await migrateData();
     const control = add('postgres', 'more', 'CREATE TABLE more (id bigint)');
@@ -198,7 +198,7 @@ describe('a folder of migrations', () => {
     expect(await migrateData()).toEqual([data]);
   });
 
-  it('leaves nothing of a file that fails in PostgreSQL, and goes on when it is mended', async () => {
+  it('rolls back a file that fails in PostgreSQL, and continues once it is fixed', async () => {
     await migrateControl();
     const file = add('postgres', 'broken', 'CREATE TABLE more (id bigint); SELECT nonsense;');
     await expect(migrateControl()).rejects.toThrow(`migration ${file} failed and was rolled back`);
@@ -207,7 +207,7 @@ describe('a folder of migrations', () => {
     expect(await migrateControl()).toEqual([file]);
   });
 
-  it('goes on in the engine after a file that failed half-way was mended', async () => {
+  it('continues in the engine once a file that failed halfway is fixed', async () => {
     await migrateData();
     const begun = 'CREATE TABLE IF NOT EXISTS more (id UInt64) ENGINE = MergeTree ORDER BY id;\n';
     const file = add('clickhouse', 'broken', `${begun}SELECT nonsense;\n`);

@@ -18,7 +18,7 @@ describe('the OpenAPI document', () => {
     await stores.drop();
   });
 
-  it('has every route of the api but the reference itself, and no other', async () => {
+  it('documents every API route except the reference itself, and no other', async () => {
     const routes: string[] = [];
     const api = buildApi(
       {

@@ -24,7 +24,7 @@ const shownJobSchema = jobSchema.extend({
   files: z.array(z.object({ path: z.string(), status: z.int(), attempts: z.int(), acceptedRows: z.int() })),
 });
 
-describe('what an operator asks', () => {
+describe('the operator commands', () => {
   let stores: TestStores;
   let partner: TestPartner;
   let api: ServiceProcess & { readonly url: string };
@@ -57,7 +57,7 @@ describe('what an operator asks', () => {
     return wrong;
   };
 
-  it('doctor names the worker that is missing, and nothing else', async () => {
+  it('doctor reports a missing worker, and nothing else', async () => {
     expect(await wrongOnes()).toEqual(['Workers']);
     const { text } = await inlet(['doctor']);
     expect(text).toContain('FAIL   Workers: no worker is connected');
@@ -65,12 +65,12 @@ describe('what an operator asks', () => {
     expect(text).toContain('ok     ClickHouse, shard 2: ');
   });
 
-  it('doctor tells of each server by itself when another is away', async () => {
+  it('doctor reports each server separately when one is down', async () => {
     const [first = ''] = (stores.environment['INLET_CLICKHOUSE_URLS'] ?? '').split(',');
-    const nobody = new URL(first);
-    nobody.port = '9';
-    const away = { INLET_CLICKHOUSE_URLS: `${first},${nobody.href}`, INLET_S3_ENDPOINT: 'http://127.0.0.1:9' };
-    expect(await wrongOnes(away)).toEqual([
+    const unreachable = new URL(first);
+    unreachable.port = '9';
+    const down = { INLET_CLICKHOUSE_URLS: `${first},${unreachable.href}`, INLET_S3_ENDPOINT: 'http://127.0.0.1:9' };
+    expect(await wrongOnes(down)).toEqual([
       'Workers',
       'ClickHouse, shard 2',
       'Schema of shard 2',
@@ -78,11 +78,11 @@ describe('what an operator asks', () => {
       'Mutations of shard 2',
       'Shared bucket',
     ]);
-    // One thing is to be mended, and one is named: the remedies of the others would lead elsewhere.
-    const { text: told } = await inlet(['doctor'], away);
-    expect(told).toContain('FAIL   ClickHouse, shard 2: connect ECONNREFUSED 127.0.0.1:9 (');
-    expect(told).toContain('?      Schema of shard 2: skipped: fix "ClickHouse, shard 2" first\n');
-    expect(told).not.toContain('inlet migrate');
+    // Only the cause is reported: the remedies of its consequences would mislead.
+    const { text: printed } = await inlet(['doctor'], down);
+    expect(printed).toContain('FAIL   ClickHouse, shard 2: connect ECONNREFUSED 127.0.0.1:9 (');
+    expect(printed).toContain('?      Schema of shard 2: skipped: fix "ClickHouse, shard 2" first\n');
+    expect(printed).not.toContain('inlet migrate');
     const postgres = new URL(stores.environment['INLET_POSTGRES_URL'] ?? '');
     Object.assign(postgres, { port: '9', password: 'not-to-be-printed' });
     const { text } = await inlet(['doctor'], { INLET_POSTGRES_URL: postgres.href });
@@ -91,15 +91,15 @@ describe('what an operator asks', () => {
     expect(text).not.toContain('not-to-be-printed');
   });
 
-  it('doctor tells of a role of the api that is missing, or not used', async () => {
-    expect(await wrongOnes({ INLET_API_ROLE: 'nobody_has_it' })).toEqual(['API role', 'Workers']);
-    const { text } = await inlet(['doctor'], { INLET_API_ROLE: 'nobody_has_it' });
-    expect(text).toContain('CREATE ROLE nobody_has_it NOLOGIN; GRANT nobody_has_it TO');
+  it('doctor reports a missing or unused API role', async () => {
+    expect(await wrongOnes({ INLET_API_ROLE: 'missing_role' })).toEqual(['API role', 'Workers']);
+    const { text } = await inlet(['doctor'], { INLET_API_ROLE: 'missing_role' });
+    expect(text).toContain('CREATE ROLE missing_role NOLOGIN; GRANT missing_role TO');
     const without = await inlet(['doctor'], { INLET_API_ROLE: 'none' });
     expect(without.text).toContain('ok     API role: none: the api can read the rows of all partners');
   });
 
-  it('lanes and jobs show what waits, what it waits for, and what became of it', async () => {
+  it('lanes and jobs show what waits, why, and the result', async () => {
     const sport = await partner.createAttribute('sport');
     await partner.upload('a.csv', `${device(1)},${sport}\n`);
     const good = await client.queue({ file_path: 'a.csv', key_type: 0 });

@@ -34,7 +34,7 @@ describe('two installations on the same engine', () => {
     for (const one of stores) await one.drop();
   });
 
-  /** A statement of ours that reads on all shards until it is stopped. */
+  /** One of our statements that reads on all shards until it is stopped. */
   const begin = async (prefix: string): Promise<{ end: Promise<unknown>; goesOn: () => Promise<boolean> }> => {
     const query_id = newQueryId(prefix, 'count');
     const end = shardFor(ours, number).command({
@@ -45,7 +45,7 @@ describe('two installations on the same engine', () => {
     });
     end.catch(() => undefined);
     const goesOn = async (): Promise<boolean> => (await runningOn(query_id)).every((count) => count > 0);
-    await waitUntil('it runs on all shards', goesOn);
+    await waitUntil('the statement runs on all shards', goesOn);
     return { end, goesOn };
   };
   const runningOn = (queryId: string): Promise<number[]> =>
@@ -56,10 +56,10 @@ describe('two installations on the same engine', () => {
       }),
     );
 
-  it('do not stop, or count, the statements of a load with the same number', async () => {
+  it('do not stop or count the statements of a load with the same number in the other', async () => {
     const load = { loadId: number, jobId: 1, partnerId: 1, bytes: 1, target: audience };
     const { end, goesOn } = await begin(loadQueryPrefix(number));
-    await waitUntil('it has read something', async () => (await readSoFar(ours, load)).rowsHandled > 0);
+    await waitUntil('the statement has read rows', async () => (await readSoFar(ours, load)).rowsHandled > 0);
     expect(await readSoFar(theirs, load)).toMatchObject({ rowsHandled: 0 });
     await dropLoad(theirs, number);
     expect(await goesOn()).toBe(true);
@@ -67,7 +67,7 @@ describe('two installations on the same engine', () => {
     await expect(end).rejects.toThrow(/cancelled/i);
   });
 
-  it('do not stop the statements of a job with the same number', async () => {
+  it('do not stop the statements of a job with the same number in the other', async () => {
     const { end, goesOn } = await begin(jobQueryPrefix(number));
     await stopJob(theirs, number);
     expect(await goesOn()).toBe(true);

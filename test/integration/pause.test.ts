@@ -5,7 +5,7 @@ import type { LaneStep } from '../../src/ports/lane-store.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// What must not begin between the two halves of a backup: see docs/decisions/backup.md.
+// What must not start between the two halves of a backup: see docs/decisions/backup.md.
 
 describe('while a backup makes its cut', () => {
   let stores: TestStores;
@@ -36,32 +36,32 @@ describe('while a backup makes its cut', () => {
   });
 
   const nextStep = (): Promise<LaneStep> => deps.lanes.nextStep({ partnerId, id: randomUUID(), retryCount: 0 }, 16);
-  const nobody = { loadIds: [4_711], jobIds: [4_711] };
+  const unknown = { loadIds: [4_711], jobIds: [4_711] };
   const whilePaused = (run: () => Promise<void>): Promise<void> =>
     withDatabase(stores, async (client) => {
       await client.query('SELECT pg_advisory_lock($1)', [advisoryLocks.backupCut]);
       await run();
     });
 
-  it('a lane rests, whatever it has to do, and goes on afterwards', async () => {
+  it('a lane rests, whatever its next step, and continues afterwards', async () => {
     await whilePaused(async () => expect(await nextStep()).toEqual({ do: 'rest' }));
     expect(await nextStep()).toMatchObject({ do: 'prepare' });
   });
 
-  it('no stage counts as left behind: what a clear has ended since may be alive in the backup', async () => {
+  it('no staged rows count as orphaned: a load that a clear has ended may be live in the backup', async () => {
     await whilePaused(async () => {
-      const live = await deps.files.findLive(nobody);
-      expect(live).toEqual({ loadIds: new Set(nobody.loadIds), jobIds: new Set(nobody.jobIds) });
+      const live = await deps.files.findLive(unknown);
+      expect(live).toEqual({ loadIds: new Set(unknown.loadIds), jobIds: new Set(unknown.jobIds) });
     });
-    expect(await deps.files.findLive(nobody)).toEqual({ loadIds: new Set(), jobIds: new Set() });
+    expect(await deps.files.findLive(unknown)).toEqual({ loadIds: new Set(), jobIds: new Set() });
   });
 
-  it('no purge begins', async () => {
+  it('no purge starts', async () => {
     await whilePaused(async () => expect(await deps.audiences.claimDueGenerations(10)).toEqual([]));
     expect(await deps.audiences.claimDueGenerations(10)).toHaveLength(1);
   });
 
-  it('all of it ends with the session that holds the lock, whatever became of its process', async () => {
+  it('the pause ends with the session that holds the lock, even if its process is killed', async () => {
     await expect(
       whilePaused(async () => {
         expect(await nextStep()).toEqual({ do: 'rest' });

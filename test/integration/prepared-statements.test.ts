@@ -7,9 +7,9 @@ import { asCaller } from '../../src/adapters/postgres/db/row-security.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 
-// One connection for callers, so that what is asked again is asked where its plan is kept.
+// One connection for callers, so that a repeated statement runs on the connection that has its plan.
 
-describe('a statement of the api', () => {
+describe('an API statement', () => {
   let stores: TestStores;
   let db: Database;
 

@@ -17,7 +17,7 @@ const issuedSchema = z.object({
   storage: z.object({ prefix: z.string(), access_key_id: z.null(), secret_access_key: z.null() }),
 });
 
-describe('two operators who provision the same partner at once', () => {
+describe('two operators who provision the same partner concurrently', () => {
   let stores: TestStores;
   let deps: Wired;
 
@@ -30,7 +30,7 @@ describe('two operators who provision the same partner at once', () => {
     await stores.drop();
   });
 
-  it('make one partner, whose credentials work; the others are told that it is there', async () => {
+  it('create one partner with working credentials; the others are told that it exists', async () => {
     const name = `twice-${process.pid}-${Date.now().toString(36)}`;
     const storage = storageProvisioner(stores.config, deps.s3);
     const results = await Promise.allSettled(
@@ -41,7 +41,7 @@ describe('two operators who provision the same partner at once', () => {
     expect(made).toHaveLength(1);
     expect(refused.every((reason) => reason.includes('already'))).toBe(true);
     const [partner] = made;
-    if (!partner) throw new Error('nobody made the partner');
+    if (!partner) throw new Error('no operator created the partner');
     const s3 = connectS3({
       endpoint: stores.config.INLET_S3_ENDPOINT ?? null,
       region: stores.config.INLET_S3_REGION,
@@ -56,7 +56,7 @@ describe('two operators who provision the same partner at once', () => {
   });
 });
 
-describe('a partner on storage that has no interface of Ceph', () => {
+describe("a partner on storage without Ceph's admin API", () => {
   let stores: TestStores;
 
   beforeAll(async () => {
@@ -74,12 +74,12 @@ describe('a partner on storage that has no interface of Ceph', () => {
     return runInlet(environment, ['partner', 'create', name, ...options]);
   };
 
-  it('is not made as long as nobody says who gives out the credentials', async () => {
+  it('is not created until the settings say who issues the credentials', async () => {
     const { code, said } = await create();
     expect([code, said]).toEqual([1, expect.stringContaining('--without-storage')]);
   });
 
-  it('is made without them, with its prefix, and imports what somebody else puts there', async () => {
+  it('is created without credentials, with its prefix, and imports files that others put there', async () => {
     const { code, out, said } = await create('--without-storage');
     const made = issuedSchema.parse(JSON.parse(out));
     rememberSecrets(made.api_key);

@@ -7,10 +7,10 @@ import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 
-// Whoever follows a record is told of a change when its mark is another. So no two states of a record may have one mark,
-// and each change must be told of: both are looked at while real jobs run.
+// Subscribers are notified of a change when a record's mark changes. So two states of a record may not share a mark,
+// and each change must be notified. Both are checked while real jobs run.
 
-describe('the marks of records', () => {
+describe('record marks', () => {
   let service: Audiences;
   let deps: Wired;
 
@@ -28,12 +28,17 @@ describe('the marks of records', () => {
     await service.stop();
   });
 
-  type Look = { readonly mark: string; readonly isFinal: boolean; readonly status: number; readonly record: string };
-  /** Null when it changed while it was looked at. */
-  type TakeLook = () => Promise<Look | null>;
+  type Snapshot = {
+    readonly mark: string;
+    readonly isFinal: boolean;
+    readonly status: number;
+    readonly record: string;
+  };
+  /** Null when the record changed while it was read. */
+  type TakeSnapshot = () => Promise<Snapshot | null>;
 
-  const looksAtImport =
-    (id: number): TakeLook =>
+  const importSnapshot =
+    (id: number): TakeSnapshot =>
     async () => {
       const [before] = await deps.importLogs.marksOf([id]);
       const log = await deps.importLogs.find(service.partner.id, id);
@@ -46,8 +51,8 @@ describe('the marks of records', () => {
       );
       return { ...before, status: log.status, record };
     };
-  const looksAtAudience =
-    (id: number): TakeLook =>
+  const audienceSnapshot =
+    (id: number): TakeSnapshot =>
     async () => {
       const scope = { partnerId: service.partner.id, customerId: null };
       const [before] = await deps.audiences.marksOf([id]);
@@ -57,19 +62,20 @@ describe('the marks of records', () => {
       return { ...before, status: details.audience.status, record: JSON.stringify(details) };
     };
 
-  /** Looks until the record is final; complains of two records with one mark. */
-  async function watch(take: TakeLook, isEnd: (look: Look) => boolean): Promise<string[]> {
+  /** Reads until `isEnd`; returns an error for each two records with the same mark. */
+  async function watch(take: TakeSnapshot, isEnd: (snapshot: Snapshot) => boolean): Promise<string[]> {
     const recordOf = new Map<string, string>();
-    const complaints: string[] = [];
+    const mismatches: string[] = [];
     for (;;) {
-      const look = await take();
-      if (!look) continue;
-      const known = recordOf.get(look.mark);
-      if (known !== undefined && known !== look.record) complaints.push(`${look.mark}: ${known} and ${look.record}`);
-      recordOf.set(look.mark, look.record);
-      if (look.isFinal !== look.status >= 2)
-        complaints.push(`${look.mark}: final is ${look.isFinal} of ${look.record}`);
-      if (isEnd(look)) return complaints;
+      const snapshot = await take();
+      if (!snapshot) continue;
+      const known = recordOf.get(snapshot.mark);
+      if (known !== undefined && known !== snapshot.record)
+        mismatches.push(`${snapshot.mark}: ${known} and ${snapshot.record}`);
+      recordOf.set(snapshot.mark, snapshot.record);
+      if (snapshot.isFinal !== snapshot.status >= 2)
+        mismatches.push(`${snapshot.mark}: final is ${snapshot.isFinal} of ${snapshot.record}`);
+      if (isEnd(snapshot)) return mismatches;
     }
   }
 
@@ -78,19 +84,19 @@ describe('the marks of records', () => {
     const behind = await service.api.queue({ file_path: 'import/0.csv', key_type: 1 });
     const missing = await service.api.queue({ file_path: 'none.csv', key_type: 1 });
     const { audienceId } = await service.audiences.create('Summer', 'members/');
-    const isEnd = ({ status }: Look): boolean => status >= 2;
-    const complaints = await Promise.all([
-      ...[first, behind, missing].map((id) => watch(looksAtImport(id), isEnd)),
-      watch(looksAtAudience(audienceId), isEnd),
+    const isEnd = ({ status }: Snapshot): boolean => status >= 2;
+    const mismatches = await Promise.all([
+      ...[first, behind, missing].map((id) => watch(importSnapshot(id), isEnd)),
+      watch(audienceSnapshot(audienceId), isEnd),
     ]);
-    expect(complaints).toEqual([[], [], [], []]);
+    expect(mismatches).toEqual([[], [], [], []]);
   });
 
   it('differ whenever an audience is appended to and cleared', async () => {
     const { audienceId } = await service.audiences.create('Winter', 'members/0.csv');
     let marks = 0;
     const isOver = { now: false };
-    const watching = watch(looksAtAudience(audienceId), () => {
+    const watching = watch(audienceSnapshot(audienceId), () => {
       marks += 1;
       return isOver.now;
     });
@@ -106,22 +112,25 @@ describe('the marks of records', () => {
     expect(marks).toBeGreaterThan(5);
   });
 
-  it('are those of the record only, and of none that does not exist', async () => {
+  it('are not returned for records that do not exist', async () => {
     expect(await deps.importLogs.marksOf([999_999])).toEqual([]);
     expect(await deps.audiences.marksOf([999_999])).toEqual([]);
     expect(await deps.audiences.marksOf([])).toEqual([]);
   });
 
-  it('are told of: each step of an audience and of an import notifies its partner', async () => {
-    const told: string[] = [];
+  it('are notified: each step of an audience and of an import notifies its partner', async () => {
+    const notified: string[] = [];
     await withDatabase(service.stores, async (client) => {
-      client.on('notification', ({ payload }) => void told.push(payload ?? ''));
+      client.on('notification', ({ payload }) => void notified.push(payload ?? ''));
       await client.query('LISTEN inlet_records');
-      /** A commit can be seen before others hear of it. They hear in the order of the commits, so also of this one last. */
-      const hearAll = async (): Promise<void> => {
+      /**
+       * A commit is visible before its notification arrives. Notifications arrive in commit order, so this one is the
+       * last.
+       */
+      const receiveAll = async (): Promise<void> => {
         await client.query("NOTIFY inlet_records, 'the last'");
-        await waitUntil('all was heard', () => Promise.resolve(told.includes('the last')));
-        told.splice(told.indexOf('the last'), 1);
+        await waitUntil('all notifications have arrived', () => Promise.resolve(notified.includes('the last')));
+        notified.splice(notified.indexOf('the last'), 1);
       };
       const steps: [string, () => Promise<unknown>][] = [
         [
@@ -134,23 +143,23 @@ describe('the marks of records', () => {
         ],
       ];
       for (const [name, step] of steps) {
-        told.length = 0;
+        notified.length = 0;
         await step();
-        await hearAll();
-        // Started, claimed (of an audience), staged, loaded, ended.
-        expect(told.length, name).toBeGreaterThanOrEqual(4);
-        expect(new Set(told), name).toEqual(new Set([String(service.partner.id)]));
+        await receiveAll();
+        // Started, claimed (audiences only), staged, loaded, ended.
+        expect(notified.length, name).toBeGreaterThanOrEqual(4);
+        expect(new Set(notified), name).toEqual(new Set([String(service.partner.id)]));
       }
       const { audience_id: audienceId } = (await service.audiences.list())[0] ?? { audience_id: 0 };
       await waitUntil('no job is open', async () => {
         const open = await client.query('SELECT FROM job WHERE status IN (0, 1)');
         return open.rowCount === 0;
       });
-      await hearAll();
-      told.length = 0;
+      await receiveAll();
+      notified.length = 0;
       await service.audiences.clear(audienceId);
-      await hearAll();
-      expect(told).toEqual([String(service.partner.id)]);
+      await receiveAll();
+      expect(notified).toEqual([String(service.partner.id)]);
     });
   });
 });

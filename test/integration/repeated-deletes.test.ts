@@ -5,9 +5,9 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-/** The same engine, with a count of what it is asked. */
+/** The same engine with a count of its calls. */
 function counted(engine: Engine) {
-  const counts = { commands: 0, looks: 0, looking: 0, mostLooking: 0 };
+  const counts = { commands: 0, polls: 0, polling: 0, maxPolling: 0 };
   const shard = new Proxy(engine.shards[0], {
     get: (inner, property) => {
       if (property === 'command') {
@@ -18,13 +18,13 @@ function counted(engine: Engine) {
       }
       if (property === 'query') {
         return async (given: Parameters<Shard['query']>[0]) => {
-          counts.looking += 1;
-          counts.mostLooking = Math.max(counts.mostLooking, counts.looking);
+          counts.polling += 1;
+          counts.maxPolling = Math.max(counts.maxPolling, counts.polling);
           try {
             return await inner.query(given);
           } finally {
-            counts.looking -= 1;
-            counts.looks += 1;
+            counts.polling -= 1;
+            counts.polls += 1;
           }
         };
       }
@@ -36,7 +36,7 @@ function counted(engine: Engine) {
 
 const rowsOf = (partnerId: number) => ({ partnerId, attributeIds: [1], versions: { ofDeletes: 8, ofAdds: 9 } });
 
-describe('a delete that is repeated', () => {
+describe('a repeated delete', () => {
   let stores: TestStores;
   let engine: Engine;
   beforeAll(async () => {
@@ -60,22 +60,22 @@ describe('a delete that is repeated', () => {
   const open = (): Promise<number> =>
     number('toString((SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done))');
 
-  it('waits for the mutation of the attempt before, and asks no more often the more wait', async () => {
+  it('waits for the mutation of the previous attempt, and polls no more often when more callers wait', async () => {
     const before = counted(engine);
     const attempts = [deleteAttributeRows(before.engine, rowsOf(1))];
-    await waitUntil('it has begun', async () => (await open()) === 1);
+    await waitUntil('the mutation has started', async () => (await open()) === 1);
 
     const again = counted(engine);
     attempts.push(deleteAttributeRows(again.engine, rowsOf(1)));
-    await waitUntil('it has looked', () => Promise.resolve(again.counts.looks > 2));
+    await waitUntil('the second attempt has polled', () => Promise.resolve(again.counts.polls > 2));
     expect(again.counts.commands).toBe(0);
     expect(await open()).toBe(1);
 
     for (const partnerId of [2, 3, 4, 5]) attempts.push(deleteAttributeRows(before.engine, rowsOf(partnerId)));
-    await waitUntil('all have begun', async () => (await open()) === 5);
-    const { looks } = before.counts;
-    await waitUntil('they look again', () => Promise.resolve(before.counts.looks > looks + 2));
-    expect(before.counts.mostLooking).toBe(1);
+    await waitUntil('all mutations have started', async () => (await open()) === 5);
+    const { polls } = before.counts;
+    await waitUntil('the attempts poll again', () => Promise.resolve(before.counts.polls > polls + 2));
+    expect(before.counts.maxPolling).toBe(1);
 
     await engine.shards[0].command({ query: 'SYSTEM START MERGES device_attributes_local' });
     await Promise.all(attempts);

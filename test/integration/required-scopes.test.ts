@@ -10,7 +10,7 @@ import { addApiKey } from '../support/more-keys.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-describe('the scope that a route needs', () => {
+describe('the scope that a route requires', () => {
   let stores: TestStores;
   let deps: Wired;
   let partner: BarePartner;
@@ -25,7 +25,7 @@ describe('the scope that a route needs', () => {
     await stores.drop();
   });
 
-  /** An api of which the routes in the authenticated scope are given. */
+  /** An API with the given routes in the authenticated scope. */
   function apiWith(addRoutes: (api: Api) => void): Api {
     const api: Api = Fastify();
     addProblemAnswers(api);
@@ -39,7 +39,7 @@ describe('the scope that a route needs', () => {
     return api;
   }
 
-  it('must be stated: a route that does not stops the start, also one of a scope inside', async () => {
+  it('must be stated: the start fails for a route without one, also in a nested scope', async () => {
     const forgetful = apiWith((api) => {
       api.get('/forgotten', async () => 'all of it');
     });
@@ -52,7 +52,7 @@ describe('the scope that a route needs', () => {
     await expect(inside.ready()).rejects.toThrow('POST /v1/marketplace/imports does not state');
   });
 
-  it('is stated for every operation of the api, at its own path and at the deprecated one', async () => {
+  it('is stated for every API operation, at its own path and at the deprecated one', async () => {
     const stated: string[] = [];
     const api = buildApi(
       {
@@ -82,10 +82,10 @@ describe('the scope that a route needs', () => {
     ]);
   });
 
-  // A colon would begin a parameter.
+  // A colon would start a parameter.
   const pathOf = (scope: string): string => `/${scope.replace(':', '-')}`;
 
-  it('is one that the key has, or the answer names it', async () => {
+  it("must be among the key's scopes; otherwise the error names it", async () => {
     const api = apiWith((scope) => {
       for (const one of scopes) scope.get(pathOf(one), { config: { scope: one } }, async () => ({ is: 'welcome' }));
     });
@@ -98,8 +98,8 @@ describe('the scope that a route needs', () => {
         const problem = { status: 403, code: 'scope_missing', detail };
         expect(answer.json()).toMatchObject(needed === given ? { is: 'welcome' } : problem);
       }
-      const whoever = await api.inject({ url: '/inner', headers });
-      expect(whoever.json()).toEqual({
+      const inner = await api.inject({ url: '/inner', headers });
+      expect(inner.json()).toEqual({
         partner: { id: partner.id, name: partner.name, prefix: partner.prefix },
         keyId: id,
         scopes: [given],

@@ -63,12 +63,12 @@ describe('inlet jobs retry', () => {
     return job?.id ?? 0;
   };
 
-  // Without a worker everything waits: what is cancelled has failed at once.
+  // Nothing runs without a worker: a canceled job has failed immediately.
 
-  it('is refused for what has not failed, and for what only the partner can ask for', async () => {
+  it('is rejected for a job that has not failed, and for one that only the partner can submit', async () => {
     const waiting = await api.queue({ file_path: 'a.csv', key_type: 0 });
     expect(await refusal('retry', waiting)).toContain(`job_not_retryable: Job ${waiting} is not finished`);
-    const credentials = { accessKeyId: 'AKIARETRYRETRY', secretAccessKey: 'kept-by-nobody', region: 'eu-central-1' };
+    const credentials = { accessKeyId: 'AKIARETRYRETRY', secretAccessKey: 'not-a-real-secret', region: 'eu-central-1' };
     rememberSecrets(credentials.secretAccessKey);
     const own = await api.queue({ file_path: 's3://their-bucket/a.csv', path_type: 1, key_type: 0, credentials });
     const body = JSON.stringify({ key_type: 0, keys: [String(sport)] });
@@ -83,14 +83,14 @@ describe('inlet jobs retry', () => {
     expect(await refusal('cancel', gone)).toContain(`job_not_cancellable: Job ${gone} has already failed (status 3).`);
   });
 
-  it('is refused for an audience that was cleared since', async () => {
+  it('is rejected for an audience that has been cleared since', async () => {
     const { audienceId } = await audiences.create('Cleared', 'members.csv');
     const jobId = await newestJob();
     await audiences.clear(audienceId);
     expect(await refusal('retry', jobId)).toContain(`audience ${audienceId}, which was cleared since`);
   });
 
-  it('and cancel name what they do not know', async () => {
+  it('rejects an unknown job, like inlet jobs cancel', async () => {
     for (const action of ['cancel', 'retry'] as const)
       expect(await refusal(action, 999_999)).toContain(
         'not_found: Job 999999 does not exist. Run `inlet jobs list` to see the jobs.',
@@ -98,7 +98,7 @@ describe('inlet jobs retry', () => {
     expect(await refusal('cancel', 'x')).toContain('"x" is not a valid job ID.');
   });
 
-  it('asks for the same import again, with everything that was asked for', async () => {
+  it('submits the same import again, with all of its options', async () => {
     const request = { file_path: 'late/', key_type: 1, compressed: false, mode: 'replace' };
     const failed = await api.queue(request);
     worker ??= await startWorker(stores.environment, 'retry-job');
@@ -116,17 +116,17 @@ describe('inlet jobs retry', () => {
     expect(await refusal('retry', again)).toContain(`Job ${again} is done`);
   });
 
-  it("appends the same path to the same audience, a customer's too", async () => {
+  it('appends the same path to the same audience, also for a customer', async () => {
     worker ??= await startWorker(stores.environment, 'retry-job');
     const { userToken } = await partner.createCustomer('Customer');
     const ofCustomer = audienceClient(server.url, partner.apiKey, userToken);
-    // A path below the prefix that begins like the prefix itself.
+    // A path below the prefix that starts like the prefix itself.
     const path = `${partner.prefix}${partner.prefix}members.csv`;
     const { audienceId } = await ofCustomer.create('Late', path);
     expect(await ofCustomer.settled(audienceId)).toMatchObject({ status: 3, file: [{ s3_path: path }] });
     await partner.upload(`${partner.prefix}members.csv`, rows(0, 5));
     await retry(await newestJob());
-    await waitUntil('it is loaded', async () => (await ofCustomer.get(audienceId)).unique_devices === 5);
+    await waitUntil('the file is loaded', async () => (await ofCustomer.get(audienceId)).unique_devices === 5);
     expect(await ofCustomer.settled(audienceId)).toMatchObject({ status: 2, file: [{ s3_path: path, status: 2 }] });
   });
 });

@@ -14,11 +14,11 @@ const limitMs = 5_000;
 const keyOf = (stores: TestStores, id: number, statement: string): Promise<{ at: Date }> =>
   withDatabase(stores, async (client) => {
     const { rows } = await client.query<{ at: Date }>(statement, [id]);
-    if (!rows[0]) throw new Error('there is no such key');
+    if (!rows[0]) throw new Error('the key does not exist');
     return rows[0];
   });
 
-describe('a key that is revoked, with three api processes', () => {
+describe('a revoked key, with three API processes', () => {
   let stores: TestStores;
   let partner: TestPartner;
   let apis: RunningApi[];
@@ -39,7 +39,7 @@ describe('a key that is revoked, with three api processes', () => {
     return answer.status;
   };
 
-  /** Asks all the time, until it is told to stop: what was answered, and when the answer was there. */
+  /** Sends requests continuously until stopped. Returns each response's status and time. */
   function keepAsking(api: RunningApi, apiKey: string) {
     const answers: { at: number; status: number }[] = [];
     const stopped = new AbortController();
@@ -59,16 +59,16 @@ describe('a key that is revoked, with three api processes', () => {
     };
   }
 
-  it('and was used for 30 days, is denied by each of them within 5 seconds', async () => {
+  it('is rejected by each of them within 5 seconds, even after 30 days of use', async () => {
     const { id, apiKey } = await partner.createKey('old');
     const thirtyDaysAgo = `UPDATE api_key SET created_at = now() - interval '30 days' WHERE id = $1 RETURNING created_at AS at`;
     expect((await keyOf(stores, id, thirtyDaysAgo)).at.getTime()).toBeLessThan(Date.now() - 29 * 86_400_000);
     const askers = apis.map((api) => keepAsking(api, apiKey));
-    await waitUntil('all of them take the key', () =>
+    await waitUntil('all processes accept the key', () =>
       Promise.resolve(askers.every(({ answers }) => answers.filter(({ status }) => status === 200).length > 10)),
     );
     await partner.operate('key', 'revoke', String(id), '--partner', partner.name);
-    await waitUntil('all of them deny it', () =>
+    await waitUntil('all processes reject the key', () =>
       Promise.resolve(askers.every(({ answers }) => answers.filter(({ status }) => status === 401).length > 10)),
     );
     await Promise.all(askers.map(({ stop }) => stop()));
@@ -83,11 +83,11 @@ describe('a key that is revoked, with three api processes', () => {
     expect(Math.max(...delays)).toBeLessThan(limitMs);
   });
 
-  it('shows when it was last used, and that it was refused since, by the id of the request', async () => {
+  it('shows its last use and a later rejected call, by request ID', async () => {
     const { id, apiKey } = await partner.createKey();
     for (const api of apis) expect(await statusAt(api, apiKey)).toBe(200);
     const used = `SELECT last_used_at AS at FROM api_key WHERE id = $1 AND last_used_at IS NOT NULL`;
-    await waitUntil('its use is noted', async () => Boolean(await keyOf(stores, id, used)), 30);
+    await waitUntil('its use is recorded', async () => Boolean(await keyOf(stores, id, used)), 30);
     await partner.operate('key', 'revoke', String(id), '--partner', partner.name);
     const [api] = apis;
     const answer = await fetch(`${api?.url}/v1/marketplace/attributes`, {
@@ -95,7 +95,7 @@ describe('a key that is revoked, with three api processes', () => {
     });
     expect(answer.status).toBe(401);
     await waitUntil(
-      'the denied call is recorded',
+      'the rejected call is recorded',
       async () => {
         const log = await partner.operate('audit', '--partner', partner.name, '--limit', '5');
         const request_id = answer.headers.get('x-request-id');
@@ -107,11 +107,11 @@ describe('a key that is revoked, with three api processes', () => {
     );
   });
 
-  it('leaves no key in the log of a process to whom one was sent in a path', async () => {
+  it("does not appear in a process's log when it was sent in a path", async () => {
     const [api] = apis;
     const { apiKey } = await partner.createKey();
     expect((await fetch(`${api?.url}/v1/marketplace/import/${apiKey}`)).status).toBe(401);
-    await waitUntil('it is logged', () =>
+    await waitUntil('the request is logged', () =>
       Promise.resolve(readFileSync(api?.logFile ?? '', 'utf8').includes('/v1/marketplace/import/[key]')),
     );
     expect(readFileSync(api?.logFile ?? '', 'utf8')).not.toContain(apiKey);

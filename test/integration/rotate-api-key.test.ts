@@ -10,7 +10,7 @@ import { tablesThatHold } from '../support/search-stores.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// Runs what SECURITY.md tells an operator to run, to the letter.
+// Runs the commands in SECURITY.md exactly as written.
 
 const section = readFileSync('SECURITY.md', 'utf8').split('## Rotate an API key')[1]?.split('\n## ')[0] ?? '';
 const scripts = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, script = '']) => script);
@@ -57,10 +57,10 @@ describe('an operator who rotates an API key', () => {
       stdio: ['pipe', 'pipe', 'ignore'],
     });
   }
-  const nameBehind = (key: string): Promise<string> =>
+  const partnerOfKey = (key: string): Promise<string> =>
     authenticateCaller(deps, `Bearer ${key}`).then(
       (caller) => caller.partner.name,
-      () => 'nobody',
+      () => 'none',
     );
   const keysOf = (): z.infer<typeof listSchema> => listSchema.parse(JSON.parse(run(list)));
 
@@ -68,10 +68,10 @@ describe('an operator who rotates an API key', () => {
     expect(scripts).toHaveLength(4);
   });
 
-  it('gives out a second key beside the first, and both work until the overlap has passed', async () => {
+  it('issues a second key next to the first, and both work until the overlap has passed', async () => {
     const [first] = keysOf();
     const { apiKey, id } = toTestKey(run(rotate, { KEY_ID: String(first?.key_id) }));
-    expect([await nameBehind(apiKey), await nameBehind(partner.apiKey)]).toEqual([partner.name, partner.name]);
+    expect([await partnerOfKey(apiKey), await partnerOfKey(partner.apiKey)]).toEqual([partner.name, partner.name]);
     for (const given of [apiKey, partner.apiKey]) expect(await tablesThatHold(stores, given)).toEqual([]);
     const [before, after] = keysOf();
     expect([before?.key_id, after?.key_id, after?.expires_at]).toEqual([first?.key_id, id, null]);
@@ -80,10 +80,10 @@ describe('an operator who rotates an API key', () => {
     await withDatabase(stores, (client) =>
       client.query(`UPDATE api_key SET expires_at = now() - interval '1 ms' WHERE id = $1`, [first?.key_id]),
     );
-    expect([await nameBehind(apiKey), await nameBehind(partner.apiKey)]).toEqual([partner.name, 'nobody']);
+    expect([await partnerOfKey(apiKey), await partnerOfKey(partner.apiKey)]).toEqual([partner.name, 'none']);
   });
 
-  it('learns whose a key is that was found, revokes it, and touches nobody else', async () => {
+  it('identifies a leaked key, revokes it, and affects no other partner', async () => {
     const { apiKey, id } = toTestKey(
       run('inlet key create --partner "$PARTNER" --name "x $(echo y)" --scope audience:read --scope audience:write'),
     );
@@ -91,13 +91,13 @@ describe('an operator who rotates an API key', () => {
     const found = { kind: 'key', environment: 'test', partner: partner.name, key_id: id };
     expect(JSON.parse(run(identify, {}, `${apiKey}\n`))).toEqual({ ...found, works: true });
     expect(run(revoke, { KEY_ID: String(id) })).toBe(`revoked key ${id}\n`);
-    expect([await nameBehind(apiKey), await nameBehind(other.apiKey)]).toEqual(['nobody', other.name]);
+    expect([await partnerOfKey(apiKey), await partnerOfKey(other.apiKey)]).toEqual(['none', other.name]);
     expect(JSON.parse(run(identify, {}, `${apiKey}\n`))).toEqual({ ...found, works: false });
     const nothing = { kind: null, environment: null, partner: null, key_id: null, works: false };
     expect(JSON.parse(run(identify, {}, `${apiKey.slice(0, -1)}-\n`))).toEqual(nothing);
   });
 
-  it('is refused what is not there, of another, or makes no sense', async () => {
+  it('gets an error for a key that does not exist or belongs to another partner, and for invalid options', async () => {
     const mine = keysOf()[0]?.key_id;
     const ofOther = ['--partner', other.name];
     const refusals: [string, string[]][] = [
@@ -122,7 +122,7 @@ describe('an operator who rotates an API key', () => {
     expect([wrongScope.code, wrongScope.out]).toEqual([2, '']);
   });
 
-  it('stands in the audit log, with what was done to which key', () => {
+  it('appears in the audit log, with each change to each key', () => {
     const entries = auditSchema.parse(JSON.parse(run('inlet audit --partner "$PARTNER" --limit 3')));
     const last = keysOf().at(-1)?.key_id;
     expect(entries.map(({ event, key_id }) => `${event} ${key_id}`).slice(0, 2)).toEqual([

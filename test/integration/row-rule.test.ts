@@ -13,9 +13,9 @@ import { asTheyCome, attributeLoad, memberLoad } from '../support/staging.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 
-// The same lines go to the domain's judge and to the engine; every verdict is compared.
+// The same lines are validated by the domain and by the engine, and every result is compared.
 
-type EngineVerdict = {
+type RowResult = {
   row: number;
   reason: string;
   device: string;
@@ -26,7 +26,7 @@ type EngineVerdict = {
   event: string;
 };
 
-/** A file by itself, or together with others. */
+/** A file on its own, or in a batch with others. */
 type Arrival = 'lines' | 'files';
 
 const columns = 'row, reason, device, id_type, country, is_deleted, attribute_ids, event';
@@ -42,9 +42,9 @@ describe('the row rule', () => {
     engine = connectTestEngine(stores);
     const keys = Array.from(knownKeys, ([key, attributeId]) => ({ key, attributeId }));
     await clickhouseWarehouse(engine).writeJobKeys(1, keys);
-    // Keeps every judged line, where the service keeps only counts and the first rejects.
+    // Stores every validated line, where the service stores only counts and the first rejected rows.
     await engine.shards[0].command({
-      query: `CREATE TABLE verdicts (load_id UInt64, row UInt64, reason String, device UUID, id_type UInt8, country String,
+      query: `CREATE TABLE row_results (load_id UInt64, row UInt64, reason String, device UUID, id_type UInt8, country String,
         is_deleted UInt8, attribute_ids Array(UInt64), event String) ENGINE = MergeTree ORDER BY row`,
     });
     const views = {
@@ -56,7 +56,7 @@ describe('the row rule', () => {
     };
     for (const [table, values] of Object.entries(views)) {
       await engine.shards[0].command({
-        query: `CREATE MATERIALIZED VIEW ${table}_to_verdicts TO verdicts AS SELECT load_id, ${values} FROM ${table}`,
+        query: `CREATE MATERIALIZED VIEW ${table}_to_results TO row_results AS SELECT load_id, ${values} FROM ${table}`,
       });
     }
   });
@@ -66,11 +66,11 @@ describe('the row rule', () => {
     await stores.drop();
   });
 
-  const judgeInEngine = async (
+  const validateInEngine = async (
     lines: readonly Buffer[],
     layout: RowLayout,
     arrival: Arrival,
-  ): Promise<EngineVerdict[]> => {
+  ): Promise<RowResult[]> => {
     const isAudience = layout.columns === memberColumns;
     const load = isAudience
       ? memberLoad(nextLoad++, { jobId: 1, partnerId: 1, audienceId: 1, generation: 0 })
@@ -83,21 +83,21 @@ describe('the row rule', () => {
       await stage.stage(load, file, maxLineBytes, signal);
     } else await stage.stageTogether(load, asTheyCome([{ fileId: 1, content, layout }]), maxLineBytes, signal);
     const result = await engine.shards[0].query({
-      query: `SELECT ${columns} FROM verdicts WHERE load_id = ${load.loadId} ORDER BY row`,
+      query: `SELECT ${columns} FROM row_results WHERE load_id = ${load.loadId} ORDER BY row`,
       format: 'JSONEachRow',
       clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
     });
-    const verdicts = await result.json<EngineVerdict>();
-    return verdicts.map((verdict) => (verdict.reason === '' ? verdict : { ...verdict, ...nothing }));
+    const results = await result.json<RowResult>();
+    return results.map((row) => (row.reason === '' ? row : { ...row, ...nothing }));
   };
 
-  const judgeInDomain = (lines: readonly Buffer[], layout: RowLayout): EngineVerdict[] => {
+  const validateInDomain = (lines: readonly Buffer[], layout: RowLayout): RowResult[] => {
     const context: LineContext = { layout, rule: rowRule(layout, maxLineBytes), attributeIdByKey: knownKeys };
     return lines.flatMap((line, index) => {
-      const verdict = validateRow(line, index + 1, context);
-      if (verdict.outcome === 'skipped') return [];
-      if (verdict.outcome === 'rejected') return [{ row: index + 1, reason: verdict.reason, ...nothing }];
-      const { device, idType, country, operation, attributeIds, event } = verdict.row;
+      const result = validateRow(line, index + 1, context);
+      if (result.outcome === 'skipped') return [];
+      if (result.outcome === 'rejected') return [{ row: index + 1, reason: result.reason, ...nothing }];
+      const { device, idType, country, operation, attributeIds, event } = result.row;
       const values = {
         device,
         id_type: idType,
@@ -120,18 +120,18 @@ describe('the row rule', () => {
   ];
 
   it.each(layouts)(
-    'gives the same verdict in the engine and in the domain ($columns, header $headerRow, as $arrival)',
+    'gives the same result in the engine and in the domain ($columns, header $headerRow, as $arrival)',
     async ({ arrival, ...layout }) => {
       const seen = new Set<string>();
       await fc.assert(
         fc.asyncProperty(fc.array(lineOf(layout), { minLength: 300, maxLength: 500 }), async (lines) => {
-          const expected = judgeInDomain(lines, layout);
-          expect(await judgeInEngine(lines, layout, arrival)).toEqual(expected);
+          const expected = validateInDomain(lines, layout);
+          expect(await validateInEngine(lines, layout, arrival)).toEqual(expected);
           for (const { reason } of expected) seen.add(reason);
         }),
         { numRuns: runsOf({ short: 10, long: 30 }), seed: campaignSeed },
       );
-      // The generator reaches every reason; otherwise the comparison would say nothing about it.
+      // The generator reaches every reason; otherwise the comparison would not cover it.
       const reasons = rowRule(layout, maxLineBytes).map(({ reason }) => reason);
       expect([...seen].toSorted()).toEqual(['', ...reasons].toSorted());
     },

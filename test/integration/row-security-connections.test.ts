@@ -10,9 +10,10 @@ import { silentLog } from '../support/silent-log.ts';
 import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 import { newBarePartner, wireUp } from '../support/wired.ts';
 
-// One connection for callers, and one at the door: whoever asks gets what another had a moment before.
+// One connection for callers and one for authentication, so that each caller gets a connection that another one just
+// used.
 
-describe('a connection of the api', () => {
+describe('an API connection', () => {
   let stores: TestStores;
   let db: Database;
   let ids: number[];
@@ -21,7 +22,7 @@ describe('a connection of the api', () => {
   const visible = async (on: Database | Tx = db): Promise<number[]> =>
     (await on.selectFrom('partner').select('id').execute()).map(({ id }) => id);
   const as = <T>(partnerId: number, run: () => T): T => asCaller({ partnerId, customerId: null }, run);
-  const isTelling = (text: string): boolean => text.includes('set_config');
+  const setsPartner = (text: string): boolean => text.includes('set_config');
 
   beforeEach(async () => {
     stores = await createPostgresStores();
@@ -38,25 +39,25 @@ describe('a connection of the api', () => {
     await stores.drop();
   });
 
-  it('shows each the rows of its own, in whatever order they ask', async () => {
+  it('shows each caller only its own rows, in any order of calls', async () => {
     const askers = Array.from({ length: 300 }, (_, index) => [undefined, ...ids][(index * 7 + (index % 4)) % 3]);
     const seen = await Promise.all(askers.map((id) => (id === undefined ? visible() : as(id, () => visible()))));
     expect(seen).toEqual(askers.map((id) => (id === undefined ? [] : [id])));
   });
 
-  it('is told nothing when the same asks again', async () => {
+  it('is not set again when the same partner calls again', async () => {
     const [one = 0, other = 0] = ids;
     const sent = await watch.during(async () => {
       for (const id of [one, one, one, other, other, one]) expect(await as(id, () => visible())).toEqual([id]);
       expect(await visible()).toEqual([]);
       expect(await as(one, () => visible())).toEqual([one]);
     });
-    expect(sent.filter(({ text }) => isTelling(text)).map(({ values }) => values)).toEqual(
+    expect(sent.filter(({ text }) => setsPartner(text)).map(({ values }) => values)).toEqual(
       [one, other, one].map((id) => [String(id), '']),
     );
   });
 
-  it('speaks for one partner through a whole transaction, and after one that failed', async () => {
+  it('is set to one partner for a whole transaction, and after one that failed', async () => {
     const [one = 0, other = 0] = ids;
     const both = async (tx: Tx): Promise<number[]> => [...(await visible(tx)), ...(await visible(tx))];
     const inside = as(one, () => db.transaction().execute(both));
@@ -67,21 +68,21 @@ describe('a connection of the api', () => {
     expect(await as(other, () => visible())).toEqual([other]);
   });
 
-  it('speaks for the caller in what goes on after its answer', async () => {
+  it('is set to the caller for work that continues after the response', async () => {
     const [one = 0, other = 0] = ids;
-    const goingOn = as(one, async () => {
+    const continuing = as(one, async () => {
       await later(50);
       return visible();
     });
     expect(await as(other, () => visible())).toEqual([other]);
-    expect(await goingOn).toEqual([one]);
+    expect(await continuing).toEqual([one]);
   });
 
-  it('is closed when it cannot be told, and the next one gets another', async () => {
+  it('is closed when setting the partner fails, and the next caller gets another one', async () => {
     const [one = 0, other = 0] = ids;
     for (let round = 0; round < 3; round += 1) {
       const broken = watch.editing(
-        (text) => (isTelling(text) ? `SELECT 1 / 0, $1::text, $2::text` : text),
+        (text) => (setsPartner(text) ? `SELECT 1 / 0, $1::text, $2::text` : text),
         () => as(round % 2 === 0 ? one : other, () => visible()),
       );
       await expect(broken).rejects.toThrow('division by zero');
@@ -89,7 +90,7 @@ describe('a connection of the api', () => {
     expect(await as(other, () => visible())).toEqual([other]);
   });
 
-  it('knows nobody after it was lost and made anew', async () => {
+  it('has no partner after it was lost and reconnected', async () => {
     const [one = 0] = ids;
     const pid = async (): Promise<number> =>
       (await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db)).rows[0]?.pid ?? 0;

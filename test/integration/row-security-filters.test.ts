@@ -11,9 +11,9 @@ import { tenantFiltersOf, withoutFilter, type TenantFilter } from '../support/te
 import { insertTwoTenants, keyOfOwner, openJobsOfOwner, type TwoTenants } from '../support/two-tenants.ts';
 import { wireUp, type Wired } from '../support/wired.ts';
 
-// Each condition that keeps tenants apart is taken out of the statements of the api, one at a time, while another partner
-// and another customer ask for what is not theirs. Under its role the api answers as before; with the rights of the owner
-// it shows or changes what is another's, so the test can fail.
+// Each condition that separates tenants is removed from the API's statements, one at a time, while another partner and
+// another customer request data that is not theirs. With its own role, the API responds as before. With the owner's
+// privileges, it shows or changes another tenant's data, so the test can fail.
 
 type Attempt = { readonly call: Call; readonly headers: Record<string, string>; readonly statements: Set<string> };
 
@@ -40,22 +40,27 @@ async function insertOwn(stores: TestStores, partnerId: number): Promise<Own> {
   });
 }
 
-/** About a job or an audience that a statement before has found for the caller; or a lock, which shows nothing. */
+/**
+ * Statements about a job or an audience that an earlier statement found for the caller; or a lock, which shows nothing.
+ */
 const foundBefore = [/from "job_file" as "file"/, /FROM audience, LATERAL/, /^update "job"/, / for no key update$/];
 
-/** It is said twice without PostgreSQL's help: also by the statement before, or by the customer, who has one partner. */
-function isDoubled({ statement, condition }: TenantFilter): boolean {
+/**
+ * Filters that are redundant even without row-level security: an earlier statement, or the customer, already limits the
+ * rows.
+ */
+function isRedundant({ statement, condition }: TenantFilter): boolean {
   const hasCustomer = condition.includes('partner_id') && statement.includes('customer_id = $');
   return hasCustomer || foundBefore.some((pattern) => pattern.test(statement));
 }
 
-describe('without one of its filters', () => {
+describe('without one of its tenant filters', () => {
   const watch = watchStatements();
   let stores: TestStores;
   let deps: Wired;
   let tenants: TwoTenants;
   let attempts: Attempt[];
-  /** Of the intruder. The job waits for good: if jobs of others were counted, they were ahead of it. */
+  /** The intruder's own rows. The job waits forever: if other tenants' jobs were counted, they would be ahead of it. */
   let own: Own;
   let settings: Readonly<Record<string, string>>;
   let filters: TenantFilter[];
@@ -70,7 +75,7 @@ describe('without one of its filters', () => {
 
   const keyOf = ({ apiKey }: { apiKey: string }): Record<string, string> => ({ authorization: `Bearer ${apiKey}` });
 
-  /** What belongs to the owner, as it is now. */
+  /** The owner's current rows. */
   const rowsOfOwner = async (client: Client): Promise<string> => {
     const ofJobs = ['job', 'import_log', 'job_file', 'accepted_request'];
     const ofAudiences = ['audience', 'audience_load', 'dead_generation', 'user_token'];
@@ -83,8 +88,8 @@ describe('without one of its filters', () => {
     return JSON.stringify(rows);
   };
 
-  /** What the intruder has begun itself must not bring it to its own limit, nor be the answer when it asks again. */
-  const forgetIntruder = async (client: Client): Promise<void> => {
+  /** Removes the intruder's own work, so that it neither reaches its limit nor replays an earlier response. */
+  const resetIntruder = async (client: Client): Promise<void> => {
     const { id } = tenants.intruder;
     await client.query('UPDATE job SET status = 3 WHERE partner_id = $1 AND id <> $2 AND status <> 3', [
       id,
@@ -93,13 +98,13 @@ describe('without one of its filters', () => {
     await client.query('DELETE FROM accepted_request WHERE partner_id = $1', [id]);
   };
 
-  /** Ids and times of what is made are new each time. */
+  /** New rows have new IDs and times on each call. */
   const shown = ({ call }: Attempt, { status, text }: Answer): string =>
     isWrite(call) && status < 400 ? String(status) : `${status} ${text}`;
 
   beforeAll(async () => {
     const issuer = await startIssuer();
-    closing.push(issuer.goAway);
+    closing.push(issuer.close);
     ({ settings } = issuer);
     stores = await createStores('one');
     deps = await wireUp(stores);
@@ -136,7 +141,7 @@ describe('without one of its filters', () => {
     for (const attempt of asked) {
       const sent = await watch.during(() => ask(url, attempt.call, attempt.headers));
       attempts.push({ ...attempt, statements: new Set(sent.map(({ text }) => text)) });
-      await withDatabase(stores, forgetIntruder);
+      await withDatabase(stores, resetIntruder);
     }
     const statements = new Set(attempts.flatMap(({ statements: ofOne }) => [...ofOne]));
     filters = [...statements].flatMap(tenantFiltersOf);
@@ -148,37 +153,37 @@ describe('without one of its filters', () => {
     await stores.drop();
   });
 
-  /** Which filters are missed, and by whom. */
-  async function missed(url: string, client: Client): Promise<Map<TenantFilter, string[]>> {
+  /** The filters whose removal has an effect, and on which calls. */
+  async function removalEffects(url: string, client: Client): Promise<Map<TenantFilter, string[]>> {
     const found = new Map<TenantFilter, string[]>();
     for (const filter of filters) {
-      const harm: string[] = [];
+      const effects: string[] = [];
       for (const attempt of attempts.filter(({ statements }) => statements.has(filter.statement))) {
         const name = `${attempt.call.method} ${attempt.call.path}`;
         const usual = shown(attempt, await ask(url, attempt.call, attempt.headers));
-        await forgetIntruder(client);
+        await resetIntruder(client);
         const before = await rowsOfOwner(client);
         const edit = (text: string): string => (text === filter.statement ? withoutFilter(filter) : text);
         const now = shown(attempt, await watch.editing(edit, () => ask(url, attempt.call, attempt.headers)));
-        await forgetIntruder(client);
-        if (now !== usual) harm.push(`${name} answers ${now} instead of ${usual}`);
-        if ((await rowsOfOwner(client)) !== before) harm.push(`${name} changes what is the owner's`);
+        await resetIntruder(client);
+        if (now !== usual) effects.push(`${name} answers ${now} instead of ${usual}`);
+        if ((await rowsOfOwner(client)) !== before) effects.push(`${name} changes the owner's rows`);
       }
-      if (harm.length > 0) found.set(filter, harm);
+      if (effects.length > 0) found.set(filter, effects);
     }
     return found;
   }
 
-  it('there are many, in every operation that looks at anything', () => {
+  it('a statement was recorded for every operation that reads tenant data', () => {
     expect(filters.length).toBeGreaterThan(15);
     const without = attempts.filter(({ statements }) => !filters.some(({ statement }) => statements.has(statement)));
-    // The limits are the same for all.
+    // The limits are the same for all partners.
     expect([...new Set(without.map(({ call }) => call.operation))]).toEqual(['getLimits']);
   });
 
-  it('are all those that the sources have for the api', () => {
+  it('every filter in the source code that the API uses was removed once', () => {
     const places = Object.entries(placesOfFilters);
-    // A filter that is new wants a line there, and a call here if the api says it.
+    // A new filter needs a line there, and a call here if the API uses it.
     expect(Object.fromEntries(places.map(([file, { length }]) => [file, length]))).toEqual(countFilters());
     const unseen = places.flatMap(([file, said]) =>
       said
@@ -189,17 +194,17 @@ describe('without one of its filters', () => {
     expect(unseen).toEqual([]);
   });
 
-  it('the api under its role answers as before, and changes nothing of the owner', async () => {
+  it("the API with its own role responds as before and does not change the owner's rows", async () => {
     const url = await start('of the caller');
-    const found = await withDatabase(stores, (client) => missed(url, client));
+    const found = await withDatabase(stores, (client) => removalEffects(url, client));
     expect([...found.values()].flat()).toEqual([]);
   });
 
-  it('an api with the rights of the owner would not', async () => {
+  it("an API with the owner's privileges shows or changes the owner's rows", async () => {
     const url = await start('of all');
-    const found = await withDatabase(stores, (client) => missed(url, client));
-    const harmless = filters.filter((filter) => !found.has(filter) && !isDoubled(filter));
-    expect(harmless.map(({ statement, condition }) => `${condition} of ${statement}`)).toEqual([]);
+    const found = await withDatabase(stores, (client) => removalEffects(url, client));
+    const withoutEffect = filters.filter((filter) => !found.has(filter) && !isRedundant(filter));
+    expect(withoutEffect.map(({ statement, condition }) => `${condition} of ${statement}`)).toEqual([]);
     expect(found.size).toBeGreaterThan(15);
   });
 });

@@ -9,9 +9,9 @@ import { type TestStores, createStores, withServer } from '../support/stores.ts'
 import { insertTwoTenants } from '../support/two-tenants.ts';
 import { wireUp } from '../support/wired.ts';
 
-// As in production: the owner of the database is no superuser, and may or may not make roles.
+// As in production: the database owner is not a superuser, and may or may not create roles.
 
-describe('an owner that is no superuser', () => {
+describe('a database owner that is not a superuser', () => {
   const name = `inlet_owner_${process.pid}`;
   const roles = { byHand: `${name}_by_hand`, byMigration: `${name}_by_migration` } as const;
   const password = `pw-${process.pid}-${Date.now().toString(36)}`;
@@ -22,7 +22,7 @@ describe('an owner that is no superuser', () => {
     withServer(async (client) => {
       for (const statement of statements) await client.query(statement);
     });
-  /** Gives what it warned of. */
+  /** Returns the logged warnings. */
   const migrate = async (apiRole: string): Promise<string[]> => {
     const url = stores.config.INLET_POSTGRES_URL;
     const warnings: string[] = [];
@@ -51,14 +51,14 @@ describe('an owner that is no superuser', () => {
     await engineStores.drop();
   });
 
-  it('is told what to do when it may not make the role, and the api does not start', async () => {
+  it('is told what to do when it may not create the role, and the API does not start', async () => {
     expect(await migrate(roles.byHand)).toEqual([
       expect.stringContaining(`CREATE ROLE ${roles.byHand} NOLOGIN; GRANT`),
     ]);
     await expect(start(roles.byHand)).rejects.toThrow(`CREATE ROLE ${roles.byHand} NOLOGIN; GRANT`);
   });
 
-  it('does with a role that somebody has made, and the api is bound to it', async () => {
+  it('uses a role that an administrator created, and the API is restricted to it', async () => {
     await asAdministrator(`CREATE ROLE ${roles.byHand} NOLOGIN`, `GRANT ${roles.byHand} TO ${name}`);
     expect(await migrate(roles.byHand)).toEqual([]);
     const deps = await wireUp(stores);
@@ -77,7 +77,7 @@ describe('an owner that is no superuser', () => {
     await api.stop();
   });
 
-  it('makes the role itself when it may make roles', async () => {
+  it('creates the role itself when it may create roles', async () => {
     await asAdministrator(`ALTER ROLE ${name} CREATEROLE`);
     expect(await migrate(roles.byMigration)).toEqual([]);
     await (await start(roles.byMigration)).stop();

@@ -11,19 +11,20 @@ import { tenantFiltersOf, withoutFilter } from '../support/tenant-filters.ts';
 import { type TwoTenants, insertTwoTenants, ofOwner } from '../support/two-tenants.ts';
 import { wireUp } from '../support/wired.ts';
 
-// Everything that the api says to PostgreSQL for one partner is said again on a connection that speaks for another: word for
-// word, and with each filter taken out. Also statements that have no filter, because the one before them had.
+// Every statement that the API sends to PostgreSQL for one partner is replayed on a connection for another partner:
+// unchanged, and with each filter removed. This includes statements without a filter, which rely on an earlier
+// statement.
 
-/** They show rows of all on purpose: see docs/decisions/row-level-security.md. */
+/** These show rows of all partners on purpose: see docs/decisions/row-level-security.md. */
 const forAll = /key_with_hash|partner_with_key|attributes_of_all|names_of_attributes/;
 const ours =
   /\b(partner|attribute\w*|job\w*|import_log|customer|user_token|audience\w*|dead_generation|composition|accepted_request)\b/;
 
 const isInsert = (text: string): boolean => /^\s*insert/i.test(text);
-/** PostgreSQL's code for rows that a policy does not let in. */
+/** PostgreSQL's error code for rows that a policy rejects. */
 const refused = '42501';
 
-describe('a statement of one partner, said for another', () => {
+describe('a statement of one partner, replayed for another', () => {
   let stores: TestStores;
   let tenants: TwoTenants;
   let statements: Sent[];
@@ -39,7 +40,7 @@ describe('a statement of one partner, said for another', () => {
     return client;
   }
 
-  /** What it gives, or the code with which it was refused. Nothing of it stays. */
+  /** The result or the error code. Always rolled back. */
   async function replay(client: Client, text: string, values: readonly unknown[]): Promise<QueryResult | string> {
     await client.query('BEGIN');
     try {
@@ -52,7 +53,7 @@ describe('a statement of one partner, said for another', () => {
     }
   }
 
-  const gaveOf = (result: QueryResult | string): string | number | null =>
+  const outcomeOf = (result: QueryResult | string): string | number | null =>
     typeof result === 'string' ? result : result.rowCount;
   const showsOwner = (result: QueryResult | string): boolean =>
     typeof result !== 'string' && ofOwner.test(JSON.stringify(result.rows));
@@ -64,7 +65,7 @@ describe('a statement of one partner, said for another', () => {
     tenants = await insertTwoTenants(stores, deps);
     const { owner } = tenants;
     const issuer = await startIssuer();
-    closing.push(issuer.goAway);
+    closing.push(issuer.close);
     const api = await startBoundApi(configFor({ ...stores.environment, ...issuer.settings }), 'of the caller');
     closing.push(api.stop);
     const watch = watchStatements();
@@ -85,7 +86,7 @@ describe('a statement of one partner, said for another', () => {
       }
     });
     watch.stop();
-    // What was cleared is there again, to be seen.
+    // Restores cleared audiences, so that their rows can be found.
     await withDatabase(stores, (client) => client.query('UPDATE audience SET generation = 0, last_load_id = 1'));
     const byText = new Map(sent.map((one) => [one.text, one]));
     statements = [...byText.values()].filter(
@@ -99,12 +100,12 @@ describe('a statement of one partner, said for another', () => {
 
   const variantsOf = ({ text }: Sent): string[] => [text, ...tenantFiltersOf(text).map(withoutFilter)];
 
-  it('was good for the first', () => {
+  it('succeeded for the first partner', () => {
     expect(statuses.length).toBeGreaterThan(15);
     expect(statuses.filter((status) => status >= 300)).toEqual([]);
   });
 
-  it('shows no row of the first, and writes none', async () => {
+  it('shows and writes no row of the first partner', async () => {
     const client = await connect('inlet_api', tenants.intruder.id);
     let tried = 0;
     for (const sent of statements) {
@@ -112,30 +113,30 @@ describe('a statement of one partner, said for another', () => {
         const result = await replay(client, text, sent.values);
         tried += 1;
         expect(showsOwner(result), text).toBe(false);
-        // Its own row of `partner`, when the filter is gone.
+        // The partner's own row of `partner`, when the filter is removed.
         const own = /^(update|select) .*"partner"/.test(text) && text !== sent.text ? 1 : 0;
-        expect(gaveOf(result), text).toBe(isInsert(text) ? refused : own);
+        expect(outcomeOf(result), text).toBe(isInsert(text) ? refused : own);
       }
     }
     expect(statements.length).toBeGreaterThan(25);
     expect(tried).toBeGreaterThan(statements.length + 15);
   });
 
-  it('shows nothing when nobody is said to speak', async () => {
+  it('shows nothing when no partner is set', async () => {
     const client = await connect('inlet_api', null);
     for (const sent of statements) {
       for (const text of variantsOf(sent)) {
         const result = await replay(client, text, sent.values);
-        expect(gaveOf(result), text).toBe(isInsert(text) ? refused : 0);
+        expect(outcomeOf(result), text).toBe(isInsert(text) ? refused : 0);
       }
     }
   });
 
-  it('would show and write them with the rights of the owner', async () => {
+  it("shows and writes them with the owner's privileges", async () => {
     const client = await connect('none', tenants.intruder.id);
     for (const sent of statements.filter(({ text }) => /^\s*select/i.test(text))) {
       const result = await replay(client, sent.text, sent.values);
-      expect(gaveOf(result), sent.text).toBeGreaterThan(0);
+      expect(outcomeOf(result), sent.text).toBeGreaterThan(0);
     }
     const written = statements.filter(({ text }) => /^\s*(insert|update)/i.test(text));
     expect(written.length).toBeGreaterThan(8);

@@ -8,11 +8,11 @@ import { type TestStores, createStores, withDatabase, withServer } from '../supp
 import { type TwoTenants, insertTwoTenants } from '../support/two-tenants.ts';
 import { wireUp } from '../support/wired.ts';
 
-// What somebody could do who can say anything to PostgreSQL as the api.
+// What an attacker could do who can send any SQL to PostgreSQL as the API.
 
 const denied = '42501';
 
-describe('the role of the api', () => {
+describe("the API's database role", () => {
   const login = `inlet_login_${process.pid}`;
   const password = `pw-${process.pid}-${Date.now().toString(36)}`;
   let stores: TestStores;
@@ -59,8 +59,8 @@ describe('the role of the api', () => {
   const readable = Object.keys(apiTables).filter((table) => apiTables[table]?.includes('SELECT'));
 
   it.each([
-    ['of nobody, when no partner is set', (): number | null => null],
-    ['of nobody, when it is a partner that does not exist', (): number | null => 999_999],
+    ['of no partner, when none is set', (): number | null => null],
+    ['of no partner, when the one that is set does not exist', (): number | null => 999_999],
     ['of the partner that is set', (): number | null => tenants.intruder.id],
   ])('sees the rows %s', async (_who, partnerId) => {
     await as(partnerId(), async (client) => {
@@ -75,7 +75,7 @@ describe('the role of the api', () => {
     });
   });
 
-  it('sees the audiences of a customer only as that customer, and its own only as the partner', async () => {
+  it("sees a customer's audiences only as that customer, and the partner's own only as the partner", async () => {
     await as(tenants.owner.id, async (client) => {
       const ids = async (): Promise<number[]> =>
         (await client.query<{ id: string }>('SELECT id FROM audience ORDER BY id')).rows.map(({ id }) => Number(id));
@@ -94,7 +94,7 @@ describe('the role of the api', () => {
     });
   });
 
-  it('cannot read what it has no business with', async () => {
+  it('cannot read tables that it does not need', async () => {
     await as(tenants.owner.id, async (client) => {
       for (const table of [
         ...Object.keys(closedToApi),
@@ -121,7 +121,7 @@ describe('the role of the api', () => {
     });
   });
 
-  it('adds denied calls to the audit log, and nothing that looks like a change by an operator', async () => {
+  it("adds denied calls to the audit log, and cannot add entries that resemble an operator's changes", async () => {
     await as(tenants.owner.id, async (client) => {
       const add = (event: string): string => `INSERT INTO audit_log (event, actor) VALUES ('${event}', 'operator')`;
       expect(await codeOf(client, add('call.denied'))).toBeUndefined();
@@ -131,7 +131,7 @@ describe('the role of the api', () => {
     });
   });
 
-  it('cannot write into the rows of another', async () => {
+  it("cannot write to another partner's rows", async () => {
     const { owner, intruder } = tenants;
     await as(intruder.id, async (client) => {
       for (const statement of [
@@ -147,7 +147,7 @@ describe('the role of the api', () => {
     });
   });
 
-  it('cannot switch the policies off', async () => {
+  it('cannot disable the policies', async () => {
     await as(tenants.intruder.id, async (client) => {
       await client.query('SET row_security = off');
       expect(await codeOf(client, 'SELECT FROM job')).toBe(denied);
@@ -164,7 +164,7 @@ describe('the role of the api', () => {
     });
   });
 
-  it('stays bound when a login of its own puts the role down', async () => {
+  it('stays restricted when a separate login resets its role', async () => {
     await as(
       tenants.intruder.id,
       async (client) => {
@@ -180,7 +180,7 @@ describe('the role of the api', () => {
     await requireRowSecurity(ownLogin, 'inlet_api');
   });
 
-  it('cannot be one that sees everything: the api would not start', async () => {
+  it('cannot be one that sees all rows: the API does not start', async () => {
     const owner = new URL(stores.config.INLET_POSTGRES_URL.reveal()).username;
     await expect(requireRowSecurity(stores.config.INLET_POSTGRES_URL, owner)).rejects.toThrow(
       'sees the rows of all partners',
@@ -190,7 +190,7 @@ describe('the role of the api', () => {
     );
   });
 
-  it('is not made by a user that may not make roles, who is told so', async () => {
+  it('is not created by a user without that privilege, which gets a message', async () => {
     const client = new Client({ connectionString: ownLogin.reveal() });
     await client.connect();
     try {

@@ -57,7 +57,7 @@ describe('an upload with the SDK', () => {
     return (await owner.send(new ListMultipartUploadsCommand(query))).Uploads ?? [];
   };
 
-  it('brings files of every kind and size to the prefix as they are', async () => {
+  it('stores files of every kind and size under the prefix, unchanged', async () => {
     const path = join(folder, 'large.csv');
     await writeFile(path, bytesOf(13 * mebibyte, 1));
     await writeFile(join(folder, 'empty.csv'), '');
@@ -91,7 +91,7 @@ describe('an upload with the SDK', () => {
     expect(await unfinished()).toEqual([]);
   });
 
-  it('reads a stream only as far as it has permits for', async () => {
+  it('reads a stream only as far as it can send it', async () => {
     const size = 5 * mebibyte;
     let given = 0;
     let sent = 0;
@@ -118,11 +118,11 @@ describe('an upload with the SDK', () => {
     expect(await sumInBucket('stream/stream.csv')).toBe(sumOf(whole));
   });
 
-  it('leaves nothing of a file that was aborted', async () => {
+  it('leaves nothing behind after an abort', async () => {
     const given = new AbortController();
     async function* source(): AsyncGenerator<Uint8Array> {
       for (let n = 0; n < 12; n += 1) yield bytesOf(mebibyte, n);
-      await new Promise(() => {}); // it stands still for ever
+      await new Promise(() => {}); // stalls forever
     }
     const aborted = await upload([{ name: 'a.csv', body: source() }], {
       prefix: 'aborted',
@@ -136,7 +136,7 @@ describe('an upload with the SDK', () => {
     expect(await unfinished()).toEqual([]);
   });
 
-  it('leaves nothing of a file whose stream breaks or that changed meanwhile', async () => {
+  it('leaves nothing behind when a stream breaks or a file changes during the upload', async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       for (let n = 0; n < 7; n += 1) yield bytesOf(mebibyte, n);
       throw new Error('the disk is gone');
@@ -157,7 +157,7 @@ describe('an upload with the SDK', () => {
     expect(await unfinished()).toEqual([]);
   });
 
-  it('sends again what was damaged on the way or refused for a moment', async () => {
+  it('resends what was corrupted in transit or rejected temporarily', async () => {
     let damaged = 0;
     const proxy = await startMeddlingProxy(endpoint, (request, count) => {
       if (count === 2 || count === 4) return 'unavailable';
@@ -184,7 +184,7 @@ describe('an upload with the SDK', () => {
     { what: 'is there, and the storage has forgotten the upload', completions: ['swallow', 'gone'], ok: true },
     { what: 'is not there', completions: ['unavailable', 'gone'], ok: false },
   ] as const)(
-    'knows a file whose completion was not answered for what it is: it $what',
+    'reports the correct result when the completion got no response: the file $what',
     async ({ completions, ok }) => {
       const prefix = `completions/${completions.join('-')}`;
       let count = 0;
@@ -203,7 +203,7 @@ describe('an upload with the SDK', () => {
     },
   );
 
-  it('is refused with what the storage says', async () => {
+  it("fails with the storage's error", async () => {
     const files = [{ name: 'a.csv', body: bytesOf(10, 1) }];
     const secret = 'wrong-very-secret';
     const refused = await inletAt(endpoint, secret).upload(files);
@@ -219,12 +219,12 @@ describe('an upload with the SDK', () => {
   it.each([
     ['without storage', undefined, {}, /storage/],
     ['with parts that are too small', 'a', { partSize: 1000 }, /partSize/],
-    ['with nobody to send', 'a', { parallel: 0 }, /parallel/],
-    ['to a place outside of the prefix', '../a', {}, /is not a path/],
-    ['to nowhere', 'a//b', {}, /is not a path/],
-    ['to a place with a line end', 'a\nb', {}, /is not a path/],
-    ['of two files with one name', 'twice', {}, /same name/],
-  ])('is not begun %s', async (_what, name, options, detail) => {
+    ['without parallel requests', 'a', { parallel: 0 }, /parallel/],
+    ['to a path outside the prefix', '../a', {}, /is not a path/],
+    ['to an empty path segment', 'a//b', {}, /is not a path/],
+    ['to a path with a newline', 'a\nb', {}, /is not a path/],
+    ['with two files of the same name', 'twice', {}, /same name/],
+  ])('is rejected before it starts %s', async (_what, name, options, detail) => {
     const inlet = name === undefined ? new Inlet({ url: 'http://127.0.0.1:1', apiKey: 'none' }) : inletAt(endpoint);
     const file = { name: name ?? 'a', body: bytesOf(1, 1) };
     const refused = await inlet.upload(name === 'twice' ? [file, file] : [file], options);
@@ -234,7 +234,7 @@ describe('an upload with the SDK', () => {
     });
   });
 
-  it('gives back what the caller itself throws, and leaves nothing', async () => {
+  it("throws the caller's own exception and leaves nothing behind", async () => {
     const onProgress = (): void => {
       throw new Error('mine');
     };
@@ -244,7 +244,7 @@ describe('an upload with the SDK', () => {
   });
 });
 
-/** The same for the same seed, and nothing that repeats soon. */
+/** Deterministic bytes per seed, without short repetitions. */
 function bytesOf(length: number, seed: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   const block = createHash('sha512').update(String(seed)).digest();

@@ -15,12 +15,12 @@ import { type TestPartner, createPartner } from '../support/partners.ts';
 import { places, stagedLoads } from '../support/stage-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 
-// What a clear or a second holder of the lane does to loads that are being settled: the use cases on the real stores,
+// What a clear or a second lane holder does to loads that are being published: the use cases on the real stores,
 // without a worker process.
 
 const { signal } = new AbortController();
 
-describe.each(places)('settling the loads of an audience, staged in $place', ({ roomBytes }) => {
+describe.each(places)("publishing an audience's loads, staged in $place", ({ roomBytes }) => {
   let stores: TestStores;
   let partner: TestPartner;
   let deps: Awaited<ReturnType<typeof wireAll>> & { log: Log; maxBatchesPerLane: number; stepsPerTurn: number };
@@ -48,7 +48,7 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
   const audience = () => deps.audiences.find(scope(), audienceId);
   const staged = (): Promise<string[]> => stagedLoads(stores);
 
-  /** Takes the job whose turn it is as far as its file can go by itself: staged, waiting for the lane. */
+  /** Takes the next job as far as its file can go: staged, waiting for the lane. */
   const stageNext = async (): Promise<void> => {
     const step = await nextStep();
     if (step.do !== 'prepare' || step.job.kind !== 'audience') throw new Error(`the lane wants to ${step.do}`);
@@ -58,7 +58,7 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
     );
     await loadBatch(deps, Number(files.rows[0]?.id), signal);
   };
-  /** Devices of these numbers become known, as an import would bring them. */
+  /** Makes these devices known, as an import would. */
   const makeKnown = async (from: number, to: number): Promise<void> => {
     const values = Array.from({ length: to - from }, (_, n) => `('${device(partner.id * 1000 + from + n)}')`);
     await commandOnShards(
@@ -83,7 +83,7 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
     await stageNext();
   });
 
-  it('writes files and counts together', async () => {
+  it('updates the files and the counts together', async () => {
     expect(await audience()).toMatchObject({ status: 1, uniqueDevices: 0 });
     const step = await takeStaged();
     await publishLoads(deps, step);
@@ -91,7 +91,7 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
     expect(await staged()).toEqual([]);
   });
 
-  it('counts an audience whose file had been counted before', async () => {
+  it('counts an audience whose file was already counted', async () => {
     await withDatabase(stores, (client) =>
       client.query('UPDATE job_file SET uploaded_devices = 10 WHERE audience_id = $1', [audienceId]),
     );
@@ -99,7 +99,7 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
     expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 10, uniqueDevices: 10 });
   });
 
-  it('is left to the holder of the lane who took them last', async () => {
+  it('is left to the lane holder that took them last', async () => {
     const first = await takeStaged();
     const second = await takeStaged();
     await publishLoads(deps, first);
@@ -108,7 +108,7 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
     expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 10, uniqueDevices: 10 });
   });
 
-  it('after a clear changes nothing, and the lane cleans up', async () => {
+  it('changes nothing after a clear, and the lane cleans up', async () => {
     const step = await takeStaged();
     expect(await deps.audiences.clear(scope(), audienceId)).toBe(true);
     await publishLoads(deps, step);
@@ -119,16 +119,16 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
   });
 
   it.each([
-    ['while it goes on', 1],
-    ['just before its next statement', 2],
-  ])('is stopped by a clear that comes %s', async (_when, stopsNeeded) => {
+    ['during a statement', 1],
+    ['just before the next statement', 2],
+  ])('is stopped by a clear %s', async (_when, stopsNeeded) => {
     const step = await takeStaged();
     let stops = 0;
     const stopped = Promise.withResolvers<never>();
-    stopped.promise.catch(() => undefined); // it may come before anybody counts
+    stopped.promise.catch(() => undefined); // may reject before the count starts
     const slow = {
       ...deps.audienceWarehouse,
-      // Stands for a count that would take long; what runs for the job is stopped by its ids.
+      // Stands for a slow count. The job's statements are stopped by their IDs.
       countDevices: () => stopped.promise,
     };
     const stopJob = async (): Promise<void> => {
@@ -137,30 +137,30 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
       await Promise.resolve();
     };
     const warehouse = { ...deps.warehouse, stopJob };
-    const settling = publishLoads({ ...deps, audienceWarehouse: slow, warehouse }, step);
+    const publishing = publishLoads({ ...deps, audienceWarehouse: slow, warehouse }, step);
     await deps.audiences.clear(scope(), audienceId);
-    await settling;
+    await publishing;
     expect(await audience()).toMatchObject({ status: 2, uniqueDevices: 0 });
     expect(await staged()).toEqual([]);
   });
 
-  describe('of a small file', () => {
-    const countsNothingAnew = () => ({
+  describe('for a small file', () => {
+    const withoutRecount = () => ({
       ...deps.audienceWarehouse,
-      countDevices: () => Promise.reject(new Error('counted anew')),
+      countDevices: () => Promise.reject(new Error('recounted')),
     });
 
-    it('adds what the file brings', async () => {
+    it("adds the file's devices", async () => {
       await makeKnown(5, 11);
       await publishLoads(deps, await takeStaged());
       expect(await audience()).toMatchObject({ uniqueDevices: 10, matchedDevices: 5 });
       await append('b.csv', ownRows(9, 11));
-      await publishLoads({ ...deps, audienceWarehouse: countsNothingAnew() }, await takeStaged());
+      await publishLoads({ ...deps, audienceWarehouse: withoutRecount() }, await takeStaged());
       expect(await audience()).toMatchObject({ uploadedDevices: 12, uniqueDevices: 11, matchedDevices: 6 });
       expect(await staged()).toEqual([]);
     });
 
-    it('sees what has become known since of the devices that were there', async () => {
+    it('includes existing devices that have become known since', async () => {
       await publishLoads(deps, await takeStaged());
       await makeKnown(0, 3);
       await append('b.csv', ownRows(10, 12));
@@ -168,7 +168,7 @@ describe.each(places)('settling the loads of an audience, staged in $place', ({ 
       expect(await audience()).toMatchObject({ uniqueDevices: 12, matchedDevices: 3 });
     });
 
-    it('counts right when another holder of the lane had published it', async () => {
+    it('counts correctly when another lane holder had published the file', async () => {
       await makeKnown(0, 20);
       await publishLoads(deps, await takeStaged());
       await append('b.csv', ownRows(10, 12));

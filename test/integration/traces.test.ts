@@ -20,8 +20,8 @@ describe('the traces of an import', () => {
     await partner.upload('hidden-name.csv', `${device(1)},${sport}\n`);
     jobId = await api.queue({ file_path: 'hidden-name.csv', key_type: 0 });
     await api.waitForEnd(jobId);
-    await waitUntil('the spans of the job have come', () => Promise.resolve(named('lane finish').length > 0));
-    // What is left is sent when a process stops.
+    await waitUntil("the job's spans have arrived", () => Promise.resolve(named('lane finish').length > 0));
+    // The remaining spans are sent when a process stops.
     await marketplace.service.stop();
   });
   afterAll(async () => {
@@ -32,7 +32,7 @@ describe('the traces of an import', () => {
   const within = (parent: Collected | undefined): string[] =>
     collector.spans.filter(({ parentSpanId }) => parentSpanId === parent?.spanId).map(({ name }) => name);
 
-  it('have a span for the request, with its id and partner, and the calls inside', () => {
+  it('have a span for the request, with its ID and partner, and its calls', () => {
     const request = collector.spans.find(({ name }) => name === 'queueImport');
     expect(request?.attributes).toMatchObject({
       'inlet.partnerId': marketplace.partner.id,
@@ -43,7 +43,7 @@ describe('the traces of an import', () => {
     expect(within(request)).toEqual(['partners.findByKeyHash', 'requestWindows.take', 'importLogs.submitImport']);
   });
 
-  it('have a span for each step of the lane and for the load, with their ids and the calls inside', () => {
+  it('have a span for each lane step and for the load, with their IDs and calls', () => {
     const steps = ['lane prepare', 'lane publish', 'lane finish'].map((name) => named(name));
     expect(steps.map((spans) => spans.length)).toEqual([1, 1, 1]);
     const [load] = named('load batch');
@@ -57,7 +57,7 @@ describe('the traces of an import', () => {
     expect(within(steps[1]?.[0])).toContain('warehouse.publish');
   });
 
-  it('tell no key, name of a file or address', () => {
+  it('contain no key, file name or address', () => {
     const { partner, stores } = marketplace;
     const text = collector.text();
     expect(text).toContain('POST /v1/traces');

@@ -14,14 +14,14 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 import { type ModelJob, type ModelRow, applyJob } from '../support/warehouse-model.ts';
 
-// Random sequences of jobs of one partner, through the warehouse as the use cases call it, against a small model.
+// Random sequences of one partner's jobs, through the warehouse as the use cases call it, compared with a small model.
 
 const jobId = 1;
 const runs = runsOf({ short: 40, long: 500 });
 const lanes = 4;
 
-// Every sequence has three attributes of its own, so that sequences can share partners without sharing rows. Shrinking runs
-// more sequences.
+// Every sequence has three attributes of its own, so that sequences can share partners without sharing rows. Shrinking
+// runs more sequences.
 const attributes = [1, 2, 3];
 const attributeOf = (sequence: number, attribute: number): number => sequence * 10 + attribute;
 const allAttributes = Array.from({ length: runs + 500 }, (_, n) => attributes.map((id) => attributeOf(n, id))).flat();
@@ -60,7 +60,7 @@ describe('the warehouse after any sequence of jobs', () => {
     engine = connectTestEngine(stores);
     warehouse = clickhouseWarehouse(engine);
     staging = clickhouseLoadStage(engine, 1);
-    // Every job gives its keys the same meaning here, so one list of them does for all.
+    // Every job uses the same keys, so one list is enough.
     await warehouse.writeJobKeys(
       jobId,
       allAttributes.map((id) => ({ key: String(id), attributeId: id })),

@@ -23,8 +23,8 @@ export type TestIssuer = {
   readonly answerWith: (listener: RequestListener | null) => void;
   /** The number of requests for its keys. */
   readonly asked: () => number;
-  readonly goAway: () => Promise<void>;
-  readonly comeBack: () => Promise<void>;
+  readonly close: () => Promise<void>;
+  readonly reopen: () => Promise<void>;
 };
 
 export const audience = 'https://inlet.test';
@@ -100,12 +100,12 @@ export async function startIssuer(alg = 'ES256'): Promise<TestIssuer> {
       instead = other;
     },
     asked: () => asked,
-    goAway: () =>
+    close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
-    comeBack: () => listen(address.port),
+    reopen: () => listen(address.port),
   };
 }
 

@@ -8,13 +8,13 @@ type Media = {
 };
 
 /** Examples that do not match their own schemas, one line per error, and the number of checked examples. */
-export function findBadExamples(document: OpenApi): { readonly looked: number; readonly bad: string[] } {
+export function findBadExamples(document: OpenApi): { readonly checked: number; readonly bad: string[] } {
   const validators = validatorsOf(document);
   const examples = operationsOf(document).flatMap((operation) => examplesOf(document, operation));
   const bad = examples.flatMap(({ place, value }) =>
     validators.complaintsOf(place, value).map((complaint) => `${place}: ${complaint}`),
   );
-  return { looked: examples.length, bad: [...new Set(bad)] };
+  return { checked: examples.length, bad: [...new Set(bad)] };
 }
 
 function examplesOf(document: OpenApi, operation: DescribedOperation): { place: string; value: unknown }[] {
