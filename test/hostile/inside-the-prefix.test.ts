@@ -79,7 +79,7 @@ describe('what is asked of the storage stays inside of the prefix', () => {
     async (key) => {
       listed = ['acme/in/a.csv', key];
       for (const store of [shared, own]) {
-        await expect(store.list('acme/in/', 10)).rejects.toThrow('outside of the prefix');
+        await expect(store.list('acme/in/', 10)).rejects.toThrow('outside the prefix');
       }
     },
   );
