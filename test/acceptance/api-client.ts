@@ -11,7 +11,7 @@ import { waitUntil } from '../support/wait-until.ts';
 
 export type ApiClient = {
   readonly queue: (body: object) => Promise<number>;
-  readonly refuse: (body: unknown) => Promise<Problem>;
+  readonly expectProblem: (body: unknown) => Promise<Problem>;
   readonly get: (importLogId: number) => Promise<ImportLogRecord>;
   readonly list: () => Promise<ImportLogRecord[]>;
   readonly request: (path: string, init?: RequestInit) => Promise<Response>;
@@ -47,7 +47,7 @@ export function apiClient(url: string, apiKey: string): ApiClient {
         throw new Error('wrong Location');
       return import_log_id;
     },
-    refuse: async (body) => problemSchema.strict().parse(await readProblem(await post(body))),
+    expectProblem: async (body) => problemSchema.strict().parse(await readProblem(await post(body))),
     list: async () => importLogListSchema.parse(await expectStatus(200, await request('/v1/marketplace/import'))),
     waitForEnd: async (importLogId, seconds = 120) => {
       let log: ImportLogRecord | undefined;

@@ -177,7 +177,7 @@ describe('appending files to an audience', () => {
     [null, ['']],
   ])('rejects the body %j', async (body, pointers) => {
     const audienceId = await make('back/a.csv');
-    const problem = await market.audiences.refuse('PATCH', `${audiencePath}/${audienceId}`, body);
+    const problem = await market.audiences.expectProblem('PATCH', `${audiencePath}/${audienceId}`, body);
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
     expect(problem.errors?.map(({ pointer }) => pointer).toSorted()).toEqual(pointers);
   });

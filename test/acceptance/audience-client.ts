@@ -25,7 +25,7 @@ export type AudienceClient = {
   /** The first page of file failures and rejected rows. */
   readonly errors: (audienceId: number, query?: string) => Promise<LoadErrorRecord[]>;
   /** Sends a request that must be rejected, and returns its problem. */
-  readonly refuse: (method: string, path: string, body?: unknown) => Promise<Problem>;
+  readonly expectProblem: (method: string, path: string, body?: unknown) => Promise<Problem>;
   /** Waits until no file of the audience is waiting or loading. */
   readonly settled: (audienceId: number, seconds?: number) => Promise<AudienceDetails>;
 };
@@ -56,13 +56,13 @@ export function audienceClient(url: string, apiKey: string, userToken?: string):
       return { audienceId: made.audience_id, segmentId: made.default_warehouse_segment_id };
     },
     append: async (audienceId, filePath) =>
-      noBody(await json('PATCH', `${audiencePath}/${audienceId}`, { file_path: filePath })),
-    clear: async (audienceId) => noBody(await json('PUT', `${audiencePath}/${audienceId}`, undefined)),
+      expectNoContent(await json('PATCH', `${audiencePath}/${audienceId}`, { file_path: filePath })),
+    clear: async (audienceId) => expectNoContent(await json('PUT', `${audiencePath}/${audienceId}`, undefined)),
     list: async (query = '') =>
       z.array(audienceSchema.strict()).parse(await bodyOf(200, await request(audiencePath + query))),
     errors: async (audienceId, query = '') =>
       loadErrorListSchema.parse(await bodyOf(200, await request(`${audiencePath}/${audienceId}/errors${query}`))),
-    refuse: async (method, path, body) =>
+    expectProblem: async (method, path, body) =>
       problemSchema.strict().parse(await readProblem(await json(method, path, body))),
     settled: async (audienceId, seconds = 120) => {
       let details: AudienceDetails | undefined;
@@ -85,7 +85,7 @@ async function bodyOf(status: number, answer: Response): Promise<unknown> {
   return answer.json();
 }
 
-async function noBody(answer: Response): Promise<void> {
+async function expectNoContent(answer: Response): Promise<void> {
   const text = await answer.text();
   if (answer.status !== 204 || text !== '') throw new Error(`HTTP ${answer.status}: ${text}`);
 }

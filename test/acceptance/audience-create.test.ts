@@ -76,7 +76,7 @@ describe('creating an audience', () => {
     ['a list', [], ['']],
     ['null', null, ['']],
   ])('rejects %s with 400 and a pointer to the field', async (_what, body, pointers) => {
-    const problem = await market.audiences.refuse('POST', audiencePath, body);
+    const problem = await market.audiences.expectProblem('POST', audiencePath, body);
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request', instance: audiencePath });
     expect(problem.errors?.map(({ pointer }) => pointer).toSorted()).toEqual(pointers);
   });
@@ -87,8 +87,10 @@ describe('creating an audience', () => {
     async (path) => {
       for (const given of [path, market.partner.prefix + path]) {
         // The same rules apply to the path after the prefix.
-        const create = await market.audiences.refuse('POST', audiencePath, { name: 'x', file_path: given });
-        const append = await market.audiences.refuse('PATCH', `${audiencePath}/${existing}`, { file_path: given });
+        const create = await market.audiences.expectProblem('POST', audiencePath, { name: 'x', file_path: given });
+        const append = await market.audiences.expectProblem('PATCH', `${audiencePath}/${existing}`, {
+          file_path: given,
+        });
         for (const problem of [create, append]) {
           expect(problem).toMatchObject({ status: 400, code: 'invalid_file_path' });
           expect(problem.errors?.map(({ pointer }) => pointer)).toEqual(['/file_path']);
@@ -100,7 +102,7 @@ describe('creating an audience', () => {
   it.each(['x'.repeat(1_100), 'ö'.repeat(600), 'x'.repeat(2_000)])(
     'rejects a path longer than an S3 key can be (%#)',
     async (path) => {
-      const problem = await market.audiences.refuse('POST', audiencePath, { name: 'x', file_path: path });
+      const problem = await market.audiences.expectProblem('POST', audiencePath, { name: 'x', file_path: path });
       expect(problem).toMatchObject({ status: 400, errors: [{ pointer: '/file_path' }] });
     },
   );

@@ -74,11 +74,11 @@ describe("a customer's audience", () => {
     'returns 404 to %s <id>%s from every other caller, and is unchanged',
     async (method, sub, body) => {
       for (const [caller, { client }] of callers) {
-        const missing = await client.refuse(method, `${audiencePath}/999999${sub}`, body);
+        const missing = await client.expectProblem(method, `${audiencePath}/999999${sub}`, body);
         expect(missing).toMatchObject({ status: 404, code: 'not_found' });
         for (const [owner, { audienceId }] of callers) {
           if (owner === caller) continue;
-          const { request_id: _id, ...problem } = await client.refuse(
+          const { request_id: _id, ...problem } = await client.expectProblem(
             method,
             `${audiencePath}/${audienceId}${sub}`,
             body,
@@ -162,7 +162,7 @@ describe("a customer's audience", () => {
     'returns 404 for the ID %s in every operation',
     async (id) => {
       for (const [method, sub, body] of operations) {
-        const problem = await clientWith().refuse(method, `${audiencePath}/${id}${sub}`, body);
+        const problem = await clientWith().expectProblem(method, `${audiencePath}/${id}${sub}`, body);
         expect(problem).toMatchObject({ status: 404, code: 'not_found' });
       }
     },

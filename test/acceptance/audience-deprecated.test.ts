@@ -82,7 +82,7 @@ describe('/v1/firstparty/audience', () => {
       ['GET', '?limit=0', undefined],
     ] as const) {
       const old = problemSchema.strict().parse(await (await call(method, oldPath + sub, body)).json());
-      const now = await market.audiences.refuse(method, audiencePath + sub, body);
+      const now = await market.audiences.expectProblem(method, audiencePath + sub, body);
       const { request_id: _old, instance, ...problem } = old;
       const { request_id: _now, instance: path, ...same } = now;
       expect(problem).toEqual(same);

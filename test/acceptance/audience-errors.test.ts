@@ -91,9 +91,9 @@ describe('audience errors', () => {
 
   it('reject invalid limits and cursors, and an unknown audience', async () => {
     for (const query of ['limit=0', 'limit=1001', 'limit=x', 'cursor=x', 'cursor=1', 'cursor=1.2.3', 'other=1']) {
-      expect(await market.audiences.refuse('GET', `${errorsPath}?${query}`)).toMatchObject({ status: 400 });
+      expect(await market.audiences.expectProblem('GET', `${errorsPath}?${query}`)).toMatchObject({ status: 400 });
     }
-    expect(await market.audiences.refuse('GET', `${audiencePath}/999999/errors`)).toMatchObject({ status: 404 });
+    expect(await market.audiences.expectProblem('GET', `${audiencePath}/999999/errors`)).toMatchObject({ status: 404 });
   });
 
   it('list only rejected rows of loaded files for a partner with a bad-row allowance', async () => {

@@ -72,7 +72,7 @@ describe('the list of audiences', () => {
     'cursor=',
     'other=1',
   ])('rejects %s', async (query) => {
-    const problem = await market.audiences.refuse('GET', `${audiencePath}?${query}`);
+    const problem = await market.audiences.expectProblem('GET', `${audiencePath}?${query}`);
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 

@@ -113,8 +113,8 @@ describe('audience composition', () => {
   it('returns 404 for another partner and for an unknown segment', async () => {
     const intruder = await createPartner(market.stores.environment);
     const foreign = await apiClient(market.service.url, intruder.apiKey).request(path());
-    const nobodys = await market.api.request('/v2/firstparty/segments/999999/composition');
-    for (const answer of [foreign, nobodys]) {
+    const missing = await market.api.request('/v2/firstparty/segments/999999/composition');
+    for (const answer of [foreign, missing]) {
       expect(problemSchema.parse(await readProblem(answer))).toMatchObject({ status: 404, code: 'not_found' });
     }
   });

@@ -14,19 +14,19 @@ import { joinMarketplace, type Marketplace } from '../support/start-marketplace.
 import { apiClient, type ApiClient } from './api-client.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
-// Small files of a prefix are read whole and pushed together, which is another way into the engine than that of a file
-// alone. Whichever way a file goes, its verdict must be the same.
+// The worker loads small files under a prefix together, on a different code path than a single file. The result of each
+// file must be the same on both.
 
-/** What is told of a file: how it ended, and what was refused in it. */
-type Verdict = { readonly status: number; readonly rows: number; readonly codes: readonly string[] };
+/** A file's status, row count and codes. */
+type FileResult = { readonly status: number; readonly rows: number; readonly codes: readonly string[] };
 
-/** Of each reason the first row and how many; of the failure of a file no row. At most 100 rows of a reason are kept. */
+/** The first row and the count for each code; a file failure has no row. At most 100 rows per reason are kept. */
 function codesOf(lines: readonly LoadErrorRecord[]): string[] {
   const byCode = Map.groupBy(lines, ({ code }) => code);
   return [...byCode].map(([code, of]) => `${code} ${of[0]?.row ?? 'file'} ${of.length}`).toSorted();
 }
 
-/** Those of an import by prefix have the same `compressed` and the same `key_type`. */
+/** All files of an import by prefix have the same `compressed` and `key_type`. */
 function folderOf({ path, request }: CorpusFile): string {
   const isGzip = request?.compressed ?? path.toLowerCase().endsWith('.gz');
   return `${isGzip ? 'packed' : 'plain'}-${request?.key_type ?? 1}/`;
@@ -48,8 +48,8 @@ const checkedSchema = z.object({
   ),
 });
 
-/** What `inlet check --audience` says of every file, without any server. */
-async function checkAsAudience(): Promise<Record<string, Pick<Verdict, 'status' | 'codes'>>> {
+/** The results of `inlet check --audience` for every file, without any server. */
+async function checkAsAudience(): Promise<Record<string, Pick<FileResult, 'status' | 'codes'>>> {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-corpus-'));
   for (const { path, body } of corpusFiles) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -57,19 +57,19 @@ async function checkAsAudience(): Promise<Record<string, Pick<Verdict, 'status' 
   }
   const { out } = await runInlet({ HOME: folder }, ['check', folder, '--audience', '--json', '--bad-rows', '0']);
   rmSync(folder, { recursive: true });
-  const verdicts = checkedSchema
+  const results = checkedSchema
     .parse(JSON.parse(out))
-    .files.map(({ path, failure, reasons }): [string, Pick<Verdict, 'status' | 'codes'>] => {
+    .files.map(({ path, failure, reasons }): [string, Pick<FileResult, 'status' | 'codes'>] => {
       const codes = [
         ...(failure ? [`${failure.code} file 1`] : []),
         ...reasons.map(({ code, first_row, count }) => `${code} ${first_row} ${Math.min(count, 100)}`),
       ];
       return [path.slice(folder.length + 1), { status: failure ? 3 : 2, codes: codes.toSorted() }];
     });
-  return Object.fromEntries(verdicts);
+  return Object.fromEntries(results);
 }
 
-describe('a corpus of malformed and odd files, loaded together', { timeout: 300_000 }, () => {
+describe('a corpus of malformed and unusual files, loaded together', { timeout: 300_000 }, () => {
   let market: Marketplace;
 
   beforeAll(async () => {
@@ -77,7 +77,7 @@ describe('a corpus of malformed and odd files, loaded together', { timeout: 300_
   });
   afterAll(() => market.stop());
 
-  const importFolder = async (folder: string): Promise<Map<string, Verdict>> => {
+  const importFolder = async (folder: string): Promise<Map<string, FileResult>> => {
     const [compressed, key_type] = [folder.startsWith('packed'), folder.endsWith('0/') ? 0 : 1];
     const id = await market.api.queue({ file_path: folder, key_type, compressed });
     await market.api.waitForEnd(id, 250);
@@ -86,20 +86,20 @@ describe('a corpus of malformed and odd files, loaded together', { timeout: 300_
     const answer = await market.api.request(`${path}/files?limit=1000`);
     return new Map(
       importFileListSchema.parse(await answer.json()).map(({ file, status, total_rows }) => {
-        const verdict = { status, rows: total_rows, codes: codesOf(errors.get(file) ?? []) };
-        return [file.slice(folder.length), verdict];
+        const result = { status, rows: total_rows, codes: codesOf(errors.get(file) ?? []) };
+        return [file.slice(folder.length), result];
       }),
     );
   };
 
-  it('gets the same verdicts in imports by prefix as file by file', async () => {
+  it('gets the same results in imports by prefix as file by file', async () => {
     for (const [name, foreignKeys] of Object.entries(corpusAttributes)) {
       await market.partner.createAttribute(name, ...foreignKeys);
     }
     await Promise.all(corpusFiles.map((file) => market.partner.upload(folderOf(file) + file.path, file.body())));
     const folders = [...new Set(corpusFiles.map(folderOf))];
-    const found = new Map((await Promise.all(folders.map(importFolder))).flatMap((verdicts) => [...verdicts]));
-    // Those that corpus.test.ts holds each file to by itself.
+    const found = new Map((await Promise.all(folders.map(importFolder))).flatMap((results) => [...results]));
+    // The results that corpus.test.ts expects for each file alone.
     const expected = corpusFiles.map(({ path, expected: { status, total_rows, codes } }) => [
       path,
       {
@@ -111,24 +111,28 @@ describe('a corpus of malformed and odd files, loaded together', { timeout: 300_
     expect(corpusFiles.map(({ path }) => [path, found.get(path)])).toEqual(expected);
   });
 
-  type Judged = { readonly verdicts: Record<string, Verdict>; readonly counts: readonly number[] };
+  type AudienceResult = { readonly results: Record<string, FileResult>; readonly counts: readonly number[] };
 
-  /** Loads the files into an audience by all these paths, one after the other. */
-  const judge = async (partner: TestPartner, name: string, paths: readonly string[]): Promise<Judged> => {
+  /** Loads the files at all paths into an audience, one path after the other. */
+  const loadAudience = async (
+    partner: TestPartner,
+    name: string,
+    paths: readonly string[],
+  ): Promise<AudienceResult> => {
     const audiences = audienceClient(market.service.url, partner.apiKey);
     const { audienceId } = await audiences.create(name, paths[0] ?? '');
     for (const path of paths.slice(1)) await audiences.append(audienceId, path);
     const { file, uploaded_devices, unique_devices } = await audiences.settled(audienceId, 250);
     const errors = await errorsAt(apiClient(market.service.url, partner.apiKey), `${audiencePath}/${audienceId}`);
-    const verdicts = file.map(({ s3_path, status, rows_uploaded: rows }): [string, Verdict] => [
+    const results = file.map(({ s3_path, status, rows_uploaded: rows }): [string, FileResult] => [
       s3_path.slice(`${partner.prefix}all/`.length),
       { status, rows, codes: codesOf(errors.get(s3_path) ?? []) },
     ]);
-    return { verdicts: Object.fromEntries(verdicts), counts: [uploaded_devices, unique_devices] };
+    return { results: Object.fromEntries(results), counts: [uploaded_devices, unique_devices] };
   };
 
-  it('gets the same verdicts in an audience by prefix as in one that is appended to file by file', async () => {
-    // Several partners share the corpus, because their jobs run side by side.
+  it('gets the same results in an audience created by prefix as in one appended file by file', async () => {
+    // Splits the corpus among several partners, because their jobs run in parallel.
     const partners = await Promise.all(Array.from({ length: 8 }, () => createPartner(market.stores.environment)));
     const found = await Promise.all(
       partners.map(async (partner, index) => {
@@ -137,24 +141,24 @@ describe('a corpus of malformed and odd files, loaded together', { timeout: 300_
         const names = files.map(({ path }) => `all/${path}`);
         return {
           files,
-          together: await judge(partner, 'together', ['all/']),
-          alone: await judge(partner, 'alone', names),
+          together: await loadAudience(partner, 'together', ['all/']),
+          alone: await loadAudience(partner, 'alone', names),
         };
       }),
     );
     for (const { files, together, alone } of found) {
-      expect(Object.keys(alone.verdicts).toSorted()).toEqual(files.map(({ path }) => path).toSorted());
+      expect(Object.keys(alone.results).toSorted()).toEqual(files.map(({ path }) => path).toSorted());
       expect(together).toEqual(alone);
     }
-    // And from `inlet check`, which sees none of it but the files.
-    const told = Object.fromEntries(
+    // `inlet check`, which sees only the files, must report the same.
+    const reported = Object.fromEntries(
       found.flatMap(({ alone }) =>
-        Object.entries(alone.verdicts).map(([path, { status, codes }]) => [path, { status, codes }]),
+        Object.entries(alone.results).map(([path, { status, codes }]) => [path, { status, codes }]),
       ),
     );
-    expect(await checkAsAudience()).toEqual(told);
-    // Not all the same: some files loaded, and some failed for each kind of reason.
-    const all = found.flatMap(({ alone }) => Object.values(alone.verdicts));
+    expect(await checkAsAudience()).toEqual(reported);
+    // The corpus covers both outcomes: many files load, and every failure code occurs.
+    const all = found.flatMap(({ alone }) => Object.values(alone.results));
     expect(all.filter(({ status }) => status === 2).length).toBeGreaterThan(20);
     for (const code of ['bad_rows', 'no_good_row', 'empty_file', 'wrong_shape', 'wrong_encoding', 'corrupt_gzip']) {
       expect(all.filter(({ codes }) => codes.includes(`${code} file 1`)).length, code).toBeGreaterThan(0);

@@ -16,7 +16,7 @@ import { withDatabase, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 
-/** What `inlet check --json` says. */
+/** The output of `inlet check --json`. */
 const checkedSchema = z.object({
   files: z.array(
     z.object({
@@ -29,16 +29,16 @@ const checkedSchema = z.object({
   ),
 });
 
-/** The flags for what a request would say of a file. */
+/** The flags that correspond to a file's import request. */
 function flagsOf({ request }: CorpusFile): string {
   const { compressed, key_type = 1 } = request ?? {};
   return `--key-type ${key_type}${compressed === undefined ? '' : compressed ? ' --compressed' : ' --no-compressed'}`;
 }
 
-/** Imports of one partner run one after the other; those of several partners run side by side. */
+/** Imports of one partner run sequentially; those of several partners run in parallel. */
 const partnerCount = 6;
 
-describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout: 300_000 }, () => {
+describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { timeout: 300_000 }, () => {
   let stores: TestStores;
   let service: Service;
   let partners: readonly (TestPartner & { readonly api: ApiClient })[];
@@ -76,13 +76,13 @@ describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout:
     return queued.api.get(queued.importLogId);
   };
 
-  it('has at least sixty files, each with a name and a path of its own', () => {
+  it('has at least sixty files, each with a unique name and path', () => {
     expect(corpusFiles.length).toBeGreaterThanOrEqual(60);
     expect(new Set(corpusFiles.map(({ name }) => name)).size).toBe(corpusFiles.length);
     expect(new Set(corpusFiles.map(({ path }) => path)).size).toBe(corpusFiles.length);
   });
 
-  it.each(corpusFiles)('$path: gives the expected verdict on $name', async ({ path, expected }) => {
+  it.each(corpusFiles)('$path: gives the expected result for $name', async ({ path, expected }) => {
     const log = await importOf(path);
     const codes = (log.errors ?? []).map(({ code, row, count }) => ({ code, row, count }));
     const { status } = log;
@@ -91,7 +91,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout:
     expect(log.errors?.every(({ file }) => file === path) ?? true).toBe(true);
   });
 
-  it('gets the same verdicts of all files from `inlet check`, where no file leaves the machine', async () => {
+  it('gets the same results from `inlet check`, which uploads no file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'inlet-corpus-'));
     const found = new Map<string, unknown>();
     for (const [flags, files] of Map.groupBy(corpusFiles, flagsOf)) {
@@ -124,7 +124,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout:
     expect(corpusFiles.map(({ path }) => [path, found.get(path)])).toEqual(logs);
   });
 
-  it('gave every verdict at the first attempt', async () => {
+  it('needs only one attempt per file', async () => {
     const { rows } = await withDatabase(stores, (client) =>
       client.query<{ path: string; attempt: number }>(
         'SELECT path, attempt FROM job_file WHERE attempt <> 1 AND partner_id = ANY ($1)',
@@ -134,15 +134,15 @@ describe(`a corpus of ${corpusFiles.length} malformed and odd files`, { timeout:
     expect(rows).toEqual([]);
   });
 
-  it('leaves nothing in the stage', async () => {
+  it('leaves the staging tables empty', async () => {
     const staged = `SELECT DISTINCT table FROM system.parts WHERE active AND rows > 0 AND database = currentDatabase()
       AND table IN ('staged_attributes_local', 'staged_devices_local', 'job_keys_local')`;
-    // The stage of the last job goes just after its end.
-    await waitUntil('the stage is empty', async () => (await selectOnShards(stores, staged)).length === 0);
+    // The last job's staging table is dropped just after the job ends.
+    await waitUntil('the staging tables are empty', async () => (await selectOnShards(stores, staged)).length === 0);
     expect(await selectOnShards(stores, staged)).toEqual([]);
   });
 
-  it('is no burden for what comes after it: a good file loads, in the same processes', async () => {
+  it('does not affect later jobs: a valid file loads in the same processes', async () => {
     const [first] = partners;
     if (!first) throw new Error('no partner');
     const { api } = first;

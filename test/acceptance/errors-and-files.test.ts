@@ -20,8 +20,8 @@ const good = 'several/6-good.csv';
 const zeroId = '00000000-0000-0000-0000-000000000000';
 const tooLong = `${deviceId(1)},1,DE,0,${'sport|'.repeat(20_000)}sport`;
 
-/** The refused rows of the first file in their order: the reason, the line and what is shown of it. */
-const refusals: readonly [RejectReason, string | Buffer, string][] = [
+/** The rejected rows of the first file in order: the reason, the line and the text shown for it. */
+const rejections: readonly [RejectReason, string | Buffer, string][] = [
   ['line_too_long', tooLong, tooLong.slice(0, 200)],
   ['invalid_utf8', bytes('ff fe 2c c3 28 2c ed a0 80'), String.raw`\xff\xfe,\xc3(,\xed\xa0\x80`],
   ['wrong_column_count', '@SUM(1),b', '@SUM(1),b'],
@@ -35,7 +35,7 @@ const refusals: readonly [RejectReason, string | Buffer, string][] = [
   ['unknown_key', `"${deviceId(1)}","1","DE","0","a ""b"""`, `"${deviceId(1)}","1","DE","0","a ""b"""`],
 ];
 
-const refused = (file: string, row: number, code: RejectReason, text: string): LoadErrorRecord => {
+const rejected = (file: string, row: number, code: RejectReason, text: string): LoadErrorRecord => {
   const message = rejectReasons[code];
   return { file, row, column: columnOfReason(code), code, message, text };
 };
@@ -43,24 +43,24 @@ const failed = (file: string | null, code: string, message: string): LoadErrorRe
   return { file, row: null, column: null, code, message, text: null };
 };
 
-/** 200 bytes end within the last character, of which only the first byte is shown. */
+/** The limit of 200 bytes cuts the last character, so that only its first byte is shown. */
 const cutText = `${'x'.repeat(199)}é,sport`;
 
 const expectedErrors: readonly LoadErrorRecord[] = [
   failed(null, 'file_failed', '3 of 6 files failed.'),
-  ...refusals.map(([code, , text], index) => refused(everyReason, index + 3, code, text)),
+  ...rejections.map(([code, , text], index) => rejected(everyReason, index + 3, code, text)),
   failed(empty, 'empty_file', 'The file is empty (0 bytes).'),
   ...Array.from({ length: 100 }, (_, pair) => [
-    refused(many, 2 * pair + 1, 'invalid_id', 'x,sport'),
-    refused(many, 2 * pair + 2, 'unknown_key', two(1, 'golf')),
+    rejected(many, 2 * pair + 1, 'invalid_id', 'x,sport'),
+    rejected(many, 2 * pair + 2, 'unknown_key', two(1, 'golf')),
   ]).flat(),
   failed(odd, 'no_good_row', 'All 2 rows were rejected.'),
-  refused(odd, 1, 'invalid_id', `${'x'.repeat(199)}\\xc3`),
-  refused(odd, 2, 'invalid_id', String.raw`\u202e\ufeff\u0085\x09,sport`),
+  rejected(odd, 1, 'invalid_id', `${'x'.repeat(199)}\\xc3`),
+  rejected(odd, 2, 'invalid_id', String.raw`\u202e\ufeff\u0085\x09,sport`),
   failed(utf16, 'wrong_encoding', 'The file starts with a UTF-16 byte-order mark.'),
 ];
 
-describe('the errors and the files of an import', () => {
+describe('errors and files of an import', () => {
   let market: Marketplace;
   let id: number;
 
@@ -69,7 +69,7 @@ describe('the errors and the files of an import', () => {
     await market.partner.createAttribute('sport', 'sport');
     const pairs = Array.from({ length: 150 }, () => ['x,sport', two(1, 'golf')]).flat();
     const files: Readonly<Record<string, Buffer>> = {
-      [everyReason]: lines('id,id_type,country,operation,keys', five(1), ...refusals.map(([, line]) => line)),
+      [everyReason]: lines('id,id_type,country,operation,keys', five(1), ...rejections.map(([, line]) => line)),
       [empty]: Buffer.alloc(0),
       [many]: lines(...pairs, two(1)),
       [odd]: lines(cutText, '\u202e\ufeff\u0085\t,sport'),
@@ -91,17 +91,17 @@ describe('the errors and the files of an import', () => {
   const filePages = async (limit: number): Promise<ImportFileRecord[][]> =>
     (await pagesOf('files', limit)).map((page) => importFileListSchema.parse(page));
 
-  it('tell of every refused row its place, its reason and its text, and of every failed file why', async () => {
+  it('report the position, reason and text of every rejected row, and why each file failed', async () => {
     expect(await errorPages(1000)).toEqual([expectedErrors]);
   });
 
-  it('name every reason that there is', () => {
+  it('cover every rejection reason', () => {
     const ofImports = Object.keys(rejectReasons).filter((reason) => reason !== 'event_too_long');
-    expect(new Set(refusals.map(([code]) => code))).toEqual(new Set(ofImports));
+    expect(new Set(rejections.map(([code]) => code))).toEqual(new Set(ofImports));
   });
 
   it.each([1, 2, 3, 13, 100, expectedErrors.length - 1, expectedErrors.length, expectedErrors.length + 1])(
-    'come by %s a page, each once and in the order of file and row',
+    'are paged by %s, each once, ordered by file and row',
     async (limit) => {
       const pages = await errorPages(limit);
       expect(pages.flat()).toEqual(expectedErrors);
@@ -110,7 +110,7 @@ describe('the errors and the files of an import', () => {
     },
   );
 
-  it('come a hundred at a time when nothing is said', async () => {
+  it('are paged by 100 by default', async () => {
     const answer = await market.api.request(`/v1/marketplace/import/${id}/errors`);
     expect(await answer.json()).toEqual(expectedErrors.slice(0, 100));
     expect(answer.headers.get('link')).toMatch(
@@ -119,7 +119,7 @@ describe('the errors and the files of an import', () => {
   });
 
   it.each(['text/csv', 'TEXT/CSV', 'text/csv; charset=utf-8', 'application/xml, text/csv;q=0.9'])(
-    'come as the same lines of RFC 4180 for "Accept: %s"',
+    'are returned as RFC 4180 lines for "Accept: %s"',
     async (accept) => {
       const answers = await market.api.follow(pathOf('errors', 'limit=60'), { headers: { accept } });
       const pages = await Promise.all(answers.map(async (answer) => parseCsv(await answer.text())));
@@ -135,7 +135,7 @@ describe('the errors and the files of an import', () => {
     },
   );
 
-  it('list every file with what became of it, in the byte order of the keys', async () => {
+  it('list every file with its result, in byte order of the keys', async () => {
     const [files = []] = await filePages(1000);
     const summary = files.map(({ bytes: _size, bytes_read: _read, updated_at: _time, ...file }) => file);
     const failedBy = (code: string) => {
@@ -157,20 +157,20 @@ describe('the errors and the files of an import', () => {
     for (const { updated_at } of files) expect(Date.now() - Date.parse(updated_at)).toBeLessThan(600_000);
   });
 
-  it.each([1, 2, 5, 6, 7])('list the files by %s a page, each once', async (limit) => {
+  it.each([1, 2, 5, 6, 7])('page the files by %s, each once', async (limit) => {
     const pages = await filePages(limit);
     expect(pages.flat()).toEqual((await filePages(1000)).flat());
     expect(pages.slice(0, -1).map(({ length }) => length)).toEqual(Array(pages.length - 1).fill(limit));
   });
 
-  it('say why a job failed that has no files', async () => {
+  it('report why a job without files failed', async () => {
     const missing = await market.api.queue({ file_path: 'nowhere.csv', key_type: 1 });
     await market.api.waitForEnd(missing);
     const why = 'No object has the path "nowhere.csv" or begins with it.';
     expect(await errorPages(1000, missing)).toEqual([[failed(null, 'no_files', why)]]);
   });
 
-  it('of a job with more failed files than are looked at together come complete', async () => {
+  it('are complete for a job with more failed files than one batch', async () => {
     const names = Array.from({ length: 250 }, (_, n) => `crowd/${String(n).padStart(3, '0')}.csv`);
     await Promise.all(
       names.map((name, n) => market.partner.upload(name, n % 83 === 82 ? lines('x,sport') : Buffer.alloc(0))),
@@ -186,7 +186,7 @@ describe('the errors and the files of an import', () => {
     }
   });
 
-  it('of a file that cannot be read to its end tell that, and nothing of the rows before it', async () => {
+  it('report only the failure of a file that cannot be read completely, and none of its rows', async () => {
     const rows = Array.from({ length: 1_000_000 }, (_, n) => (n % 1_000 === 0 ? 'x,sport\n' : `${two(n)}\n`));
     const whole = gzipSync(rows.join(''), { level: 1 });
     await market.partner.upload('cut.csv.gz', whole.subarray(0, -1_000));
@@ -197,52 +197,40 @@ describe('the errors and the files of an import', () => {
     expect(found).toEqual([{ file: 'cut.csv.gz', row: null, code: 'corrupt_gzip' }]);
   });
 
-  it.each(['errors', 'files'] as const)(
-    '%s: wrong limits, cursors and parameters are answered with 400',
-    async (kind) => {
-      const wrong = [
-        'limit=0',
-        'limit=1001',
-        'limit=-1',
-        'limit=1.5',
-        'limit=x',
-        'limit=',
-        'limit=1&limit=2',
-        'page=2',
-      ];
-      const cursors = [
-        '',
-        'x',
-        '-1',
-        '1e3',
-        '0x10',
-        '%201',
-        '1.2.3',
-        '.',
-        '1.',
-        '.1',
-        '-1.0',
-        '1.-1',
-        '1e3.0',
-        '1'.repeat(65),
-      ];
-      const ofOtherKind = kind === 'errors' ? '1' : '1.2';
-      for (const query of [...wrong, ...[...cursors, ofOtherKind].map((cursor) => `cursor=${cursor}`)]) {
-        const answer = await market.api.request(pathOf(kind, query));
-        expect(answer.status, query).toBe(400);
-        const problem = problemSchema.strict().parse(await readProblem(answer));
-        expect(problem.code, query).toBe('invalid_request');
-        const pointer = `/${query.split('=')[0]}`;
-        expect(
-          problem.errors?.map((error) => error.pointer),
-          query,
-        ).toEqual([pointer]);
-      }
-    },
-  );
+  it.each(['errors', 'files'] as const)('%s: return 400 for invalid limits, cursors and parameters', async (kind) => {
+    const wrong = ['limit=0', 'limit=1001', 'limit=-1', 'limit=1.5', 'limit=x', 'limit=', 'limit=1&limit=2', 'page=2'];
+    const cursors = [
+      '',
+      'x',
+      '-1',
+      '1e3',
+      '0x10',
+      '%201',
+      '1.2.3',
+      '.',
+      '1.',
+      '.1',
+      '-1.0',
+      '1.-1',
+      '1e3.0',
+      '1'.repeat(65),
+    ];
+    const ofOtherKind = kind === 'errors' ? '1' : '1.2';
+    for (const query of [...wrong, ...[...cursors, ofOtherKind].map((cursor) => `cursor=${cursor}`)]) {
+      const answer = await market.api.request(pathOf(kind, query));
+      expect(answer.status, query).toBe(400);
+      const problem = problemSchema.strict().parse(await readProblem(answer));
+      expect(problem.code, query).toBe('invalid_request');
+      const pointer = `/${query.split('=')[0]}`;
+      expect(
+        problem.errors?.map((error) => error.pointer),
+        query,
+      ).toEqual([pointer]);
+    }
+  });
 
   it.each(['errors', 'files'] as const)(
-    "%s: another partner's import, and none at all, are answered with 404",
+    "%s: return 404 for another partner's import and an unknown one",
     async (kind) => {
       const other = await createPartner(market.stores.environment);
       const stranger = apiClient(market.service.url, other.apiKey);

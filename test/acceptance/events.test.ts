@@ -12,7 +12,7 @@ import { audiencePath } from './audience-client.ts';
 
 const rows = 3_000_000;
 
-describe('the events of a record', () => {
+describe('an event stream', () => {
   let jobs: WaitingJobs;
   let storage: Proxy;
 
@@ -36,11 +36,11 @@ describe('the events of a record', () => {
   const logsOf = ({ events }: ReadStream): ImportLogRecord[] =>
     events.map(({ data }) => importLogSchema.strict().parse(JSON.parse(data)));
 
-  it('begin with the record as it is, with the tag that GET gives it', async () => {
+  it('starts with the current record and the tag that GET returns', async () => {
     const id = await jobs.queue();
     const stop = new AbortController();
     const stream = await open(pathOf(id), {}, stop.signal);
-    await waitUntil('there is an event', () => Promise.resolve(stream.events.length > 0));
+    await waitUntil('an event has arrived', () => Promise.resolve(stream.events.length > 0));
     const answer = await jobs.api.request(`/v1/marketplace/import/${id}`);
     const [first] = stream.events;
     expect(first?.event).toBe('progress');
@@ -51,33 +51,33 @@ describe('the events of a record', () => {
     await jobs.cancel(id);
   });
 
-  it('are refused before the stream begins: without a key, of nobody, and with another method', async () => {
+  it('is rejected without a key, for an unknown record, and with another method', async () => {
     const id = await jobs.queue();
     const stranger = await jobs.api.request(pathOf(id), { headers: { authorization: 'Bearer x' } });
-    const nobodys = await jobs.api.request(pathOf(999_999));
+    const missing = await jobs.api.request(pathOf(999_999));
     const head = await jobs.api.request(pathOf(id), { method: 'HEAD' });
     const post = await jobs.api.request(pathOf(id), { method: 'POST', body: '{}' });
-    expect([stranger.status, nobodys.status, head.status, post.status]).toEqual([401, 404, 405, 405]);
-    for (const answer of [stranger, nobodys, post]) problemSchema.strict().parse(await readProblem(answer));
+    expect([stranger.status, missing.status, head.status, post.status]).toEqual([401, 404, 405, 405]);
+    for (const answer of [stranger, missing, post]) problemSchema.strict().parse(await readProblem(answer));
     await jobs.cancel(id);
   });
 
-  it('have a bound; whoever leaves makes place, and whoever waits is answered at once where there is none', async () => {
+  it('counts toward a limit, frees its slot when closed, and a wait over the limit returns at once', async () => {
     const id = await jobs.queue();
     const leaving = new AbortController();
     const streams = await Promise.all(
       [undefined, undefined, leaving.signal].map((signal) => open(pathOf(id), {}, signal)),
     );
-    const refused = await jobs.api.request(pathOf(id));
-    expect(refused.status).toBe(429);
-    expect(refused.headers.has('retry-after')).toBe(true);
-    expect(problemSchema.strict().parse(await readProblem(refused)).code).toBe('too_many_streams');
+    const rejected = await jobs.api.request(pathOf(id));
+    expect(rejected.status).toBe(429);
+    expect(rejected.headers.has('retry-after')).toBe(true);
+    expect(problemSchema.strict().parse(await readProblem(rejected)).code).toBe('too_many_streams');
     const waiting = await jobs.api.request(`/v1/marketplace/import/${id}`, { headers: { prefer: 'wait=60' } });
     expect([waiting.status, waiting.headers.has('preference-applied')]).toEqual([200, false]);
 
     leaving.abort();
     let next: ReadStream | undefined;
-    await waitUntil('there is a place', async () => {
+    await waitUntil('a slot is free', async () => {
       const answer = await jobs.api.request(pathOf(id));
       if (answer.status === 200) next = readEvents(answer);
       else await answer.text();
@@ -92,7 +92,7 @@ describe('the events of a record', () => {
     await expect(streams[2]?.ended).rejects.toThrow(/abort/i);
   });
 
-  it('give done alone of what is final; and 204 to whoever has it already', async () => {
+  it('sends only `done` for a final record, and 204 when the client already has it', async () => {
     const id = await jobs.queue();
     await jobs.cancel(id);
     const stream = await open(pathOf(id));
@@ -106,7 +106,7 @@ describe('the events of a record', () => {
     expect(other.events.map(({ event }) => event)).toEqual(['done']);
   });
 
-  it('do not repeat what Last-Event-ID says is known', async () => {
+  it('does not repeat the event named by Last-Event-ID', async () => {
     const id = await jobs.queue();
     const tag = (await jobs.api.request(`/v1/marketplace/import/${id}`)).headers.get('etag') ?? '';
     const stream = await open(pathOf(id), { 'last-event-id': tag.slice(3, -1) });
@@ -116,12 +116,12 @@ describe('the events of a record', () => {
   });
 
   it(
-    'of a job only ever go forward, at most about once a second, and end with done',
+    'reports only forward progress, about once a second at most, and ends with `done`',
     { timeout: 180_000 },
     async () => {
       const file = await packedRows(rows, 'sport');
       await jobs.partner.upload('large.csv.gz', file);
-      // However fast the machine is, the file flows for eight seconds.
+      // The throttled download takes eight seconds on any machine.
       storage.make({ is: 'slow', bytesPerSecond: file.length / 8 });
       const id = await jobs.api.queue({ file_path: 'large.csv.gz', key_type: 1 });
       const { audienceId } = await jobs.audiences.create('Summer', 'members/');
@@ -149,7 +149,7 @@ describe('the events of a record', () => {
       expect(logs.at(-1)).toMatchObject({ status: 2, unique_devices: String(rows), progress: { percent: 100 } });
       expect(logs.filter(({ progress }) => progress.percent > 0 && progress.percent < 100).length).toBeGreaterThan(1);
       const between = events.slice(1, -1).map(({ at }, index) => at - (events[index]?.at ?? 0));
-      // Each was sent a second after the one before; a busy reader may take two of them together.
+      // Events are sent a second apart. A busy reader may receive two of them together.
       expect(between.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan((between.length - 1) * 900);
       expect(late).toBeLessThan(10_000);
 
@@ -162,7 +162,7 @@ describe('the events of a record', () => {
     },
   );
 
-  it('of an audience are there at the deprecated path too', async () => {
+  it('is also available for an audience at the deprecated path', async () => {
     const [audience] = await jobs.audiences.list();
     const answer = await jobs.api.request(`/v1/firstparty/audience/${audience?.audience_id}/events`);
     expect(answer.headers.has('deprecation')).toBe(true);

@@ -6,7 +6,7 @@ import { responseChecker } from '../fuzz/check-response.ts';
 import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
 
-// `npm run fuzz` does the same for longer.
+// `npm run fuzz` runs the same for longer.
 
 const wanted = { requests: runsOf({ short: 1_500, long: 20_000 }), seconds: 1_500, seed: campaignSeed };
 const msToEnd = 60_000;
@@ -20,7 +20,7 @@ describe('random requests made from the OpenAPI document', () => {
   afterAll(() => service.stop());
 
   it(
-    'are all answered as the document says, by one process whose memory stays flat',
+    'all get documented responses from one process whose memory stays flat',
     { timeout: wanted.seconds * 1000 + msToEnd },
     async () => {
       const figures = await fuzz(service, wanted);
@@ -32,29 +32,29 @@ describe('random requests made from the OpenAPI document', () => {
   );
 });
 
-describe('a run', () => {
+describe('the report on a fuzz run', () => {
   const numbers = { seed: 1, requests: 10, seconds: 1, slowestSeconds: 0, megabytes: [170, 200], failures: [] };
   const good = { ...numbers, statuses: {}, operations: {} };
   const asked = { requests: 10, seconds: 1, seed: 1 };
 
   it.each([
-    { what: 'is fine', figures: good, isRunning: true, complaints: [] },
+    { what: 'passes', figures: good, isRunning: true, violations: [] },
     {
-      what: 'was ended by its time',
+      what: 'timed out',
       figures: { ...good, requests: 9 },
       isRunning: true,
-      complaints: ['9 of 10 requests in 1 s'],
+      violations: ['9 of 10 requests in 1 s'],
     },
     {
       what: 'leaks',
       figures: { ...good, megabytes: [170, 220, 270] },
       isRunning: true,
-      complaints: ['memory is not flat: 170, 220, 270 MB'],
+      violations: ['memory is not flat: 170, 220, 270 MB'],
     },
-    { what: 'found something', figures: { ...good, failures: ['x'] }, isRunning: true, complaints: ['x'] },
-    { what: 'ended the api', figures: good, isRunning: false, complaints: ['the api does not run any more'] },
-  ])('that $what is known', ({ figures, isRunning, complaints }) => {
-    expect(violationsOf(figures, asked, isRunning)).toEqual(complaints);
+    { what: 'found a failure', figures: { ...good, failures: ['x'] }, isRunning: true, violations: ['x'] },
+    { what: 'stopped the API', figures: good, isRunning: false, violations: ['the API is no longer running'] },
+  ])('lists the violations of a run that $what', ({ figures, isRunning, violations }) => {
+    expect(violationsOf(figures, asked, isRunning)).toEqual(violations);
   });
 
   it.each([
@@ -62,16 +62,16 @@ describe('a run', () => {
     [[170, 160], true],
     [[170, 269], true],
     [[170, 270], false],
-    // Not enough to tell.
+    // Too few samples to decide.
     [[170], false],
     [[], false],
-  ])('with %j MB is flat: %s', (megabytes, expected) => {
+  ])('treats %j MB as flat: %s', (megabytes, expected) => {
     expect(isFlat(megabytes)).toBe(expected);
   });
 });
 
-describe('the judge of the answers', () => {
-  const { judge } = responseChecker(parseOpenApi(readOpenApiText()));
+describe('the response checker', () => {
+  const { findViolations } = responseChecker(parseOpenApi(readOpenApiText()));
   const json = new Headers({
     'content-type': 'application/json',
     'x-request-id': 'x',
@@ -92,12 +92,12 @@ describe('the judge of the answers', () => {
   };
 
   it.each([
-    { what: 'what is documented', request: get, status: 200, headers: json, text: '[]', isFine: true },
+    { what: 'a documented response', request: get, status: 200, headers: json, text: '[]', isFine: true },
     { what: 'a 500', request: get, status: 500, headers: problem, text: '{}', isFine: false },
     { what: 'a field of the wrong type', request: get, status: 200, headers: json, text: '[{}]', isFine: false },
-    { what: 'another content type', request: get, status: 200, headers: problem, text: '[]', isFine: false },
+    { what: 'a wrong content type', request: get, status: 200, headers: problem, text: '[]', isFine: false },
     {
-      what: 'a status that is not documented',
+      what: 'an undocumented status',
       request: get,
       status: 404,
       headers: problem,
@@ -105,7 +105,7 @@ describe('the judge of the answers', () => {
       isFine: false,
     },
     {
-      what: 'a body that may be taken',
+      what: 'an accepted valid body',
       request: post,
       status: 202,
       headers: json,
@@ -113,7 +113,7 @@ describe('the judge of the answers', () => {
       isFine: true,
     },
     {
-      what: 'a body that may not',
+      what: 'an accepted invalid body',
       request: { ...post, body: Buffer.from('{"file_path": "a"}') },
       status: 202,
       headers: json,
@@ -121,7 +121,7 @@ describe('the judge of the answers', () => {
       isFine: false,
     },
     {
-      what: 'no such path',
+      what: 'a problem for an unknown path',
       request: { ...get, path: '/x' },
       status: 404,
       headers: problem,
@@ -129,7 +129,7 @@ describe('the judge of the answers', () => {
       isFine: true,
     },
     {
-      what: 'a page for no such path',
+      what: 'an HTML page for an unknown path',
       request: { ...get, path: '/x' },
       status: 404,
       headers: problem,
@@ -137,14 +137,14 @@ describe('the judge of the answers', () => {
       isFine: false,
     },
     {
-      what: 'a success of no operation',
+      what: 'a success for an unknown path',
       request: { ...get, path: '/x' },
       status: 200,
       headers: json,
       text: '{}',
       isFine: false,
     },
-  ])('sees $what', ({ request, status, headers, text, isFine }) => {
-    expect(judge(request, { status, headers, text }).length === 0).toBe(isFine);
+  ])('classifies $what', ({ request, status, headers, text, isFine }) => {
+    expect(findViolations(request, { status, headers, text }).length === 0).toBe(isFine);
   });
 });

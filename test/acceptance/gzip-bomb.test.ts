@@ -15,7 +15,7 @@ const unpackedBytes = 10 * gibibyte;
 const shardPids = readAddresses().clickhouse.shards.map(({ pid }) => pid);
 const memoryOfShards = (): number[] => shardPids.map((pid) => memoryOfProcess(pid).now);
 
-/** In bytes: the dearest statement, the growth of a shard's process, the worker's process at its largest. */
+/** In bytes: the peak of one statement, the growth of a shard's process, and the peak of the worker's process. */
 type Memory = { readonly statement: number; readonly shardGrowth: number; readonly worker: number };
 
 describe('a gzip file of 10 MB that unpacks to 10 GiB', { timeout: 120_000 }, () => {
@@ -25,7 +25,7 @@ describe('a gzip file of 10 MB that unpacks to 10 GiB', { timeout: 120_000 }, ()
 
   type Ended = { readonly codes: readonly unknown[]; readonly good: ImportLogRecord; readonly memory: Memory };
 
-  /** Starts the service, queues the bombs and a good file behind them, and looks at memory until all have ended. */
+  /** Starts the service, queues the bombs and then a valid file, and samples memory until all jobs have ended. */
   async function explode(
     label: string,
     bombs: readonly Buffer[],
@@ -42,11 +42,11 @@ describe('a gzip file of 10 MB that unpacks to 10 GiB', { timeout: 120_000 }, ()
     const ids: number[] = [];
     for (const index of bombs.keys()) ids.push(await api.queue({ file_path: `bomb-${index}.csv.gz`, key_type: 1 }));
     const goodId = await api.queue({ file_path: 'good.csv', key_type: 1 });
-    const look = async (): Promise<boolean> => {
+    const sampleMemory = async (): Promise<boolean> => {
       shardGrowth = Math.max(shardGrowth, ...memoryOfShards().map((now, index) => now - (before[index] ?? 0)));
       return (await api.get(goodId)).status >= 2;
     };
-    await waitUntil('the good file behind the bombs has ended', look, 100);
+    await waitUntil('the valid file after the bombs has ended', sampleMemory, 100);
     const seconds = (performance.now() - start) / 1000;
     const worker = memoryOfProcess(service.worker.pid ?? 0).most;
     const memory = { statement: await memoryOfLoads(stores.config), shardGrowth, worker };
@@ -61,27 +61,27 @@ describe('a gzip file of 10 MB that unpacks to 10 GiB', { timeout: 120_000 }, ()
     expect(good).toMatchObject({ status: 2, total_rows: '100', unique_devices: '100', errors: null });
     expect(memory.statement).toBeGreaterThan(0);
     expect(memory.statement).toBeLessThanOrEqual(1.1 * gibibyte);
-    expect(memory.shardGrowth).toBeLessThanOrEqual(3 * gibibyte); // the shards also work for other tests meanwhile
+    expect(memory.shardGrowth).toBeLessThanOrEqual(3 * gibibyte); // the shards also serve other tests
     expect(memory.worker).toBeLessThanOrEqual(400 * mebibyte);
   }
 
-  it('of zeros, alone or behind a good row, is refused, and the file behind it loads', async () => {
+  it('of zeros, alone or after a valid row, is rejected, and the next file loads', async () => {
     const zeros = gzipBomb('\0', unpackedBytes);
     const behindRow = Buffer.concat([gzipSync(`${two(1)}\n${two(2)}`), zeros]);
     const ended = await explode('bomb-of-one-line', [zeros, behindRow]);
-    // Zeros alone have no columns, which a look at the beginning tells.
+    // Zeros alone have no columns, which the first bytes already show.
     expect(ended.codes).toEqual([['wrong_shape'], ['line_out_of_bounds']]);
     expectGoodFileAndBounds(ended);
   });
 
-  it('of short lines is stopped at the limit of a file, and the file behind it loads', async () => {
+  it('of short lines is stopped at the file size limit, and the next file loads', async () => {
     const bomb = gzipBomb(`${two(1)}\n`, unpackedBytes);
     const ended = await explode('bomb-of-short-lines', [bomb], { INLET_MAX_PLAIN_FILE_BYTES: '200000000' });
     expect(ended.codes).toEqual([['unpacked_too_large']]);
     expectGoodFileAndBounds(ended);
   });
 
-  it('of blank lines is stopped at the limit of a file, and the file behind it loads', async () => {
+  it('of blank lines is stopped at the file size limit, and the next file loads', async () => {
     const bomb = gzipBomb('\n', unpackedBytes);
     const ended = await explode('bomb-of-blank-lines', [bomb], { INLET_MAX_PLAIN_FILE_BYTES: '20000000' });
     expect(ended.codes).toEqual([['unpacked_too_large']]);

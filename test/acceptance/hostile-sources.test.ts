@@ -8,8 +8,8 @@ import { logDirectory } from '../support/log-directory.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// The storage of partner-owned buckets leads to loopback here, and no network is allowed for it: as if somebody had
-// turned the name of the storage, in production.
+// The endpoint of partner-owned buckets resolves to loopback here, and no private network is allowed: as if an attacker
+// had redirected the storage's host name in production.
 
 describe('hostile sources', () => {
   let market: Marketplace;
@@ -40,7 +40,7 @@ describe('hostile sources', () => {
   const credentials = { accessKeyId: 'KEY', secretAccessKey: 'not-a-secret', region: 'us-east-1' };
   const own = { file_path: 's3://own-bucket/in/a.csv', path_type: 1, key_type: 1, compressed: false, credentials };
 
-  it('are refused at once with a code that says what is wrong', async () => {
+  it('are rejected immediately with a specific code', async () => {
     const requests = [
       ...hostile('source', 'refused').map(({ value }) => ({ ...own, file_path: value })),
       ...hostile('bucket', 'refused').map(({ value }) => ({ ...own, file_path: `s3://${value}/in/a.csv` })),
@@ -48,17 +48,20 @@ describe('hostile sources', () => {
       ...hostile('path', 'refused').map(({ value }) => ({ file_path: value, key_type: 1, compressed: false })),
     ];
     for (const body of requests) {
-      expect(await market.api.refuse(body), body.file_path).toMatchObject({ status: 400, code: 'invalid_file_path' });
+      expect(await market.api.expectProblem(body), body.file_path).toMatchObject({
+        status: 400,
+        code: 'invalid_file_path',
+      });
     }
     for (const { value } of hostile('region', 'refused')) {
       const body = { ...own, credentials: { ...credentials, region: value } };
-      expect(await market.api.refuse(body), value).toMatchObject({ status: 400, code: 'invalid_region' });
+      expect(await market.api.expectProblem(body), value).toMatchObject({ status: 400, code: 'invalid_region' });
     }
     expect(await market.api.list()).toEqual([]);
   });
 
-  it('are read to the letter where they only look so', async () => {
-    // Some of them: a job takes its time. What is asked of a storage for each is seen in test/hostile.
+  it('are read literally when they only resemble an attack', async () => {
+    // Only some of them, because each job takes time. test/hostile checks the storage requests of all.
     const paths = hostile('path', 'taken').flatMap(({ value }, index) => (index % 7 === 0 ? [value] : []));
     for (const [index, path] of paths.entries()) {
       await market.partner.upload(path.endsWith('/') ? `${path}a.csv` : path, `${device(index)},sport\n`);
@@ -72,7 +75,7 @@ describe('hostile sources', () => {
     }
   });
 
-  it('never make a worker connect to an address that is not public; the operator is told', async () => {
+  it('never make a worker connect to a non-public address, and the log warns the operator', async () => {
     const ids = [];
     for (const { value } of hostile('bucket', 'taken')) {
       ids.push(await market.api.queue({ ...own, file_path: `s3://${value}/in/a.csv` }));

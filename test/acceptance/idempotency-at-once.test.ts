@@ -9,7 +9,7 @@ import { audienceClient } from './audience-client.ts';
 
 const times = 100;
 
-describe(`a request that comes ${times} times at once, with one Idempotency-Key, to four processes`, () => {
+describe(`a request sent ${times} times concurrently with one Idempotency-Key to four processes`, () => {
   let stores: TestStores;
   let partner: TestPartner;
   let apis: (ServiceProcess & { readonly url: string })[];
@@ -24,11 +24,11 @@ describe(`a request that comes ${times} times at once, with one Idempotency-Key,
     await stores.drop();
   });
 
-  /** On a slow machine the first may take longer than the others wait for it: they are told to come again, and do. */
+  /** On a slow machine the first request may outlast the wait of the others. They are asked to retry, and do. */
   async function ask(n: number, path: string, init: RequestInit): Promise<Response> {
     const api = apiClient(apis[n % apis.length]?.url ?? '', partner.apiKey);
-    // Each has waited for two seconds.
-    for (let told = 0; told < 30; told++) {
+    // Each attempt waits for two seconds.
+    for (let attempt = 0; attempt < 30; attempt++) {
       const answer = await api.request(path, init);
       if (answer.status !== 409) return answer;
       expect(await answer.json()).toMatchObject({ code: 'idempotency_key_in_use' });
@@ -36,7 +36,7 @@ describe(`a request that comes ${times} times at once, with one Idempotency-Key,
     throw new Error('the first request does not end');
   }
 
-  it.each(repeatableOperations)('is carried out once and answered in the same way each time: %s', async (operation) => {
+  it.each(repeatableOperations)('runs once and gets the same response each time: %s', async (operation) => {
     const [{ url } = { url: '' }] = apis;
     const attributeId = await partner.createAttribute(operation);
     const { audienceId } = await audienceClient(url, partner.apiKey).create('One', 'one/');
@@ -64,7 +64,7 @@ describe(`a request that comes ${times} times at once, with one Idempotency-Key,
     });
   });
 
-  it('and of which each has another body is carried out once, and the others are refused', async () => {
+  it('runs once when each copy has a different body, and the others are rejected', async () => {
     const before = await partnerState(stores, partner.id);
     const statuses = await Promise.all(
       Array.from({ length: times }, async (_, n) => {

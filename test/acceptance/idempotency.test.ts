@@ -48,7 +48,7 @@ describe('a request with an Idempotency-Key', () => {
     return { method: 'POST', path: imports, body: JSON.stringify({ file_path, key_type: 1, ...more }) };
   };
 
-  it.each(repeatableOperations)('is carried out once, and its answer is the same each time: %s', async (operation) => {
+  it.each(repeatableOperations)('runs once and gets the same response each time: %s', async (operation) => {
     const request = repeatableRequest(operation, { audienceId, attributeId });
     const key = newKey();
     const before = await state();
@@ -68,7 +68,7 @@ describe('a request with an Idempotency-Key', () => {
     });
   });
 
-  it('has the same answer when its job has ended and its audience was cleared', async () => {
+  it('gets the same response after its job has ended and its audience was cleared', async () => {
     const imported = anImport('nothing.csv');
     const made = { method: 'POST', path: audiencePath, body: JSON.stringify({ name: 'Later', file_path: 'nothing/' }) };
     const [importKey, madeKey] = [newKey(), newKey()];
@@ -80,7 +80,7 @@ describe('a request with an Idempotency-Key', () => {
     expect([await whole(await send(imported, importKey)), await whole(await send(made, madeKey))]).toEqual(answers);
   });
 
-  it('has the same answer when its foreign key means nothing any more', async () => {
+  it('gets the same response after its foreign key was removed', async () => {
     const deleted = await market.partner.createAttribute('tennis', 'tennis');
     const request: Sent = { method: 'DELETE', path: imports, body: '{"key_type":1,"keys":["tennis"]}' };
     const key = newKey();
@@ -93,7 +93,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await problem(await send(request, newKey()))).toMatchObject({ status: 422, code: 'unknown_keys' });
   });
 
-  it('is a new one without a key, or with another', async () => {
+  it('is a new request without a key or with a different one', async () => {
     const before = await state();
     const answers = [];
     for (const key of [null, null, newKey(), newKey()]) answers.push(await send(anImport('nothing.csv'), key));
@@ -102,7 +102,7 @@ describe('a request with an Idempotency-Key', () => {
     expect((await state()).jobs).toBe(before.jobs + 4);
   });
 
-  it('is the same in whatever order its fields stand, and with defaults written down', async () => {
+  it('is the same request in any field order and with explicit defaults', async () => {
     const key = newKey();
     const answer = await whole(await send(anImport('same.csv'), key));
     for (const body of [
@@ -120,7 +120,7 @@ describe('a request with an Idempotency-Key', () => {
     }
   });
 
-  it('is refused when the key was used for another body, operation, path or customer, and does nothing', async () => {
+  it('is rejected without effect when the key was used for another body, operation, path or customer', async () => {
     const { audienceId: another } = await market.audiences.create('Another', 'nothing/');
     const customer = await market.partner.createCustomer('customer');
     const { method, path, body } = repeatableRequest('createAudience', { audienceId, attributeId });
@@ -153,7 +153,7 @@ describe('a request with an Idempotency-Key', () => {
     }
   });
 
-  it('that was refused may be sent again, mended, with the same key', async () => {
+  it('can be fixed and sent again with the same key after a rejection', async () => {
     const missing = { method: 'PATCH', path: `${audiencePath}/999999`, body: '{"file_path":"a"}' };
     const keysOf = (key: string): Sent => {
       return { method: 'DELETE', path: imports, body: JSON.stringify({ key_type: 1, keys: [key] }) };
@@ -162,14 +162,14 @@ describe('a request with an Idempotency-Key', () => {
       [400, anImport('../a.csv'), anImport('a.csv')],
       [400, { method: 'POST', path: imports, body: '{' }, anImport('a.csv')],
       [404, missing, { ...missing, path: `${audiencePath}/${audienceId}` }],
-      [422, keysOf('nobody'), keysOf('sport')],
+      [422, keysOf('unknown'), keysOf('sport')],
     ];
-    for (const [status, refused, mended] of pairs) {
+    for (const [status, invalid, fixed] of pairs) {
       const key = newKey();
       const before = await state();
-      expect((await send(refused, key)).status).toBe(status);
+      expect((await send(invalid, key)).status).toBe(status);
       expect((await state()).requests).toBe(before.requests);
-      const answer = await send(mended, key);
+      const answer = await send(fixed, key);
       expect([answer.ok, isReplay(answer)]).toEqual([true, false]);
     }
     const stranger = await createPartner(market.stores.environment);
@@ -183,9 +183,9 @@ describe('a request with an Idempotency-Key', () => {
     ['empty', ''],
     ['of 256 characters', 'x'.repeat(256)],
     ['with a space', 'a b'],
-    ['with letters of other alphabets', 'schlüssel'],
+    ['with non-ASCII letters', 'schlüssel'],
     ['sent twice', 'one, two'],
-  ])('is refused when the key is %s', async (_what, key) => {
+  ])('is rejected when the key is %s', async (_what, key) => {
     const before = await state();
     const answer = await problem(await send(anImport('a.csv'), key));
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
@@ -193,13 +193,13 @@ describe('a request with an Idempotency-Key', () => {
     expect((await state()).jobs).toBe(before.jobs);
   });
 
-  it.each(['x', 'x'.repeat(255), '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', '0'])('takes the key %s', async (key) => {
+  it.each(['x', 'x'.repeat(255), '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', '0'])('accepts the key %s', async (key) => {
     const first = await whole(await send(anImport('odd.csv'), key));
     const again = await send(anImport('odd.csv'), key);
     expect([isReplay(again), await whole(again)]).toEqual([true, first]);
   });
 
-  it('is independent of the same key of another partner', async () => {
+  it('is independent of another partner using the same key', async () => {
     const stranger = await createPartner(market.stores.environment);
     const api = apiClient(market.service.url, stranger.apiKey);
     const key = newKey();
@@ -211,7 +211,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await api.list()).toHaveLength(1);
   });
 
-  it('is a new one after 24 hours, and not a minute before', async () => {
+  it('is a new request after 24 hours, and not a minute earlier', async () => {
     const key = newKey();
     const age = (interval: string): Promise<unknown> =>
       withDatabase(market.stores, (client) =>
@@ -233,7 +233,7 @@ describe('a request with an Idempotency-Key', () => {
     expect((await send(anImport('old.csv'), key)).status).toBe(422);
   });
 
-  it('keeps neither the key nor the credentials of a bucket, and knows other credentials', async () => {
+  it('stores neither the key nor storage credentials, and detects changed credentials', async () => {
     const key = 'a-key-that-must-not-be-found';
     const secret = 'a/secret/that/must/not/be/found';
     const withSecret = (secretAccessKey: string): Sent =>
@@ -258,7 +258,7 @@ describe('a request with an Idempotency-Key', () => {
     }
   });
 
-  it('that reads is answered anew, whatever its key', async () => {
+  it('is never replayed when it only reads', async () => {
     const read: Sent = { method: 'GET', path: `${imports}?limit=1` };
     const first = await send(read, 'a b c');
     await send(anImport('a.csv'), null);

@@ -5,7 +5,7 @@ import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
-// The keys of the issuer change while calls are made, and somebody sends tokens of keys that are not there all the time.
+// The issuer rotates its keys while calls are made, and an intruder keeps sending tokens signed with unknown keys.
 
 type Call = { readonly start: number; readonly end: number; readonly status: number };
 
@@ -13,7 +13,7 @@ const keysSeconds = 5;
 const leastRotations = 3;
 const leastCalls = 21;
 
-describe('a rotation of the keys of the issuer', () => {
+describe('a key rotation at the issuer', () => {
   let issuer: TestIssuer;
   let market: Audiences;
 
@@ -37,9 +37,9 @@ describe('a rotation of the keys of the issuer', () => {
   });
 
   it.for([
-    { who: 'an intruder, who makes the issuer be asked as often as it may be', intruders: [1] },
-    { who: 'nobody else', intruders: [] },
-  ])('refuses no good token, and takes none whose key is gone for too long, with $who', async (given, { annotate }) => {
+    { who: 'an intruder that causes the maximum rate of issuer requests', intruders: [1] },
+    { who: 'no intruder', intruders: [] },
+  ])('rejects no valid token and expires tokens of withdrawn keys in time, with $who', async (given, { annotate }) => {
     const newToken = (): Promise<string> => issuer.token(market.partner.name, 'Acme');
     const over = new AbortController();
     const repeat = async (run: () => Promise<void>): Promise<void> => {
@@ -73,7 +73,7 @@ describe('a rotation of the keys of the issuer', () => {
       withdrawn.set(oldKey.kid, goneAt);
       issuer.useKeys(newKey);
       let taken = goneAt;
-      await waitUntil('the old token is refused', async () => {
+      await waitUntil('the old token is rejected', async () => {
         const { start, status } = await call(oldToken);
         if (status === 200) taken = start;
         return status === 401;
@@ -81,7 +81,7 @@ describe('a rotation of the keys of the issuer', () => {
       longest.push(taken - goneAt);
       for (let more = 0; more < 10; more++) expect((await call(oldToken)).status).toBe(401);
     };
-    // A token that was on its way while its key was withdrawn may be refused.
+    // A token that was in flight while its key was withdrawn may be rejected.
     const goodCalls = () => calls.filter(({ kid, end }) => end < (withdrawn.get(kid) ?? Infinity));
     const others = [caller, caller, ...given.intruders.map(() => intruder)].map(repeat);
     try {
@@ -95,7 +95,7 @@ describe('a rotation of the keys of the issuer', () => {
     const good = goodCalls();
     const most = (numbers: readonly number[]): number => Math.round(Math.max(...numbers));
     await annotate(
-      `${longest.length} rotations, ${good.length} good calls; the slowest first call with a new key took ${most(firsts)} ms; tokens of a key that is gone were taken for at most ${most(longest)} of ${keysSeconds * 1000} ms`,
+      `${longest.length} rotations, ${good.length} valid calls; the slowest first call with a new key took ${most(firsts)} ms; tokens of a withdrawn key were accepted for at most ${most(longest)} of ${keysSeconds * 1000} ms`,
     );
     expect(good.filter(({ status }) => status !== 200)).toEqual([]);
     expect(good.length).toBeGreaterThanOrEqual(leastCalls);

@@ -12,9 +12,9 @@ import { waitUntil } from '../support/wait-until.ts';
 import { readProblem } from './api-client.ts';
 import { audienceClient, audiencePath, type AudienceClient } from './audience-client.ts';
 
-// A real OpenID provider, real tokens of it, and a real api.
+// Uses a real OpenID provider, its tokens and a real API process.
 
-describe('audiences with user tokens of an OpenID Connect issuer', () => {
+describe('user tokens of an OpenID Connect issuer', () => {
   const keysSeconds = 6;
   let issuer: TestIssuer;
   let market: Audiences;
@@ -24,10 +24,10 @@ describe('audiences with user tokens of an OpenID Connect issuer', () => {
   const clientWith = (token: string, apiKey = market.partner.apiKey): AudienceClient =>
     audienceClient(market.service.url, apiKey, token);
   const statusWith = async (token: string): Promise<number> => (await clientWith(token).request(audiencePath)).status;
-  const goneStale = (token: string): Promise<void> =>
-    waitUntil('the keys are too old', async () => (await statusWith(token)) === 503, 60, 100);
-  const backAgain = (token: string): Promise<void> =>
-    waitUntil('the keys are new', async () => (await statusWith(token)) === 200, 60, 100);
+  const untilStale = (token: string): Promise<void> =>
+    waitUntil('the cached keys have expired', async () => (await statusWith(token)) === 503, 60, 100);
+  const untilFresh = (token: string): Promise<void> =>
+    waitUntil('the keys are refreshed', async () => (await statusWith(token)) === 200, 60, 100);
 
   beforeAll(async () => {
     issuer = await startIssuer('RS256');
@@ -47,7 +47,7 @@ describe('audiences with user tokens of an OpenID Connect issuer', () => {
     await issuer.close();
   });
 
-  it('are those of the customer that the token names, and of no other', async () => {
+  it('give access to the audiences of the named customer only', async () => {
     const made = new Map<string, { client: AudienceClient; audienceId: number }>();
     for (const [partner, customer] of [
       [market.partner, 'Acme'],
@@ -67,26 +67,26 @@ describe('audiences with user tokens of an OpenID Connect issuer', () => {
         expect(status, `${name} to ${other}`).toBe(other === name ? 200 : 404);
       }
     }
-    // The same customer, by the token that the operator made.
+    // The same customer, with a token that the operator created.
     const [acme] = await clientWith(operatorToken).list();
     expect(acme).toMatchObject({ name: `Acme of ${market.partner.name}` });
     expect(await market.audiences.list()).toEqual([]);
   });
 
-  it('are shown with keys that are known while the issuer is away, and then are a 503 until it is back', async () => {
+  it('are verified with cached keys while the issuer is down, then return 503 until it is back', async () => {
     const token = await issuer.token(market.partner.name, 'Acme');
     expect(await statusWith(token)).toBe(200);
     await issuer.close();
     const left = performance.now();
-    let lastTaken = Number.NaN;
-    await waitUntil('the keys are too old', async () => {
+    let lastAccepted = Number.NaN;
+    await waitUntil('the cached keys have expired', async () => {
       const start = performance.now();
       const status = await statusWith(token);
-      if (status === 200) lastTaken = start - left;
+      if (status === 200) lastAccepted = start - left;
       return status === 503;
     });
-    expect(lastTaken).toBeLessThanOrEqual(keysSeconds * 1000);
-    expect(lastTaken).toBeGreaterThan(keysSeconds * 1000 * 0.5);
+    expect(lastAccepted).toBeLessThanOrEqual(keysSeconds * 1000);
+    expect(lastAccepted).toBeGreaterThan(keysSeconds * 1000 * 0.5);
     const answer = await clientWith(token).request(audiencePath);
     expect(answer.headers.get('retry-after')).toBe('5');
     const problem = problemSchema.strict().parse(await readProblem(answer));
@@ -95,7 +95,7 @@ describe('audiences with user tokens of an OpenID Connect issuer', () => {
     expect(await statusWith(operatorToken)).toBe(200);
     expect(await market.audiences.list()).toEqual([]);
     await issuer.reopen();
-    await backAgain(token);
+    await untilFresh(token);
   });
 
   const wrongAnswers: Record<string, RequestListener> = {
@@ -103,7 +103,7 @@ describe('audiences with user tokens of an OpenID Connect issuer', () => {
       if (request.url === '/jwks') response.end(`{"keys":[${'{"kty":"RSA"},'.repeat(1_000_000)}{"kty":"RSA"}]}`);
       else response.end(JSON.stringify({ issuer: issuer.issuer, jwks_uri: `${issuer.issuer}/jwks` }));
     },
-    'no answer': () => undefined,
+    'no response': () => undefined,
     'one byte in 100 ms': (_request, response) => {
       const timer = setInterval(() => void response.write(' '), 100);
       response.on('close', () => clearInterval(timer));
@@ -114,22 +114,25 @@ describe('audiences with user tokens of an OpenID Connect issuer', () => {
     'the document of another issuer': (_request, response) => {
       response.end(JSON.stringify({ issuer: 'https://other.example', jwks_uri: `${issuer.issuer}/jwks` }));
     },
-    'no JSON': (_request, response) => void response.end('<html>'),
+    'invalid JSON': (_request, response) => void response.end('<html>'),
     'an error': (_request, response) => void response.writeHead(500).end(),
   };
-  it.each(Object.keys(wrongAnswers))('are a 503 while the issuer gives %s, and nobody else waits', async (what) => {
-    const token = await issuer.token(market.partner.name, 'Acme');
-    await backAgain(token);
-    issuer.answerWith(wrongAnswers[what] ?? null);
-    await goneStale(token);
-    const start = performance.now();
-    expect(await statusWith(operatorToken)).toBe(200);
-    expect(performance.now() - start).toBeLessThan(2_000);
-    issuer.answerWith(null);
-    await backAgain(token);
-  });
+  it.each(Object.keys(wrongAnswers))(
+    'return 503 while the issuer returns %s, without delaying other callers',
+    async (what) => {
+      const token = await issuer.token(market.partner.name, 'Acme');
+      await untilFresh(token);
+      issuer.answerWith(wrongAnswers[what] ?? null);
+      await untilStale(token);
+      const start = performance.now();
+      expect(await statusWith(operatorToken)).toBe(200);
+      expect(performance.now() - start).toBeLessThan(2_000);
+      issuer.answerWith(null);
+      await untilFresh(token);
+    },
+  );
 
-  it('ask the issuer no more than twice in a second, whatever tokens come', async () => {
+  it('cause at most two issuer requests per second, whatever the tokens are', async () => {
     const token = await issuer.token(market.partner.name, 'Acme');
     const [, claims = '', signature = ''] = token.split('.');
     const unknown = (serial: number): string =>
@@ -147,7 +150,7 @@ describe('audiences with user tokens of an OpenID Connect issuer', () => {
 });
 
 describe('an installation with an OpenID Connect issuer', () => {
-  it('has a doctor who asks the issuer, and runs nothing with half of its settings', async () => {
+  it('checks the issuer with `doctor`, and rejects incomplete settings', async () => {
     const issuer = await startIssuer();
     const stores = await createStores('one');
     const environment = { ...stores.environment, ...issuer.settings };
@@ -159,9 +162,9 @@ describe('an installation with an OpenID Connect issuer', () => {
     const closed = await doctor({ ...environment, INLET_OIDC_NETWORKS: '' });
     expect(closed.out).toContain('add it to INLET_OIDC_NETWORKS');
     await issuer.close();
-    const away = await doctor(environment);
-    expect(away.out).toContain('FAIL   OpenID Connect issuer: connect ECONNREFUSED');
-    expect(away.code).toBe(1);
+    const unreachable = await doctor(environment);
+    expect(unreachable.out).toContain('FAIL   OpenID Connect issuer: connect ECONNREFUSED');
+    expect(unreachable.code).toBe(1);
     expect((await doctor(stores.environment)).out).not.toContain('OpenID Connect issuer');
     const half = await doctor({ ...environment, INLET_OIDC_AUDIENCE: '' });
     expect(half.code).toBe(1);

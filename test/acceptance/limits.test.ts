@@ -16,7 +16,7 @@ const settings = {
   INLET_MAX_HEADER_BYTES: '4000',
 };
 
-describe('the limits', () => {
+describe('GET /v1/limits', () => {
   let stores: TestStores;
   let api: Awaited<ReturnType<typeof startApi>>;
   let request: (path: string, init?: RequestInit) => Promise<Response>;
@@ -36,7 +36,7 @@ describe('the limits', () => {
 
   const limits = async () => limitsSchema.strict().parse(await (await request('/v1/limits')).json());
 
-  it('are those that are set', async () => {
+  it('returns the configured limits', async () => {
     expect(await limits()).toEqual({
       requests_per_minute_per_key: 40,
       requests_per_minute_per_partner: 50,
@@ -50,7 +50,7 @@ describe('the limits', () => {
     });
   });
 
-  it('are those that a request meets', async () => {
+  it('returns the limits that requests are held to', async () => {
     const { open_jobs, body_bytes, header_bytes } = await limits();
     const codeOf = async (answer: Response): Promise<string> =>
       z.object({ code: z.string() }).parse(await answer.json()).code;
@@ -64,7 +64,7 @@ describe('the limits', () => {
     expect(await codeOf(large)).toBe('headers_too_large');
   });
 
-  it('are told to nobody without a key', async () => {
+  it('requires an API key', async () => {
     expect((await fetch(`${api.url}/v1/limits`)).status).toBe(401);
   });
 });

@@ -21,7 +21,7 @@ describe('attributes', () => {
   const operate = (...parameters: string[]): Promise<string> =>
     market.partner.operate('attribute', ...parameters, '--partner', market.partner.name);
 
-  it('are made, renamed, tied and retired by the operator, and seen by their partner', async () => {
+  it('are created, renamed, linked and retired by the operator, and visible to their partner', async () => {
     const sport = await market.partner.createAttribute('sprot', 'sport', 'golf');
     const golf = await market.partner.createAttribute('golf');
     await operate('rename', String(sport), '--name', 'sport');
@@ -35,7 +35,7 @@ describe('attributes', () => {
     expect(z.array(z.unknown()).parse(JSON.parse(await operate('list')))).toEqual(expected);
   });
 
-  it('mean what they mean when the job starts, not when it was queued', async () => {
+  it('resolve as of the start of the job, not its submission', async () => {
     const late = await market.partner.createAttribute('late');
     await operate('tie', String(late), 'late-key');
     await market.partner.upload('late.csv', `${device},late-key\n`);
@@ -55,9 +55,9 @@ describe('attributes', () => {
       parameters: ['create', '--name', 'new', '--foreign-key', 'a|b'],
       says: 'foreign key',
     },
-    { name: 'an attribute that is not there', parameters: ['retire', '999999'], says: 'no attribute 999999' },
-    { name: 'an id that is none', parameters: ['retire', 'x'], says: 'no attribute id' },
-  ])('are refused with a word of help: $name', async ({ parameters, says }) => {
+    { name: 'an unknown attribute', parameters: ['retire', '999999'], says: 'no attribute 999999' },
+    { name: 'an invalid ID', parameters: ['retire', 'x'], says: 'no attribute id' },
+  ])('reject $name with a helpful message', async ({ parameters, says }) => {
     await expect(operate(...parameters)).rejects.toThrow(says);
   });
 });

@@ -9,7 +9,7 @@ import { device } from '../support/device-id.ts';
 
 const path = '/v1/marketplace/import';
 
-describe('deleting the data of attributes', () => {
+describe('deleting attribute data', () => {
   let market: Marketplace;
   const ids: Record<string, number> = {};
 
@@ -37,7 +37,7 @@ describe('deleting the data of attributes', () => {
   const rowsOnDisk = (attribute: string): Promise<string[]> =>
     selectOnShards(market.stores, `SELECT device FROM device_attributes_local WHERE attribute_id = ${ids[attribute]}`);
 
-  it('removes the rows from every part on every shard, by foreign key, and tells how many went', async () => {
+  it('removes the rows from every part on every shard, by foreign key, and reports the count', async () => {
     const rows = Array.from({ length: 500 }, (_, n) => `${device(n)},key-sport|key-news\n`).join('');
     await load(rows);
     await load(rows);
@@ -59,7 +59,7 @@ describe('deleting the data of attributes', () => {
     expect(new Set(await rowsOnDisk('news')).size).toBe(500);
   });
 
-  it('runs in the lane like any job: what was submitted before goes, what comes after stays', async () => {
+  it('runs in the lane like any job: earlier data is removed, later data stays', async () => {
     await market.partner.upload('before.csv', `${device(7)},key-sport\n`);
     await market.partner.upload('after.csv', `${device(8)},key-sport\n`);
     await market.api.queue({ file_path: 'before.csv', key_type: 1 });
@@ -69,7 +69,7 @@ describe('deleting the data of attributes', () => {
     expect(await rowsOnDisk('sport')).toEqual([device(8)]);
   });
 
-  it('works on a retired attribute, which takes no more imports', async () => {
+  it('works on a retired attribute, which accepts no more imports', async () => {
     const old = await market.partner.createAttribute('old', 'key-old');
     await load(`${device(9)},key-old\n`);
     await market.partner.operate('attribute', 'retire', String(old), '--partner', market.partner.name);
@@ -79,7 +79,7 @@ describe('deleting the data of attributes', () => {
     expect(await removeAndWait({ key_type: 0, keys: [String(old)] })).toMatchObject({ status: 2, total_rows: '1' });
   });
 
-  it('of an attribute without data is done, with zeroes', async () => {
+  it('completes with zero counts for an attribute without data', async () => {
     await market.partner.createAttribute('empty', 'key-empty');
     expect(await removeAndWait({ key_type: 1, keys: ['key-empty'] })).toMatchObject({
       status: 2,
@@ -88,11 +88,11 @@ describe('deleting the data of attributes', () => {
     });
   });
 
-  it("refuses unknown keys and another partner's with 422, and points at them", async () => {
+  it("rejects unknown keys and another partner's with 422, with a pointer to each", async () => {
     const other = await createPartner(market.stores.environment);
     const foreign = await other.createAttribute('theirs', 'their-key');
     const cases = [
-      { body: { key_type: 1, keys: ['key-sport', 'their-key', 'nobody'] }, pointers: ['/keys/1', '/keys/2'] },
+      { body: { key_type: 1, keys: ['key-sport', 'their-key', 'unknown'] }, pointers: ['/keys/1', '/keys/2'] },
       { body: { key_type: 0, keys: [String(foreign)] }, pointers: ['/keys/0'] },
       { body: { key_type: 0, keys: ['key-sport'] }, pointers: ['/keys/0'] },
     ];
@@ -111,7 +111,7 @@ describe('deleting the data of attributes', () => {
     { body: { key_type: 0, keys: [] }, pointers: ['/keys'] },
     { body: { key_type: 0, keys: [5] }, pointers: ['/keys/0'] },
     { body: { key_type: 0, keys: 'a' }, pointers: ['/keys'] },
-  ])('refuses the shape $body with 400', async ({ body, pointers }) => {
+  ])('rejects $body with 400', async ({ body, pointers }) => {
     const answer = await remove(body);
     expect(answer.status).toBe(400);
     const problem = problemSchema.parse(await readProblem(answer));

@@ -22,7 +22,7 @@ describe('marketplace import over HTTP', () => {
     sport = await partner.createAttribute('sport', 'crm-sport');
   });
 
-  it('loads a single plain file and says what became of it', async () => {
+  it('loads a single plain file and reports the result', async () => {
     await partner.upload('day.csv', `${device(1)},${sport}\n${device(2)},${sport}\n${device(1)},${sport}\n`);
     const id = await api.queue({ file_path: 'day.csv', key_type: 0 });
     expect(await api.waitForEnd(id)).toMatchObject({
@@ -39,13 +39,13 @@ describe('marketplace import over HTTP', () => {
     });
   });
 
-  it('knows a gzipped file by its extension and resolves foreign keys', async () => {
+  it('recognizes a gzip file by its extension and resolves foreign keys', async () => {
     await partner.upload('day.csv.gz', gzipSync(`id,keys\r\n${device(3)},crm-sport\r\n`));
     const id = await api.queue({ file_path: 'day.csv.gz', key_type: 1 });
     expect(await api.waitForEnd(id)).toMatchObject({ status: 2, total_rows: '1', unique_devices: '1' });
   });
 
-  it('loads every file of a prefix and counts each device once', async () => {
+  it('loads every file under a prefix and counts each device once', async () => {
     for (const [index, from] of [0, 5, 10].entries()) {
       const lines = Array.from({ length: 10 }, (_, n) => `${device(100 + from + n)},${sport}`);
       await partner.upload(`daily/part-${index}.gz`, gzipSync(lines.join('\n')));
@@ -55,7 +55,7 @@ describe('marketplace import over HTTP', () => {
     expect(await api.waitForEnd(id)).toMatchObject({ status: 2, total_rows: '30', unique_devices: '20', errors: null });
   });
 
-  it('skips bad rows and tells which and why', async () => {
+  it('skips bad rows and reports each with its reason', async () => {
     await partner.upload('bad.csv', `${device(1)},${sport}\nnonsense,${sport}\n${device(2)},999999\n`);
     const id = await api.queue({ file_path: 'bad.csv', key_type: 0 });
     const log = await api.waitForEnd(id);
@@ -66,7 +66,7 @@ describe('marketplace import over HTTP', () => {
     ]);
   });
 
-  it("never takes another partner's attribute for its own", async () => {
+  it("never resolves another partner's attribute", async () => {
     const foreign = await other.createAttribute('other-sport', 'their-key');
     await partner.upload('theirs.csv', `${device(1)},${foreign}\n`);
     const id = await api.queue({ file_path: 'theirs.csv', key_type: 0 });
@@ -81,12 +81,12 @@ describe('marketplace import over HTTP', () => {
     { name: 'only a header', path: 'header.csv', body: 'id,keys\n', code: 'empty_file' },
     { name: 'plain text called .gz', path: 'plain.csv.gz', body: 'x,y\n', code: 'compression_mismatch' },
     {
-      name: 'gzip that is cut off',
+      name: 'truncated gzip',
       path: 'cut.csv.gz',
       body: gzipSync('x,y\n'.repeat(9999)).subarray(0, 60),
       code: 'corrupt_gzip',
     },
-    { name: 'no good row', path: 'worthless.csv', body: 'x,y\n', code: 'no_good_row' },
+    { name: 'a file without a valid row', path: 'worthless.csv', body: 'x,y\n', code: 'no_good_row' },
   ])('ends $name with status 3 and $code', async ({ path, body, code }) => {
     if (body !== null) await partner.upload(path, body);
     const log = await api.waitForEnd(await api.queue({ file_path: path, key_type: 0 }));
@@ -112,13 +112,13 @@ describe('marketplace import over HTTP', () => {
     { body: { file_path: 's3://b/x', key_type: 0 }, pointers: ['/file_path'], code: 'invalid_file_path' },
     { body: { file_path: 'daily/', key_type: 0 }, pointers: ['/compressed'], code: 'compressed_required' },
     { body: { file_path: '../x/', key_type: 0 }, pointers: ['/file_path', '/compressed'], code: 'invalid_file_path' },
-  ])('refuses $body with $code and points at the fields', async ({ body, pointers, code }) => {
-    const problem = await api.refuse(body);
+  ])('rejects $body with $code and pointers to the fields', async ({ body, pointers, code }) => {
+    const problem = await api.expectProblem(body);
     expect(problem).toMatchObject({ status: 400, code });
     expect(problem.errors?.map(({ pointer }) => pointer)).toEqual(pointers);
   });
 
-  it("answers 404 for another partner's import, and for none", async () => {
+  it("returns 404 for another partner's import and for an unknown one", async () => {
     const id = await api.queue({ file_path: 'day.csv', key_type: 0 });
     const stranger = apiClient(service.url, other.apiKey);
     for (const path of [
@@ -134,13 +134,16 @@ describe('marketplace import over HTTP', () => {
     await api.waitForEnd(id);
   });
 
-  it.each([undefined, 'Bearer wrong', 'Basic eDp5'])('answers 401 to the authorization "%s"', async (authorization) => {
-    const headers = authorization === undefined ? {} : { authorization };
-    const answer = await fetch(`${service.url}/v1/marketplace/import`, { headers });
-    expect(answer.status).toBe(401);
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    expect(problemSchema.parse(await readProblem(answer)).code).toBe('unauthenticated');
-  });
+  it.each([undefined, 'Bearer wrong', 'Basic eDp5'])(
+    'returns 401 for the authorization "%s"',
+    async (authorization) => {
+      const headers = authorization === undefined ? {} : { authorization };
+      const answer = await fetch(`${service.url}/v1/marketplace/import`, { headers });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      expect(problemSchema.parse(await readProblem(answer)).code).toBe('unauthenticated');
+    },
+  );
 
   it.each([
     { name: 'broken JSON', init: { method: 'POST', body: '{' }, status: 400 },
@@ -155,7 +158,7 @@ describe('marketplace import over HTTP', () => {
       status: 413,
     },
     { name: 'a method that the path does not have', init: { method: 'PATCH' }, status: 405 },
-  ])('answers $name with $status and a problem', async ({ init, status }) => {
+  ])('responds to $name with $status and a problem', async ({ init, status }) => {
     const answer = await api.request('/v1/marketplace/import', init);
     expect(answer.status).toBe(status);
     const problem = problemSchema.parse(await readProblem(answer));

@@ -3,7 +3,7 @@ import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
 import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { device } from '../support/device-id.ts';
 
-describe('operations inside files', () => {
+describe('row operations in files', () => {
   let market: Marketplace;
   let sport: number;
   let news: number;
@@ -35,7 +35,7 @@ describe('operations inside files', () => {
     expect(await state()).toEqual(pairs([news, 1], [news, 3]));
   });
 
-  it('applies deletes before adds within a job, in whatever file they stand', async () => {
+  it('applies deletes before adds within a job, across files', async () => {
     await load({
       '1-add.csv': `${device(10)},1,,0,sport\n`,
       '2-delete.csv': `${device(10)},1,,1,sport\n${device(1)},1,,1,news\n`,
@@ -50,7 +50,7 @@ describe('operations inside files', () => {
     expect(await state()).toEqual(pairs([sport, 10], [news, 3]));
   });
 
-  it('replaces what its files name, and nothing else', async () => {
+  it('replaces only the attributes that its files name', async () => {
     const log = await load({ 'a.csv': `${device(20)},sport\n`, 'b.csv': `${device(21)},sport\n` }, { mode: 'replace' });
     expect(log).toMatchObject({ status: 2, unique_devices: '2' });
     expect(await state()).toEqual(pairs([sport, 20], [sport, 21], [news, 3]));
@@ -71,8 +71,8 @@ describe('operations inside files', () => {
     expect(await state()).toContain(`${news} ${device(40)}`);
   });
 
-  it('leaves no stage behind', async () => {
-    // A job is final just before its stage goes; the next one of the lane begins when it is gone.
+  it('leaves no staging table behind', async () => {
+    // A job becomes final just before its staging table is dropped. The next job in the lane starts after the drop.
     expect(
       (await market.api.waitForEnd(await market.api.queue({ file_path: 'nothing.csv', key_type: 0 }))).status,
     ).toBe(3);

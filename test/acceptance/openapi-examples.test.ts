@@ -5,12 +5,12 @@ import { exampleRequests } from '../support/openapi/example-requests.ts';
 import { makeExampleWorld } from '../support/openapi/example-world.ts';
 import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 
-// Every example of the OpenAPI document is sent as it stands, and what comes back is held to the document.
+// Sends every example of the OpenAPI document unchanged and validates the response against the document.
 
 const document = parseOpenApi(readOpenApiText());
 const check = answerChecker(document);
 
-/** What is read must have been made, and is not yet to be cleared or deleted. */
+/** Creates before reads, and clears and deletes last. */
 const order = ['POST', 'GET', 'PATCH', 'PUT', 'DELETE'];
 const operations = operationsOf(document).toSorted(
   (one, other) => order.indexOf(one.method) - order.indexOf(other.method),
@@ -34,7 +34,7 @@ describe('the examples of the OpenAPI document', () => {
     for (const { audience_id } of await service.audiences.list()) await service.audiences.settled(audience_id);
   }
 
-  it.each(operations)('are answered as documented: $method $path', async (operation) => {
+  it.each(operations)('get documented responses: $method $path', async (operation) => {
     const examples = exampleRequests(operation);
     expect(examples.length).toBeGreaterThan(0);
     for (const { name, method, url, headers, body } of examples) {
@@ -48,17 +48,17 @@ describe('the examples of the OpenAPI document', () => {
     if (operation.method !== 'GET') await waitForAll();
   });
 
-  it('did what they say', async () => {
+  it('have the documented effect', async () => {
     const logs = await service.api.list();
     expect(logs.map(({ status }) => status)).toContain(2);
     expect(logs.find(({ import_log_id }) => import_log_id === 1)).toMatchObject({ status: 2, total_rows: '3' });
-    // The bucket of the example is nobody's.
+    // The bucket of the example does not exist.
     expect(logs.flatMap(({ errors }) => errors ?? []).map(({ code }) => code)).toContain(
       'storage_credentials_rejected',
     );
   });
 
-  it('would be seen to be wrong', async () => {
+  it('would fail this test if they were wrong', async () => {
     const operation = operations.find(({ operationId }) => operationId === 'getImportLog');
     if (!operation) throw new Error('no such operation');
     const answer = await readAnswer(await service.api.request('/v1/marketplace/import/1'));

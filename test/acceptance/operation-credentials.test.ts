@@ -16,28 +16,28 @@ import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support
 import { apiClient } from './api-client.ts';
 import { audienceClient } from './audience-client.ts';
 
-// Every operation with every credential that is not good enough for it. A new operation needs a row here.
+// Calls every operation with every kind of insufficient credentials. A new operation needs a row here.
 
-/** What somebody gets who names what is another's: never more than who names what is nobody's. */
-type Elsewhere =
+/** The response to another tenant's ID, which must equal the response to an unknown ID. */
+type ForeignAccess =
   /** 404 */
   | 'not_found'
   /** 422 */
   | 'unknown_keys'
-  /** A list without it. */
+  /** A list without the other tenant's data. */
   | 'empty'
-  /** Nothing of another can be named: it works on what is the caller's own. */
+  /** The operation takes no ID of another tenant and works on the caller's own data. */
   | 'own';
 
 type Row = {
-  /** What the key must be for; `none`: no key is needed. */
+  /** The scope that the key needs; `none` if the operation needs no key. */
   readonly scope: Scope | 'any' | 'none';
-  readonly ofOtherPartner: Elsewhere;
-  /** With the token of another customer; `own`: the operation does not look at it, or makes something. */
-  readonly ofOtherCustomer: Elsewhere;
+  readonly ofOtherPartner: ForeignAccess;
+  /** With another customer's token; `own` if the operation ignores the token or creates a resource. */
+  readonly ofOtherCustomer: ForeignAccess;
 };
 
-const row = (scope: Row['scope'], ofOtherPartner: Elsewhere, ofOtherCustomer: Elsewhere): Row => ({
+const row = (scope: Row['scope'], ofOtherPartner: ForeignAccess, ofOtherCustomer: ForeignAccess): Row => ({
   scope,
   ofOtherPartner,
   ofOtherCustomer,
@@ -73,43 +73,43 @@ const rowOf = ({ operationId, deprecated }: DescribedOperation): Row => {
   return found;
 };
 const withKey = operations.filter((operation) => rowOf(operation).scope !== 'none');
-const refused: Readonly<Record<string, number>> = { not_found: 404, unknown_keys: 422 };
+const statusOfCode: Readonly<Record<string, number>> = { not_found: 404, unknown_keys: 422 };
 const problemSchema = z.looseObject({ code: z.string(), detail: z.string() });
 
-/** What an operation can name, by the names of its parameters. */
+/** The IDs that an operation can take, by parameter name. */
 type Ids = Readonly<Record<'import_log_id' | 'audience_id' | 'default_warehouse_segment_id' | 'attribute', number>>;
-const nobodys: Ids = {
+const unknownIds: Ids = {
   import_log_id: 999_999,
   audience_id: 999_999,
   default_warehouse_segment_id: 999_999,
   attribute: 999_999,
 };
 
-async function beginningOf({ body }: Response): Promise<string> {
+async function firstChunkOf({ body }: Response): Promise<string> {
   for await (const bytes of body ?? []) return Buffer.from(bytes).toString();
   return '';
 }
 
 type Credentials = { readonly apiKey?: string; readonly userToken?: string };
 
-describe('a caller whose credentials do not do', () => {
+describe('a caller with insufficient credentials', () => {
   let stores: TestStores;
   let deps: Wired;
   let api: ServiceProcess & { readonly url: string };
   let owner: BarePartner;
-  /** Two other partners: one has nothing, one makes what the table calls its own. */
+  /** Two other partners: one has no data, one creates the resources that the table calls `own`. */
   let stranger: BarePartner;
   let maker: BarePartner;
-  /** Of the owner, and of its customer. */
+  /** The IDs of the owner's resources, and of its customer's. */
   let owners: Ids;
   let customers: Ids;
   const key = { unknown: '', broken: '', expired: '', revoked: '' };
-  /** The same of two other customers of the owner. */
+  /** Tokens of two other customers of the owner: one has no data, one creates resources. */
   const token = { empty: '', maker: '' };
   const without = new Map<Scope, string>();
   const only = new Map<Scope, string>();
 
-  const newKey = (wish: Partial<NewApiKey>): ReturnType<typeof addApiKey> => addApiKey(deps, owner, wish);
+  const newKey = (options: Partial<NewApiKey>): ReturnType<typeof addApiKey> => addApiKey(deps, owner, options);
   const newToken = async (name: string): Promise<string> => {
     await createCustomer(deps, owner.name, name);
     const { token: made } = await createUserToken(deps, owner.name, name);
@@ -135,7 +135,7 @@ describe('a caller whose credentials do not do', () => {
       audience_id: audienceId,
       default_warehouse_segment_id: segmentId,
     }));
-    [owners = nobodys, customers = nobodys] = ids;
+    [owners = unknownIds, customers = unknownIds] = ids;
     Object.assign(token, { empty: await newToken('Empty'), maker: await newToken('Maker') });
     const unknown = randomKeys('apiKey', 'test').issue().key.reveal();
     rememberSecrets(unknown);
@@ -173,73 +173,76 @@ describe('a caller whose credentials do not do', () => {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    // A stream need not end: its beginning is what can be seen.
+    // A stream may never end, so that only its first bytes are compared.
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
-    if (isStream) return { status: response.status, headers: response.headers, text: await beginningOf(response) };
+    if (isStream) return { status: response.status, headers: response.headers, text: await firstChunkOf(response) };
     const answer = await readAnswer(response);
     expect(check(operation, answer), `${operation.operationId}: ${answer.text}`).toEqual([]);
     return answer;
   }
 
-  /** What is left to compare when the ids are taken out: headers too, since they tell as much as a body. */
-  function told({ status, headers, text }: Answer): object {
+  /** The response without IDs. It includes headers, because they can reveal as much as a body. */
+  function comparable({ status, headers, text }: Answer): object {
     const bare = text.replaceAll(/"request_id":"[^"]*"/g, '').replaceAll(/\d+/g, 'N');
     return { status, text: bare, type: headers.get('content-type'), names: [...headers.keys()].toSorted() };
   }
 
-  function gistOf({ status, text }: Answer): { status: number; code: string | null; detail: string | null } {
+  function summaryOf({ status, text }: Answer): { status: number; code: string | null; detail: string | null } {
     const { code, detail } = status < 300 ? { code: null, detail: null } : problemSchema.parse(JSON.parse(text));
     return { status, code, detail };
   }
 
-  /** Asks for what is there and for what is not, and demands that the two answers cannot be told apart. */
+  /** Requests an existing and an unknown ID and expects indistinguishable responses. */
   async function askBoth(operation: DescribedOperation, ids: Ids, credentials: Credentials): Promise<Answer> {
-    const [real, missing] = [await ask(operation, ids, credentials), await ask(operation, nobodys, credentials)];
-    expect(told(real)).toEqual(told(missing));
+    const [real, missing] = [await ask(operation, ids, credentials), await ask(operation, unknownIds, credentials)];
+    expect(comparable(real)).toEqual(comparable(missing));
     return real;
   }
 
-  it('is tried with every operation of the document, and with no other', () => {
+  it('is tested with exactly the operations of the document', () => {
     const known = operations.filter(({ deprecated }) => !deprecated).map(({ operationId }) => operationId);
     expect(Object.keys(rows).toSorted()).toEqual(known.toSorted());
     expect(withKey.length).toBeGreaterThan(15);
   });
 
-  it.each(withKey)('$operationId: no key, a wrong, expired or revoked one are all the same 401', async (operation) => {
-    const first = await askBoth(operation, owners, {});
-    expect(gistOf(first)).toMatchObject({ status: 401, code: 'unauthenticated' });
-    expect(first.headers.get('www-authenticate')).toBe('Bearer');
-    for (const apiKey of Object.values(key)) {
-      expect(told(await askBoth(operation, owners, { apiKey }))).toEqual(told(first));
-    }
-  });
+  it.each(withKey)(
+    '$operationId: returns the same 401 for a missing, wrong, expired or revoked key',
+    async (operation) => {
+      const first = await askBoth(operation, owners, {});
+      expect(summaryOf(first)).toMatchObject({ status: 401, code: 'unauthenticated' });
+      expect(first.headers.get('www-authenticate')).toBe('Bearer');
+      for (const apiKey of Object.values(key)) {
+        expect(comparable(await askBoth(operation, owners, { apiKey }))).toEqual(comparable(first));
+      }
+    },
+  );
 
   it.each(withKey)(
-    '$operationId: a key without its scope is a 403 that names it; with it alone it will do',
+    '$operationId: returns 403 naming the missing scope, and accepts a key with only that scope',
     async (operation) => {
       const { scope } = rowOf(operation);
       const documented = scope === 'any' ? [] : [scope];
       expect(operation.security.map(({ apiKey }) => apiKey)).toEqual(operation.security.map(() => documented));
       for (const one of scopes.filter((given) => scope === 'any' || given === scope)) {
-        const lacking = gistOf(await askBoth(operation, owners, { apiKey: without.get(one) ?? '' }));
+        const lacking = summaryOf(await askBoth(operation, owners, { apiKey: without.get(one) ?? '' }));
         const detail = `The API key lacks the scope "${one}".`;
         expect(lacking).toEqual(
           scope === 'any' ? { ...lacking, code: null } : { status: 403, code: 'scope_missing', detail },
         );
-        const enough = gistOf(await ask(operation, owners, { apiKey: only.get(one) ?? '' }));
+        const enough = summaryOf(await ask(operation, owners, { apiKey: only.get(one) ?? '' }));
         expect([401, 403, 404, 422]).not.toContain(enough.status);
       }
     },
   );
 
-  it.each(withKey)("$operationId: another partner's id is nobody's", async (operation) => {
+  it.each(withKey)("$operationId: treats another partner's ID as unknown", async (operation) => {
     const { ofOtherPartner } = rowOf(operation);
     const { apiKey } = ofOtherPartner === 'own' ? maker : stranger;
     expect(await seenBy({ apiKey }, operation, ofOtherPartner, owners)).toBe(ofOtherPartner);
   });
 
   it.each(withKey)(
-    "$operationId: another customer's token sees nothing of a customer, nor of the partner",
+    "$operationId: shows another customer's token no data of the customer or the partner",
     async (operation) => {
       const { ofOtherCustomer } = rowOf(operation);
       const userToken = ofOtherCustomer === 'own' ? token.maker : token.empty;
@@ -251,40 +254,40 @@ describe('a caller whose credentials do not do', () => {
   );
 
   it.each(withKey.filter(({ security }) => security.some(({ userToken }) => userToken)))(
-    "$operationId: a token of another partner's customer is a 401, whatever is asked for",
+    "$operationId: returns 401 for a token of another partner's customer, for any ID",
     async (operation) => {
       const credentials = { apiKey: stranger.apiKey, userToken: token.maker };
-      expect(gistOf(await askBoth(operation, owners, credentials))).toMatchObject({
+      expect(summaryOf(await askBoth(operation, owners, credentials))).toMatchObject({
         status: 401,
         code: 'invalid_user_token',
       });
     },
   );
 
-  /** In the words of the table; or what else it was. */
+  /** The outcome as named in the table, or a description of an unexpected one. */
   async function seenBy(
     credentials: Credentials,
     operation: DescribedOperation,
-    expected: Elsewhere,
+    expected: ForeignAccess,
     ids: Ids,
   ): Promise<string> {
-    // What makes something is asked once: two of them would be two things.
+    // An operation that creates a resource is called once, because two calls would create two.
     const answer = await (expected === 'own' ? ask : askBoth)(operation, ids, credentials);
-    const { status, code } = gistOf(answer);
-    if (status >= 300) return code !== null && status === refused[code] ? code : `${status} ${code}`;
+    const { status, code } = summaryOf(answer);
+    if (status >= 300) return code !== null && status === statusOfCode[code] ? code : `${status} ${code}`;
     if (answer.text === '[]' && expected !== 'own') return 'empty';
-    const isGivenAway = credentials.apiKey !== owner.apiKey && /secret|hidden|sport/i.test(answer.text);
-    return isGivenAway ? answer.text : 'own';
+    const isLeaked = credentials.apiKey !== owner.apiKey && /secret|hidden|sport/i.test(answer.text);
+    return isLeaked ? answer.text : 'own';
   }
 
   it.each(operations.filter((operation) => rowOf(operation).scope === 'none'))(
-    '$operationId: needs no key, and looks at none',
+    '$operationId: needs no key and ignores any key',
     async (operation) => {
       expect(operation.security).toEqual([]);
       const first = await ask(operation, owners, {});
       expect(first.status).toBe(200);
       for (const apiKey of Object.values(key))
-        expect(told(await ask(operation, owners, { apiKey }))).toEqual(told(first));
+        expect(comparable(await ask(operation, owners, { apiKey }))).toEqual(comparable(first));
     },
   );
 });

@@ -10,12 +10,12 @@ import { apiClient, readProblem } from './api-client.ts';
 const imports = '/v1/marketplace/import';
 const attributes = '/v1/marketplace/attributes';
 
-describe('the lists of imports and attributes', () => {
+describe('lists of imports and attributes', () => {
   let market: Marketplace;
 
   beforeAll(async () => {
     market = await joinMarketplace();
-    // Below the API: a partner may not have so many open jobs at a time.
+    // Bypasses the API, which limits a partner's open jobs.
     await withDatabase(market.stores, async (client) => {
       await client.query(
         `WITH made AS (INSERT INTO job (partner_id, seq, kind, status)
@@ -45,7 +45,7 @@ describe('the lists of imports and attributes', () => {
       ),
     );
 
-  it('imports: the last 100 when nothing is asked for, and a link to those before them', async () => {
+  it('imports: return the latest 100 by default, and a link to earlier ones', async () => {
     const pages = await importPages('');
     expect(pages.map(({ length }) => length)).toEqual([100, 100, 50]);
     const all = pages.flat();
@@ -54,13 +54,13 @@ describe('the lists of imports and attributes', () => {
     expect((await market.api.list()).map(({ import_log_id }) => import_log_id)).toEqual(pages[0]);
   });
 
-  it.each([1, 7, 99, 100])('imports: come in pages of %s, each once and in order', async (limit) => {
+  it.each([1, 7, 99, 100])('imports: are paged by %s, each once and in order', async (limit) => {
     const pages = await importPages(`?limit=${limit}`);
     expect(pages.flat()).toEqual((await importPages('')).flat());
     expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
   });
 
-  it('imports: stay the same behind a cursor when more are asked for meanwhile', async () => {
+  it('imports: stay stable after a cursor while more are submitted', async () => {
     const before = (await importPages('')).flat();
     const first = await market.api.request(`${imports}?limit=10`);
     const next = /<([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
@@ -69,19 +69,19 @@ describe('the lists of imports and attributes', () => {
     expect(second.map(({ import_log_id }) => import_log_id)).toEqual(before.slice(10, 20));
   });
 
-  it('attributes: 1,000 when nothing is asked for, and a link to those behind them', async () => {
+  it('attributes: return 1,000 by default, and a link to the rest', async () => {
     const pages = await attributePages('');
     expect(pages.map(({ length }) => length)).toEqual([1000, 3]);
     expect(pages.flat()).toEqual(Array.from({ length: 1003 }, (_, n) => `attribute ${n + 1}`));
   });
 
-  it.each([59, 500, 1000])('attributes: come in pages of %s, each once and in order', async (limit) => {
+  it.each([59, 500, 1000])('attributes: are paged by %s, each once and in order', async (limit) => {
     const pages = await attributePages(`?limit=${limit}`);
     expect(pages.flat()).toEqual((await attributePages('')).flat());
     expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
   });
 
-  it.each([imports, attributes])('%s: wrong limits and cursors are answered with 400', async (path) => {
+  it.each([imports, attributes])('%s: returns 400 for invalid limits and cursors', async (path) => {
     const other = path === imports ? attributes : imports;
     const link = (await market.api.request(`${other}?limit=1`)).headers.get('link') ?? '';
     const ofTheOther = /cursor=[^>]+/.exec(link)?.[0] ?? '';
@@ -107,7 +107,7 @@ describe('the lists of imports and attributes', () => {
     }
   });
 
-  it.each([imports, attributes])("%s: another partner's cursor shows nothing of it", async (path) => {
+  it.each([imports, attributes])('%s: shows no data of another partner for its cursor', async (path) => {
     const stranger = await createPartner(market.stores.environment);
     const link = (await market.api.request(`${path}?limit=1`)).headers.get('link') ?? '';
     const next = /<([^>]+)>/.exec(link)?.[1] ?? '';

@@ -39,7 +39,7 @@ describe("importing from a partner's own bucket", () => {
     ...changes,
   });
 
-  it('loads a single file and a prefix, and names files by their keys', async () => {
+  it('loads a single file and a prefix, and lists files by their keys', async () => {
     const single = await market.api.waitForEnd(await market.api.queue(request('in/day.csv.gz')));
     expect(single).toMatchObject({
       status: 2,
@@ -69,7 +69,7 @@ describe("importing from a partner's own bucket", () => {
     },
     {
       name: 'an unknown key',
-      change: () => ({ credentials: { ...own.credentials, accessKeyId: 'NOBODY' } }),
+      change: () => ({ credentials: { ...own.credentials, accessKeyId: 'UNKNOWN' } }),
       code: 'storage_credentials_rejected',
     },
     {
@@ -78,12 +78,12 @@ describe("importing from a partner's own bucket", () => {
       code: 'bucket_not_found',
     },
     {
-      name: 'a bucket of somebody else',
+      name: "another owner's bucket",
       change: () => ({ file_path: `s3://${stranger.bucket}/in/` }),
       code: 'storage_access_denied',
     },
     {
-      name: 'a file of somebody else',
+      name: "a file in another owner's bucket",
       change: () => ({ file_path: `s3://${stranger.bucket}/in/day.csv` }),
       code: 'storage_access_denied',
     },
@@ -110,7 +110,7 @@ describe("importing from a partner's own bucket", () => {
     },
     { name: 'a relative path', change: { file_path: 'in/day.csv' }, code: 'invalid_file_path', pointer: '/file_path' },
     {
-      name: 'an address as bucket',
+      name: 'an IP address as the bucket',
       change: { file_path: 's3://127.0.0.1/x' },
       code: 'invalid_file_path',
       pointer: '/file_path',
@@ -145,24 +145,24 @@ describe("importing from a partner's own bucket", () => {
       code: 'compressed_required',
       pointer: '/compressed',
     },
-  ])('refuses $name at once with $code', async ({ change, code, pointer }) => {
-    const problem = await market.api.refuse(request('in/', { compressed: false, ...change }));
+  ])('rejects $name immediately with $code', async ({ change, code, pointer }) => {
+    const problem = await market.api.expectProblem(request('in/', { compressed: false, ...change }));
     expect(problem).toMatchObject({ status: 400, code });
     expect(problem.errors?.map((error) => error.pointer)).toEqual([pointer]);
   });
 
-  it('refuses a region that is none', async () => {
+  it('rejects an unknown region', async () => {
     for (const region of ['moon-1', 'us-east-1.evil.example', 'localhost']) {
-      const problem = await market.api.refuse(
+      const problem = await market.api.expectProblem(
         request('in/day.csv.gz', { credentials: { ...own.credentials, region } }),
       );
       expect(problem).toMatchObject({ status: 400, code: 'invalid_region' });
     }
   });
 
-  it('tells every field that is wrong, in the words of the first', async () => {
+  it('reports every invalid field, with the detail of the first', async () => {
     const credentials = { roleArn: 'inlet', region: 'moon-1' };
-    const problem = await market.api.refuse(request('in/', { file_path: 'in/', credentials }));
+    const problem = await market.api.expectProblem(request('in/', { file_path: 'in/', credentials }));
     expect(problem).toMatchObject({ status: 400, code: 'invalid_file_path' });
     const [first, ...others] = problem.errors ?? [];
     expect(first).toEqual({ pointer: '/file_path', detail: problem.detail });
@@ -173,9 +173,9 @@ describe("importing from a partner's own bucket", () => {
     ]);
   });
 
-  it('keeps the credentials nowhere in clear, and nothing of them when the job is final', async () => {
+  it('never stores credentials in plain text, and deletes them when the job is final', async () => {
     const secret = own.credentials.secretAccessKey;
-    // On its way for minutes, or until the first look is over.
+    // The download takes minutes, or ends after the first check.
     const lines = Array.from({ length: 100_000 }, (_, n) => `${device(n)},sport\n`).join('');
     await own.upload('large.csv.gz', gzipSync(lines, { level: 1 }));
     storage.make({ is: 'slow', bytesPerSecond: 20_000 });
@@ -196,7 +196,7 @@ describe("importing from a partner's own bucket", () => {
     expect(await loggedStatementsThatHold(market.stores, secret)).toEqual([]);
     expect(await tablesThatHold(market.stores, own.credentials.accessKeyId)).toEqual([]);
     expect(await loggedStatementsThatHold(market.stores, own.credentials.accessKeyId)).toEqual([]);
-    // The search itself can find something: the bucket's name stands on the record.
+    // Proves that the search works: the record contains the bucket's name.
     expect(await tablesThatHold(market.stores, own.bucket)).toContain('public.import_log');
   });
 });

@@ -49,7 +49,7 @@ describe("importing from a partner's own bucket with a role", () => {
   });
   const end = async (credentials: object) => market.api.waitForEnd(await market.api.queue(request(credentials)));
 
-  it('ends a role that asks for no ExternalId, or for that of another partner, with status 3', async () => {
+  it('ends with status 3 for a role that requires no ExternalId or that of another partner', async () => {
     const open = await end({ roleArn });
     expect(open.errors?.map(({ code }) => code)).toEqual(['role_unprotected']);
     const other = await createPartner(market.stores.environment);
@@ -58,17 +58,17 @@ describe("importing from a partner's own bucket with a role", () => {
     expect(foreign).toMatchObject({ status: 3, errors: [{ code: 'role_refused' }] });
   });
 
-  it('loads the files with the ExternalId that was made for the partner, and assumes the role once', async () => {
+  it("loads the files with the partner's ExternalId and assumes the role once", async () => {
     check.conditions.set(roleArn, await externalIdOf(market.partner.name));
     const before = check.asked();
     for (let job = 0; job < 3; job++) {
       expect(await end({ roleArn })).toMatchObject({ status: 2, total_rows: '2', unique_devices: '2' });
     }
-    // With the right ExternalId and with a wrong one.
+    // Once with the right ExternalId and once with a wrong one.
     expect(check.asked()).toBe(before + 2);
   });
 
-  it('keeps what it was given in no store and no log', async () => {
+  it('keeps the assumed credentials out of every store and log', async () => {
     expect(check.given.length).toBeGreaterThanOrEqual(3);
     const logs = readdirSync(logDirectory)
       .filter((name) => name.startsWith('partner-role-'))
@@ -82,7 +82,7 @@ describe("importing from a partner's own bucket with a role", () => {
   });
 
   it.each([
-    { name: 'a role that is none', credentials: { roleArn: 'inlet' }, code: 'invalid_role_arn', pointers: ['roleArn'] },
+    { name: 'an invalid role', credentials: { roleArn: 'inlet' }, code: 'invalid_role_arn', pointers: ['roleArn'] },
     {
       name: 'a role beside a key',
       credentials: { roleArn: 'arn:aws:iam::123456789012:role/a', accessKeyId: 'KEY' },
@@ -101,17 +101,17 @@ describe("importing from a partner's own bucket with a role", () => {
       code: 'invalid_request',
       pointers: ['secretAccessKey'],
     },
-  ])('refuses $name at once with $code', async ({ credentials, code, pointers }) => {
-    const problem = await market.api.refuse(request(credentials));
+  ])('rejects $name immediately with $code', async ({ credentials, code, pointers }) => {
+    const problem = await market.api.expectProblem(request(credentials));
     expect(problem).toMatchObject({ status: 400, code });
     expect(problem.errors?.map(({ pointer }) => pointer)).toEqual(pointers.map((name) => `/credentials/${name}`));
   });
 });
 
-describe('an installation without an identity of its own', () => {
-  it('refuses roles at once with roles_not_available', async () => {
+describe('an installation without its own AWS identity', () => {
+  it('rejects roles immediately with roles_not_available', async () => {
     const market = await joinMarketplace();
-    const problem = await market.api.refuse({
+    const problem = await market.api.expectProblem({
       file_path: 's3://own-bucket/in/a.csv',
       path_type: 1,
       key_type: 1,

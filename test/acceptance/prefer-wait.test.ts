@@ -6,7 +6,7 @@ import { startWaitingJobs, type WaitingJobs } from '../support/waiting-jobs.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { audiencePath } from './audience-client.ts';
 
-/** From the end of a job to the answer, with a new connection to ask for the time. On a busy machine 105 to 379 ms were seen; another may be slower. */
+/** From the end of a job to the response, including a new connection to read the clock. Measured 105 to 379 ms on a busy machine; others may be slower. */
 const soonMs = 3_000;
 
 describe('Prefer: wait', () => {
@@ -20,15 +20,15 @@ describe('Prefer: wait', () => {
   const pathOf = (id: number): string => `/v1/marketplace/import/${id}`;
   const ask = (path: string, headers: Record<string, string>): Promise<Response> => jobs.api.request(path, { headers });
   const tagOf = async (path: string): Promise<string> => (await jobs.api.request(path)).headers.get('etag') ?? '';
-  /** Before that, records are looked at each second. */
-  const untilItHears = (): Promise<void> =>
-    waitUntil('there is one listener', async () => (await jobs.listeners()).length === 1);
+  /** Until then, records are polled every second. */
+  const untilListening = (): Promise<void> =>
+    waitUntil('one listener is connected', async () => (await jobs.listeners()).length === 1);
   async function timed<T>(run: () => Promise<T>): Promise<{ result: T; seconds: number }> {
     const start = performance.now();
     return { result: await run(), seconds: (performance.now() - start) / 1000 };
   }
 
-  it('answers what is when the time is over: 200, or 304 to whoever knows it', async () => {
+  it('returns the current record after the timeout, or 304 if the client has it', async () => {
     const path = pathOf(await jobs.queue());
     const tag = await tagOf(path);
     const unknown = await timed(() => ask(path, { prefer: 'wait=1' }));
@@ -42,7 +42,7 @@ describe('Prefer: wait', () => {
     expect(known.seconds).toBeLessThan(10);
   });
 
-  it('is passed over when it cannot be read, and where nothing can come of it', async () => {
+  it('is ignored when it is malformed or has no effect', async () => {
     const path = pathOf(await jobs.queue());
     for (const prefer of ['wait', 'wait=0', 'wait=x', 'respond-async', 'wait=-5']) {
       const { result, seconds } = await timed(() => ask(path, { prefer }));
@@ -54,14 +54,14 @@ describe('Prefer: wait', () => {
     expect(star.seconds).toBeLessThan(5);
   });
 
-  it('is cut to a minute', async () => {
+  it('is capped at one minute', async () => {
     const id = await jobs.queue();
     const waiting = ask(pathOf(id), { prefer: 'wait=3600' });
     await cancelAllUpTo(id);
     expect((await waiting).headers.get('preference-applied')).toBe('wait=60');
   });
 
-  it('is answered at once when the record is final already, or another than the one known', async () => {
+  it('returns at once when the record is final or differs from the known tag', async () => {
     const [first = 0] = (await jobs.api.list()).filter(({ status }) => status === 3).map((log) => log.import_log_id);
     const final = await timed(() => ask(pathOf(first), { prefer: 'wait=60' }));
     expect(final.result.headers.get('preference-applied')).toBe('wait=60');
@@ -71,16 +71,16 @@ describe('Prefer: wait', () => {
     expect(final.seconds + other.seconds).toBeLessThan(10);
   });
 
-  /** Jobs end in their order: nobody works on any of these. */
+  /** Jobs end in order, and no worker processes them. */
   async function cancelAllUpTo(id: number): Promise<void> {
     const open = (await jobs.api.list()).filter((log) => log.status < 2 && log.import_log_id <= id);
     for (const { import_log_id } of open.toReversed()) await jobs.cancel(import_log_id);
   }
 
-  it('ends soon after the job was ended by another process', async () => {
+  it('returns soon after another process ends the job', async () => {
     const id = await jobs.queue();
     const waiting = ask(pathOf(id), { prefer: 'wait=60' });
-    await untilItHears();
+    await untilListening();
     await cancelAllUpTo(id);
     const answer = await waiting;
     const late = await jobs.sinceEnd(id);
@@ -88,10 +88,10 @@ describe('Prefer: wait', () => {
     expect(late).toBeLessThan(soonMs);
   });
 
-  it('ends also while the connection that hears of changes is ended again and again', async () => {
+  it('returns even while the notification connection is repeatedly terminated', async () => {
     const id = await jobs.queue();
     const waiting = ask(pathOf(id), { prefer: 'wait=60' });
-    await untilItHears();
+    await untilListening();
     const stop = new AbortController();
     let ended = 0;
     const ending = (async () => {
@@ -107,10 +107,10 @@ describe('Prefer: wait', () => {
     expect(ended).toBeGreaterThan(0);
     expect(importLogSchema.parse(await result.json())).toMatchObject({ status: 3 });
     expect(seconds).toBeLessThan(5);
-    await untilItHears();
+    await untilListening();
   });
 
-  it('with the tag that is known ends with the next change, which may be one of the queue', async () => {
+  it('returns with the known tag on the next change, including a change of queue position', async () => {
     const [before, behind] = [await jobs.queue(), await jobs.queue()];
     const tag = await tagOf(pathOf(behind));
     const waiting = ask(pathOf(behind), { prefer: 'wait=60', 'if-none-match': tag });
@@ -121,7 +121,7 @@ describe('Prefer: wait', () => {
     await cancelAllUpTo(behind);
   });
 
-  it('ends soon after a worker has done the job, of imports and of audiences', async () => {
+  it('returns soon after a worker completes the job, for imports and audiences', async () => {
     const { audienceId } = await jobs.audiences.create('Summer', 'members/');
     const ids = [await jobs.queue(), await jobs.queue()];
     const audience = ask(`${audiencePath}/${audienceId}`, { prefer: 'wait=60' });
@@ -130,7 +130,7 @@ describe('Prefer: wait', () => {
       const late = await jobs.sinceEnd(id);
       return { late, log: importLogSchema.parse(await answer.json()) };
     });
-    await untilItHears();
+    await untilListening();
     await jobs.startWorker();
     expect(await (await audience).json()).toMatchObject({ status: 2, unique_devices: 9, file: [{}, {}] });
     for (const { late, log } of await Promise.all(answers)) {
@@ -141,7 +141,7 @@ describe('Prefer: wait', () => {
     expect(await jobs.listeners()).toHaveLength(1);
   });
 
-  it('follows each change of an audience from tag to tag', async () => {
+  it('follows every change of an audience by its tags', async () => {
     const { audienceId } = await jobs.audiences.create('Winter', 'members/1.csv');
     const path = `${audiencePath}/${audienceId}`;
     const seen: number[] = [];

@@ -11,7 +11,7 @@ import { startApi, stopProcess } from '../support/running-service.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// Whatever is wrong with a request, the answer is a problem with a code, and its request id is in the log.
+// Every invalid request gets a problem with a code, and its request ID is in the log.
 
 const document = parseOpenApi(readOpenApiText());
 const operations = operationsOf(document);
@@ -54,7 +54,7 @@ async function expectProblem(answer: Answer, code: string): Promise<Problem> {
 
 const json = { 'content-type': 'application/json' };
 
-describe('a request that is for no operation', () => {
+describe('a request for an unknown operation', () => {
   it.each([
     ['GET', '/v1', 'not_found'],
     ['POST', '/', 'method_not_allowed'],
@@ -66,31 +66,34 @@ describe('a request that is for no operation', () => {
     ['GET', `${imports}/%zz`, 'invalid_request'],
     ['GET', '/docs/../../etc/passwd', 'not_found'],
     ['GET', '/docs/package.json', 'not_found'],
-  ])('is answered: %s %s with %s', async (method, path, code) => {
-    // Not by fetch, which tidies paths up.
+  ])('is rejected: %s %s with %s', async (method, path, code) => {
+    // Not with fetch, which normalizes paths.
     const host = new URL(api.url).host;
     const answer = await sendRaw(api.url, `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     expect(await expectProblem(answer, code)).toMatchObject({ instance: path });
   });
 
-  it.each(Object.entries(document.paths))('has a method that the path does not have: %s', async (path, item) => {
-    const url = path.replaceAll(/\{\w+\}/g, '1');
-    const has = Object.keys(item).map((method) => method.toUpperCase());
-    // A stream has no headers without its events.
-    const ofGet = path.endsWith('/events') ? ['GET'] : ['GET', 'HEAD'];
-    const allowed = has.flatMap((method) => (method === 'GET' ? ofGet : [method])).toSorted();
-    const others = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'].filter((method) => !has.includes(method));
-    for (const method of others) {
-      const answer = await send(url, { method });
-      await expectProblem(answer, 'method_not_allowed');
-      expect(answer.headers.get('allow')?.split(', ').toSorted()).toEqual(allowed);
-    }
-  });
+  it.each(Object.entries(document.paths))(
+    'is rejected for methods that the path does not support: %s',
+    async (path, item) => {
+      const url = path.replaceAll(/\{\w+\}/g, '1');
+      const has = Object.keys(item).map((method) => method.toUpperCase());
+      // HEAD is not supported for event streams.
+      const ofGet = path.endsWith('/events') ? ['GET'] : ['GET', 'HEAD'];
+      const allowed = has.flatMap((method) => (method === 'GET' ? ofGet : [method])).toSorted();
+      const others = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'].filter((method) => !has.includes(method));
+      for (const method of others) {
+        const answer = await send(url, { method });
+        await expectProblem(answer, 'method_not_allowed');
+        expect(answer.headers.get('allow')?.split(', ').toSorted()).toEqual(allowed);
+      }
+    },
+  );
 });
 
-describe('a request that cannot be read', () => {
+describe('a malformed HTTP request', () => {
   it.each([
-    { what: 'no HTTP', bytes: 'hello\r\n\r\n', code: 'invalid_request' },
+    { what: 'text that is not HTTP', bytes: 'hello\r\n\r\n', code: 'invalid_request' },
     { what: 'an unknown method', bytes: 'FETCH / HTTP/1.1\r\nhost: x\r\n\r\n', code: 'invalid_request' },
     {
       what: 'two lengths',
@@ -103,22 +106,22 @@ describe('a request that cannot be read', () => {
       code: 'headers_too_large',
     },
     { what: 'no host', bytes: `GET ${imports} HTTP/1.1\r\n\r\n`, code: 'invalid_request' },
-  ])('is answered and the connection closed: $what', async ({ bytes, code }) => {
+  ])('is rejected and its connection closed: $what', async ({ bytes, code }) => {
     const answer = await sendRaw(api.url, bytes);
     await expectProblem(answer, code);
     expect(answer.headers.get('connection')).toBe('close');
   });
 
-  it('is carried out with an expectation that nobody knows', async () => {
+  it('is processed with an unknown expectation', async () => {
     const bytes = 'GET /health/live HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\nconnection: close\r\n\r\n';
     expect(await sendRaw(api.url, bytes)).toMatchObject({ status: 200 });
   });
 });
 
-describe('a wrong body', () => {
+describe('an invalid body', () => {
   it.each([
-    { what: 'no JSON', body: '{"file_path": ', headers: json, code: 'invalid_request' },
-    { what: 'nothing', body: '', headers: json, code: 'invalid_request' },
+    { what: 'truncated JSON', body: '{"file_path": ', headers: json, code: 'invalid_request' },
+    { what: 'an empty body', body: '', headers: json, code: 'invalid_request' },
     { what: 'null', body: 'null', headers: json, code: 'invalid_request' },
     { what: 'a list', body: '[]', headers: json, code: 'invalid_request' },
     { what: 'a prototype', body: '{"__proto__": {"key_type": 1}}', headers: json, code: 'invalid_request' },
@@ -130,19 +133,19 @@ describe('a wrong body', () => {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       code: 'unsupported_media_type',
     },
-    { what: 'no media type at all', body: '{}', headers: { 'content-type': ';;;' }, code: 'unsupported_media_type' },
+    { what: 'a malformed media type', body: '{}', headers: { 'content-type': ';;;' }, code: 'unsupported_media_type' },
     {
       what: 'more than a mebibyte',
       body: JSON.stringify('x'.repeat(1024 * 1024)),
       headers: json,
       code: 'payload_too_large',
     },
-  ])('is answered: $what with $code', async ({ body, headers, code }) => {
+  ])('is rejected: $what with $code', async ({ body, headers, code }) => {
     const answer = await send(imports, { method: 'POST', headers, body });
     expect(await expectProblem(answer, code)).toMatchObject({ instance: imports });
   });
 
-  it('is told of every field that is wrong at once, by its pointer', async () => {
+  it('reports every invalid field at once, by its pointer', async () => {
     const body = {
       file_path: 7,
       key_type: '0',
@@ -165,11 +168,11 @@ describe('a wrong body', () => {
   });
 });
 
-describe('a failure that the OpenAPI document has', () => {
+describe('a documented failure', () => {
   const withKey = operations.filter(({ security }) => security.length > 0);
   const withBody = withKey.filter(({ requestBody }) => requestBody);
 
-  it.each(withKey)('is as it says, without a key: $method $path', async (operation) => {
+  it.each(withKey)('matches the OpenAPI document without a key: $method $path', async (operation) => {
     for (const { method, url, headers, body } of exampleRequests(operation)) {
       for (const authorization of ['', 'Bearer nonsense', 'Basic abc']) {
         const init = { method, headers: { ...headers, authorization }, ...(body === undefined ? {} : { body }) };
@@ -181,7 +184,7 @@ describe('a failure that the OpenAPI document has', () => {
   });
 
   it.each(withKey.filter(({ security }) => security.some(({ userToken }) => userToken)))(
-    'is as it says, with a wrong user token: $method $path',
+    'matches the OpenAPI document with an invalid user token: $method $path',
     async (operation) => {
       const [example] = exampleRequests(operation);
       if (!example) throw new Error('no example');
@@ -192,7 +195,7 @@ describe('a failure that the OpenAPI document has', () => {
   );
 
   it.each(withKey.filter(({ path }) => path.includes('{')))(
-    'is as it says, of nothing: $method $path',
+    'matches the OpenAPI document for an unknown ID: $method $path',
     async (operation) => {
       for (const { method, headers, body, url } of exampleRequests(operation)) {
         for (const id of ['999999', '0', 'x', '9'.repeat(30)]) {
@@ -208,7 +211,7 @@ describe('a failure that the OpenAPI document has', () => {
     },
   );
 
-  it.each(withBody)('is as it says, for a wrong body: $method $path', async (operation) => {
+  it.each(withBody)('matches the OpenAPI document for an invalid body: $method $path', async (operation) => {
     const url = exampleRequests(operation)[0]?.url ?? '';
     const cases = [
       { body: '{', headers: json, code: 'invalid_request' },
@@ -224,7 +227,7 @@ describe('a failure that the OpenAPI document has', () => {
   });
 
   it.each(withKey.filter(({ parameters }) => parameters.some((parameter) => parameter.in === 'query')))(
-    'is as it says, for a wrong query: $method $path',
+    'matches the OpenAPI document for an invalid query: $method $path',
     async (operation) => {
       const url = (exampleRequests(operation)[0]?.url ?? '').split('?')[0];
       for (const query of ['limit=0', 'limit=1&limit=2', 'limit=x', 'surprise=1']) {

@@ -8,7 +8,7 @@ import { startMarketplace, type Marketplace } from '../support/start-marketplace
 import { readAddresses } from '../../stack/addresses.ts';
 
 const rows = 1_000_000;
-/** For so long the file flows at the least, however fast the machine is: the worker notes how far it is twice a second. */
+/** The minimum duration of the throttled download. The worker records progress twice a second. */
 const secondsOfFlow = 6;
 
 describe('progress', () => {
@@ -25,7 +25,7 @@ describe('progress', () => {
     await storage.close();
   });
 
-  it(`of a load of ${rows} rows only ever grows, and ends at 100`, { timeout: 180_000 }, async () => {
+  it(`of a load of ${rows} rows never decreases and ends at 100`, { timeout: 180_000 }, async () => {
     const file = await packedRows(rows, 'sport');
     await market.partner.upload('large.csv.gz', file);
     storage.make({ is: 'slow', bytesPerSecond: file.length / secondsOfFlow });
@@ -60,7 +60,7 @@ describe('progress', () => {
       const values = steps.map((step) => step[field]);
       expect(values).toEqual(values.toSorted((a, b) => a - b));
     }
-    // It was seen on its way, not only at its ends.
+    // Progress was observed during the load, not only at its start and end.
     const between = steps.filter(({ percent }) => percent > 0 && percent < 100);
     expect(new Set(between.map(({ bytes_read }) => bytes_read)).size).toBeGreaterThanOrEqual(3);
     expect(between.some(({ rows_read }) => rows_read > 0 && rows_read < rows)).toBe(true);

@@ -3,21 +3,21 @@ import { readOpenApiText } from '../support/openapi/document.ts';
 import type { Service } from '../support/running-service.ts';
 import { sharedService } from '../support/shared-service.ts';
 
-describe('the reference', () => {
+describe('the API reference', () => {
   let api: Service;
 
   beforeAll(async () => {
     api = (await sharedService()).service;
   });
 
-  it('has the OpenAPI document as it is committed, without a key', async () => {
+  it('serves the committed OpenAPI document without a key', async () => {
     const answer = await fetch(`${api.url}/openapi.json`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await answer.text()).toBe(readOpenApiText());
   });
 
-  it('is a page that has everything it needs from this server', async () => {
+  it('loads all of its assets from this server', async () => {
     const page = await fetch(`${api.url}/docs`);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const html = await page.text();
@@ -32,13 +32,13 @@ describe('the reference', () => {
     }
   });
 
-  it('is where the root path redirects to', async () => {
+  it('is the redirect target of the root path', async () => {
     const response = await fetch(api.url, { redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([302, 'docs']);
     expect((await fetch(api.url)).url).toBe(`${api.url}/docs`);
   });
 
-  it('draws the document that this server has', async () => {
+  it('renders the OpenAPI document of this server', async () => {
     const start = await (await fetch(`${api.url}/docs/start.js`)).text();
     const bundle = await (await fetch(`${api.url}/docs/swagger-ui-bundle.js`)).text();
     expect(start).toContain("url: 'openapi.json'");
@@ -46,13 +46,16 @@ describe('the reference', () => {
     expect(bundle).toContain('SwaggerUIBundle');
   });
 
-  it.each(['/docs', '/docs/start.js', '/openapi.json'])('lets %s load nothing from elsewhere', async (path) => {
-    const policy = (await fetch(api.url + path)).headers.get('content-security-policy') ?? '';
-    const rules = policy.split('; ');
-    expect(rules).toContain("default-src 'none'");
-    expect(rules).toContain("frame-ancestors 'none'");
-    const sources = rules.flatMap((rule) => rule.split(' ').slice(1));
-    expect([...new Set(sources)].toSorted()).toEqual(["'none'", "'self'", 'data:']);
-    expect(rules.find((rule) => rule.startsWith('script-src'))).toBe("script-src 'self'");
-  });
+  it.each(['/docs', '/docs/start.js', '/openapi.json'])(
+    'allows %s to load nothing from other origins',
+    async (path) => {
+      const policy = (await fetch(api.url + path)).headers.get('content-security-policy') ?? '';
+      const rules = policy.split('; ');
+      expect(rules).toContain("default-src 'none'");
+      expect(rules).toContain("frame-ancestors 'none'");
+      const sources = rules.flatMap((rule) => rule.split(' ').slice(1));
+      expect([...new Set(sources)].toSorted()).toEqual(["'none'", "'self'", 'data:']);
+      expect(rules.find((rule) => rule.startsWith('script-src'))).toBe("script-src 'self'");
+    },
+  );
 });

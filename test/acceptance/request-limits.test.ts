@@ -10,10 +10,10 @@ import { waitUntil } from '../support/wait-until.ts';
 const list = '/v1/marketplace/import';
 const mostPerKey = 300;
 const mostPerPartner = 400;
-/** What a process takes at a time at the most: see src/domain/request-limits.ts. */
+/** The most requests that a process reserves at a time: see src/domain/request-limits.ts. */
 const portion = 10;
 
-describe('four api processes', () => {
+describe('four API processes', () => {
   let stores: TestStores;
   let deps: Wired;
   let watcher: string;
@@ -25,7 +25,7 @@ describe('four api processes', () => {
     watcher = (await newBarePartner(deps)).apiKey;
     const settings = { INLET_REQUESTS_PER_KEY: String(mostPerKey), INLET_REQUESTS_PER_PARTNER: String(mostPerPartner) };
     const environment = { ...stores.environment, ...settings };
-    // One after the other: the start of a process is what takes a small machine longest.
+    // Sequential, because starting processes is the slowest step on a small machine.
     apis = [];
     for (let number = 0; number < 4; number++) apis.push(await startApi(environment, 'limits'));
   });
@@ -39,16 +39,16 @@ describe('four api processes', () => {
   const ask = (number: number, key: string, path = list): Promise<Response> =>
     fetch(`${apis[number % 4]?.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
 
-  /** So that what follows fits into one window. */
+  /** Waits until the rest of the window is long enough for the test. */
   async function waitForEarlyWindow(): Promise<void> {
-    await waitUntil('a window has begun', async () => {
+    await waitUntil('a new window has started', async () => {
       const header = (await ask(0, watcher)).headers.get('ratelimit');
       return (readRateLimit(header)['key']?.['t'] ?? 0) > 30;
     });
   }
 
-  /** Asks every process until it refuses: one may hold a portion of which nobody has asked for the rest. */
-  async function useUp(key: string): Promise<{ admitted: number; refused: Response }> {
+  /** Calls every process until it rejects, because each may hold an unused part of its reservation. */
+  async function useUp(key: string): Promise<{ admitted: number; rejected: Response }> {
     let admitted = 0;
     let number = 0;
     while (admitted <= mostPerPartner) {
@@ -58,41 +58,41 @@ describe('four api processes', () => {
         continue;
       }
       expect(answer.status).toBe(429);
-      if (number === 3) return { admitted, refused: answer };
+      if (number === 3) return { admitted, rejected: answer };
       number += 1;
     }
-    throw new Error(`${admitted} requests, and none was refused`);
+    throw new Error(`${admitted} requests, and none was rejected`);
   }
 
-  it('let a key make its requests of a minute exactly, and at most what other processes hold fewer before they refuse', async () => {
+  it('admit exactly the requests of a key per minute, less only what other processes have reserved', async () => {
     const partner = await newBarePartner(deps);
     await waitForEarlyWindow();
     let admitted = 0;
-    let refused: Response | undefined;
-    for (let number = 0; !refused; number++) {
+    let rejected: Response | undefined;
+    for (let number = 0; !rejected; number++) {
       const answer = await ask(number, partner.apiKey);
       if (answer.status === 200) admitted += 1;
-      else refused = answer;
+      else rejected = answer;
     }
     expect(admitted).toBeLessThanOrEqual(mostPerKey);
     expect(admitted).toBeGreaterThanOrEqual(mostPerKey - 3 * (portion - 1));
-    // What the others hold is not lost: each uses it up.
+    // Reservations of the other processes are not lost: each can still use its own.
     expect(admitted + (await useUp(partner.apiKey)).admitted).toBe(mostPerKey);
 
-    expect(refused.status).toBe(429);
-    expect(problemSchema.strict().parse(await refused.json())).toMatchObject({ code: 'too_many_requests' });
-    const seconds = Number(refused.headers.get('retry-after'));
+    expect(rejected.status).toBe(429);
+    expect(problemSchema.strict().parse(await rejected.json())).toMatchObject({ code: 'too_many_requests' });
+    const seconds = Number(rejected.headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(60);
-    expect(readRateLimit(refused.headers.get('ratelimit'))['key']).toEqual({ r: 0, t: seconds });
+    expect(readRateLimit(rejected.headers.get('ratelimit'))['key']).toEqual({ r: 0, t: seconds });
 
-    // The limit of one key is not that of another, of the same partner or of another.
+    // Other keys have their own limits, whether of the same partner or another.
     const [second, other] = [(await addApiKey(deps, partner)).apiKey, (await newBarePartner(deps)).apiKey];
     expect((await ask(0, second)).status).toBe(200);
     expect((await ask(0, other)).status).toBe(200);
   });
 
-  it('let no more through when all are asked at once', async () => {
+  it('admit no more under concurrent requests', async () => {
     const { apiKey } = await newBarePartner(deps);
     await waitForEarlyWindow();
     const answers = await Promise.all(Array.from({ length: 480 }, (_, number) => ask(number, apiKey)));
@@ -100,7 +100,7 @@ describe('four api processes', () => {
     expect(countAdmitted(answers) + (await useUp(apiKey)).admitted).toBe(mostPerKey);
   });
 
-  it('hold a partner to its own limit, however many keys it has', async () => {
+  it('enforce the limit per partner, however many keys it has', async () => {
     const partner = await newBarePartner(deps);
     const keys = await Promise.all(Array.from({ length: 3 }, () => addApiKey(deps, partner)));
     await waitForEarlyWindow();
@@ -108,15 +108,15 @@ describe('four api processes', () => {
     for (const { apiKey } of keys) {
       answers.push(...(await Promise.all(Array.from({ length: 160 }, (_, number) => ask(number, apiKey)))));
     }
-    const { admitted, refused } = await useUp(keys[2]?.apiKey ?? '');
+    const { admitted, rejected } = await useUp(keys[2]?.apiKey ?? '');
     expect(countAdmitted(answers) + admitted).toBe(mostPerPartner);
-    expect(refused.status).toBe(429);
-    const left = readRateLimit(refused.headers.get('ratelimit'));
+    expect(rejected.status).toBe(429);
+    const left = readRateLimit(rejected.headers.get('ratelimit'));
     expect(left['partner']?.['r']).toBe(0);
     expect(left['key']?.['r']).toBeGreaterThan(0);
   });
 
-  it('tell the limits and what is left of them in every answer to a key, whatever the answer is', async () => {
+  it('report the limits and the remaining requests in every response to a key', async () => {
     const { apiKey } = await newBarePartner(deps);
     for (const [path, status] of [
       [list, 200],
@@ -137,7 +137,7 @@ describe('four api processes', () => {
     expect(strange.headers.get('ratelimit')).toBeNull();
   });
 
-  it('let requests through when they cannot be counted', async () => {
+  it('admit requests when they cannot be counted', async () => {
     const { apiKey } = await newBarePartner(deps);
     await withDatabase(stores, (client) => client.query('ALTER TABLE request_window RENAME TO elsewhere'));
     const answer = await ask(0, apiKey);

@@ -5,7 +5,7 @@ import { audienceClient, audiencePath } from './audience-client.ts';
 
 const limitMs = 5_000;
 
-describe('whoever waits for a record', () => {
+describe('a waiting request or stream', () => {
   let jobs: WaitingJobs;
 
   beforeAll(async () => {
@@ -15,7 +15,7 @@ describe('whoever waits for a record', () => {
 
   type Ends = { readonly stream: Promise<string>; readonly wait: Promise<number> };
 
-  /** A stream and a request that waits, both of a record that nobody works on. */
+  /** Opens a stream and a waiting request for a record that does not change. */
   async function waitFor(path: string, headers: Record<string, string>): Promise<Ends> {
     const ask = (of: string, more = {}): Promise<Response> =>
       fetch(jobs.service.url + of, { headers: { ...headers, ...more } });
@@ -24,13 +24,13 @@ describe('whoever waits for a record', () => {
     return { stream: stream.ended.then(() => stream.events.map(({ event }) => event).join(' ')), wait };
   }
 
-  /** What has ended within the limit after something was done, and how. */
+  /** The outcome of each stream and request within the limit. */
   async function within(ends: readonly Ends[]): Promise<unknown[]> {
-    const late = new Promise<'goes on'>((resolve) => setTimeout(resolve, limitMs, 'goes on'));
+    const late = new Promise<'still open'>((resolve) => setTimeout(resolve, limitMs, 'still open'));
     return Promise.all(ends.flatMap(({ stream, wait }) => [Promise.race([stream, late]), Promise.race([wait, late])]));
   }
 
-  it('is sent away when its key is revoked, and others are not', async () => {
+  it('ends when its API key is revoked, and others continue', async () => {
     const path = `/v1/marketplace/import/${await jobs.queue()}`;
     const { id, apiKey } = await jobs.partner.createKey();
     const waiting = [
@@ -38,10 +38,10 @@ describe('whoever waits for a record', () => {
       await waitFor(path, { authorization: `Bearer ${jobs.partner.apiKey}` }),
     ];
     await jobs.partner.operate('key', 'revoke', String(id), '--partner', jobs.partner.name);
-    expect(await within(waiting)).toEqual(['progress', 401, 'goes on', 'goes on']);
+    expect(await within(waiting)).toEqual(['progress', 401, 'still open', 'still open']);
   });
 
-  it("is sent away when its customer's token is revoked, and others are not", async () => {
+  it('ends when its user token is revoked, and others continue', async () => {
     const [acme, globex] = await Promise.all(['Acme', 'Globex'].map((name) => jobs.partner.createCustomer(name)));
     const waiting: Ends[] = [];
     for (const { userToken } of [acme, globex].filter((customer) => customer !== undefined)) {
@@ -51,6 +51,6 @@ describe('whoever waits for a record', () => {
       waiting.push(await waitFor(`${audiencePath}/${audienceId}`, headers));
     }
     await jobs.partner.operate('user-token', 'revoke', '--partner', jobs.partner.name, String(acme?.tokenId));
-    expect(await within(waiting)).toEqual(['progress', 401, 'goes on', 'goes on']);
+    expect(await within(waiting)).toEqual(['progress', 401, 'still open', 'still open']);
   });
 });

@@ -8,7 +8,7 @@ import { readAddresses } from '../../stack/addresses.ts';
 import { installOnce } from '../support/packed-packages.ts';
 import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 
-// The SDK as a partner has it: packed, installed in an empty folder, and run by each of the programs that it is for.
+// The SDK as partners install it: packed, installed in an empty folder, and run on each supported runtime.
 
 const examples = readExamples();
 const [main, problems] = examples;
@@ -32,7 +32,7 @@ describe('the packed SDK', () => {
     await marketplace.stop();
   });
 
-  it('has compiled code and types, and nothing of the tree', () => {
+  it('contains only compiled code and types', () => {
     const folder = join(installed.folder, 'node_modules/@inlet/sdk');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     expect(files).toEqual(expect.arrayContaining(['inlet.js', 'inlet.d.ts', 'LICENSE', 'README.md', 'package.json']));
@@ -40,31 +40,31 @@ describe('the packed SDK', () => {
     expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'generated', 'package.json', 'upload']);
   });
 
-  it('brings few packages along', () => {
+  it('installs few packages', () => {
     const packages = readdirSync(join(installed.folder, 'node_modules'), { recursive: true, encoding: 'utf8' });
     const names = packages.filter((path) => existsSync(join(installed.folder, 'node_modules', path, 'package.json')));
     expect(names.filter((path) => /^(@[^/]+\/)?[^/]+$/.test(path)).length).toBeLessThanOrEqual(8);
     expect(names.filter((path) => /^(zod|@inlet\/contract)$/.test(path))).toEqual([]);
   });
 
-  it('has types against which its examples are right, and a wrong code is not', () => {
+  it('has types that accept its examples and reject an unknown error code', () => {
     const wrong = `${problems?.code}\nif (!found.ok && found.problem.code === 'no_such_code') throw new Error();\n`;
-    const complaints = violationsOf(installed.folder, [...examples.map(({ code }) => code), wrong]);
-    expect(complaints).toEqual([expect.stringMatching(new RegExp(`^checked-${examples.length}.mts.*TS2367`))]);
+    const errors = compilerErrorsOf(installed.folder, [...examples.map(({ code }) => code), wrong]);
+    expect(errors).toEqual([expect.stringMatching(new RegExp(`^checked-${examples.length}.mts.*TS2367`))]);
   });
 
-  it('has examples', () => {
+  it('documents examples', () => {
     expect(examples.length).toBeGreaterThanOrEqual(6);
     expect(main?.prints.length).toBeGreaterThanOrEqual(4);
     expect(examples.filter(({ prints }) => prints.length === 0)).toEqual([]);
   });
 
-  it.each(examples)('does what its README says: $title', async (example) => {
+  it.each(examples)('behaves as its README shows: $title', async (example) => {
     const printed = await runExample(installed.folder, process.execPath, example);
     expect(printed.split('\n')).toEqual(expect.arrayContaining([...example.prints]));
   });
 
-  it.each(runtimes)('uploads, imports, waits and reads the refused rows on $name', async (runtime) => {
+  it.each(runtimes)('uploads, imports, waits and reads the rejected rows on $name', async (runtime) => {
     if (!main) throw new Error('no example');
     const printed = (await runExample(installed.folder, programOf(runtime), main)).split('\n');
     expect(printed.filter((line) => main.prints.includes(line))).toEqual(main.prints);
@@ -72,7 +72,7 @@ describe('the packed SDK', () => {
     expect(printed).toContain('status 2, 100 %');
   });
 
-  it.each(runtimes)('shows no key on $name', async (runtime) => {
+  it.each(runtimes)('prints no key on $name', async (runtime) => {
     const code = [
       main?.code.split('\n\n')[0],
       "import { inspect } from 'node:util';",
@@ -88,8 +88,8 @@ describe('the packed SDK', () => {
   });
 });
 
-/** What the compiler says of programs that stand in a partner's folder. */
-function violationsOf(folder: string, codes: readonly string[]): string[] {
+/** The compiler errors of programs in a partner's folder. */
+function compilerErrorsOf(folder: string, codes: readonly string[]): string[] {
   const files = codes.map((code, index) => {
     const file = `checked-${index}.mts`;
     writeFileSync(join(folder, file), code);

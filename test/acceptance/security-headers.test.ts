@@ -4,7 +4,7 @@ import { sendRaw } from '../support/raw-request.ts';
 import type { Service } from '../support/running-service.ts';
 import { joinMarketplace } from '../support/start-marketplace.ts';
 
-describe('every answer', () => {
+describe('security headers', () => {
   let partner: TestPartner;
   let api: Service;
 
@@ -17,7 +17,7 @@ describe('every answer', () => {
     expect(headers.get('x-frame-options')).toBe('DENY');
     expect(headers.get('referrer-policy')).toBe('no-referrer');
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';.*frame-ancestors 'none'/);
-    // Without TLS it would be a lie, and browsers pass over it.
+    // Without TLS the header would be wrong, and browsers ignore it.
     expect(headers.get('strict-transport-security')).toBeNull();
     for (const name of ['server', 'x-powered-by']) expect(headers.get(name)).toBeNull();
   }
@@ -32,7 +32,7 @@ describe('every answer', () => {
     ['/nowhere', 404, false],
     ['/%', 400, false],
     ['/health/live', 200, false],
-  ] as const)('may not be sniffed, framed or kept: %s with %i', async (path, status, hasKey) => {
+  ] as const)('forbid sniffing, framing and caching: %s with %i', async (path, status, hasKey) => {
     const authorization = hasKey ? { authorization: `Bearer ${partner.apiKey}` } : {};
     const answer = await fetch(api.url + path, { headers: { ...authorization } });
     expect(answer.status).toBe(status);
@@ -40,7 +40,7 @@ describe('every answer', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('may not either when there was no request', async () => {
+  it('are also sent for bytes that are not an HTTP request', async () => {
     const answer = await sendRaw(api.url, 'hello\r\n\r\n');
     expect(answer.status).toBe(400);
     expectSafe(answer.headers);
@@ -48,7 +48,7 @@ describe('every answer', () => {
   });
 
   it.each(['/docs', '/docs/start.js', '/docs/swagger-ui.css', '/openapi.json'])(
-    'keeps what its route says: %s may be kept, and draws itself',
+    'allow caching and own scripts where the route needs them: %s',
     async (path) => {
       const { headers } = await fetch(api.url + path);
       expectSafe(headers);

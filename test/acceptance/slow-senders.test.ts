@@ -8,12 +8,12 @@ import { startApi, stopProcess } from '../support/running-service.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// One second for headers, two for a request. Node looks twice a second; a busy machine may be late.
+// Timeouts: one second for headers, two for a request. Node checks twice a second; a busy machine may be late.
 const settings = { INLET_HEADERS_SECONDS: '1', INLET_REQUEST_SECONDS: '2', INLET_KEEP_ALIVE_SECONDS: '1' };
 const late = 15;
 const imports = '/v1/marketplace/import';
 
-describe('a sender that takes its time', () => {
+describe('a slow sender', () => {
   let stores: TestStores;
   let partner: TestPartner;
   let api: Awaited<ReturnType<typeof startApi>>;
@@ -31,33 +31,33 @@ describe('a sender that takes its time', () => {
   const post = (): string =>
     `POST ${imports} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${partner.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n{`;
 
-  const verdictOn = ({ text, seconds }: SlowAnswer, least: number) => ({
+  const outcomeOf = ({ text, seconds }: SlowAnswer, least: number) => ({
     isTimeout: text.startsWith('HTTP/1.1 408 Request Timeout\r\n') && text.includes('"code":"request_timeout"'),
     isEarly: seconds < least,
     isLate: seconds > late,
   });
-  const ended = { isTimeout: true, isEarly: false, isLate: false };
+  const timedOut = { isTimeout: true, isEarly: false, isLate: false };
 
-  it('of headers is ended', async () => {
+  it('is disconnected during slow headers', async () => {
     const answer = await sendSlowly(api.url, 'GET / HTTP/1.1\r\nhost: x\r\nx-slow: ');
-    expect(verdictOn(answer, 1)).toEqual(ended);
+    expect(outcomeOf(answer, 1)).toEqual(timedOut);
   });
 
-  it('of nothing at all is ended', async () => {
-    expect(verdictOn(await sendSlowly(api.url, ''), 1)).toEqual(ended);
+  it('is disconnected when it sends nothing', async () => {
+    expect(outcomeOf(await sendSlowly(api.url, ''), 1)).toEqual(timedOut);
   });
 
-  it('of a body is ended', async () => {
-    expect(verdictOn(await sendSlowly(api.url, post()), 2)).toEqual(ended);
+  it('is disconnected during a slow body', async () => {
+    expect(outcomeOf(await sendSlowly(api.url, post()), 2)).toEqual(timedOut);
   });
 
-  it('of a body that nobody wants is answered at once and ended all the same', async () => {
+  it('gets an immediate 401 for a slow body with a wrong key, and is disconnected', async () => {
     const { text, seconds } = await sendSlowly(api.url, post().replace(partner.apiKey, 'wrong'));
     expect(text).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/);
     expect(seconds).toBeLessThan(late);
   });
 
-  it('of the next request is not waited for on an open connection', async () => {
+  it('is disconnected when it sends no further request on an open connection', async () => {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
     const start = performance.now();
     socket.write('GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -66,7 +66,7 @@ describe('a sender that takes its time', () => {
     expect((performance.now() - start) / 1000).toBeLessThan(late);
   });
 
-  it('keeps nobody else from being served', async () => {
+  it('does not delay other clients', async () => {
     const slow = [
       ...Array.from({ length: 100 }, () => sendSlowly(api.url, 'GET / HTTP/1.1\r\nhost: x\r\nx-slow: ')),
       ...Array.from({ length: 100 }, () => sendSlowly(api.url, post())),
@@ -76,31 +76,31 @@ describe('a sender that takes its time', () => {
     const start = performance.now();
     const headers = { authorization: `Bearer ${partner.apiKey}` };
     expect((await fetch(api.url + imports, { headers })).status).toBe(200);
-    // Answered while they were there, not after they were ended.
+    // The response came while the slow senders were connected, not after they were disconnected.
     expect(gone).toBeLessThan(200);
     for (let number = 0; number < 4; number++) expect((await fetch(api.url + imports, { headers })).status).toBe(200);
     const seconds = (performance.now() - start) / 1000;
-    for (const answer of await Promise.all(slow)) expect(verdictOn(answer, 1)).toEqual(ended);
+    for (const answer of await Promise.all(slow)) expect(outcomeOf(answer, 1)).toEqual(timedOut);
     expect(seconds).toBeLessThan(late);
   });
 });
 
-describe('a caller that asks for much and reads nothing', () => {
-  it('takes no memory that others would need', async () => {
+describe('a client that reads no responses', () => {
+  it('does not exhaust memory', async () => {
     const stores = await createStores('one');
     const api = await startApi(stores.environment, 'unread');
     const pid = api.child.pid ?? 0;
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
     try {
-      // Once to the end, so that what is kept is there.
+      // Reads the file once completely, so that it is cached.
       expect((await (await fetch(`${api.url}/docs/swagger-ui-bundle.js`)).bytes()).length).toBeGreaterThan(1_000_000);
       const before = memoryOfProcess(pid).now;
       const request = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost:a\r\n\r\n';
       socket.pause().write(request.repeat(1_000));
-      await waitUntil('the first bytes are there', () => Promise.resolve(socket.readableLength > 0));
+      await waitUntil('the first bytes have arrived', () => Promise.resolve(socket.readableLength > 0));
       for (let number = 0; number < 20; number++) expect((await fetch(`${api.url}/health/live`)).status).toBe(200);
       const grown = (memoryOfProcess(pid).most - before) / 1024 ** 2;
-      process.stdout.write(`1,000 answers that nobody reads: ${Math.round(grown)} MiB\n`);
+      process.stdout.write(`1,000 unread responses: ${Math.round(grown)} MiB\n`);
       expect(grown).toBeLessThan(200);
     } finally {
       socket.destroy();
@@ -110,8 +110,8 @@ describe('a caller that asks for much and reads nothing', () => {
   });
 });
 
-describe('an api with as many connections as it may have', () => {
-  it('closes more of them at once, and takes new ones when others have gone', async () => {
+describe('an API at its connection limit', () => {
+  it('closes excess connections at once, and accepts new ones after others close', async () => {
     const stores = await createStores('one');
     const most = 10;
     const api = await startApi({ ...stores.environment, INLET_MAX_CONNECTIONS: String(most) }, 'connections');
@@ -128,7 +128,7 @@ describe('an api with as many connections as it may have', () => {
       await waitUntil('the connections over the limit are closed', () => Promise.resolve(closed >= most * 2));
       expect(closed).toBeLessThanOrEqual(most * 2 + 1);
       for (const socket of sockets) socket.destroy();
-      await waitUntil('the api answers again', async () => (await fetch(`${api.url}/health/live`)).ok);
+      await waitUntil('the API responds again', async () => (await fetch(`${api.url}/health/live`)).ok);
     } finally {
       for (const socket of sockets) socket.destroy();
       await stopProcess(api.child);

@@ -6,7 +6,7 @@ import { createPartner, type TestPartner } from '../support/partners.ts';
 import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 
-// One partner has data; another tries, with every operation, to see or to touch it.
+// One partner has data. Another tries to read or change it with every operation.
 
 const device = '6d92078a-8246-4ba4-ae5b-76104861e7dc';
 
@@ -31,40 +31,39 @@ describe('another partner', () => {
   afterAll(() => market.stop());
 
   it.each(['', '/errors', '/files', '/events'])(
-    "GET /v1/marketplace/import/<id>%s of another's import is a 404",
+    'GET /v1/marketplace/import/<id>%s of a foreign import returns 404',
     async (sub) => {
-      const mine = await api.request(`/v1/marketplace/import/${importLogId}${sub}`);
-      const nobodys = await api.request(`/v1/marketplace/import/999999${sub}`);
-      expect([mine.status, nobodys.status]).toEqual([404, 404]);
-      // The two answers tell nothing apart but the ids that were asked for.
-      const [one, other] = [await mine.text(), await nobodys.text()].map((text) =>
+      const foreign = await api.request(`/v1/marketplace/import/${importLogId}${sub}`);
+      const missing = await api.request(`/v1/marketplace/import/999999${sub}`);
+      expect([foreign.status, missing.status]).toEqual([404, 404]);
+      // The two responses differ only in the requested IDs.
+      const [one, other] = [await foreign.text(), await missing.text()].map((text) =>
         text.replaceAll(/"request_id":"[^"]*"/g, '').replaceAll(/\d{1,6}/g, 'N'),
       );
       expect(one).toBe(other);
     },
   );
 
-  it('GET /v1/marketplace/import lists only its own', async () => {
+  it('GET /v1/marketplace/import lists only its own data', async () => {
     expect(await api.list()).toEqual([]);
   });
 
-  it('GET /v1/marketplace/attributes lists only its own', async () => {
+  it('GET /v1/marketplace/attributes lists only its own data', async () => {
     const answer = await api.request('/v1/marketplace/attributes');
     expect(attributeListSchema.parse(await answer.json())).toEqual([]);
   });
 
-  it.each(['mine.csv', ''])(
-    'POST reads nothing in the prefix of another, whatever the path is made of (%s)',
-    async (name) => {
-      for (const path of [`../${market.partner.name}/${name}`, `/${market.partner.name}/${name}`]) {
-        expect(await api.refuse({ file_path: path, key_type: 1, compressed: false })).toMatchObject({ status: 400 });
-      }
-      const id = await api.queue({ file_path: `${market.partner.name}/mine.csv`, key_type: 1 });
-      expect((await api.waitForEnd(id)).errors?.map(({ code }) => code)).toEqual(['no_files']);
-    },
-  );
+  it.each(['mine.csv', ''])("POST cannot read another partner's prefix with any path (%s)", async (name) => {
+    for (const path of [`../${market.partner.name}/${name}`, `/${market.partner.name}/${name}`]) {
+      expect(await api.expectProblem({ file_path: path, key_type: 1, compressed: false })).toMatchObject({
+        status: 400,
+      });
+    }
+    const id = await api.queue({ file_path: `${market.partner.name}/mine.csv`, key_type: 1 });
+    expect((await api.waitForEnd(id)).errors?.map(({ code }) => code)).toEqual(['no_files']);
+  });
 
-  it("POST does not know another's attribute ids and foreign keys", async () => {
+  it("POST does not resolve another partner's attribute IDs and foreign keys", async () => {
     await intruder.createAttribute('own', 'own-key');
     for (const [key_type, key] of [
       [0, attribute],
@@ -76,7 +75,7 @@ describe('another partner', () => {
     }
   });
 
-  it("POST reads no bucket of another with the intruder's own keys, also not the shared one", async () => {
+  it("POST cannot read another bucket or the shared one with the intruder's own credentials", async () => {
     const own = await createOwnBucket();
     for (const bucket of [market.partner.bucket, (await createOwnBucket()).bucket]) {
       const log = await api.waitForEnd(
@@ -91,7 +90,7 @@ describe('another partner', () => {
     }
   });
 
-  it("DELETE does not know another's attributes", async () => {
+  it("DELETE does not resolve another partner's attributes", async () => {
     for (const body of [
       { key_type: 0, keys: [String(attribute)] },
       { key_type: 1, keys: ['secret-key'] },
@@ -101,7 +100,7 @@ describe('another partner', () => {
     }
   });
 
-  it('has changed nothing of the data with all that', async () => {
+  it('leaves the data unchanged after all attempts', async () => {
     expect(before).toEqual([`${attribute} ${device}`]);
     expect(await attributesOf(market.stores, market.partner.id)).toEqual(before);
   });

@@ -10,7 +10,7 @@ import { startProcess, stopProcess, type ServiceProcess } from '../support/runni
 import { createStores, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-describe('an api that ends TLS itself', () => {
+describe('an API that terminates TLS', () => {
   let stores: TestStores;
   let partner: TestPartner;
   let first: Certificate;
@@ -24,7 +24,7 @@ describe('an api that ends TLS itself', () => {
     first = makeCertificate();
     const tls = { INLET_TLS_CERT_FILE: first.cert, INLET_TLS_KEY_FILE: first.key, INLET_HEADERS_SECONDS: '2' };
     api = startProcess('api', { ...stores.environment, ...tls }, 'tls');
-    await waitUntil('the api listens', () => {
+    await waitUntil('the API is listening', () => {
       port = Number(/Server listening at https:\/\/127\.0\.0\.1:(\d+)/.exec(log())?.[1]);
       return Promise.resolve(port > 0);
     });
@@ -44,8 +44,8 @@ describe('an api that ends TLS itself', () => {
       request.on('error', reject);
     });
   }
-  /** What is agreed with somebody who trusts everyone. */
-  async function shake(options: ConnectionOptions = {}): Promise<{ fingerprint: string; protocol: string | null }> {
+  /** The result of a handshake with a client that skips certificate verification. */
+  async function handshake(options: ConnectionOptions = {}): Promise<{ fingerprint: string; protocol: string | null }> {
     const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options });
     try {
       await once(socket, 'secureConnect');
@@ -58,62 +58,65 @@ describe('an api that ends TLS itself', () => {
     }
   }
 
-  it('answers over it with its certificate, and tells browsers to stay with it', async () => {
+  it('serves HTTPS with its certificate and sends Strict-Transport-Security', async () => {
     const answer = await ask('/v1/marketplace/import', first.pem);
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['strict-transport-security']).toBe('max-age=31536000');
     expect((await ask('/health/ready', first.pem)).statusCode).toBe(200);
   });
 
-  it('speaks TLS 1.2 and 1.3, and nothing older', async () => {
-    expect((await shake()).protocol).toBe('TLSv1.3');
-    expect((await shake({ maxVersion: 'TLSv1.2' })).protocol).toBe('TLSv1.2');
-    // With all that this client could do: it is the server that refuses.
+  it('supports TLS 1.2 and 1.3 and nothing older', async () => {
+    expect((await handshake()).protocol).toBe('TLSv1.3');
+    expect((await handshake({ maxVersion: 'TLSv1.2' })).protocol).toBe('TLSv1.2');
+    // This client allows every old cipher, so that the failure comes from the server.
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' } as const;
-    await expect(shake(old)).rejects.toThrow(/alert protocol version|EPROTO|ECONNRESET|disconnected/);
+    await expect(handshake(old)).rejects.toThrow(/alert protocol version|EPROTO|ECONNRESET|disconnected/);
   });
 
-  it('does not speak without it', async () => {
+  it('does not serve plain HTTP', async () => {
     await expect(fetch(`http://127.0.0.1:${port}/health/live`)).rejects.toThrow('fetch failed');
   });
 
-  it('uses a new certificate at SIGHUP, without a stop', async () => {
+  it('loads a new certificate on SIGHUP without downtime', async () => {
     const second = makeCertificate();
     replaceCertificate(first, second);
     api.child.kill('SIGHUP');
-    await waitUntil('the certificate is the new one', async () => (await shake()).fingerprint === second.fingerprint);
+    await waitUntil(
+      'the new certificate is in use',
+      async () => (await handshake()).fingerprint === second.fingerprint,
+    );
     expect((await ask('/v1/marketplace/import', second.pem)).statusCode).toBe(200);
   });
 
-  it('uses a new certificate when the files change', async () => {
+  it('loads a new certificate when the files change', async () => {
     const third = makeCertificate();
-    const before = (await shake()).fingerprint;
+    const before = (await handshake()).fingerprint;
     replaceCertificate(first, third);
-    await waitUntil('the certificate is another', async () => (await shake()).fingerprint !== before);
-    expect((await shake()).fingerprint).toBe(third.fingerprint);
+    await waitUntil('the certificate has changed', async () => (await handshake()).fingerprint !== before);
+    expect((await handshake()).fingerprint).toBe(third.fingerprint);
   });
 
-  it('stays with the one before when the new one cannot be used', async () => {
-    const before = (await shake()).fingerprint;
-    // Between the two renames above it may have complained already.
-    const complaints = (): number => log().split('the new certificate cannot be used').length;
-    const complaintsBefore = complaints();
+  it('keeps the previous certificate when the new one is invalid', async () => {
+    const before = (await handshake()).fingerprint;
+    // The two renames in the previous test may already have logged a warning.
+    const warnings = (): number => log().split('the new certificate cannot be used').length;
+    const warningsBefore = warnings();
     writeFileSync(first.cert, 'half a certi');
     api.child.kill('SIGHUP');
-    await waitUntil('it complains', () => Promise.resolve(complaints() > complaintsBefore));
-    expect((await shake()).fingerprint).toBe(before);
+    await waitUntil('a warning is logged', () => Promise.resolve(warnings() > warningsBefore));
+    expect((await handshake()).fingerprint).toBe(before);
   });
 
-  it('does not start with a certificate alone, or with a key of another', async () => {
+  it('does not start with only a certificate or with a mismatched key', async () => {
     const [one, other] = [makeCertificate(), makeCertificate()];
-    for (const [settings, complaint] of [
+    for (const [settings, message] of [
       [{ INLET_TLS_CERT_FILE: one.cert }, 'needed together'],
       [{ INLET_TLS_CERT_FILE: one.cert, INLET_TLS_KEY_FILE: other.key }, 'key values mismatch'],
     ] as const) {
       const failing = startProcess('api', { ...stores.environment, ...settings }, 'tls-wrong');
       await once(failing.child, 'exit');
       expect(failing.child.exitCode).not.toBe(0);
-      expect(readFileSync(failing.logFile, 'utf8')).toContain(complaint);
+      expect(readFileSync(failing.logFile, 'utf8')).toContain(message);
     }
   });
 });

@@ -7,7 +7,7 @@ import { createStores, type TestStores } from '../support/stores.ts';
 const list = '/v1/marketplace/import';
 const most = 5;
 
-describe('a stranger who tries keys', () => {
+describe('a client that tries wrong keys', () => {
   let stores: TestStores;
   let known: TestPartner;
   let unknown: TestPartner;
@@ -33,24 +33,24 @@ describe('a stranger who tries keys', () => {
   }
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-  it('has to wait after some of them, and locks nobody out whose key is known', async () => {
+  it('is throttled after a few attempts, while recently used valid keys still work', async () => {
     await withApi({}, async (ask) => {
       expect((await ask(bearer(known.apiKey))).status).toBe(200);
       for (let number = 0; number < most; number++) expect((await ask(bearer(`wrong-${number}`))).status).toBe(401);
-      const refused = await ask(bearer('wrong-again'));
-      expect(refused.status).toBe(429);
-      expect(await refused.json()).toMatchObject({ code: 'too_many_requests' });
-      const seconds = Number(refused.headers.get('retry-after'));
+      const rejected = await ask(bearer('wrong-again'));
+      expect(rejected.status).toBe(429);
+      expect(await rejected.json()).toMatchObject({ code: 'too_many_requests' });
+      const seconds = Number(rejected.headers.get('retry-after'));
       expect(seconds).toBeGreaterThan(0);
-      expect(readRateLimit(refused.headers.get('ratelimit'))).toEqual({ 'wrong-keys': { r: 0, t: seconds } });
-      // Even the right one: it must not be told from the wrong ones now.
+      expect(readRateLimit(rejected.headers.get('ratelimit'))).toEqual({ 'wrong-keys': { r: 0, t: seconds } });
+      // Even a valid key is throttled, because it must be indistinguishable from wrong ones.
       expect((await ask(bearer(unknown.apiKey))).status).toBe(429);
       expect((await ask(bearer(known.apiKey))).status).toBe(200);
       expect((await ask({})).status).toBe(401);
     });
   });
 
-  it('gets no more tries by naming other addresses', async () => {
+  it('gets no more attempts by forging X-Forwarded-For', async () => {
     await withApi({}, async (ask) => {
       const statuses: number[] = [];
       for (let number = 0; number <= most; number++) {
@@ -61,10 +61,10 @@ describe('a stranger who tries keys', () => {
     });
   });
 
-  it('behind a proxy that is trusted is counted by its own address, and not by one that it made up', async () => {
+  it('is counted by its real address behind a trusted proxy, not by a forged one', async () => {
     await withApi({ INLET_TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8' }, async (ask) => {
       const from = (address: string) => ({ ...bearer('wrong'), 'x-forwarded-for': address });
-      // The proxies added the last two; what stands before them the caller wrote itself.
+      // The proxies added the last two addresses. The caller wrote the ones before them.
       for (let number = 0; number < most; number++) {
         expect((await ask(from(`198.51.100.${number}, 203.0.113.7, 10.0.0.1`))).status).toBe(401);
       }

@@ -33,10 +33,10 @@ const headerText = fc.string({
     .map((code) => String.fromCodePoint(code)),
 });
 
-/** What readers of headers look for. Said over and over, it takes a reader long that goes back and begins again. */
+/** The tokens that header parsers search for. Many repetitions slow down a parser that backtracks. */
 const marks = [' ', '\t', ',', ';', '=', '.', '*', '/', '"', '\\', '\\"', '""', '"x",', ', ', ' ;', '\xff'];
 const pieces = [...marks, 'a', '1', 'wait', 'wait=', 'wait=1', 'q=', 'q=0.1', 'text/csv', 'W/'];
-/** Beside the key and the rest there must be room for it in the headers: those may have 16 KiB together. */
+/** Leaves room for the key and other headers: together they may have 16 KiB. */
 const longest = 12_000;
 function repeated(times: number): fc.Arbitrary<string> {
   const few = fc.integer({ min: 1, max: 3 });
@@ -51,13 +51,13 @@ function repeated(times: number): fc.Arbitrary<string> {
 }
 const odd = fc.oneof(headerText, repeated(10));
 
-/** A second at most: what is open here stays open. Of the pieces only 1 makes a number after `wait=`. */
+/** At most one second, because open jobs never end here. Only the piece 1 forms a number after `wait=`. */
 const isShortWait = (prefer: string): boolean => !/wait[ \t]*=[ \t]*"?1\d/i.test(prefer);
 
-/** Not all of these are waits that the service can read. */
+/** Also true for some values that the service cannot parse. */
 export const mayWait = ({ prefer = '' }: Readonly<Record<string, string>>): boolean => /wait/i.test(prefer);
 
-/** One that is read by the service, and long. */
+/** A long value of a header that the service parses. */
 const longHeader = fc
   .tuple(
     fc.constantFrom('x-user-token', 'accept', 'idempotency-key', 'if-none-match', 'prefer', 'last-event-id'),
@@ -96,7 +96,7 @@ export function arbitraryHeaders(secrets: Secrets): fc.Arbitrary<Record<string, 
       accept: fc.oneof(fc.constantFrom(...accepts), odd),
       'content-encoding': fc.constantFrom('gzip', 'br', 'identity', 'nonsense'),
       'x-request-id': headerText,
-      // A few, so that some come again.
+      // Few values, so that some repeat.
       'idempotency-key': fc.oneof(fc.constantFrom('a', 'b', 'c'), odd),
       'x-http-method-override': fc.constantFrom('DELETE', 'GET'),
       expect: fc.constantFrom('100-continue', 'miracles'),

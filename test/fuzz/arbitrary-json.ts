@@ -31,7 +31,7 @@ const text = fc.oneof(
   fc.integer({ min: 100, max: 3000 }).map((length) => 'x'.repeat(length)),
 );
 
-/** Something of the shape that a schema of the document asks for; not always valid, since patterns are passed over. */
+/** A value of the shape that a schema requires. It is not always valid, because patterns are ignored. */
 export function arbitraryOf(document: OpenApi, schema: unknown): fc.Arbitrary<unknown> {
   const {
     $ref,

@@ -4,7 +4,7 @@ import { arbitraryBody } from './arbitrary-body.ts';
 import { arbitraryHeaders, type Secrets } from './arbitrary-headers.ts';
 import type { FuzzedRequest } from './fuzzed-request.ts';
 
-/** Stands for the id of what the sequence made last. */
+/** Placeholder for the ID that the sequence created last. */
 export const madeBefore = '~made~';
 
 const oddId = fc.oneof(
@@ -87,7 +87,7 @@ function arbitraryPath(operation: DescribedOperation): fc.Arbitrary<string> {
     });
 }
 
-/** A request to one of the operations of the document, changed in one or several ways. */
+/** A request to a documented operation with one or several mutations. */
 export function arbitraryRequest(
   document: OpenApi,
   operations: readonly DescribedOperation[],

@@ -7,11 +7,11 @@ import type { FuzzedRequest } from './fuzzed-request.ts';
 
 export type ResponseChecker = {
   readonly operationOf: (request: FuzzedRequest) => DescribedOperation | undefined;
-  /** What is wrong with an answer; empty when nothing is. */
-  readonly judge: (request: FuzzedRequest, answer: Answer) => string[];
+  /** The violations of the document by a response; empty if there are none. */
+  readonly findViolations: (request: FuzzedRequest, answer: Answer) => string[];
 };
 
-/** What Fastify answers without any operation: broken addresses, unknown ones, other methods. */
+/** Statuses without an operation: malformed paths, unknown paths, unsupported methods. */
 const withoutOperation: ReadonlySet<number> = new Set([400, 404, 405, 413, 415]);
 const notReadySchema = z.looseObject({ code: z.literal('report_not_ready') });
 
@@ -28,28 +28,28 @@ export function responseChecker(document: OpenApi): ResponseChecker {
     return operations.find(({ operation, pattern }) => operation.method === method && pattern.test(plain))?.operation;
   };
 
-  /** A body that the document refuses must not be taken. */
-  function takenWrongly(operation: DescribedOperation, { body }: FuzzedRequest, { status }: Answer): string[] {
+  /** The service must not accept a body that the document forbids. */
+  function wronglyAccepted(operation: DescribedOperation, { body }: FuzzedRequest, { status }: Answer): string[] {
     if (status >= 300 || !operation.requestBody || !body || body.length === 0) return [];
-    // A byte-order mark is passed over.
+    // TextDecoder removes a byte-order mark, as the service does.
     const value: unknown = JSON.parse(new TextDecoder().decode(body));
     const place = `${operation.place}/requestBody/content/application~1json/schema`;
-    return complaintsOf(place, withTrimmedName(value)).map((complaint) => `the body was taken: ${complaint}`);
+    return complaintsOf(place, withTrimmedName(value)).map((violation) => `the body was accepted: ${violation}`);
   }
 
   return {
     operationOf,
-    judge: (request, answer) => {
+    findViolations: (request, answer) => {
       if (request.method === 'HEAD')
         return answer.status >= 500 || answer.text !== '' ? [`HEAD: ${answer.status}`] : [];
       if (answer.status >= 500 && !notReadySchema.safeParse(parse(answer.text)).success) {
         return [`${answer.status}: ${answer.text}`];
       }
       const operation = operationOf(request);
-      if (operation) return [...check(operation, answer), ...takenWrongly(operation, request, answer)];
+      if (operation) return [...check(operation, answer), ...wronglyAccepted(operation, request, answer)];
       return withoutOperation.has(answer.status) && problemSchema.strict().safeParse(parse(answer.text)).success
         ? []
-        : [`no operation, and no problem: ${answer.status} ${answer.text}`];
+        : [`no operation and no problem: ${answer.status} ${answer.text}`];
     },
   };
 }
@@ -71,7 +71,7 @@ export function parse(text: string): unknown {
   }
 }
 
-/** The service trims names before it looks at them; a JSON schema cannot say so. */
+/** The service trims names before validation, which a JSON schema cannot express. */
 function withTrimmedName(value: unknown): unknown {
   const named = z.looseObject({ name: z.string() }).safeParse(value);
   return named.success ? { ...named.data, name: named.data.name.trim() } : value;

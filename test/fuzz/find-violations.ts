@@ -1,23 +1,23 @@
 import type { Figures, Wanted } from './fuzz.ts';
 
-/** Some tens of MB come and go: the heap is not always as empty when it is looked at. */
+/** In MB. Samples vary by some tens of MB, depending on the last garbage collection. */
 const mostGrowth = 100;
 
-/** Whether memory stays about as it was after the first tenth, when code is compiled and caches are full. */
+/** Compares with the first tenth of the run, when code is compiled and caches are full. */
 export function isFlat([early, ...later]: readonly number[]): boolean {
   const late = later.at(-1);
   return early !== undefined && late !== undefined && late - early < mostGrowth;
 }
 
-/** What is wrong with a run; empty when nothing is. */
+/** The violations of a run; empty if there are none. */
 export function violationsOf(
   { failures, requests, seconds, megabytes }: Figures,
   wanted: Wanted,
   isRunning: boolean,
 ): string[] {
-  // Each says nothing about what comes after it.
+  // The first violation makes the later checks meaningless.
   if (failures.length > 0) return [...failures];
-  if (!isRunning) return ['the api does not run any more'];
+  if (!isRunning) return ['the API is no longer running'];
   if (requests < wanted.requests) return [`${requests} of ${wanted.requests} requests in ${seconds} s`];
   return isFlat(megabytes) ? [] : [`memory is not flat: ${megabytes.join(', ')} MB`];
 }

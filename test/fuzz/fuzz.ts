@@ -13,35 +13,35 @@ export type Figures = {
   readonly requests: number;
   readonly seconds: number;
   readonly statuses: Readonly<Record<string, number>>;
-  /** How many requests each operation got, and how many of them were answered with success. */
+  /** The number of requests per operation, and how many of them succeeded. */
   readonly operations: Readonly<Record<string, { asked: number; done: number }>>;
-  /** What the process has in memory after each tenth of the requests that were wanted, and at the end. */
+  /** The memory of the process after each tenth of the requests and at the end. */
   readonly megabytes: readonly number[];
-  /** The longest time until an answer that was not asked to wait. */
+  /** The slowest response to a request that does not ask to wait. */
   readonly slowestSeconds: number;
-  /** At most one for each of the tasks that ask. */
+  /** At most one per task. */
   readonly failures: readonly string[];
 };
 
-/** Until there were so many requests, or the time is up. */
+/** The run ends after this many requests or seconds. */
 export type Wanted = { readonly requests: number; readonly seconds: number; readonly seed: number };
 
 type Target = { readonly url: string; readonly pid: number; readonly secrets: Secrets };
 
-/** So many ask at once; each in sequences, one request after the other. */
+/** Concurrent tasks. Each sends sequences of requests, one after the other. */
 const tasks = 8;
 const sequencesAtOnce = 5;
-/** For an answer that was not asked to wait. Machines are busy, and a key that is in use makes the next one wait for 2 s. */
+/** For a request that does not ask to wait. Allows for busy machines and for the 2 s wait on an idempotency key in use. */
 const longestSeconds = 10;
 const madeSchema = z.union([
   z.object({ import_log_id: z.int() }).transform(({ import_log_id }) => import_log_id),
   z.object({ audience_id: z.int() }).transform(({ audience_id }) => audience_id),
 ]);
 
-/** Random requests made from the OpenAPI document; every answer must be as the document says. */
+/** Sends random requests made from the OpenAPI document and validates every response against it. */
 export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promise<Figures> {
   const document = parseOpenApi(readOpenApiText());
-  const { judge, operationOf } = responseChecker(document);
+  const { findViolations, operationOf } = responseChecker(document);
   const operations = operationsOf(document);
   const counted: Record<string, { asked: number; done: number }> = {};
   for (const { operationId } of operations) counted[operationId] = { asked: 0, done: 0 };
@@ -52,7 +52,7 @@ export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promi
   let slowestSeconds = 0;
   const aTenth = Math.ceil(wanted.requests / 10);
   const megabytes: number[] = [];
-  const look = (): void => void megabytes.push(Math.round(memoryOfProcess(pid).now / 1e6));
+  const sampleMemory = (): void => void megabytes.push(Math.round(memoryOfProcess(pid).now / 1e6));
 
   const count = (request: FuzzedRequest, { status }: Answer): void => {
     requests += 1;
@@ -60,7 +60,7 @@ export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promi
     const entry = counted[operationOf(request)?.operationId ?? ''];
     if (entry) entry.asked += 1;
     if (entry && status < 300) entry.done += 1;
-    if (requests % aTenth === 0) look();
+    if (requests % aTenth === 0) sampleMemory();
   };
 
   const hasMore = (): boolean => requests < wanted.requests && Date.now() - start < wanted.seconds * 1000;
@@ -77,9 +77,9 @@ export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promi
         const seconds = mayWait(request.headers) ? 0 : (Date.now() - asked) / 1000;
         slowestSeconds = Math.max(slowestSeconds, seconds);
         count(request, answer);
-        const complaints = judge(request, answer);
-        if (seconds > longestSeconds) complaints.push(`answered after ${seconds} s`);
-        if (complaints.length > 0) throw new Error(`${shown(request)}: ${complaints.join('; ')}`);
+        const violations = findViolations(request, answer);
+        if (seconds > longestSeconds) violations.push(`responded after ${seconds} s`);
+        if (violations.length > 0) throw new Error(`${shown(request)}: ${violations.join('; ')}`);
         made = String(madeSchema.safeParse(parse(answer.text)).data ?? made);
       }
     });
@@ -93,8 +93,8 @@ export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promi
   }
 
   await Promise.all(Array.from({ length: tasks }, (_, task) => runTask(task)));
-  // After a failure the process may be gone.
-  if (failures.length === 0) look();
+  // After a failure the process may have exited.
+  if (failures.length === 0) sampleMemory();
   return {
     seed: wanted.seed,
     requests,
@@ -107,7 +107,7 @@ export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promi
   };
 }
 
-/** Without its headers: they hold keys. */
+/** Omits the headers, because they contain keys. */
 function shown({ method, path, body }: FuzzedRequest): string {
   return `${method} ${path} ${body ? Buffer.from(body).toString('latin1').slice(0, 300) : 'without a body'}`;
 }

@@ -8,7 +8,7 @@ export type FuzzedRequest = {
   readonly body: Uint8Array | null;
 };
 
-/** As it is, on connections that stay open. Not by fetch, which tidies requests up. */
+/** Sends requests unchanged on keep-alive connections. Does not use fetch, which normalizes requests. */
 export function fuzzClient(url: string): {
   readonly ask: (request: FuzzedRequest) => Promise<Answer>;
   readonly close: () => void;
@@ -18,7 +18,7 @@ export function fuzzClient(url: string): {
   return {
     ask: ({ method, path, headers, body }) =>
       new Promise((resolve, reject) => {
-        // Node sends the body of a GET without its length, and it would be taken for the next request.
+        // Node sends the body of a GET without its length, and the server would parse it as the next request.
         const length = body ? { 'content-length': String(body.length) } : {};
         const options = { agent, hostname, port, method, path, headers: { ...headers, ...length }, timeout: 30_000 };
         const outgoing = send(options, (incoming) => {
@@ -35,7 +35,7 @@ export function fuzzClient(url: string): {
           incoming.on('data', (part: Buffer) => {
             parts.push(part);
             if (!isStream) return;
-            // The beginning is enough: it may last for minutes.
+            // The first bytes are enough, because the stream may last for minutes.
             end();
             incoming.destroy();
           });

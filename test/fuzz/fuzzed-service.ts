@@ -13,12 +13,12 @@ export type FuzzedService = {
 };
 
 /**
- * A heap that is small enough for a leak to show: by default it may grow to gigabytes before it is looked through. The room
- * for what is new stays as it is by default: it would shrink along, and looking through it take half of the processor.
+ * A heap small enough to reveal a leak: by default it may grow to gigabytes before a full garbage collection. The young
+ * generation keeps its default size. Otherwise it would shrink too, and its collection would use half of the CPU.
  */
 const settings = { INLET_LOG_LEVEL: 'info', NODE_OPTIONS: '--max-old-space-size=96 --max-semi-space-size=16' };
 
-/** An api with a little of everything in its stores. The worker is gone: what is asked for stays open, up to the limit. */
+/** An API with some data of every kind. The worker is stopped, so that submitted jobs stay open, up to the limit. */
 export async function startFuzzedService(): Promise<FuzzedService> {
   const { service, api, audiences, partner, stop, ...rest } = await startAudiences('fuzz', settings);
   await makeExampleWorld({ service, api, partner, stop, ...rest });
@@ -30,7 +30,7 @@ export async function startFuzzedService(): Promise<FuzzedService> {
   for (const { audience_id } of await audiences.list()) await audiences.settled(audience_id);
   await stopProcess(service.worker);
   const { pid } = service.api;
-  if (pid === undefined) throw new Error('the api does not run');
+  if (pid === undefined) throw new Error('the API is not running');
   return {
     url: service.url,
     pid,

@@ -4,8 +4,8 @@ import { violationsOf } from './find-violations.ts';
 import { fuzz } from './fuzz.ts';
 import { startFuzzedService } from './fuzzed-service.ts';
 
-// Random requests against a real api, made from the OpenAPI document. The same seed makes the same requests; which id an
-// answer brings, and what else is asked at the time, is up to the machine.
+// Sends random requests made from the OpenAPI document to a real API. The same seed makes the same requests, except for
+// IDs from responses. Concurrency depends on the machine.
 
 const usage = 'npm run fuzz -- [--requests 20000] [--seed N] [--seconds 3600]';
 const { values } = parseArgs({
@@ -21,7 +21,7 @@ if (!(wanted.requests > 0 && wanted.seconds > 0 && Number.isSafeInteger(wanted.s
 await setup();
 const service = await startFuzzedService();
 const figures = await fuzz(service, wanted);
-const complaints = violationsOf(figures, wanted, service.isRunning());
-process.stdout.write(`${JSON.stringify({ ...figures, complaints }, null, 2)}\n`);
+const violations = violationsOf(figures, wanted, service.isRunning());
+process.stdout.write(`${JSON.stringify({ ...figures, violations }, null, 2)}\n`);
 await service.stop();
-process.exitCode = complaints.length === 0 ? 0 : 1;
+process.exitCode = violations.length === 0 ? 0 : 1;
