@@ -1,5 +1,5 @@
 import { memoryOfProcess } from '../test/support/memory.ts';
-import { selectOnShards, commandOnShards } from '../test/support/below-the-api.ts';
+import { commandOnShards, selectOnShards } from '../test/support/shard-tables.ts';
 import type { Running } from './service.ts';
 
 const mebibyte = 1024 ** 2;

@@ -1,6 +1,6 @@
-import { commandOnShards, selectOnShards } from '../test/support/below-the-api.ts';
+import { commandOnShards, selectOnShards } from '../test/support/shard-tables.ts';
 import { waitUntil } from '../test/support/wait-until.ts';
-import { deviceSql, type Numbers } from './files.ts';
+import { type Numbers, deviceSql } from './files.ts';
 import type { Running } from './service.ts';
 
 /** Merges the known devices into one part per shard, as in a settled warehouse. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rows } from '../support/file-rows.ts';
-import { selectOnShards } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
-import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
+import { rows } from '../support/file-rows.ts';
+import { selectOnShards } from '../support/shard-tables.ts';
+import { type Audiences, joinAudiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';
-import { audiencePath, type AudienceDetails } from './audience-client.ts';
+import { type AudienceDetails, audiencePath } from './audience-client.ts';
 
 describe('appending files to an audience', () => {
   let market: Audiences;

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
-import { commandOnShards, selectOnShards } from '../support/below-the-api.ts';
 import { createPartner } from '../support/partners.ts';
-import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
+import { type Marketplace, joinMarketplace } from '../support/start-marketplace.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { audienceClient, type AudienceClient } from './audience-client.ts';
+import { type AudienceClient, audienceClient } from './audience-client.ts';
 
 const nothing = { status: 2, uploaded_devices: 0, unique_devices: 0, matched_devices: 0, file: [] };
 const tries = 100;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rows } from '../support/file-rows.ts';
-import { selectOnShards } from '../support/below-the-api.ts';
-import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
+import { selectOnShards } from '../support/shard-tables.ts';
+import { type Audiences, joinAudiences } from '../support/start-audiences.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { audiencePath } from './audience-client.ts';

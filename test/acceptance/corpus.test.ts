@@ -2,19 +2,19 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ImportLogRecord } from '../../src/adapters/http/records/import-log.ts';
 import { z } from 'zod';
+import type { ImportLogRecord } from '../../src/adapters/http/records/import-log.ts';
 import type { CorpusFile } from '../corpus/corpus-file.ts';
 import { corpusFiles } from '../corpus/corpus-files.ts';
 import { corpusAttributes, goodRows } from '../corpus/lines.ts';
-import { selectOnShards } from '../support/below-the-api.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
 import { runInlet } from '../support/run-inlet.ts';
 import type { Service } from '../support/running-service.ts';
+import { selectOnShards } from '../support/shard-tables.ts';
 import { sharedService } from '../support/shared-service.ts';
-import { withDatabase, type TestStores } from '../support/stores.ts';
+import { type TestStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { apiClient, type ApiClient } from './api-client.ts';
+import { type ApiClient, apiClient } from './api-client.ts';
 
 /** The output of `inlet check --json`. */
 const checkedSchema = z.object({

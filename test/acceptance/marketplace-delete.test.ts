@@ -1,11 +1,11 @@
-import { problemSchema } from '../../src/adapters/http/records/problem.ts';
-import { queuedSchema } from '../../src/adapters/http/records/import-log.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { selectOnShards } from '../support/below-the-api.ts';
-import { createPartner } from '../support/partners.ts';
-import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
-import { readProblem } from './api-client.ts';
+import { queuedSchema } from '../../src/adapters/http/records/import-log.ts';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { device } from '../support/device-id.ts';
+import { createPartner } from '../support/partners.ts';
+import { selectOnShards } from '../support/shard-tables.ts';
+import { type Marketplace, joinMarketplace } from '../support/start-marketplace.ts';
+import { readProblem } from './api-client.ts';
 
 const path = '/v1/marketplace/import';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
-import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { device } from '../support/device-id.ts';
+import { attributesOf, selectOnShards } from '../support/shard-tables.ts';
+import { type Marketplace, joinMarketplace } from '../support/start-marketplace.ts';
 
 describe('row operations in files', () => {
   let market: Marketplace;

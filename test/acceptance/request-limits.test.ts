@@ -1,11 +1,11 @@
-import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addApiKey } from '../support/more-keys.ts';
+import { problemSchema } from '../../src/adapters/http/records/problem.ts';
+import { addApiKey } from '../support/add-api-key.ts';
 import { readRateLimit } from '../support/rate-limit.ts';
 import { startApi, stopProcess } from '../support/running-service.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
-import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 const list = '/v1/marketplace/import';
 const mostPerKey = 300;

@@ -1,10 +1,10 @@
-import { attributeListSchema } from '../../src/adapters/http/routes/list-attributes.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attributesOf } from '../support/below-the-api.ts';
+import { attributeListSchema } from '../../src/adapters/http/routes/list-attributes.ts';
 import { createOwnBucket } from '../support/own-bucket.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
-import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
-import { apiClient, type ApiClient } from './api-client.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
+import { attributesOf } from '../support/shard-tables.ts';
+import { type Marketplace, joinMarketplace } from '../support/start-marketplace.ts';
+import { type ApiClient, apiClient } from './api-client.ts';
 
 // One partner has data. Another tries to read or change it with every operation.
 

@@ -6,7 +6,7 @@ import { defaultLimits } from '../../src/domain/limits.ts';
 import type { Load, LoadStage } from '../../src/ports/load-stage.ts';
 import type { AudienceWarehouse } from '../../src/ports/warehouse.ts';
 import { device } from '../support/device-id.ts';
-import { placesOnTopologies } from '../support/stage-places.ts';
+import { placesOnTopologies } from '../support/staging-places.ts';
 import { asTheyCome, memberLoad, streamedFile, wholeFile } from '../support/staging.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';

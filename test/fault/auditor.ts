@@ -1,8 +1,7 @@
-import type { TestStores } from '../support/stores.ts';
-import { withDatabase } from '../support/stores.ts';
-import { attributesOf, selectOnShards } from '../support/below-the-api.ts';
 import { devicesOf } from '../support/audience-model.ts';
-import { stagedLoads } from '../support/stage-places.ts';
+import { attributesOf, selectOnShards } from '../support/shard-tables.ts';
+import { stagedLoads } from '../support/staging-places.ts';
+import { type TestStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { Expected, ImportEnd } from './fault-partner.ts';
 import { knownMembers } from './known-devices.ts';

@@ -4,13 +4,13 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inletOutput } from '../support/run-inlet.ts';
 import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
-import { stagedLoads } from '../support/stage-places.ts';
+import { stagedLoads } from '../support/staging-places.ts';
 import { withDatabase } from '../support/stores.ts';
 import { audit, waitForCleanAudit } from './auditor.ts';
 import { backUpWhileLoading } from './back-up-while-loading.ts';
 import { type FreshServers, startFreshServers } from './fresh-servers.ts';
 import type { RecordingPartner } from './partner-history.ts';
-import { submitOneOfEach, stagingTableBytes } from './submit-one-of-each.ts';
+import { stagingTableBytes, submitOneOfEach } from './submit-one-of-each.ts';
 
 // Runs the commands of docs/backup.md: a backup while partners submit requests and workers load files, and a restore into
 // new, empty servers.

@@ -1,5 +1,5 @@
-import { makeKnown } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
+import { makeKnown } from '../support/shard-tables.ts';
 import type { TestStores } from '../support/stores.ts';
 
 /** The first device used in audiences. Imports use smaller numbers, so the set of known devices stays constant. */

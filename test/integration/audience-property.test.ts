@@ -23,12 +23,12 @@ import {
   knownDevices,
 } from '../support/audience-scripts.ts';
 import { assertInLanes, campaignSeed, runsOf } from '../support/campaign.ts';
-import { makeKnown, selectOnShards } from '../support/below-the-api.ts';
 import { topologies } from '../support/environment.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { type Service, startService } from '../support/running-service.ts';
+import { makeKnown, selectOnShards } from '../support/shard-tables.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { places, stagedLoads } from '../support/stage-places.ts';
+import { places, stagedLoads } from '../support/staging-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';

@@ -8,10 +8,10 @@ import { finishImport, prepareImport } from '../../src/usecases/lane/import-job.
 import { publishLoads } from '../../src/usecases/lane/publish-loads.ts';
 import { loadBatch } from '../../src/usecases/load/load-batch.ts';
 import { stageBatch } from '../../src/usecases/load/stage-batch.ts';
-import { attributesOf } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
+import { attributesOf } from '../support/shard-tables.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { stagedLoads } from '../support/stage-places.ts';
+import { stagedLoads } from '../support/staging-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 

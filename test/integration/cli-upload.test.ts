@@ -6,7 +6,7 @@ import {
   type MultipartUpload,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -18,10 +18,10 @@ import { z } from 'zod';
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { readAddresses } from '../../stack/addresses.ts';
-import { startMeddlingProxy, type Meddling } from '../support/meddling-proxy.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
+import { type ProxyFault, startFaultyProxy } from '../support/faulty-proxy.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
 import type { Ran } from '../support/run-inlet.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 // `inlet upload` against the real storage. A proxy between them triggers the kill.
@@ -42,7 +42,7 @@ describe('inlet upload', () => {
   let proxy: { readonly url: string; readonly close: () => Promise<void> };
   /** The parts and whole files that were sent since the test started. */
   let sent: string[] = [];
-  let decide: (count: number) => Meddling = () => 'pass';
+  let decide: (count: number) => ProxyFault = () => 'pass';
 
   beforeAll(async () => {
     stores = await createStores('one');
@@ -50,7 +50,7 @@ describe('inlet upload', () => {
     const secretAccessKey = new Secret(providerSecretAccessKey);
     owner = connectS3({ endpoint, region, accessKeyId: providerAccessKeyId, secretAccessKey });
     folder = await mkdtemp(join(tmpdir(), 'inlet-cli-upload-'));
-    proxy = await startMeddlingProxy(endpoint, ({ method, url = '' }) => {
+    proxy = await startFaultyProxy(endpoint, ({ method, url = '' }) => {
       if (method !== 'PUT') return 'pass';
       sent.push(/partNumber=(\d+)/.exec(url)?.[1] ?? 'whole');
       return decide(sent.length);

@@ -1,16 +1,16 @@
-import { type CompositionRecord, compositionSchema } from '../../src/adapters/http/routes/get-composition.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '../../src/adapters/http/api.ts';
+import { type CompositionRecord, compositionSchema } from '../../src/adapters/http/routes/get-composition.ts';
 import { buildApi } from '../../src/adapters/http/server.ts';
 import { reportKey } from '../../src/adapters/vault/keys.ts';
 import { createLogger } from '../../src/entry/logging.ts';
-import { wireAll } from '../support/wired.ts';
 import { deviceOfNumber, insertAudience, insertByNumbers } from '../support/audience-tables.ts';
-import { commandOnShards, selectOnShards } from '../support/below-the-api.ts';
 import { type BruteCounts, type BruteSplit, countByBruteForce } from '../support/brute-force-composition.ts';
 import { configFor } from '../support/environment.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
+import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { wireAll } from '../support/wired.ts';
 
 /** At scale 20: an audience of a million devices, five million known devices and 26 million attribute rows. */
 const scale = 1;

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import { keyType, pathType } from '../../src/domain/import-log.ts';
 import { createLogger } from '../../src/entry/logging.ts';
-import { wireAll } from '../support/wired.ts';
 import { type LaneStep, isTakenOver } from '../../src/ports/lane-store.ts';
 import type { FileOutcome } from '../../src/ports/load-stage.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
@@ -13,11 +12,12 @@ import { prepareImport } from '../../src/usecases/lane/import-job.ts';
 import { publishLoads } from '../../src/usecases/lane/publish-loads.ts';
 import { abandonBatch, loadBatch } from '../../src/usecases/load/load-batch.ts';
 import { stageBatch } from '../../src/usecases/load/stage-batch.ts';
-import { attributesOf } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
-import { places, stagedLoads } from '../support/stage-places.ts';
+import { attributesOf } from '../support/shard-tables.ts';
+import { places, stagedLoads } from '../support/staging-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { wireAll } from '../support/wired.ts';
 
 // What one attempt leaves for the next, step by step: the use cases on the real stores, without a worker process.
 

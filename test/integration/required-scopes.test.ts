@@ -1,12 +1,12 @@
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Api } from '../../src/adapters/http/api.ts';
 import { addAuthentication, callerOf } from '../../src/adapters/http/authentication.ts';
 import { addProblemAnswers } from '../../src/adapters/http/problems.ts';
-import type { Api } from '../../src/adapters/http/api.ts';
 import { buildApi } from '../../src/adapters/http/server.ts';
 import { scopes } from '../../src/domain/caller.ts';
 import { createLogger } from '../../src/entry/logging.ts';
-import { addApiKey } from '../support/more-keys.ts';
+import { addApiKey } from '../support/add-api-key.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 

@@ -1,15 +1,15 @@
 import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBoundApi } from '../support/bound-api.ts';
-import { ask, callsAt, isWrite, type Answer, type Call, type Target } from '../support/calls-of-operations.ts';
 import { configFor } from '../support/environment.ts';
+import { countFilters, expectedFilters } from '../support/expected-filters.ts';
 import { startIssuer } from '../support/oidc-issuer.ts';
-import { countFilters, placesOfFilters } from '../support/places-of-filters.ts';
+import { type Answer, type Call, type Target, ask, callsAt, isWrite } from '../support/operation-calls.ts';
 import { watchStatements } from '../support/sent-statements.ts';
-import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
-import { tenantFiltersOf, withoutFilter, type TenantFilter } from '../support/tenant-filters.ts';
-import { insertTwoTenants, keyOfOwner, openJobsOfOwner, type TwoTenants } from '../support/two-tenants.ts';
-import { wireUp, type Wired } from '../support/wired.ts';
+import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { type TenantFilter, tenantFiltersOf, withoutFilter } from '../support/tenant-filters.ts';
+import { type TwoTenants, insertTwoTenants, keyOfOwner, openJobsOfOwner } from '../support/two-tenants.ts';
+import { type Wired, wireUp } from '../support/wired.ts';
 
 // Each condition that separates tenants is removed from the API's statements, one at a time, while another partner and
 // another customer request data that is not theirs. With its own role, the API responds as before. With the owner's
@@ -182,7 +182,7 @@ describe('without one of its tenant filters', () => {
   });
 
   it('every filter in the source code that the API uses was removed once', () => {
-    const places = Object.entries(placesOfFilters);
+    const places = Object.entries(expectedFilters);
     // A new filter needs a line there, and a call here if the API uses it.
     expect(Object.fromEntries(places.map(([file, { length }]) => [file, length]))).toEqual(countFilters());
     const unseen = places.flatMap(([file, said]) =>

@@ -1,6 +1,6 @@
 import { GetObjectCommand, ListMultipartUploadsCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile, appendFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,9 +8,9 @@ import { Inlet, type UploadFile, type UploadOptions, type UploadProgress } from 
 import { connectS3 } from '../../src/adapters/s3/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { readAddresses } from '../../stack/addresses.ts';
-import { startMeddlingProxy } from '../support/meddling-proxy.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { startFaultyProxy } from '../support/faulty-proxy.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 
 const mebibyte = 1024 * 1024;
 const { endpoint, region, providerAccessKeyId, providerSecretAccessKey } = readAddresses().s3;
@@ -159,7 +159,7 @@ describe('an upload with the SDK', () => {
 
   it('resends what was corrupted in transit or rejected temporarily', async () => {
     let damaged = 0;
-    const proxy = await startMeddlingProxy(endpoint, (request, count) => {
+    const proxy = await startFaultyProxy(endpoint, (request, count) => {
       if (count === 2 || count === 4) return 'unavailable';
       if (request.method !== 'PUT' || damaged === 2) return 'pass';
       damaged += 1;
@@ -188,7 +188,7 @@ describe('an upload with the SDK', () => {
     async ({ completions, ok }) => {
       const prefix = `completions/${completions.join('-')}`;
       let count = 0;
-      const proxy = await startMeddlingProxy(endpoint, ({ method, url = '' }) => {
+      const proxy = await startFaultyProxy(endpoint, ({ method, url = '' }) => {
         if (method !== 'POST' || !url.includes('uploadId=')) return 'pass';
         count += 1;
         return completions[count - 1] ?? 'pass';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packedRows, rows } from '../support/file-rows.ts';
-import { commandOnShards, selectOnShards } from '../support/below-the-api.ts';
-import { startAudiences, type Audiences } from '../support/start-audiences.ts';
+import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
+import { type Audiences, startAudiences } from '../support/start-audiences.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 describe('clearing an audience', () => {

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
-import { commandOnShards } from './below-the-api.ts';
-import { withDatabase, type TestStores } from './stores.ts';
+import { commandOnShards } from './shard-tables.ts';
+import { type TestStores, withDatabase } from './stores.ts';
 
 // Writes audiences and warehouses directly to the tables: loading files of the size that the reports need would take
 // longer than the test.

@@ -1,4 +1,4 @@
-import { selectOnShards } from './below-the-api.ts';
+import { selectOnShards } from './shard-tables.ts';
 import type { TestStores } from './stores.ts';
 
 export type BruteSplit = 'none' | 'id_type' | 'country' | 'event';

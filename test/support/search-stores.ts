@@ -1,5 +1,5 @@
-import { commandOnShards, selectOnShards } from './below-the-api.ts';
-import { withDatabase, type TestStores } from './stores.ts';
+import { commandOnShards, selectOnShards } from './shard-tables.ts';
+import { type TestStores, withDatabase } from './stores.ts';
 
 /** PostgreSQL tables (ours and the queue's) that contain the text in any column of any type. */
 export async function tablesThatHold(stores: TestStores, text: string): Promise<string[]> {

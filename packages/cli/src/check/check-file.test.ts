@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { marketplaceRules as rules } from '../../../../test/support/check-rules.ts';
-import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
+import { fakeTerminal } from '../../../../test/support/fake-terminal.ts';
 import { type CheckRules, type CheckedFile, checkFile } from './check-file.ts';
 import { keysByForm, keysInFile } from './known-keys.ts';
 import { checkedJson, checkedText } from './report.ts';
@@ -55,7 +55,7 @@ describe('checkFile', () => {
 
   it('escapes control characters and truncates long rows', async () => {
     const checked = await check(`${id(1)},a\ny\x1b[31m\u202e,a\n${'x'.repeat(150_000)}\r\n`);
-    const shown = checkedText(checked, paperTerminal(false).stream);
+    const shown = checkedText(checked, fakeTerminal(false).stream);
     expect(shown).toContain(String.raw`y\x1b[31m\u202e,a`);
     for (const unsafe of ['\x1b', '\u202e']) expect(shown).not.toContain(unsafe);
     expect(shown.length).toBeLessThan(1_200);
@@ -82,9 +82,9 @@ describe('checkFile', () => {
     const missing = await checkFile(join(folder, 'gone.csv'), rules, () => {});
     expect(missing.fault).toEqual({ code: 'unreadable_file', detail: 'Cannot read the file: not found (ENOENT).' });
     expect((await checkFile(folder, rules, () => {})).fault?.detail).toContain('is a folder (EISDIR)');
-    expect(checkedText(missing, paperTerminal(false).stream)).toMatch(/gone\.csv: not checked\n {2}unreadable_file: /);
+    expect(checkedText(missing, fakeTerminal(false).stream)).toMatch(/gone\.csv: not checked\n {2}unreadable_file: /);
     const mismatched = await check(`${id(1)},a\n`, 'a.csv.gz');
-    expect(checkedText(mismatched, paperTerminal(false).stream)).toContain('Pass --compressed or --no-compressed');
+    expect(checkedText(mismatched, fakeTerminal(false).stream)).toContain('Pass --compressed or --no-compressed');
   });
 
   it('applies the limits', async () => {

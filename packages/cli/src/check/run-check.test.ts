@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { marketplaceRules as rules } from '../../../../test/support/check-rules.ts';
-import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
+import { fakeTerminal } from '../../../../test/support/fake-terminal.ts';
 import { type ScriptedServer, sendJson, startScriptedServer } from '../../../../test/support/scripted-server.ts';
 import { outputFor } from '../terminal/output.ts';
 import type { Bytes } from '../terminal/progress-bar.ts';
@@ -61,7 +61,7 @@ afterEach(async () => {
 const check = async (options: Partial<CheckOptions>): Promise<{ value: unknown; said: string }> => {
   const path = join(folder, 'members.csv');
   await writeFile(path, '6d92078a-8246-4ba4-ae5b-000000000001,click\n'.repeat(2));
-  const [out, said] = [paperTerminal(false), paperTerminal(false)];
+  const [out, said] = [fakeTerminal(false), fakeTerminal(false)];
   const output = outputFor({ json: true }, { stdout: out.stream, stderr: said.stream }, {});
   await runCheck([path], { badRows: 10, ...options }, output);
   return { value: JSON.parse(out.written()), said: said.written() };

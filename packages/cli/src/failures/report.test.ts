@@ -1,12 +1,12 @@
 import type { Problem } from '@inlet/sdk';
 import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
+import { fakeTerminal } from '../../../../test/support/fake-terminal.ts';
 import { failureOf, remedyOf } from './api-errors.ts';
 import { report } from './report.ts';
 
 function reported(error: unknown, explain?: (error: unknown) => string): { text: string; code: number } {
-  const { stream, written } = paperTerminal(false);
+  const { stream, written } = fakeTerminal(false);
   const code = report(error, explain, stream);
   return { code, text: written() };
 }

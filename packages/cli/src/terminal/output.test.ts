@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
+import { fakeTerminal } from '../../../../test/support/fake-terminal.ts';
 import { type Output, type OutputOptions, outputFor } from './output.ts';
 
 function say(options: OutputOptions, isTTY = false, TERM = 'xterm'): { out: string; said: string; output: Output } {
-  const [out, said] = [paperTerminal(isTTY), paperTerminal(isTTY)];
+  const [out, said] = [fakeTerminal(isTTY), fakeTerminal(isTTY)];
   const output = outputFor(options, { stdout: out.stream, stderr: said.stream }, { TERM });
   output.result({ rows: 5 }, () => 'five rows');
   output.note('a hint');
@@ -23,7 +23,7 @@ describe('outputFor', () => {
 
   it('escapes control characters in hints', () => {
     const { output } = say({});
-    const paper = paperTerminal(false);
+    const paper = fakeTerminal(false);
     outputFor({}, { stdout: output.stdout, stderr: paper.stream }, {}).note('import \x1b[2J1\nis queued');
     expect(paper.written()).toBe(`${String.raw`import \x1b[2J1\x0ais queued`}\n`);
   });

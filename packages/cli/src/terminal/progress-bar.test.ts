@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
+import { fakeTerminal } from '../../../../test/support/fake-terminal.ts';
 import { type ProgressBar, Rate, live, progressBar, progressLine } from './progress-bar.ts';
 import { textWidth } from './text.ts';
 
 describe('live', () => {
   it('replaces the previous lines and clears them', () => {
-    const { stream, written } = paperTerminal(true);
+    const { stream, written } = fakeTerminal(true);
     const screen = live(stream);
     screen.draw(['one', 'two']);
     screen.draw(['three']);
@@ -16,7 +16,7 @@ describe('live', () => {
   });
 
   it('never wraps or scrolls, so that the lines can be replaced', () => {
-    const { stream, written } = paperTerminal(true, 10, 5);
+    const { stream, written } = fakeTerminal(true, 10, 5);
     live(stream).draw(['a line that is too long', '1', '2', '3', '4']);
     expect(written()).toBe('a line t…\n1\n2\n');
   });
@@ -51,7 +51,7 @@ describe('Rate', () => {
 });
 
 function barOnPaper(now: () => number, isLive = true): { bar: ProgressBar; drawn: () => string[] } {
-  const { stream, written } = paperTerminal(isLive, 100);
+  const { stream, written } = fakeTerminal(isLive, 100);
   const drawn = (): string[] =>
     written()
       .split('\n')

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { paperTerminal } from '../../../../test/support/paper-terminal.ts';
+import { fakeTerminal } from '../../../../test/support/fake-terminal.ts';
 import { type Column, table } from './table.ts';
 import { textWidth } from './text.ts';
 
@@ -17,7 +17,7 @@ const files = [
 
 describe('table', () => {
   it('is plain and complete off a terminal', () => {
-    expect(table(columns, files, paperTerminal(false).stream).split('\n')).toEqual([
+    expect(table(columns, files, fakeTerminal(false).stream).split('\n')).toEqual([
       'FILE                                              ROWS',
       'a.csv                                                5',
       'a-very-long-name-of-a-file-that-does-not-fit.csv  1234',
@@ -26,29 +26,29 @@ describe('table', () => {
   });
 
   it.each([20, 30, 40])('fits a terminal of %i columns', (width) => {
-    const lines = table(columns, files, paperTerminal(true, width).stream).split('\n').map(stripVTControlCharacters);
+    const lines = table(columns, files, fakeTerminal(true, width).stream).split('\n').map(stripVTControlCharacters);
     expect(Math.max(...lines.map(textWidth))).toBe(width);
     expect(lines[2]).toMatch(/^a-very.*…\s+1234$/);
   });
 
   it('has color on a terminal, with the same text', () => {
-    const painted = table(columns, files, paperTerminal(true, 200).stream);
+    const painted = table(columns, files, fakeTerminal(true, 200).stream);
     expect(painted).toContain('\x1b[32m1234\x1b[39m');
-    expect(stripVTControlCharacters(painted)).toBe(table(columns, files, paperTerminal(false).stream));
+    expect(stripVTControlCharacters(painted)).toBe(table(columns, files, fakeTerminal(false).stream));
   });
 
   it('escapes control characters in file names', () => {
-    const shown = table(columns, [{ name: '\x1b[2J\nx', rows: 1 }], paperTerminal(false).stream);
+    const shown = table(columns, [{ name: '\x1b[2J\nx', rows: 1 }], fakeTerminal(false).stream);
     expect(shown).toContain(String.raw`\x1b[2J\x0ax`);
   });
 
   it('supports more rows than a function call can have arguments', () => {
     const many = Array.from({ length: 200_000 }, (_, rows) => ({ name: 'a.csv', rows }));
-    expect(table(columns, many, paperTerminal(false).stream).endsWith('\na.csv  199999')).toBe(true);
+    expect(table(columns, many, fakeTerminal(false).stream).endsWith('\na.csv  199999')).toBe(true);
   });
 
   it('shows a dash for null', () => {
     const nothing = [{ title: 'X', of: () => null }];
-    expect(table(nothing, [{}], paperTerminal(false).stream)).toBe('X\n-');
+    expect(table(nothing, [{}], fakeTerminal(false).stream)).toBe('X\n-');
   });
 });

@@ -1,5 +1,5 @@
 import type { Topology } from '../../stack/service-environment.ts';
-import { selectOnShards } from './below-the-api.ts';
+import { selectOnShards } from './shard-tables.ts';
 import type { TestStores } from './stores.ts';
 
 /** Where a load's rows are staged: in the staging table that small loads share, or in their own tables. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiClient, type ApiClient } from '../acceptance/api-client.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
-import { startApi, stopProcess, type ServiceProcess } from '../support/running-service.ts';
-import { createPostgresStores, withDatabase, type TestStores } from '../support/stores.ts';
+import { type ApiClient, apiClient } from '../acceptance/api-client.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
+import { type ServiceProcess, startApi, stopProcess } from '../support/running-service.ts';
+import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 describe("an API process's connections to PostgreSQL", () => {

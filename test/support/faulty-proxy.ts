@@ -1,14 +1,14 @@
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { type IncomingMessage, createServer, request as httpRequest } from 'node:http';
 
 /**
  * `swallow`: forwards the request and drops the response. `gone`: responds as a storage that does not know the upload.
  */
-export type Meddling = 'pass' | 'damage' | 'swallow' | 'unavailable' | 'gone';
+export type ProxyFault = 'pass' | 'damage' | 'swallow' | 'unavailable' | 'gone';
 
 /** Forwards requests to a server. Changes a byte of the body, or does not forward at all, where the test says so. */
-export async function startMeddlingProxy(
+export async function startFaultyProxy(
   target: string,
-  decide: (request: IncomingMessage, count: number) => Meddling,
+  decide: (request: IncomingMessage, count: number) => ProxyFault,
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const { hostname, port } = new URL(target);
   let count = 0;
@@ -17,20 +17,20 @@ export async function startMeddlingProxy(
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
       count += 1;
-      const meddling = decide(incoming, count);
-      if (meddling === 'unavailable') {
+      const fault = decide(incoming, count);
+      if (fault === 'unavailable') {
         response.writeHead(503, { 'retry-after': '0' }).end('<Error><Code>SlowDown</Code></Error>');
         return;
       }
-      if (meddling === 'gone') {
+      if (fault === 'gone') {
         response.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>');
         return;
       }
       const body = Buffer.concat(chunks);
-      if (meddling === 'damage') body.writeUInt8(body.readUInt8(0) ^ 1, 0);
+      if (fault === 'damage') body.writeUInt8(body.readUInt8(0) ^ 1, 0);
       const { method, url: path, headers } = incoming;
       const outgoing = httpRequest({ hostname, port, method, path, headers }, (answer) => {
-        if (meddling === 'swallow') {
+        if (fault === 'swallow') {
           answer.resume().on('end', () => response.destroy());
           return;
         }

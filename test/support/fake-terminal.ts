@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
 
-export type PaperTerminal = { readonly stream: NodeJS.WriteStream; readonly written: () => string };
+export type FakeTerminal = { readonly stream: NodeJS.WriteStream; readonly written: () => string };
 
 /** A stream that claims to be a terminal (or a pipe) and records what is written to it. */
-export function paperTerminal(isTTY: boolean, columns = 80, rows = 24): PaperTerminal {
+export function fakeTerminal(isTTY: boolean, columns = 80, rows = 24): FakeTerminal {
   let text = '';
   const stream = new PassThrough();
   stream.on('data', (chunk: Buffer) => (text += chunk.toString()));

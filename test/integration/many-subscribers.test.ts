@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiClient } from '../acceptance/api-client.ts';
 import { readEvents } from '../support/event-stream.ts';
 import { metricsOf } from '../support/metrics.ts';
 import { startApi } from '../support/running-service.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { startWaitingJobs, type WaitingJobs } from '../support/waiting-jobs.ts';
-import { apiClient } from '../acceptance/api-client.ts';
+import { type WaitingJobs, startWaitingJobs } from '../support/waiting-jobs.ts';
 
 describe('many subscribers', () => {
   let jobs: WaitingJobs;
 
   beforeAll(async () => {
-    jobs = await startWaitingJobs('following', { INLET_STREAM_SECONDS: '3' });
+    jobs = await startWaitingJobs('many-subscribers', { INLET_STREAM_SECONDS: '3' });
   });
   afterAll(() => jobs.stop());
 
@@ -121,7 +121,7 @@ describe('many subscribers', () => {
 
   it('do not delay a shutdown: each waiter gets a response, and streams end', async () => {
     const id = await jobs.queue();
-    const victim = await startApi(jobs.stores.environment, 'following-victim');
+    const victim = await startApi(jobs.stores.environment, 'many-subscribers-victim');
     const client = apiClient(victim.url, jobs.partner.apiKey);
     const waiters = Array.from({ length: 50 }, () => client.request(pathOf(id), { headers: { prefer: 'wait=60' } }));
     const streams = await Promise.all(

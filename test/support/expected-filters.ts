@@ -1,17 +1,17 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
 // The tenant filters in the source code, so that a test can tell whether it has seen the statements of all of them. A
-// filter is recognized by its notation; a new notation needs a line in `ways`.
+// filter is recognized by its notation; a new notation needs a line in `notations`.
 
 const folder = 'src/adapters/postgres';
-const ways = [
+const notations = [
   /partner_id', '(?:=|in)'/,
   /partner_id = /,
   /\binScope\(scope\)/,
   // The partner's own row.
   /'id', '(?:=|in)', partnerIds?\b/,
 ];
-const filter = new RegExp(ways.map(({ source }) => source).join('|'), 'g');
+const filter = new RegExp(notations.map(({ source }) => source).join('|'), 'g');
 
 /** The number of filters in each file that has any. */
 export function countFilters(): Record<string, number> {
@@ -27,7 +27,7 @@ const byWorkers = 'workers only';
 const byBoth = 'workers and the command line only';
 
 /** For each filter, the API statement that contains it. If no partner call reaches it, the code that uses it. */
-export const placesOfFilters: Readonly<Record<string, readonly (RegExp | string)[]>> = {
+export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)[]>> = {
   'api-key-store.ts': [byCommands, byCommands, byCommands, byCommands],
   'attribute-store.ts': [byCommands, /from "attribute" .* where "attribute"\."partner_id" = \$/, byCommands],
   'audience-store.ts': [

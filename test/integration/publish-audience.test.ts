@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/entry/logging.ts';
-import { wireAll } from '../support/wired.ts';
 import type { LaneStep, LaneToken } from '../../src/ports/lane-store.ts';
 import type { Log } from '../../src/ports/observability.ts';
 import { prepareAudienceLoad } from '../../src/usecases/lane/audience-job.ts';
 import { publishLoads } from '../../src/usecases/lane/publish-loads.ts';
 import { runLane } from '../../src/usecases/lane/run-lane.ts';
 import { loadBatch } from '../../src/usecases/load/load-batch.ts';
-import { commandOnShards } from '../support/below-the-api.ts';
 import { device } from '../support/device-id.ts';
 import { rows } from '../support/file-rows.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
-import { places, stagedLoads } from '../support/stage-places.ts';
+import { commandOnShards } from '../support/shard-tables.ts';
+import { places, stagedLoads } from '../support/staging-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { wireAll } from '../support/wired.ts';
 
 // What a clear or a second lane holder does to loads that are being published: the use cases on the real stores,
 // without a worker process.
