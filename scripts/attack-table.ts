@@ -3,12 +3,12 @@
 // except for that device and chooses the count for which rounding reveals most. Log-likelihoods are kept on a grid;
 // certain outcomes are counted separately.
 
-const most = 15;
+const bound = 15;
 const shapes: Readonly<Record<string, (value: number) => number>> = {
   uniform: () => 1,
-  triangular: (value) => most + 1 - Math.abs(value),
-  'cos²': (value) => Math.cos((Math.PI * value) / (2 * (most + 1))) ** 2,
-  cos: (value) => Math.cos((Math.PI * value) / (2 * (most + 1))),
+  triangular: (value) => bound + 1 - Math.abs(value),
+  'cos²': (value) => Math.cos((Math.PI * value) / (2 * (bound + 1))) ** 2,
+  cos: (value) => Math.cos((Math.PI * value) / (2 * (bound + 1))),
 };
 const steps = [1, 10, 20, 25, 32, 50];
 const cell = 0.02;
@@ -16,8 +16,8 @@ const reach = 1000;
 const cells = 2 * reach + 1;
 
 /** The probability of each published number. */
-function shownFor(count: number, shape: (value: number) => number, step: number): Map<number, number> {
-  const values = Array.from({ length: 2 * most + 1 }, (_, index) => index - most);
+function distributionOf(count: number, shape: (value: number) => number, step: number): Map<number, number> {
+  const values = Array.from({ length: 2 * bound + 1 }, (_, index) => index - bound);
   const whole = values.reduce((sum, value) => sum + shape(value), 0);
   const likely = new Map<number, number>();
   for (const value of values) {
@@ -48,7 +48,7 @@ function repeat(once: Float64Array, times: number): Float64Array {
 }
 
 function successAt(base: number, shape: (value: number) => number, step: number, reports: number): number {
-  const [without, withDevice] = [shownFor(base, shape, step), shownFor(base + 1, shape, step)];
+  const [without, withDevice] = [distributionOf(base, shape, step), distributionOf(base + 1, shape, step)];
   const [one, other] = [new Float64Array(cells), new Float64Array(cells)];
   for (const [shown, p] of without) {
     const q = withDevice.get(shown);

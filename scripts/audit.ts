@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readAudit } from './packages/read-audit.ts';
 
-// Asks the registry for known flaws in the packages of a deployed service. Fails for grave ones, and when npm fails; a
-// registry that cannot be asked is named, and is no reason to fail: a mirror often cannot. More parameters go to npm.
+// Checks the production packages for known vulnerabilities. Fails for severe ones and when npm fails. A registry without
+// audit support, such as many mirrors, is reported and does not fail. Additional parameters are passed to npm.
 
-// Offline, npm would say that there is nothing wrong without having asked.
+// Offline, npm would report no vulnerabilities without a check.
 const parameters = ['audit', '--omit=dev', '--json', '--loglevel=silent', ...process.argv.slice(2), '--offline=false'];
 const { stdout } = spawnSync('npm', parameters, { encoding: 'utf8', maxBuffer: 100_000_000 });
 const outcome = readAudit(stdout);
@@ -12,17 +12,17 @@ const outcome = readAudit(stdout);
 switch (outcome.kind) {
   case 'unsupported':
     process.stdout.write(
-      `audit: could not be asked. The registry does not answer this question (HTTP ${outcome.status}); nothing is known about flaws.\n`,
+      `audit: skipped. The registry does not support audits (HTTP ${outcome.status}), so vulnerabilities are unknown.\n`,
     );
     break;
   case 'failed':
-    process.stderr.write(`audit: FAILED, nothing is known about flaws: ${outcome.reason}\n`);
+    process.stderr.write(`audit: FAILED, vulnerabilities are unknown: ${outcome.reason}\n`);
     process.exitCode = 1;
     break;
-  case 'asked':
+  case 'audited':
     for (const finding of outcome.findings) process.stdout.write(`${finding}\n`);
-    process.stdout.write(`audit: ${outcome.findings.length} packages with known flaws\n`);
-    if (outcome.isGrave) {
+    process.stdout.write(`audit: ${outcome.findings.length} packages with known vulnerabilities\n`);
+    if (outcome.isSevere) {
       process.stderr.write('audit: FAILED, some are high or critical\n');
       process.exitCode = 1;
     }

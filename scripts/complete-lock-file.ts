@@ -2,9 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-// Run after "npm install" changed package-lock.json, here or, with the name of its folder, elsewhere (site). A registry that does not carry the binaries of every platform
-// makes npm leave those optional packages out of the lock file, and then "npm ci" refuses it as incomplete. This adds
-// them by name and version, marked for their platform: npm skips them here and fetches them where they belong.
+// Run this after "npm install" has changed package-lock.json; pass a folder for another one (site). If the registry lacks the
+// binaries of some platforms, npm omits those optional packages from the lock file, and "npm ci" then rejects it as incomplete.
+// This adds them by name and version, marked with their platform, so that npm skips them here and installs them there.
 
 const packageSchema = z.looseObject({
   version: z.string().optional(),

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { basename, relative } from 'node:path';
 import { z } from 'zod';
 
-// The end of the gate's output: the seconds of each step and of the slowest files of each suite, then every failure by name,
-// then the totals. Arguments: the table of steps (name, seconds and exit code), then the reports of the suites without `.json`.
+// Prints the summary of the gate: the duration of each step and of each suite's slowest files, then every failure by name, then
+// the totals. Arguments: the table of steps (name, seconds and exit code), then the reports of the suites without `.json`.
 // A suite without a report counts as failed.
 
 const testSchema = z.object({
@@ -69,7 +69,7 @@ const steps = (await readFile(stepsFile, 'utf8'))
 const reports = new Map<string, Report | null>();
 for (const path of paths) reports.set(basename(path), await readReport(path));
 
-print('\nSeconds of each step and of the slowest files of each suite. Steps that run side by side overlap:');
+print('\nSeconds per step, with the slowest files of each suite. Parallel steps overlap:');
 for (const { name, seconds } of steps) {
   printRow(seconds, name);
   const report = name.startsWith(suitePrefix) ? reports.get(name.slice(suitePrefix.length)) : null;

@@ -7,7 +7,7 @@ import { packagesPage } from './pages/packages-page.ts';
 import { openApiPage } from './pages/openapi-page.ts';
 import { sdkCodesPage, sdkOperationsPage, sdkSchemasPage } from './pages/sdk-pages.ts';
 
-/** Writes the pages that are made from the code and from the lock file. With --check it writes nothing and fails when one is stale. */
+/** Writes the files generated from the code and the lock file. With --check, writes nothing and fails if one is stale. */
 const pages = [
   { path: 'docs/errors.md', make: errorsPage },
   { path: 'docs/configuration.md', make: configurationPage },

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// `npm run test:long [-- STEP...]`: the long version of every campaign, one after the other, on running servers. Seeds are
-// fixed. Prints the seconds of each step, and exits 1 on any failure.
+// `npm run test:long [-- STEP...]`: runs the long version of every campaign in sequence, on running servers. Seeds are
+// fixed. Prints the duration of each step and exits 1 on any failure.
 
 const seed = '18';
 
@@ -24,7 +24,7 @@ const vitest = (project: string, ...files: string[]): string[] => [
   ...files,
 ];
 
-/** What Node runs. Options that bound a campaign keep the whole run near an hour on two cores. */
+/** Arguments for Node. Options that bound a campaign keep the whole run at about an hour on two cores. */
 const steps: Readonly<Record<string, readonly string[]>> = {
   unit: vitest('unit'),
   servers: vitest('servers', ...serverTests()),
@@ -53,7 +53,7 @@ for (const [name, parameters] of Object.entries(steps)) {
   results.push({ name, seconds: (performance.now() - start) / 1000, hasPassed: status === 0 });
 }
 
-process.stdout.write('\nSeconds of each step:\n');
+process.stdout.write('\nSeconds per step:\n');
 for (const { name, seconds, hasPassed } of results)
   process.stdout.write(`${seconds.toFixed(0).padStart(6)}  ${name}${hasPassed ? '' : '  FAILED'}\n`);
 const total = results.reduce((sum, { seconds }) => sum + seconds, 0);

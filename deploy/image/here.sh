@@ -1,11 +1,11 @@
-# What the scripts beside it share. Images are kept apart from those of other programs.
-place=${INLET_IMAGE_DIR:-/var/tmp/inlet-image}
+# Shared by the scripts in this folder. Images are stored separately from those of other programs.
+image_dir=${INLET_IMAGE_DIR:-/var/tmp/inlet-image}
 image=localhost/inlet
-mkdir -p "$place"
+mkdir -p "$image_dir"
 
-said() { printf '== %s\n' "$1"; }
+log() { printf '== %s\n' "$1"; }
 
-storage=(--root "$place/storage" --runroot "$place/run")
+storage=(--root "$image_dir/storage" --runroot "$image_dir/run")
 buildah_here() { buildah "${storage[@]}" "$@"; }
 
 install_missing() {

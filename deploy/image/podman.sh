@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
-# podman, with the images of build-here.sh. With runc, since Debian's crun refuses machines that have both kinds of cgroups.
+# Runs podman with the images of build-here.sh. Uses runc, because Debian's crun fails on machines with both cgroup versions.
 source "$(dirname "$0")/here.sh"
 exec podman "${storage[@]}" --runtime "${INLET_IMAGE_RUNTIME:-runc}" "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the image that build-here.sh has built, read-only and without rights, against the development servers: an import, from
-# empty stores to its record. Needs root, and Debian's podman and runc, which it installs.
+# Runs the image from build-here.sh against the development servers, read-only and without privileges: one import, from empty
+# stores to the finished record. Needs root, and installs Debian's podman and runc.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source deploy/image/here.sh

@@ -2,12 +2,12 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-// In the tree a package names its sources, which Node runs as they are. What partners get is `dist`: compiled, with a
-// package.json of its own that names what was compiled.
+// In the repository a package's manifest points to its sources, which Node runs directly. The published package is `dist`: the
+// compiled files, with a package.json that points to them.
 
 const manifestSchema = z.looseObject({
   exports: z.record(z.string(), z.string()),
-  // Not `bin` itself: `npm ci` would link it as `npx inlet`, without the commands of operators.
+  // Not `bin` itself: `npm ci` would link it as `npx inlet`, without the operator commands.
   publishConfig: z.object({ bin: z.record(z.string(), z.string()) }).optional(),
   scripts: z.unknown().optional(),
 });

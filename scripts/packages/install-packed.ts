@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** In the order in which they are built: each needs what those before it compiled. */
+/** In build order: each package needs the compiled output of those before it. */
 type Package = 'sdk' | 'row-rule' | 'cli';
 
 const npm = (cwd: string, ...parameters: string[]): string =>

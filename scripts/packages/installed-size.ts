@@ -2,8 +2,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The bytes of the files of an installed package, without the packages in it. They are those of the archive whose checksum
- * is in the lock file, so they are the same everywhere; what a disk takes for them is not.
+ * Total file size of an installed package, without nested packages. The files come from the archive whose checksum is in
+ * the lock file, so the size is the same on every machine, unlike disk usage.
  */
 export function installedBytes(folder: string): number {
   const entries = readdirSync(folder, { withFileTypes: true });

@@ -21,7 +21,7 @@ const entrySchema = z.object({
 const lockSchema = z.object({ lockfileVersion: z.literal(3), packages: z.record(z.string(), entrySchema) });
 
 export type LockedPackage = z.infer<typeof entrySchema> & {
-  /** Where it is installed: `node_modules/…`, or the folder of a package of our own; empty for the root. */
+  /** Installation path: `node_modules/…`, or the folder of a workspace package; empty for the root. */
   readonly path: string;
   readonly name: string;
 };
@@ -36,17 +36,17 @@ export function parseLockFile(text: string): LockedPackage[] {
 }
 
 /**
- * What a deployed service has: `dev` marks packages that nothing but development needs. Links are named by their target.
- * Of our own packages, those that the service names, and those that they name.
+ * Packages of a deployed service: without those that only development needs (`dev`), without links, and with only the
+ * workspace packages that the service depends on, directly or transitively.
  */
 export function productionPackages(packages: readonly LockedPackage[]): LockedPackage[] {
   const ours = packages.filter(isOurs);
-  const wanted = new Set(ours.filter(({ path }) => path === ''));
-  // What is put into a set while it is walked is walked too.
-  for (const { dependencies = {} } of wanted) {
-    for (const one of ours) if (Object.hasOwn(dependencies, one.name)) wanted.add(one);
+  const needed = new Set(ours.filter(({ path }) => path === ''));
+  // Packages added during the iteration are visited too.
+  for (const { dependencies = {} } of needed) {
+    for (const one of ours) if (Object.hasOwn(dependencies, one.name)) needed.add(one);
   }
-  return packages.filter((one) => one.path !== '' && !one.dev && !one.link && (!isOurs(one) || wanted.has(one)));
+  return packages.filter((one) => one.path !== '' && !one.dev && !one.link && (!isOurs(one) || needed.has(one)));
 }
 
 export function isOurs({ path }: LockedPackage): boolean {

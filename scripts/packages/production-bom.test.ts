@@ -35,8 +35,8 @@ const bom = {
   ],
 };
 
-describe('a bill of production', () => {
-  it('leaves out what only development or others need, and nothing that both need', () => {
+describe('productionBom', () => {
+  it('omits packages that only development or other workspaces need, and keeps shared ones', () => {
     const { components, dependencies } = productionBom(bom, packages);
     expect(components.map(({ name }) => name)).toEqual(['runs', 'shared', '@us/own']);
     expect(dependencies.map(({ ref, dependsOn }) => [ref, ...dependsOn])).toEqual([
@@ -47,17 +47,17 @@ describe('a bill of production', () => {
     ]);
   });
 
-  it('does not call something a part of development that is not only that', () => {
+  it('does not mark a production package as a development package', () => {
     expect(JSON.stringify(productionBom(bom, packages))).not.toContain('development');
   });
 
-  it('calls our own packages by their names, and leaves the rest as npm wrote it', () => {
+  it('names workspace packages by their name and leaves the rest unchanged', () => {
     const made = productionBom(bom, packages);
     expect(made.metadata.component.name).toBe('us');
     expect(made).toMatchObject({ specVersion: '1.5', components: [{ purl: 'kept' }, {}, {}] });
   });
 
-  it('names a package once that is installed twice', () => {
+  it('lists a package once if it is installed twice', () => {
     const twice = {
       ...bom,
       components: [...bom.components, { 'bom-ref': 'shared@2.0.0', name: 'shared' }],
@@ -66,8 +66,8 @@ describe('a bill of production', () => {
     expect(productionBom(twice, packages)).toMatchObject({ components: [{}, {}, {}], dependencies: [{}, {}, {}, {}] });
   });
 
-  it('is not made when npm left out a package that the service needs', () => {
+  it('fails if npm omitted a package that the service needs', () => {
     const incomplete = { ...bom, components: bom.components.slice(1) };
-    expect(() => productionBom(incomplete, packages)).toThrow('npm did not name runs@1.0.0');
+    expect(() => productionBom(incomplete, packages)).toThrow('npm sbom omitted runs@1.0.0');
   });
 });

@@ -17,26 +17,26 @@ export type Bom = z.infer<typeof bomSchema>;
 const onlyDevelopment = 'cdx:npm:package:development';
 
 /**
- * What `npm sbom` says of all packages, without those of development. Its own `--omit dev` leaves out every package that
- * development needs too, zod and pg-protocol among them: https://github.com/npm/cli/issues/7909.
+ * Filters the output of `npm sbom` to production packages. Its own `--omit dev` also omits packages that both production
+ * and development need, such as zod and pg-protocol: https://github.com/npm/cli/issues/7909.
  */
-export function productionBom(bomOfAll: unknown, packages: readonly LockedPackage[]): Bom {
-  const bom = bomSchema.parse(bomOfAll);
-  const wanted = new Set(productionPackages(packages).map(({ name, version }) => `${name}@${version}`));
-  // npm 10 lists a package twice that is installed twice.
+export function productionBom(fullBom: unknown, packages: readonly LockedPackage[]): Bom {
+  const bom = bomSchema.parse(fullBom);
+  const expected = new Set(productionPackages(packages).map(({ name, version }) => `${name}@${version}`));
+  // npm 10 lists a package twice if it is installed twice.
   const byRef = new Map(bom.components.map((component) => [component['bom-ref'], component]));
-  const components = [...byRef.values()].filter((component) => wanted.has(component['bom-ref'])).map(corrected);
-  const missing = wanted.difference(new Set(components.map((component) => component['bom-ref'])));
-  if (missing.size > 0) throw new Error(`npm did not name ${[...missing].join(', ')}`);
+  const components = [...byRef.values()].filter((component) => expected.has(component['bom-ref'])).map(corrected);
+  const missing = expected.difference(new Set(components.map((component) => component['bom-ref'])));
+  if (missing.size > 0) throw new Error(`npm sbom omitted ${[...missing].join(', ')}`);
   const root = corrected(bom.metadata.component);
-  const listed = new Set([...wanted, root['bom-ref']]);
+  const listed = new Set([...expected, root['bom-ref']]);
   const dependencies = [...new Map(bom.dependencies.map((dependency) => [dependency.ref, dependency])).values()]
     .filter(({ ref }) => listed.has(ref))
     .map((dependency) => ({ ...dependency, dependsOn: dependency.dependsOn.filter((ref) => listed.has(ref)) }));
   return { ...bom, metadata: { ...bom.metadata, component: root }, components, dependencies };
 }
 
-/** npm names a package of our own by its folder, and marks one that stands twice like the first it meets. */
+/** npm names workspace packages by their folder, and marks a package that is listed twice like its first occurrence. */
 function corrected(component: Component): Component {
   return {
     ...component,

@@ -1,22 +1,22 @@
 import manifest from '../../packages/cli/package.json' with { type: 'json' };
 import { type CatalogueEntry, failureCatalogue } from '../../src/domain/failure-catalogue.ts';
 
-/** packages/cli/src/generated/remedies.ts: what a partner can meet, in an answer or on a record. */
+/** packages/cli/src/generated/remedies.ts: remedies for codes that a partner can get in a response or on a record. */
 export function cliRemediesPage(): string {
   const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
-  const met = entries.filter(([, { isOfCommand }]) => isOfCommand !== true);
+  const partnerCodes = entries.filter(([, { isOfCommand }]) => isOfCommand !== true);
   return [
     '// Generated from src/domain/failure-catalogue.ts by "npm run generate". Do not edit.',
     '',
-    '/** What to do about each code. */',
+    '/** Remedy for each code. */',
     'export const remedies: Readonly<Record<string, string>> = {',
-    ...met.map(([code, { remedy }]) => `  ${code}: ${JSON.stringify(remedy)},`),
+    ...partnerCodes.map(([code, { remedy }]) => `  ${code}: ${JSON.stringify(remedy)},`),
     '};',
     '',
   ].join('\n');
 }
 
-/** packages/cli/src/generated/version.ts: where package.json is differs between the tree and what partners get. */
+/** packages/cli/src/generated/version.ts: the path of package.json differs between the repository and the published package. */
 export function cliVersionPage(): string {
   return [
     '// Generated from packages/cli/package.json by "npm run generate". Do not edit.',

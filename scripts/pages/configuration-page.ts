@@ -1,7 +1,7 @@
 import { configSchema } from '../../src/entry/config.ts';
 import { generatedNotice } from './generated-notice.ts';
 
-/** docs/configuration.md, from the schema of the configuration. */
+/** Generates docs/configuration.md from the configuration schema. */
 export function configurationPage(): string {
   const rows = Object.entries(configSchema.shape).map(([name, schema]) => {
     const empty = schema.safeParse(undefined);
@@ -15,7 +15,7 @@ export function configurationPage(): string {
     '',
     generatedNotice('src/entry/config.ts'),
     '',
-    'Inlet is configured by environment variables, the same for api, worker and command line.',
+    'Environment variables configure Inlet. The api, the worker and the command line use the same ones.',
     '',
     '| Variable | Default | Meaning |',
     '|---|---|---|',

@@ -3,27 +3,27 @@ import { createMeters } from '../../src/entry/observability/metrics.ts';
 import { createStateGauges } from '../../src/entry/observability/state-gauges.ts';
 import { generatedNotice } from './generated-notice.ts';
 
-/** docs/metrics.md, from the metrics themselves. */
+/** Generates docs/metrics.md from the metric definitions. */
 export function metricsPage(): string {
   return [
     '# Metrics',
     '',
     generatedNotice('src/entry/observability/metrics.ts and state-gauges.ts'),
     '',
-    'What `/metrics` shows; how to turn it on is in [observability.md](observability.md). A histogram `x_seconds` has the',
+    'The metrics that `/metrics` serves. To enable it, see [observability.md](observability.md). A histogram `x_seconds` has the',
     'series `x_seconds_bucket`, `x_seconds_sum` and `x_seconds_count`.',
     '',
-    '## What a process has done',
+    '## Per process',
     '',
-    'Each process counts for itself, from its start: add them up with `sum`.',
+    'Each process counts from its own start: aggregate with `sum`.',
     '',
     ...tableOf(createMeters().registry),
     '',
-    'Besides, `process_…` and `nodejs_…`: processor time, memory and event loop of the process.',
+    'In addition, `process_…` and `nodejs_…` report CPU time, memory and the event loop of the process.',
     '',
-    '## The state of the service',
+    '## Service-wide',
     '',
-    'Read from PostgreSQL for each scrape, the same in every process: take one of them with `max`.',
+    'Read from PostgreSQL on each scrape, and the same in every process: aggregate with `max`.',
     '',
     ...tableOf(createStateGauges().registry),
     '',

@@ -1,7 +1,7 @@
 import { findUndocumented } from '../openapi/find-undocumented.ts';
 import { openApiDocument } from '../openapi/openapi-document.ts';
 
-/** packages/contract/openapi.json, from the routes. */
+/** Generates packages/contract/openapi.json from the routes. */
 export function openApiPage(): string {
   const document = openApiDocument();
   const gaps = findUndocumented(document);

@@ -4,7 +4,7 @@ import { isOurs, parseLockFile, productionPackages, type LockedPackage } from '.
 import { reasonsIn, type Reason } from '../packages/reasons.ts';
 import { generatedNotice } from './generated-notice.ts';
 
-/** docs/packages.md, from the lock file, the installed packages, and the reasons in docs/dependencies.md. */
+/** Generates docs/packages.md from the lock file, the installed packages, and the reasons in docs/dependencies.md. */
 export function packagesPage(): string {
   const locked = parseLockFile(readFileSync('package-lock.json', 'utf8'));
   const reasons = reasonsIn(readFileSync('docs/dependencies.md', 'utf8'), 'What the service runs on');
@@ -17,39 +17,40 @@ export function packagesPage(): string {
     '',
     generatedNotice('package-lock.json, node_modules and docs/dependencies.md'),
     '',
-    `What a deployed service has in \`node_modules\`: ${packages.length} packages, ${Math.round(bytes / 1e6)} MB. What each job would take`,
-    'without its package, and the packages of development, are in [dependencies.md](dependencies.md); which licences are taken,',
-    'and how the list is guarded, in [supply chain](decisions/supply-chain.md). `npm run sbom` writes the same list as CycloneDX.',
+    `A deployed service has ${packages.length} packages in \`node_modules\`, ${Math.round(bytes / 1e6)} MB. [dependencies.md](dependencies.md) lists`,
+    'alternatives and development packages. [Supply chain](decisions/supply-chain.md) describes which licenses are allowed and how',
+    'the list is enforced. `npm run sbom` writes the same list as CycloneDX.',
     '',
-    '## Named by us',
+    '## Direct dependencies',
     '',
-    'The size is that of the files of the package itself, without what it brings along.',
+    'Sizes do not include transitive dependencies.',
     '',
-    '| Package | Version | Licence | Size | Job here | Why this one |',
+    '| Package | Version | License | Size | Purpose | Why this one |',
     '|---|---|---|--:|---|---|',
     ...direct.map((one) => rowOf(one, reasons.get(one.name))),
     '',
-    '## Brought along by them',
+    '## Transitive dependencies',
     '',
-    '| Package | Version | Licence |',
+    '| Package | Version | License |',
     '|---|---|---|',
-    // Below two packages, the same version stands twice.
+    // The same version can be installed below two packages.
     ...new Set(others.map(({ name, version, license }) => `| \`${name}\` | ${version} | ${license} |`)),
     '',
   ].join('\n');
 }
 
-/** What our own packages name, in the order of the reasons. Neither may have what the other has not. */
+/** Direct dependencies, in the order of the reasons. Every dependency needs a reason and every reason a dependency. */
 function inOrderOf(
   reasons: ReadonlyMap<string, Reason>,
   locked: readonly LockedPackage[],
   packages: readonly LockedPackage[],
 ): LockedPackage[] {
-  const named = new Set(locked.filter(isOurs).flatMap(({ dependencies = {} }) => Object.keys(dependencies)));
-  for (const name of named.difference(reasons)) throw new Error(`docs/dependencies.md has no reason for ${name}`);
+  const direct = new Set(locked.filter(isOurs).flatMap(({ dependencies = {} }) => Object.keys(dependencies)));
+  for (const name of direct.difference(reasons)) throw new Error(`docs/dependencies.md has no reason for ${name}`);
   return [...reasons.keys()].map((name) => {
     const found = packages.find((one) => one.name === name && (isOurs(one) || one.path === `node_modules/${name}`));
-    if (!found || !named.has(name)) throw new Error(`docs/dependencies.md has ${name}, which nothing of ours names`);
+    if (!found || !direct.has(name))
+      throw new Error(`docs/dependencies.md lists ${name}, which is not a direct dependency`);
     return found;
   });
 }
@@ -59,7 +60,7 @@ function rowOf(one: LockedPackage, reason: Reason | undefined): string {
   return `| \`${one.name}\` | ${one.version} | ${one.license} | ${size} | ${reason?.job} | ${reason?.why} |`;
 }
 
-/** Two digits are enough to compare. */
+/** Two significant digits are enough for a comparison. */
 function inKilobytes(bytes: number): string {
   return `${Number((bytes / 1e3).toPrecision(2)).toLocaleString('en')} kB`;
 }

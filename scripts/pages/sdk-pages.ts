@@ -4,11 +4,11 @@ import { methodText } from '../sdk/method-text.ts';
 import { comment, typeOfSchema } from '../sdk/type-of-schema.ts';
 import { openApiPage } from './openapi-page.ts';
 
-// packages/sdk/src/generated/: plain types and methods, so that the SDK needs neither zod nor the contract when it runs.
+// packages/sdk/src/generated/: plain types and methods, so that the SDK needs neither zod nor the contract at run time.
 
 const notice = (source: string): string => `// Generated from ${source} by "npm run generate". Do not edit.\n`;
 
-/** The types of requests and answers. */
+/** Types of requests and responses. */
 export function sdkSchemasPage(openApi: string = openApiPage()): string {
   const types = describedSchemas(openApi).map(([name, schema]) =>
     [
@@ -19,13 +19,13 @@ export function sdkSchemasPage(openApi: string = openApiPage()): string {
   return `${notice('packages/contract/openapi.json')}\n${types.join('\n\n')}\n`;
 }
 
-/** The codes that an answer can have, also those of requests that reach no operation. */
+/** Codes of error responses, including those of requests that match no operation. */
 export function sdkCodesPage(): string {
   const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
   const codes = entries.filter(([, { status }]) => status !== undefined);
   return [
     notice('src/domain/failure-catalogue.ts'),
-    '/** Each code of a problem, with what it means. */',
+    '/** Problem codes and their titles. */',
     'export const apiCodes = {',
     ...codes.map(([code, { title }]) => `  ${code}: ${JSON.stringify(title)},`),
     '} as const;',
@@ -35,7 +35,7 @@ export function sdkCodesPage(): string {
   ].join('\n');
 }
 
-/** A method for each operation. */
+/** One method per operation. */
 export function sdkOperationsPage(openApi: string = openApiPage()): string {
   const methods = describeMethods(openApi);
   const body = methods.map((operation) => methodText(operation)).join('\n\n');
@@ -50,7 +50,7 @@ export function sdkOperationsPage(openApi: string = openApiPage()): string {
     `import type { Answered${streams ? ', Result' : ''} } from '../result.ts';`,
     `import type {\n${used.map((name) => `  ${name},`).join('\n')}\n} from './schemas.ts';`,
     '',
-    '/** Every operation of the API, as a method: what stands in the path, the body, options. */',
+    '/** One method per API operation. Parameters: path parameters, body, options. */',
     'export class Operations {',
     '  readonly #api: Api;',
     '',

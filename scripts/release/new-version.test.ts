@@ -21,11 +21,11 @@ describe('the next version', () => {
     expect(nextVersion('1.2.3', wanted)).toBe(next);
   });
 
-  it.each(['1.2.3', '1.2.2', '0.9.9'])('is refused when %s is not higher than 1.2.3', (wanted) => {
+  it.each(['1.2.3', '1.2.2', '0.9.9'])('rejects %s, which is not higher than 1.2.3', (wanted) => {
     expect(() => nextVersion('1.2.3', wanted)).toThrow('is not higher than 1.2.3');
   });
 
-  it.each(['', 'next', '1.2', 'v1.2.3'])('is refused when "%s" is not a version', (wanted) => {
+  it.each(['', 'next', '1.2', 'v1.2.3'])('rejects "%s", which is not a version', (wanted) => {
     expect(() => nextVersion('1.2.3', wanted)).toThrow('is not a version');
   });
 });
@@ -38,7 +38,7 @@ describe('a manifest', () => {
     );
   });
 
-  it('is refused when it does not have the current version', () => {
+  it('is rejected without the current version', () => {
     expect(() => bumpManifest('{ "version": "0.3.0" }', '0.1.0', '0.2.0')).toThrow('no version 0.1.0');
   });
 });
@@ -86,7 +86,7 @@ describe('the changelog', () => {
     expect(unreleasedChanges(text)).toBe('### Fixed\n\n- A bug.');
   });
 
-  it('is refused when nothing is unreleased', () => {
+  it('is rejected without unreleased changes', () => {
     const released = releaseChangelog(text, '0.2.0', '2026-12-01');
     expect(() => releaseChangelog(released, '0.3.0', '2026-12-02')).toThrow('nothing under Unreleased');
   });

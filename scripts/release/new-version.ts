@@ -1,4 +1,4 @@
-// What a release changes in files, as text in and text out, so that a dry run and a real run share it.
+// File changes of a release, as functions from text to text, so that dry runs and real runs share them.
 
 /** The next version: a step from the current one, or an explicit version, which must be higher. */
 export function nextVersion(current: string, wanted: string): string {
@@ -49,7 +49,7 @@ export function bumpLockFile(text: string, from: string, to: string): string {
     .join('');
 }
 
-/** Chart.yaml: the chart has the version of the service. */
+/** Chart.yaml: the chart has the same version as the service. */
 export function bumpChart(text: string, from: string, to: string): string {
   return text
     .replace(`\nversion: ${from}\n`, `\nversion: ${to}\n`)
@@ -58,7 +58,7 @@ export function bumpChart(text: string, from: string, to: string): string {
 
 const unreleased = '## [Unreleased]\n';
 
-/** Moves what is under Unreleased into a section of its own. A release without a change is a mistake. */
+/** Moves the unreleased changes into a section of their own. Fails if there are none. */
 export function releaseChangelog(text: string, version: string, date: string): string {
   const changes = unreleasedChanges(text);
   if (changes === '') throw new Error('CHANGELOG.md has nothing under Unreleased');

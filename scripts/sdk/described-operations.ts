@@ -22,23 +22,23 @@ const documentSchema = z.looseObject({
   components: z.looseObject({ schemas: z.record(z.string(), jsonSchema) }),
 });
 
-/** What a method of the SDK needs to know of an operation. Headers are the SDK's own affair. */
+/** An operation, as needed to generate an SDK method. The SDK handles headers itself. */
 export type MethodDescription = {
   readonly name: string;
   readonly summary: string;
   readonly isDeprecated: boolean;
   readonly method: string;
   readonly path: string;
-  readonly proof: 'none' | 'key' | 'key and user token';
+  readonly auth: 'none' | 'key' | 'key and user token';
   readonly pathParameters: readonly Parameter[];
   readonly queryParameters: readonly Parameter[];
-  /** Null where there is none, or where it can be left out. */
+  /** Null if there is none or it is optional. */
   readonly bodyType: string | null;
-  /** `void` where the answer has no body. */
-  readonly answerType: string;
-  /** Statuses besides 2xx that are answered with a value. */
-  readonly alsoFine: readonly number[];
-  /** The answer is a stream of events, each with such a record. */
+  /** `void` if the response has no body. */
+  readonly responseType: string;
+  /** Statuses other than 2xx whose response is a value. */
+  readonly acceptedStatuses: readonly number[];
+  /** The response is a stream of events, each with a record of the response type. */
   readonly isStream: boolean;
 };
 
@@ -56,14 +56,14 @@ export function describeMethods(openApi: string): MethodDescription[] {
         isDeprecated: operation.deprecated,
         method: method.toUpperCase(),
         path,
-        proof: proofOf(operation),
+        auth: authOf(operation),
         pathParameters: parametersOf(operation, 'path'),
         queryParameters: parametersOf(operation, 'query'),
         bodyType: bodyTypeOf(operation),
-        answerType: stream
+        responseType: stream
           ? eventTypeOf(stream, paths[path.replace(/\/events$/, '')]?.['get'])
-          : answerTypeOf(operation),
-        alsoFine: Object.entries(operation.responses)
+          : responseTypeOf(operation),
+        acceptedStatuses: Object.entries(operation.responses)
           .filter(([status, { content }]) => Number(status) >= 400 && content['application/json'] !== undefined)
           .map(([status]) => Number(status)),
         isStream: stream !== undefined,
@@ -72,7 +72,7 @@ export function describeMethods(openApi: string): MethodDescription[] {
   );
 }
 
-/** What the schemas are called; the SDK has a problem type of its own. */
+/** Named schemas, except for the problem, for which the SDK has its own type. */
 export function describedSchemas(openApi: string): (readonly [string, JsonSchema])[] {
   const { schemas } = documentSchema.parse(JSON.parse(openApi)).components;
   return Object.entries(schemas).filter(([name]) => name !== 'Problem');
@@ -84,16 +84,16 @@ function successOf({ responses }: DescribedOperation): z.infer<typeof contentSch
 
 type Media = z.infer<typeof contentSchema>[string];
 
-/** What the document says that an event carries; else the record that the path before `/events` has. */
+/** The documented event data, otherwise the record at the path without `/events`. */
 function eventTypeOf(stream: Media, record: DescribedOperation | undefined): string {
-  const said = stream['x-event-data'];
-  if (said) return typeOfSchema(said);
-  return record ? answerTypeOf(record) : 'unknown';
+  const eventData = stream['x-event-data'];
+  if (eventData) return typeOfSchema(eventData);
+  return record ? responseTypeOf(record) : 'unknown';
 }
 
-function answerTypeOf(operation: DescribedOperation): string {
-  const answer = successOf(operation)['application/json'];
-  return answer ? typeOfSchema(answer.schema) : 'void';
+function responseTypeOf(operation: DescribedOperation): string {
+  const response = successOf(operation)['application/json'];
+  return response ? typeOfSchema(response.schema) : 'void';
 }
 
 function bodyTypeOf({ requestBody }: DescribedOperation): string | null {
@@ -101,7 +101,7 @@ function bodyTypeOf({ requestBody }: DescribedOperation): string | null {
   return body ? typeOfSchema(body.schema) : null;
 }
 
-function proofOf({ security }: DescribedOperation): MethodDescription['proof'] {
+function authOf({ security }: DescribedOperation): MethodDescription['auth'] {
   if (security.some((scheme) => 'userToken' in scheme)) return 'key and user token';
   return security.some((scheme) => 'apiKey' in scheme) ? 'key' : 'none';
 }

@@ -5,30 +5,30 @@ import { join } from 'node:path';
 import type { InletSettings } from '../../packages/sdk/src/inlet.ts';
 
 export type Example = {
-  /** The heading that it stands under. */
+  /** The heading above the example. */
   readonly title: string;
   readonly code: string;
-  /** What it says that it prints. */
+  /** The documented output. */
   readonly prints: readonly string[];
 };
 
 const readme = new URL('../../packages/sdk/README.md', import.meta.url);
 
-/** The examples of the SDK's README, each as a whole program: the first one makes the client, the others go on from it. */
+/** The examples in the SDK's README, each as a complete program: the first one creates the client for the others. */
 export function readExamples(text: string = readFileSync(readme, 'utf8')): Example[] {
   const blocks = text.split(/^## /m).flatMap((section) => {
     const title = section.split('\n')[0] ?? '';
     return [...section.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => ({ title, code }));
   });
-  const [beginning, ...rest] = blocks;
+  const [setup, ...rest] = blocks;
   return rest.map(({ title, code }) => ({
     title,
-    code: `${beginning?.code}\n${code}`,
+    code: `${setup?.code}\n${code}`,
     prints: [...code.matchAll(/^\/\/ → (.*)$/gm)].map(([, line = '']) => line),
   }));
 }
 
-/** What the examples read: the settings of a partner, and files with rows for its attributes sports, travel and music. */
+/** Input of the examples: a partner's settings, and files with rows for its attributes sports, travel and music. */
 export async function writeExampleFiles(folder: string, settings: InletSettings): Promise<void> {
   await writeFile(join(folder, 'inlet.json'), JSON.stringify(settings), { mode: 0o600 });
   await mkdir(join(folder, 'monday'), { recursive: true });
@@ -50,14 +50,19 @@ function idOf(n: number): string {
   return `5d000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 }
 
-/** Runs it as a partner would. The code has no types in it that would have to be stripped. */
+/** Runs an example as a partner would. The code is plain JavaScript, without types to strip. */
 export async function runExample(folder: string, program: string, { code }: Example): Promise<string> {
   const file = join(folder, `example-${process.pid}.mjs`);
   await writeFile(file, code);
   return new Promise((resolve, reject) => {
-    execFile(program, [file], { cwd: folder, timeout: 120_000, env: { PATH: '/usr/bin:/bin' } }, (error, out, said) => {
-      if (error) reject(new Error(`${program} ended with ${error.code}:\n${out}${said}`));
-      else resolve(out);
-    });
+    execFile(
+      program,
+      [file],
+      { cwd: folder, timeout: 120_000, env: { PATH: '/usr/bin:/bin' } },
+      (error, out, errors) => {
+        if (error) reject(new Error(`${program} exited with ${error.code}:\n${out}${errors}`));
+        else resolve(out);
+      },
+    );
   });
 }

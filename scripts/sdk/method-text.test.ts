@@ -53,39 +53,39 @@ const lines = new Map(
   ]),
 );
 
-describe('the method of an operation', () => {
-  it('takes what stands in the path; headers are the affair of the SDK', () => {
+describe('methodText', () => {
+  it('takes path parameters but no headers, which the SDK handles itself', () => {
     expect(lines.get('getThing')).toEqual([
       '/** getThing: `GET /things/{id}`. */',
       'getThing(id: number, options?: CallOptions): Promise<Answered<Thing>> {',
-      "return this.#api.call({ method: 'GET', path: `/things/${encodeURIComponent(id)}`, proof: 'key', options });",
+      "return this.#api.call({ method: 'GET', path: `/things/${encodeURIComponent(id)}`, auth: 'key', options });",
       '}',
     ]);
   });
 
-  it('takes the body behind it and the query among the options, and says that it is deprecated', () => {
+  it('takes the body next and the query in the options, and marks deprecated operations', () => {
     expect(lines.get('setThing')?.slice(0, 5)).toEqual([
       '/**',
       '* setThing: `PUT /things/{id}`.',
-      '* @deprecated The path goes; the same is at /v2.',
+      '* @deprecated This path will be removed. Use the same operation under /v2.',
       '*/',
       'setThing(id: number, body: Thing, options: WriteOptions & { readonly query: { readonly why: string } }): Promise<Answered<void>> {',
     ]);
-    expect(lines.get('setThing')?.[5]).toContain("query: options.query, body, proof: 'key and user token', options");
+    expect(lines.get('setThing')?.[5]).toContain("query: options.query, body, auth: 'key and user token', options");
   });
 
-  it('gives the events of a stream, with the record that they carry', () => {
+  it('returns the events of a stream with their record type', () => {
     expect(lines.get('followThing')?.slice(1, 3)).toEqual([
       'followThing(id: number, options?: CallOptions): AsyncGenerator<Result<ServerEvent<Thing>>, void, undefined> {',
-      "return this.#api.follow({ method: 'GET', path: `/things/${encodeURIComponent(id)}/events`, proof: 'key', options });",
+      "return this.#api.follow({ method: 'GET', path: `/things/${encodeURIComponent(id)}/events`, auth: 'key', options });",
     ]);
   });
 
-  it('takes the record of an event from the document, where it says so', () => {
+  it('uses the documented type of event data', () => {
     expect(lines.get('followChanges')?.[1]).toContain('AsyncGenerator<Result<ServerEvent<string>>, void, undefined>');
   });
 
-  it('knows which other statuses have a value', () => {
-    expect(lines.get('getHealth')?.[2]).toContain("proof: 'none', alsoFine: [503]");
+  it('lists other statuses whose response is a value', () => {
+    expect(lines.get('getHealth')?.[2]).toContain("auth: 'none', acceptedStatuses: [503]");
   });
 });

@@ -1,10 +1,10 @@
 import type { MethodDescription } from './described-operations.ts';
 import { comment, indent } from './type-of-schema.ts';
 
-/** One operation as a method of the SDK's class. */
+/** Generates the SDK method of an operation. */
 export function methodText(operation: MethodDescription): string {
-  const { name, summary, isDeprecated, method, path, pathParameters, bodyType, answerType, isStream } = operation;
-  const said = `${summary}: \`${method} ${path}\`.`;
+  const { name, summary, isDeprecated, method, path, pathParameters, bodyType, responseType, isStream } = operation;
+  const description = `${summary}: \`${method} ${path}\`.`;
   const query = queryType(operation);
   const parameters = [
     ...pathParameters.map((parameter) => `${parameter.name}: ${parameter.type}`),
@@ -16,18 +16,25 @@ export function methodText(operation: MethodDescription): string {
     `path: ${pathText(operation)}`,
     ...(query === null ? [] : [query.isRequired ? 'query: options.query' : 'query: options?.query']),
     ...(bodyType === null ? [] : ['body']),
-    `proof: '${operation.proof}'`,
-    ...(operation.alsoFine.length === 0 ? [] : [`alsoFine: [${operation.alsoFine.join(', ')}]`]),
+    `auth: '${operation.auth}'`,
+    ...(operation.acceptedStatuses.length === 0
+      ? []
+      : [`acceptedStatuses: [${operation.acceptedStatuses.join(', ')}]`]),
     'options',
   ];
   const result = isStream
-    ? `AsyncGenerator<Result<ServerEvent<${answerType}>>, void, undefined>`
-    : `Promise<Answered<${answerType}>>`;
+    ? `AsyncGenerator<Result<ServerEvent<${responseType}>>, void, undefined>`
+    : `Promise<Answered<${responseType}>>`;
   return indent(
     [
       ...(isDeprecated
-        ? ['/**', ` * ${said}`, ' * @deprecated The path goes; the same is at /v2.', ' */']
-        : [comment(said)]),
+        ? [
+            '/**',
+            ` * ${description}`,
+            ' * @deprecated This path will be removed. Use the same operation under /v2.',
+            ' */',
+          ]
+        : [comment(description)]),
       `${name}(${parameters.join(', ')}): ${result} {`,
       `  return this.#api.${isStream ? 'follow' : 'call'}({ ${call.join(', ')} });`,
       '}',
@@ -35,7 +42,7 @@ export function methodText(operation: MethodDescription): string {
   );
 }
 
-/** The query is one of the options: an operation that gets its first one keeps its signature. */
+/** The query is part of the options, so that adding a first query parameter does not change the signature. */
 function optionsText(type: string, query: ReturnType<typeof queryType>): string {
   if (query === null) return `options?: ${type}`;
   return query.isRequired
@@ -46,9 +53,9 @@ function optionsText(type: string, query: ReturnType<typeof queryType>): string 
 function queryType({ queryParameters }: MethodDescription): { type: string; isRequired: boolean } | null {
   if (queryParameters.length === 0) return null;
   const fields = queryParameters.map(({ name, type, isRequired }) => {
-    // Of a page, the cursor and the limit are passed on as the header Link has them.
-    const taken = type === 'number' ? 'number | string' : type;
-    return isRequired ? `readonly ${name}: ${taken}` : `readonly ${name}?: ${taken} | undefined`;
+    // Cursors and limits can be passed on as strings from the Link header.
+    const accepted = type === 'number' ? 'number | string' : type;
+    return isRequired ? `readonly ${name}: ${accepted}` : `readonly ${name}?: ${accepted} | undefined`;
   });
   return { type: `{ ${fields.join('; ')} }`, isRequired: queryParameters.some(({ isRequired }) => isRequired) };
 }

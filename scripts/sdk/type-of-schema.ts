@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the contract uses of JSON Schema. Another word in a schema that changes a type must be added here. */
+/** The JSON Schema keywords that the contract uses. Add a keyword here when a schema uses another one that affects types. */
 export const jsonSchema = z.looseObject({
   $ref: z.string().optional(),
   type: z.union([z.string(), z.array(z.string())]).optional(),
@@ -24,7 +24,7 @@ export const jsonSchema = z.looseObject({
 
 export type JsonSchema = z.infer<typeof jsonSchema>;
 
-/** A schema as a TypeScript type. Names of components are taken as they are. */
+/** Converts a schema to a TypeScript type. Component names become type names. */
 export function typeOfSchema(schema: JsonSchema): string {
   if (schema.$ref !== undefined) return schema.$ref.replace('#/components/schemas/', '');
   if (schema.enum) return schema.enum.map((value) => literal(value)).join(' | ');
@@ -40,7 +40,7 @@ function typeNamed(type: string, schema: JsonSchema): string {
     case 'object':
       return objectType(schema);
     case 'array':
-      return `readonly ${inBrackets(schema.items ? typeOfSchema(schema.items) : 'unknown')}[]`;
+      return `readonly ${parenthesized(schema.items ? typeOfSchema(schema.items) : 'unknown')}[]`;
     case 'integer':
       return 'number';
     case 'string':
@@ -49,7 +49,7 @@ function typeNamed(type: string, schema: JsonSchema): string {
     case 'null':
       return type;
     default:
-      throw new Error(`no TypeScript type is known for the JSON type ${type}`);
+      throw new Error(`unsupported JSON type ${type}`);
   }
 }
 
@@ -80,6 +80,6 @@ function literal(value: string | number | boolean | null): string {
   return typeof value === 'string' ? `'${value.replaceAll(/['\\]/g, String.raw`\$&`)}'` : String(value);
 }
 
-function inBrackets(type: string): string {
+function parenthesized(type: string): string {
   return type.includes(' ') ? `(${type})` : type;
 }

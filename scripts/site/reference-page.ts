@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// The API reference of the site. It is made from the OpenAPI document, so it needs no server and no internet, and search finds it.
+// The API reference of the site. Generated from the OpenAPI document, so it needs no server or network, and it is searchable.
 
 const schemaOf = z.looseObject({
   $ref: z.string().optional(),
@@ -104,7 +104,7 @@ function operationText(api: OpenApi, method: string, path: string, described: Op
     `### ${described.summary}`,
     `\`${method} ${path}\``,
     described.description,
-    scopes.length === 0 ? 'No API key needed.' : `Scope: ${scopes.map((scope) => `\`${scope}\``).join(', ')}.`,
+    scopes.length === 0 ? 'No API key required.' : `Scope: ${scopes.map((scope) => `\`${scope}\``).join(', ')}.`,
     ...table(
       ['Parameter', 'In', 'Description'],
       parameters.map(
@@ -114,8 +114,8 @@ function operationText(api: OpenApi, method: string, path: string, described: Op
     ),
     ...fieldTable(api, 'Body field', body?.schema),
     ...exampleBlock('Example body:', body),
-    ...fieldTable(api, 'Answer field', success?.schema),
-    ...exampleBlock('Example answer:', success),
+    ...fieldTable(api, 'Response field', success?.schema),
+    ...exampleBlock('Example response:', success),
     ...table(['Status', 'Meaning'], answers),
   ].join('\n\n');
 }

@@ -28,8 +28,8 @@ export function isPage(path: string): boolean {
 type SitePage = { readonly file: string; readonly text: string; readonly faults: string[] };
 
 /**
- * A page as Starlight expects it: the title in its front matter, and links to pages of the site. `exists` says whether a file or
- * folder is in the repository, because a link to a missing file is a mistake on GitHub too. A link to a file that is not on the
+ * A page as Starlight expects it: the title in its front matter, and links to pages of the site. `exists` tells whether a file
+ * or folder is in the repository: a link to a missing file is broken on GitHub too. A link to a file that is not on the
  * site becomes plain text.
  */
 export function toSitePage(path: string, text: string, exists: (path: string) => boolean): SitePage {

@@ -19,9 +19,13 @@ export function readNext(header: string | null): Readonly<Record<string, string>
  * The value as the contract describes it. It is not held to the schemas again: the api's own tests do that, and a field
  * or a value that a later version adds must not break an older client.
  */
-export function readAnswer<T>(answer: HttpAnswer, attempts: number, alsoFine: readonly number[] = []): Answered<T> {
+export function readAnswer<T>(
+  answer: HttpAnswer,
+  attempts: number,
+  acceptedStatuses: readonly number[] = [],
+): Answered<T> {
   const { status, headers, text } = answer;
-  const isFine = (status >= 200 && status < 300) || alsoFine.includes(status);
+  const isFine = (status >= 200 && status < 300) || acceptedStatuses.includes(status);
   const body = text === '' ? undefined : parseJson(headers, text);
   if (isFine && body !== notJson) {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API conforms to its contract

@@ -23,9 +23,9 @@ export type Call = {
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
   readonly body?: unknown;
   /** Required credentials; the health check needs none. */
-  readonly proof: 'none' | 'key' | 'key and user token';
+  readonly auth: 'none' | 'key' | 'key and user token';
   /** Statuses other than 2xx that count as success. */
-  readonly alsoFine?: readonly number[];
+  readonly acceptedStatuses?: readonly number[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly options?: WriteOptions | undefined;
 };

@@ -14,14 +14,15 @@ function caller(connection: Connection): CallApi {
     const made = makeRequest(connection, call);
     if (!made.ok) return made;
     const request = made.value;
-    const shouldRetry = (answer: HttpAnswer): boolean => !call.alsoFine?.includes(answer.status) && isRetryable(answer);
+    const shouldRetry = (answer: HttpAnswer): boolean =>
+      !call.acceptedStatuses?.includes(answer.status) && isRetryable(answer);
     const timeoutMs = call.options?.timeoutMs ?? connection.timeoutMs;
     const sent = await sendWithRetries(() => request, shouldRetry, {
       timeoutMs,
       signal: call.options?.signal,
       retry: connection.retry,
     });
-    if (sent.ok) return readAnswer(sent.answer, sent.attempts, call.alsoFine);
+    if (sent.ok) return readAnswer(sent.answer, sent.attempts, call.acceptedStatuses);
     return { ok: false, problem: { ...sent.problem, detail: connection.apiKey.hideIn(sent.problem.detail) } };
   };
 }

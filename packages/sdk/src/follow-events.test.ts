@@ -21,7 +21,7 @@ async function follow(options: CallOptions = {}): Promise<Result<ServerEvent<Num
     retry: { ...defaultRetry, attempts: 3, firstDelayMs: 1 },
   });
   const events: Result<ServerEvent<Numbered>>[] = [];
-  const call = { method: 'GET', path: '/events', proof: 'key', options } as const;
+  const call = { method: 'GET', path: '/events', auth: 'key', options } as const;
   for await (const event of followApi<Numbered>(call)) events.push(event);
   return events;
 }

@@ -78,10 +78,10 @@ export class Inlet extends Operations {
   ): Promise<Result<ImportLog | AudienceDetails>> {
     if ('import_log_id' in job) {
       const path = `/v1/marketplace/import/${job.import_log_id}`;
-      return waitForCompletion<ImportLog>(this.#callApi, { path, proof: 'key' }, options);
+      return waitForCompletion<ImportLog>(this.#callApi, { path, auth: 'key' }, options);
     }
     const path = `/v2/firstparty/audience/${job.audience_id}`;
-    return waitForCompletion<AudienceDetails>(this.#callApi, { path, proof: 'key and user token' }, options);
+    return waitForCompletion<AudienceDetails>(this.#callApi, { path, auth: 'key and user token' }, options);
   }
 
   /** Yields the rejected rows and failed files of a job, over all pages. */

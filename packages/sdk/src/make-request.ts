@@ -22,7 +22,7 @@ export function makeRequest(connection: Connection, call: Call): Result<HttpRequ
 }
 
 function requestOf(connection: Connection, call: Call): HttpRequest {
-  const { method, path, query, body, proof, options } = call;
+  const { method, path, query, body, auth, options } = call;
   requireTime(options?.timeoutMs ?? connection.timeoutMs);
   const token = options?.userToken === undefined ? connection.userToken : new Secret(options.userToken, 'userToken');
   return {
@@ -30,8 +30,8 @@ function requestOf(connection: Connection, call: Call): HttpRequest {
     url: connection.url + path + queryOf(query),
     headers: {
       accept: 'application/json, application/problem+json',
-      ...(proof === 'none' ? {} : { authorization: `Bearer ${connection.apiKey.reveal()}` }),
-      ...(proof === 'key and user token' && token ? { 'x-user-token': token.reveal() } : {}),
+      ...(auth === 'none' ? {} : { authorization: `Bearer ${connection.apiKey.reveal()}` }),
+      ...(auth === 'key and user token' && token ? { 'x-user-token': token.reveal() } : {}),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(method === 'GET' ? {} : { 'idempotency-key': idempotencyKeyOf(options?.idempotencyKey) }),
       ...call.headers,

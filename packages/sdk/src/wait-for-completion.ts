@@ -26,7 +26,7 @@ const polling = { firstMs: 250, factor: 1.5, longestMs: 5_000 } as const;
  */
 export async function waitForCompletion<T extends Job>(
   callApi: CallApi,
-  record: Pick<Call, 'path' | 'proof'>,
+  record: Pick<Call, 'path' | 'auth'>,
   { onProgress, timeoutMs, signal, userToken }: WaitOptions<T>,
 ): Promise<Result<T>> {
   if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs < 2 ** 31)) {
@@ -48,7 +48,7 @@ export async function waitForCompletion<T extends Job>(
     const answered: Answered<T | undefined> = await callApi<T | undefined>({
       ...record,
       method: 'GET',
-      alsoFine: [304],
+      acceptedStatuses: [304],
       headers: {
         ...(holds ? { prefer: `wait=${seconds}` } : {}),
         ...(holds && onProgress && last?.etag ? { 'if-none-match': last.etag } : {}),

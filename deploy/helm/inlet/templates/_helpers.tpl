@@ -22,7 +22,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ .Values.serviceAccount.name | default (include "inlet.name" .) }}
 {{- end }}
 
-{{/* Nobody in particular, who can write nowhere. */}}
+{{/* An unprivileged user with a read-only root filesystem. */}}
 {{- define "inlet.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 1000
@@ -36,7 +36,7 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* Settings stand in the pod itself: the job that migrates runs before anything else of the chart is there. */}}
+{{/* Settings are part of the pod spec: the migration job runs before any other resource of the chart exists. */}}
 {{- define "inlet.settings" -}}
 - name: INLET_SHUTDOWN_GRACE_SECONDS
   value: {{ .Values.shutdownGraceSeconds | quote }}
@@ -54,7 +54,7 @@ capabilities: { drop: [ALL] }
 - { name: certificates, mountPath: /certificates, readOnly: true }
 {{- end }}
 
-{{/* This key alone, and a pod that waits without it: Node only warns of a file that is not there, and goes on. */}}
+{{/* Mounts this key only. Without it the pod does not start: Node would only warn about a missing file. */}}
 {{- define "inlet.certificatesVolume" -}}
 - name: certificates
   secret: { secretName: {{ .Values.certificatesSecretName }}, items: [{ key: ca.crt, path: ca.crt }] }

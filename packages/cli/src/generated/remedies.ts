@@ -1,6 +1,6 @@
 // Generated from src/domain/failure-catalogue.ts by "npm run generate". Do not edit.
 
-/** What to do about each code. */
+/** Remedy for each code. */
 export const remedies: Readonly<Record<string, string>> = {
   invalid_request: "Correct the fields listed in `errors` and send the request again.",
   invalid_file_path: "Send a path relative to your prefix, without a leading `/`. With `path_type` 1, send `s3://<bucket>/<path>`.",

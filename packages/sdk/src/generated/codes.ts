@@ -1,6 +1,6 @@
 // Generated from src/domain/failure-catalogue.ts by "npm run generate". Do not edit.
 
-/** Each code of a problem, with what it means. */
+/** Problem codes and their titles. */
 export const apiCodes = {
   invalid_request: "Invalid request",
   invalid_file_path: "Invalid file path",

@@ -21,7 +21,7 @@ import type {
   Ready,
 } from './schemas.ts';
 
-/** Every operation of the API, as a method: what stands in the path, the body, options. */
+/** One method per API operation. Parameters: path parameters, body, options. */
 export class Operations {
   readonly #api: Api;
 
@@ -31,152 +31,152 @@ export class Operations {
 
   /** List import logs: `GET /v1/marketplace/import`. */
   listImportLogs(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly ImportLog[]>> {
-    return this.#api.call({ method: 'GET', path: '/v1/marketplace/import', query: options?.query, proof: 'key', options });
+    return this.#api.call({ method: 'GET', path: '/v1/marketplace/import', query: options?.query, auth: 'key', options });
   }
 
   /** Queue an import: `POST /v1/marketplace/import`. */
   queueImport(body: QueueImport, options?: WriteOptions): Promise<Answered<Queued>> {
-    return this.#api.call({ method: 'POST', path: '/v1/marketplace/import', body, proof: 'key', options });
+    return this.#api.call({ method: 'POST', path: '/v1/marketplace/import', body, auth: 'key', options });
   }
 
   /** Delete attribute data: `DELETE /v1/marketplace/import`. */
   deleteAttributeData(body: DeleteAttributeData, options?: WriteOptions): Promise<Answered<Queued>> {
-    return this.#api.call({ method: 'DELETE', path: '/v1/marketplace/import', body, proof: 'key', options });
+    return this.#api.call({ method: 'DELETE', path: '/v1/marketplace/import', body, auth: 'key', options });
   }
 
   /** Get an import log: `GET /v1/marketplace/import/{import_log_id}`. */
   getImportLog(import_log_id: number, options?: CallOptions): Promise<Answered<ImportLog>> {
-    return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}`, proof: 'key', options });
+    return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}`, auth: 'key', options });
   }
 
   /** Stream the progress of an import: `GET /v1/marketplace/import/{import_log_id}/events`. */
   followImportLog(import_log_id: number, options?: CallOptions): AsyncGenerator<Result<ServerEvent<ImportLog>>, void, undefined> {
-    return this.#api.follow({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/events`, proof: 'key', options });
+    return this.#api.follow({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/events`, auth: 'key', options });
   }
 
   /** List the errors of an import: `GET /v1/marketplace/import/{import_log_id}/errors`. */
   listImportErrors(import_log_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
-    return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/errors`, query: options?.query, proof: 'key', options });
+    return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/errors`, query: options?.query, auth: 'key', options });
   }
 
   /** List the files of an import: `GET /v1/marketplace/import/{import_log_id}/files`. */
   listImportFiles(import_log_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly ImportFile[]>> {
-    return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/files`, query: options?.query, proof: 'key', options });
+    return this.#api.call({ method: 'GET', path: `/v1/marketplace/import/${encodeURIComponent(import_log_id)}/files`, query: options?.query, auth: 'key', options });
   }
 
   /** List attributes: `GET /v1/marketplace/attributes`. */
   listAttributes(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly Attribute[]>> {
-    return this.#api.call({ method: 'GET', path: '/v1/marketplace/attributes', query: options?.query, proof: 'key', options });
+    return this.#api.call({ method: 'GET', path: '/v1/marketplace/attributes', query: options?.query, auth: 'key', options });
   }
 
   /** Get your limits: `GET /v1/limits`. */
   getLimits(options?: CallOptions): Promise<Answered<Limits>> {
-    return this.#api.call({ method: 'GET', path: '/v1/limits', proof: 'key', options });
+    return this.#api.call({ method: 'GET', path: '/v1/limits', auth: 'key', options });
   }
 
   /** List audiences: `GET /v2/firstparty/audience`. */
   listAudiences(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly Audience[]>> {
-    return this.#api.call({ method: 'GET', path: '/v2/firstparty/audience', query: options?.query, proof: 'key and user token', options });
+    return this.#api.call({ method: 'GET', path: '/v2/firstparty/audience', query: options?.query, auth: 'key and user token', options });
   }
 
   /** Create an audience: `POST /v2/firstparty/audience`. */
   createAudience(body: CreateAudience, options?: WriteOptions): Promise<Answered<CreatedAudience>> {
-    return this.#api.call({ method: 'POST', path: '/v2/firstparty/audience', body, proof: 'key and user token', options });
+    return this.#api.call({ method: 'POST', path: '/v2/firstparty/audience', body, auth: 'key and user token', options });
   }
 
   /** Get the details of an audience: `GET /v2/firstparty/audience/{audience_id}`. */
   getAudience(audience_id: number, options?: CallOptions): Promise<Answered<AudienceDetails>> {
-    return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, proof: 'key and user token', options });
+    return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, auth: 'key and user token', options });
   }
 
   /** Append files to an audience: `PATCH /v2/firstparty/audience/{audience_id}`. */
   appendFiles(audience_id: number, body: AppendFiles, options?: WriteOptions): Promise<Answered<void>> {
-    return this.#api.call({ method: 'PATCH', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, body, proof: 'key and user token', options });
+    return this.#api.call({ method: 'PATCH', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, body, auth: 'key and user token', options });
   }
 
   /** Clear an audience: `PUT /v2/firstparty/audience/{audience_id}`. */
   clearAudience(audience_id: number, options?: WriteOptions): Promise<Answered<void>> {
-    return this.#api.call({ method: 'PUT', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, proof: 'key and user token', options });
+    return this.#api.call({ method: 'PUT', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, auth: 'key and user token', options });
   }
 
   /** Stream the status of an audience: `GET /v2/firstparty/audience/{audience_id}/events`. */
   followAudience(audience_id: number, options?: CallOptions): AsyncGenerator<Result<ServerEvent<AudienceDetails>>, void, undefined> {
-    return this.#api.follow({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/events`, proof: 'key and user token', options });
+    return this.#api.follow({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/events`, auth: 'key and user token', options });
   }
 
   /** List the errors of an audience: `GET /v2/firstparty/audience/{audience_id}/errors`. */
   listAudienceErrors(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
-    return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/errors`, query: options?.query, proof: 'key and user token', options });
+    return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/errors`, query: options?.query, auth: 'key and user token', options });
   }
 
   /** Get the composition of an audience: `GET /v2/firstparty/segments/{default_warehouse_segment_id}/composition`. */
   getComposition(default_warehouse_segment_id: number, options?: CallOptions & { readonly query?: { readonly split?: 'id_type' | 'country' | 'event' | undefined; readonly order?: 'devices' | 'index' | undefined; readonly limit?: number | string | undefined } | undefined }): Promise<Answered<Composition>> {
-    return this.#api.call({ method: 'GET', path: `/v2/firstparty/segments/${encodeURIComponent(default_warehouse_segment_id)}/composition`, query: options?.query, proof: 'key and user token', options });
+    return this.#api.call({ method: 'GET', path: `/v2/firstparty/segments/${encodeURIComponent(default_warehouse_segment_id)}/composition`, query: options?.query, auth: 'key and user token', options });
   }
 
   /** Check that the process is running: `GET /health/live`. */
   getLive(options?: CallOptions): Promise<Answered<Live>> {
-    return this.#api.call({ method: 'GET', path: '/health/live', proof: 'none', options });
+    return this.#api.call({ method: 'GET', path: '/health/live', auth: 'none', options });
   }
 
   /** Check that requests are accepted: `GET /health/ready`. */
   getReady(options?: CallOptions): Promise<Answered<Ready>> {
-    return this.#api.call({ method: 'GET', path: '/health/ready', proof: 'none', alsoFine: [503], options });
+    return this.#api.call({ method: 'GET', path: '/health/ready', auth: 'none', acceptedStatuses: [503], options });
   }
 
   /**
    * List audiences: `GET /v1/firstparty/audience`.
-   * @deprecated The path goes; the same is at /v2.
+   * @deprecated This path will be removed. Use the same operation under /v2.
    */
   listAudiencesV1(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly Audience[]>> {
-    return this.#api.call({ method: 'GET', path: '/v1/firstparty/audience', query: options?.query, proof: 'key and user token', options });
+    return this.#api.call({ method: 'GET', path: '/v1/firstparty/audience', query: options?.query, auth: 'key and user token', options });
   }
 
   /**
    * Create an audience: `POST /v1/firstparty/audience`.
-   * @deprecated The path goes; the same is at /v2.
+   * @deprecated This path will be removed. Use the same operation under /v2.
    */
   createAudienceV1(body: CreateAudience, options?: WriteOptions): Promise<Answered<CreatedAudience>> {
-    return this.#api.call({ method: 'POST', path: '/v1/firstparty/audience', body, proof: 'key and user token', options });
+    return this.#api.call({ method: 'POST', path: '/v1/firstparty/audience', body, auth: 'key and user token', options });
   }
 
   /**
    * Get the details of an audience: `GET /v1/firstparty/audience/{audience_id}`.
-   * @deprecated The path goes; the same is at /v2.
+   * @deprecated This path will be removed. Use the same operation under /v2.
    */
   getAudienceV1(audience_id: number, options?: CallOptions): Promise<Answered<AudienceDetails>> {
-    return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}`, proof: 'key and user token', options });
+    return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}`, auth: 'key and user token', options });
   }
 
   /**
    * Append files to an audience: `PATCH /v1/firstparty/audience/{audience_id}`.
-   * @deprecated The path goes; the same is at /v2.
+   * @deprecated This path will be removed. Use the same operation under /v2.
    */
   appendFilesV1(audience_id: number, body: AppendFiles, options?: WriteOptions): Promise<Answered<void>> {
-    return this.#api.call({ method: 'PATCH', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}`, body, proof: 'key and user token', options });
+    return this.#api.call({ method: 'PATCH', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}`, body, auth: 'key and user token', options });
   }
 
   /**
    * Clear an audience: `PUT /v1/firstparty/audience/{audience_id}`.
-   * @deprecated The path goes; the same is at /v2.
+   * @deprecated This path will be removed. Use the same operation under /v2.
    */
   clearAudienceV1(audience_id: number, options?: WriteOptions): Promise<Answered<void>> {
-    return this.#api.call({ method: 'PUT', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}`, proof: 'key and user token', options });
+    return this.#api.call({ method: 'PUT', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}`, auth: 'key and user token', options });
   }
 
   /**
    * Stream the status of an audience: `GET /v1/firstparty/audience/{audience_id}/events`.
-   * @deprecated The path goes; the same is at /v2.
+   * @deprecated This path will be removed. Use the same operation under /v2.
    */
   followAudienceV1(audience_id: number, options?: CallOptions): AsyncGenerator<Result<ServerEvent<AudienceDetails>>, void, undefined> {
-    return this.#api.follow({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/events`, proof: 'key and user token', options });
+    return this.#api.follow({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/events`, auth: 'key and user token', options });
   }
 
   /**
    * List the errors of an audience: `GET /v1/firstparty/audience/{audience_id}/errors`.
-   * @deprecated The path goes; the same is at /v2.
+   * @deprecated This path will be removed. Use the same operation under /v2.
    */
   listAudienceErrorsV1(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly LoadError[]>> {
-    return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/errors`, query: options?.query, proof: 'key and user token', options });
+    return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/errors`, query: options?.query, auth: 'key and user token', options });
   }
 }
