@@ -42,10 +42,10 @@ describe('hostile sources', () => {
 
   it('are rejected immediately with a specific code', async () => {
     const requests = [
-      ...hostile('source', 'refused').map(({ value }) => ({ ...own, file_path: value })),
-      ...hostile('bucket', 'refused').map(({ value }) => ({ ...own, file_path: `s3://${value}/in/a.csv` })),
-      ...hostile('path', 'refused').map(({ value }) => ({ ...own, file_path: `s3://own-bucket/${value}` })),
-      ...hostile('path', 'refused').map(({ value }) => ({ file_path: value, key_type: 1, compressed: false })),
+      ...hostile('source', 'rejected').map(({ value }) => ({ ...own, file_path: value })),
+      ...hostile('bucket', 'rejected').map(({ value }) => ({ ...own, file_path: `s3://${value}/in/a.csv` })),
+      ...hostile('path', 'rejected').map(({ value }) => ({ ...own, file_path: `s3://own-bucket/${value}` })),
+      ...hostile('path', 'rejected').map(({ value }) => ({ file_path: value, key_type: 1, compressed: false })),
     ];
     for (const body of requests) {
       expect(await market.api.expectProblem(body), body.file_path).toMatchObject({
@@ -53,7 +53,7 @@ describe('hostile sources', () => {
         code: 'invalid_file_path',
       });
     }
-    for (const { value } of hostile('region', 'refused')) {
+    for (const { value } of hostile('region', 'rejected')) {
       const body = { ...own, credentials: { ...credentials, region: value } };
       expect(await market.api.expectProblem(body), value).toMatchObject({ status: 400, code: 'invalid_region' });
     }
@@ -62,7 +62,7 @@ describe('hostile sources', () => {
 
   it('are read literally when they only resemble an attack', async () => {
     // Only some of them, because each job takes time. test/hostile checks the storage requests of all.
-    const paths = hostile('path', 'taken').flatMap(({ value }, index) => (index % 7 === 0 ? [value] : []));
+    const paths = hostile('path', 'accepted').flatMap(({ value }, index) => (index % 7 === 0 ? [value] : []));
     for (const [index, path] of paths.entries()) {
       await market.partner.upload(path.endsWith('/') ? `${path}a.csv` : path, `${device(index)},sport\n`);
     }
@@ -77,7 +77,7 @@ describe('hostile sources', () => {
 
   it('never make a worker connect to a non-public address, and the log warns the operator', async () => {
     const ids = [];
-    for (const { value } of hostile('bucket', 'taken')) {
+    for (const { value } of hostile('bucket', 'accepted')) {
       ids.push(await market.api.queue({ ...own, file_path: `s3://${value}/in/a.csv` }));
     }
     const logs = (): string =>

@@ -47,13 +47,13 @@ export const columns: readonly CorpusFile[] = [
     expected: loads(2, 2),
   },
   {
-    name: 'a tab-separated file with commas inside of its keys',
+    name: 'a tab-separated file with commas inside its keys',
     path: 'columns/commas.tsv',
     body: () => lines(`${deviceId(1)}\twith,comma`, `${deviceId(2)}\tsport,a`, `${deviceId(3)}\tsport`),
     expected: loads(3, 2, rejects('unknown_key', 2)),
   },
   {
-    name: 'a comma-separated file with tabs inside of its keys',
+    name: 'a comma-separated file with tabs inside its keys',
     path: 'columns/tabs.csv',
     body: () => lines(two(1), two(2, 'sport\ta'), two(3, 'sport\t')),
     expected: loads(3, 1, rejects('unknown_key', 2, 2)),
@@ -77,7 +77,7 @@ export const columns: readonly CorpusFile[] = [
     expected: fails('wrong_shape'),
   },
   {
-    name: 'bars instead of commas',
+    name: 'pipes instead of commas',
     path: 'columns/bars.csv',
     body: () => lines(two(1).replace(',', '|'), two(2).replace(',', '|')),
     expected: fails('wrong_shape'),
@@ -101,7 +101,7 @@ export const columns: readonly CorpusFile[] = [
     expected: fails('wrong_shape'),
   },
   {
-    name: 'rows of only delimiters among good ones',
+    name: 'rows of only delimiters among valid ones',
     path: 'columns/delimiters.csv',
     body: () => lines(five(1), ',,,,', ',', ',,,,,,'),
     expected: loads(4, 1, rejects('wrong_column_count', 3, 2), rejects('empty_id', 2)),

@@ -10,7 +10,7 @@ import { quotes } from './quotes.ts';
 import { sizes } from './sizes.ts';
 import { values } from './values.ts';
 
-/** Every way to get a file wrong that we could think of, and some odd ones that are right. */
+/** Known mistakes in files, and some unusual but valid files. */
 export const corpusFiles: readonly CorpusFile[] = [
   ...quotes,
   ...columns,

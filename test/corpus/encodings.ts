@@ -5,13 +5,13 @@ import { gzipOf } from './gzip-parts.ts';
 const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le');
 const text = `${two(1)}\n${two(2)}\n`;
 
-/** One good row, then rows whose key ends with these bytes. */
+/** One valid row, then rows whose key ends with the given bytes. */
 const withBytes = (...digits: string[]): Buffer =>
   lines(two(1), ...digits.map((of, index) => Buffer.concat([Buffer.from(two(2 + index)), bytes(of)])));
 
 export const encodings: readonly CorpusFile[] = [
   {
-    name: 'bytes that are no UTF-8: alone, cut off, overlong, a surrogate, beyond the last character',
+    name: 'invalid UTF-8: stray bytes, truncated and overlong sequences, a surrogate, a code point out of range',
     path: 'encodings/invalid.csv',
     body: () =>
       withBytes(
@@ -48,7 +48,7 @@ export const encodings: readonly CorpusFile[] = [
     expected: loads(2, 2),
   },
   {
-    name: 'a UTF-8 byte-order mark within gzip, before a header',
+    name: 'a UTF-8 byte-order mark in gzip, before a header',
     path: 'encodings/mark.csv.gz',
     body: () => gzipOf(lines(`${byteOrderMark}id,keys`, two(1), two(2))),
     expected: loads(2, 2),
@@ -60,7 +60,7 @@ export const encodings: readonly CorpusFile[] = [
     expected: loads(2, 1, rejects('invalid_id', 1)),
   },
   {
-    name: 'a byte-order mark in the middle, as of files that were put together',
+    name: 'a byte-order mark in the middle, as in concatenated files',
     path: 'encodings/mark-within.csv',
     body: () => lines(byteOrderMark + two(1), two(2), byteOrderMark + two(3), two(4)),
     expected: loads(4, 3, rejects('invalid_id', 3)),
@@ -90,53 +90,53 @@ export const encodings: readonly CorpusFile[] = [
     expected: loads(2, 1, rejects('invalid_utf8', 1)),
   },
   {
-    name: 'UTF-16, little endian, with its mark',
+    name: 'little-endian UTF-16 with a byte-order mark',
     path: 'encodings/utf-16-le.csv',
     body: () => utf16(byteOrderMark + text),
     expected: fails('wrong_encoding'),
   },
   {
-    name: 'UTF-16, big endian, with its mark',
+    name: 'big-endian UTF-16 with a byte-order mark',
     path: 'encodings/utf-16-be.csv',
     body: () => utf16(byteOrderMark + text).swap16(),
     expected: fails('wrong_encoding'),
   },
   {
-    name: 'UTF-16 within gzip',
+    name: 'UTF-16 in gzip',
     path: 'encodings/utf-16.csv.gz',
     body: () => gzipOf(utf16(byteOrderMark + text)),
     expected: fails('wrong_encoding'),
   },
   {
-    name: 'nothing but the mark of UTF-16',
+    name: 'nothing but a UTF-16 byte-order mark',
     path: 'encodings/only-utf-16-mark.csv',
     body: () => bytes('ff fe'),
     expected: fails('wrong_encoding'),
   },
   {
-    name: 'UTF-32 with its mark',
+    name: 'UTF-32 with a byte-order mark',
     path: 'encodings/utf-32.csv',
     body: () => Buffer.concat(Array.from(byteOrderMark + text, (sign) => Buffer.concat([utf16(sign), bytes('00 00')]))),
     expected: fails('wrong_encoding'),
   },
   {
-    name: 'UTF-16 without a mark',
+    name: 'UTF-16 without a byte-order mark',
     path: 'encodings/utf-16-unmarked.csv',
     body: () => utf16(text),
     expected: hasNoGoodRow(rejects('invalid_id', 1, 2), rejects('wrong_column_count', 3)),
     better: {
-      verdict: fails('wrong_encoding'),
-      how: 'A NUL in every second byte of the head is UTF-16, marked or not.',
+      result: fails('wrong_encoding'),
+      how: 'Treat a NUL in every second byte of the first block as UTF-16, even without a byte-order mark.',
     },
   },
   {
-    name: 'a line of NUL bytes, as a crash leaves them, among good ones',
+    name: 'a line of NUL bytes, as left by a crash, among valid ones',
     path: 'encodings/nul.csv',
     body: () => lines(five(1), Buffer.alloc(4_096), five(2)),
     expected: loads(3, 2, rejects('wrong_column_count', 2)),
   },
   {
-    name: 'NUL bytes behind the last row',
+    name: 'NUL bytes after the last row',
     path: 'encodings/nul-tail.csv',
     body: () => Buffer.concat([goodRows(2), Buffer.alloc(65_536)]),
     expected: loads(3, 2, rejects('wrong_column_count', 3)),

@@ -7,25 +7,25 @@ export function gzipOf(body: Buffer): Buffer {
   return gzipSync(body, { level: 6 });
 }
 
-/** The ten bytes with which a gzip file begins. */
+/** The ten-byte header of a gzip file. */
 export function headerOf(packed: Buffer): Buffer {
   return packed.subarray(0, headerBytes);
 }
 
-/** Without the checksum and the length at the end. */
+/** Removes the checksum and the length at the end. */
 export function withoutTrailer(packed: Buffer): Buffer {
   return packed.subarray(0, -trailerBytes);
 }
 
-/** With one bit of another value. Negative places count from the end. */
-export function withFlippedBit(packed: Buffer, place: number): Buffer {
+/** Flips one bit. Negative positions count from the end. */
+export function withFlippedBit(packed: Buffer, position: number): Buffer {
   const copy = Buffer.from(packed);
-  const index = place < 0 ? copy.length + place : place;
+  const index = position < 0 ? copy.length + position : position;
   copy.writeUInt8((copy[index] ?? 0) ^ 1, index);
   return copy;
 }
 
-/** With a file name in the header, as the gzip command writes it. */
+/** Adds a file name to the header, as the gzip command does. */
 export function withFileName(packed: Buffer, name: string): Buffer {
   const header = Buffer.from(headerOf(packed));
   header.writeUInt8(0x08, 3);

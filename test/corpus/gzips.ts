@@ -5,65 +5,65 @@ import { bytes, goodRows, lines, two } from './lines.ts';
 
 const announcements: readonly CorpusFile[] = [
   {
-    name: 'plain text called .gz',
+    name: 'plain text named .gz',
     path: 'gzip/plain.csv.gz',
     body: () => goodRows(2),
     expected: fails('compression_mismatch'),
   },
   {
-    name: 'gzip called .csv',
+    name: 'gzip named .csv',
     path: 'gzip/packed.csv',
     body: () => gzipOf(goodRows(2)),
     expected: fails('compression_mismatch'),
   },
   {
-    name: 'gzip announced as not compressed',
+    name: 'gzip declared uncompressed',
     path: 'gzip/announced-plain.csv.gz',
     request: { compressed: false },
     body: () => gzipOf(goodRows(2)),
     expected: fails('compression_mismatch'),
   },
   {
-    name: 'plain text announced as compressed',
+    name: 'plain text declared compressed',
     path: 'gzip/announced-packed.csv',
     request: { compressed: true },
     body: () => goodRows(2),
     expected: fails('compression_mismatch'),
   },
   {
-    name: 'gzip called .csv and announced as compressed',
+    name: 'gzip named .csv and declared compressed',
     path: 'gzip/packed-announced.csv',
     request: { compressed: true },
     body: () => gzipOf(goodRows(2)),
     expected: loads(2, 2),
   },
   {
-    name: 'plain text called .gz and announced as not compressed',
+    name: 'plain text named .gz and declared uncompressed',
     path: 'gzip/plain-announced.csv.gz',
     request: { compressed: false },
     body: () => goodRows(2),
     expected: loads(2, 2),
   },
   {
-    name: 'gzip called .GZ',
+    name: 'gzip named .GZ',
     path: 'gzip/SHOUTED.CSV.GZ',
     body: () => gzipOf(goodRows(2)),
     expected: loads(2, 2),
   },
   {
-    name: 'zlib data called .gz',
+    name: 'zlib data named .gz',
     path: 'gzip/zlib.csv.gz',
     body: () => deflateSync(goodRows(2)),
     expected: fails('compression_mismatch'),
   },
   {
-    name: 'the first byte of gzip and no more',
+    name: 'only the first byte of gzip',
     path: 'gzip/one-byte.csv.gz',
     body: () => bytes('1f'),
     expected: fails('compression_mismatch'),
   },
   {
-    name: 'an empty file called .gz',
+    name: 'an empty file named .gz',
     path: 'gzip/no-bytes.csv.gz',
     body: () => Buffer.alloc(0),
     expected: fails('empty_file'),
@@ -72,19 +72,19 @@ const announcements: readonly CorpusFile[] = [
 
 const damages: readonly CorpusFile[] = [
   {
-    name: 'the two bytes by which gzip is known, and no more',
+    name: 'only the two magic bytes of gzip',
     path: 'gzip/magic.csv.gz',
     body: () => bytes('1f 8b'),
     expected: fails('corrupt_gzip'),
   },
   {
-    name: 'only the header of gzip',
+    name: 'only a gzip header',
     path: 'gzip/header.csv.gz',
     body: () => headerOf(gzipOf(goodRows(2))),
     expected: fails('corrupt_gzip'),
   },
   {
-    name: 'gzip cut in the middle',
+    name: 'gzip truncated in the middle',
     path: 'gzip/cut.csv.gz',
     body: () => {
       const packed = gzipOf(goodRows(20_000));
@@ -117,7 +117,7 @@ const damages: readonly CorpusFile[] = [
     expected: fails('corrupt_gzip'),
   },
   {
-    name: 'gzip with one wrong bit in its data',
+    name: 'gzip with one flipped bit in its data',
     path: 'gzip/bit.csv.gz',
     body: () => withFlippedBit(gzipOf(goodRows(20_000)), 30_000),
     expected: fails('corrupt_gzip'),
@@ -129,19 +129,19 @@ const damages: readonly CorpusFile[] = [
     expected: fails('corrupt_gzip'),
   },
   {
-    name: 'gzip with garbage behind it',
+    name: 'gzip followed by garbage',
     path: 'gzip/garbage.csv.gz',
     body: () => Buffer.concat([gzipOf(goodRows(2)), Buffer.from('-- end of file --\n')]),
     expected: fails('corrupt_gzip'),
   },
   {
-    name: 'gzip with NUL bytes behind it',
+    name: 'gzip followed by NUL bytes',
     path: 'gzip/padded.csv.gz',
     body: () => Buffer.concat([gzipOf(goodRows(2)), Buffer.alloc(512)]),
     expected: fails('corrupt_gzip'),
   },
   {
-    name: 'a good member of gzip and one that is cut',
+    name: 'a valid gzip member and a truncated one',
     path: 'gzip/second-cut.csv.gz',
     body: () => Buffer.concat([gzipOf(goodRows(2)), withoutTrailer(gzipOf(goodRows(2, 3)))]),
     expected: fails('corrupt_gzip'),
@@ -150,25 +150,25 @@ const damages: readonly CorpusFile[] = [
 
 const members: readonly CorpusFile[] = [
   {
-    name: 'two members of gzip',
+    name: 'two gzip members',
     path: 'gzip/two-members.csv.gz',
     body: () => Buffer.concat([gzipOf(goodRows(2)), gzipOf(goodRows(2, 3))]),
     expected: loads(4, 4),
   },
   {
-    name: 'two members of gzip of which the first ends within a line',
+    name: 'two gzip members, the first ending in the middle of a line',
     path: 'gzip/joined-members.csv.gz',
     body: () => Buffer.concat([gzipOf(Buffer.from(`${two(1)}\n${two(2)}`)), gzipOf(goodRows(2, 3))]),
     expected: loads(3, 2, rejects('wrong_column_count', 2)),
   },
   {
-    name: 'an empty member of gzip behind a good one',
+    name: 'an empty gzip member after a valid one',
     path: 'gzip/empty-behind.csv.gz',
     body: () => Buffer.concat([gzipOf(goodRows(2)), gzipOf(Buffer.alloc(0))]),
     expected: loads(2, 2),
   },
   {
-    name: 'an empty member of gzip before a good one with five columns',
+    name: 'an empty gzip member before a valid one with five columns',
     path: 'gzip/empty-before.csv.gz',
     body: () => Buffer.concat([gzipOf(Buffer.alloc(0)), gzipOf(lines('id\tkeys', two(1).replace(',', '\t')))]),
     expected: loads(1, 1),
@@ -191,8 +191,8 @@ const members: readonly CorpusFile[] = [
     body: () => gzipOf(gzipOf(goodRows(2_000))),
     expected: fails('wrong_shape'),
     better: {
-      verdict: fails('compression_mismatch'),
-      how: 'Unpacked bytes that begin like gzip were compressed twice.',
+      result: fails('compression_mismatch'),
+      how: 'Treat decompressed bytes that start like gzip as compressed twice.',
     },
   },
   {

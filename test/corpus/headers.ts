@@ -1,12 +1,12 @@
 import { fails, hasNoGoodRow, loads, rejects, type CorpusFile } from './corpus-file.ts';
 import { five, lines, two } from './lines.ts';
 
-const recognised = ['id,keys', 'ID,KEYS', 'Device_Id,segment', '"maid","keys"', ' gaid ,keys', 'idfa,', 'deviceid,a'];
+const recognized = ['id,keys', 'ID,KEYS', 'Device_Id,segment', '"maid","keys"', ' gaid ,keys', 'idfa,', 'deviceid,a'];
 
 export const headers: readonly CorpusFile[] = [
-  ...recognised.map((header, index) => ({
+  ...recognized.map((header, index) => ({
     name: `the header ${header}`,
-    path: `headers/recognised-${index}.csv`,
+    path: `headers/recognized-${index}.csv`,
     body: () => lines(header, two(1), 'x,sport'),
     expected: loads(2, 1, rejects('invalid_id', 3)),
   })),
@@ -17,31 +17,31 @@ export const headers: readonly CorpusFile[] = [
     expected: loads(2, 2),
   },
   {
-    name: 'a header separated by tabs',
+    name: 'a tab-separated header',
     path: 'headers/tabs.tsv',
     body: () => lines('aaid\tkeys', two(1).replace(',', '\t')),
     expected: loads(1, 1),
   },
   {
-    name: 'a header behind blank lines',
+    name: 'a header after blank lines',
     path: 'headers/behind-blank.csv',
     body: () => lines('', '', 'id,keys', two(1), 'x,sport'),
     expected: loads(2, 1, rejects('invalid_id', 5)),
   },
   {
-    name: 'a header that is not recognised, which is a bad row',
+    name: 'an unrecognized header, which is a bad row',
     path: 'headers/unknown.csv',
     body: () => lines('Advertising Identifier,Segments', two(1), two(2)),
     expected: loads(3, 2, rejects('invalid_id', 1)),
   },
   {
-    name: 'a header twice',
+    name: 'a repeated header',
     path: 'headers/twice.csv',
     body: () => lines('id,keys', 'id,keys', two(1)),
     expected: loads(2, 1, rejects('invalid_id', 2)),
   },
   {
-    name: 'a header in the middle, as of files that were put together',
+    name: 'a header in the middle, as in concatenated files',
     path: 'headers/middle.csv',
     body: () => lines('id,keys', two(1), 'id,keys', two(2)),
     expected: loads(3, 2, rejects('invalid_id', 3)),
@@ -77,13 +77,13 @@ export const headers: readonly CorpusFile[] = [
     expected: loads(3, 2, rejects('wrong_column_count', 1)),
   },
   {
-    name: "a spreadsheet's note on its delimiter above rows of five columns",
+    name: "a spreadsheet's delimiter line above rows of five columns",
     path: 'headers/sep.csv',
     body: () => lines('sep=,', five(1), five(2)),
     expected: hasNoGoodRow(rejects('wrong_column_count', 2, 2), rejects('invalid_id', 1)),
     better: {
-      verdict: loads(3, 2, rejects('wrong_column_count', 1)),
-      how: 'Take the layout from the first line that begins with an advertising id or a header, if there is one.',
+      result: loads(3, 2, rejects('wrong_column_count', 1)),
+      how: 'Take the layout from the first line that starts with an advertising ID or a header, if any.',
     },
   },
 ];

@@ -3,32 +3,35 @@ import { lines, two } from './lines.ts';
 
 export const lineEnds: readonly CorpusFile[] = [
   {
-    name: 'CRLF line ends',
+    name: 'CRLF line endings',
     path: 'line-ends/crlf.csv',
     body: () => Buffer.from(`id,keys\r\n${two(1)}\r\n${two(2)}\r\n`),
     expected: loads(2, 2),
   },
   {
-    name: 'CR line ends, as of an old Mac, which make one line',
+    name: 'CR line endings of classic Mac OS, which make one line',
     path: 'line-ends/cr.csv',
     body: () => Buffer.from([1, 2, 3].map((n) => `${two(n)}\r`).join('')),
     expected: fails('wrong_shape'),
   },
   {
-    name: 'CR line ends of which the one line happens to have five columns',
+    name: 'CR line endings whose single line happens to have five columns',
     path: 'line-ends/cr-five.csv',
     body: () => Buffer.from([1, 2, 3, 4].map((n) => `${two(n)}\r`).join('')),
     expected: hasNoGoodRow(rejects('invalid_id_type', 1)),
-    better: { verdict: fails('wrong_shape'), how: 'A head with CR but without LF has the line ends of an old Mac.' },
+    better: {
+      result: fails('wrong_shape'),
+      how: 'Treat a first block with CR but no LF as classic Mac OS line endings.',
+    },
   },
   {
-    name: 'LF and CRLF mixed, and a CR inside of a line',
+    name: 'LF and CRLF mixed, and a CR inside a line',
     path: 'line-ends/mixed.csv',
     body: () => Buffer.from(`${two(1)}\n${two(2)}\r\n${two(3)}\r${two(4)}\n${two(5)}\r\r\n${two(6)}`),
     expected: loads(5, 3, rejects('unknown_key', 4), rejects('wrong_column_count', 3)),
   },
   {
-    name: 'blank lines before, between and behind the rows',
+    name: 'blank lines before, between and after the rows',
     path: 'line-ends/blank-between.csv',
     body: () => Buffer.from(`\n\r\n${two(1)}\n\n\n${two(2)}\r\n\r\nx,sport\n\n`),
     expected: loads(3, 2, rejects('invalid_id', 8)),
@@ -65,7 +68,7 @@ export const lineEnds: readonly CorpusFile[] = [
     expected: loads(1, 1),
   },
   {
-    name: 'a last row that was cut off',
+    name: 'a truncated last row',
     path: 'line-ends/cut.csv',
     body: () => Buffer.from(`${two(1)}\n${two(2)}\n${two(3).slice(0, 20)}`),
     expected: loads(3, 2, rejects('wrong_column_count', 3)),
@@ -89,19 +92,19 @@ export const lineEnds: readonly CorpusFile[] = [
     expected: fails('wrong_shape'),
   },
   {
-    name: 'lines of spaces among good ones',
+    name: 'lines of spaces among valid ones',
     path: 'line-ends/spaces.csv',
     body: () => lines(two(1), ' ', '   ', two(2)),
     expected: loads(4, 2, rejects('wrong_column_count', 2, 2)),
   },
   {
-    name: 'line separators of Unicode, which end no line',
+    name: 'Unicode line separators, which end no line',
     path: 'line-ends/unicode.csv',
     body: () => Buffer.from(`${two(1)}\n${two(2)}\u2028${two(3)}\n${two(4)}\u0085\n`),
     expected: loads(3, 1, rejects('unknown_key', 3), rejects('wrong_column_count', 2)),
   },
   {
-    name: 'the end-of-file sign of DOS',
+    name: 'the DOS end-of-file character',
     path: 'line-ends/ctrl-z.csv',
     body: () => Buffer.from(`${two(1)}\r\n${two(2)}\r\n\x1a`),
     expected: loads(3, 2, rejects('wrong_column_count', 3)),

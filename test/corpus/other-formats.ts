@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { bytes, deviceId, goodRows, lines, two } from './lines.ts';
 import { fails, hasNoGoodRow, loads, rejects, type CorpusFile } from './corpus-file.ts';
 
-/** Bytes that look random and are the same in every run. */
+/** Pseudorandom bytes that are the same in every run. */
 function noise(length: number): Buffer {
   const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, n) =>
     createHash('sha256').update(String(n)).digest(),
@@ -53,14 +53,14 @@ export const otherFormats: readonly CorpusFile[] = [
     expected: hasNoGoodRow(rejects('invalid_id', 1, 2)),
   },
   {
-    name: 'the beginning of a PNG picture',
+    name: 'the first bytes of a PNG image',
     path: 'formats/picture.csv',
     body: () =>
       Buffer.concat([bytes('89 50 4e 47 0d 0a 1a 0a 00 00 00 0d 49 48 44 52 00 00 01 00 00 00 01 00 08 06 00 00 00')]),
     expected: fails('wrong_shape'),
   },
   {
-    name: 'the beginning of a zip file',
+    name: 'the first bytes of a zip file',
     path: 'formats/archive.csv',
     body: () =>
       Buffer.concat([
@@ -71,13 +71,13 @@ export const otherFormats: readonly CorpusFile[] = [
     expected: fails('wrong_shape'),
   },
   {
-    name: 'the beginning of a zip file called .gz',
+    name: 'the first bytes of a zip file named .gz',
     path: 'formats/archive.csv.gz',
     body: () => bytes('50 4b 03 04 14 00 00 00 08 00 f8 aa 65 5b'),
     expected: fails('compression_mismatch'),
   },
   {
-    name: 'bzip2, zstd and xz called .gz',
+    name: 'bzip2, zstd and xz named .gz',
     path: 'formats/bzip2.csv.gz',
     body: () => bytes('42 5a 68 39 31 41 59 26 53 59 28 b5 2f fd fd 37 7a 58 5a 00'),
     expected: fails('compression_mismatch'),
@@ -89,7 +89,7 @@ export const otherFormats: readonly CorpusFile[] = [
     expected: hasNoGoodRow(rejects('invalid_utf8', 1, 19)),
   },
   {
-    name: 'random bytes among good rows',
+    name: 'random bytes among valid rows',
     path: 'formats/noise-among.csv',
     body: () =>
       Buffer.concat([
@@ -101,7 +101,7 @@ export const otherFormats: readonly CorpusFile[] = [
     expected: loads(4, 3, rejects('invalid_utf8', 3)),
   },
   {
-    name: 'a tar archive of a good file',
+    name: 'a tar archive of a valid file',
     path: 'formats/archive.tar',
     body: () => {
       const header = Buffer.alloc(512);

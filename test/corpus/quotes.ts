@@ -47,7 +47,7 @@ export const quotes: readonly CorpusFile[] = [
     expected: hasNoGoodRow(rejects('empty_id', 1, 2)),
   },
   {
-    name: 'lines of only quotes, one to six, among good ones',
+    name: 'lines of one to six quotes among valid ones',
     path: 'quotes/only-quotes.csv',
     body: () => lines(two(1), '"', '""', '"""', '""""', '"""""', '""""""'),
     expected: loads(7, 1, rejects('wrong_column_count', 2, 6)),
@@ -59,7 +59,7 @@ export const quotes: readonly CorpusFile[] = [
     expected: loads(2, 2),
   },
   {
-    name: 'a doubled quote inside a key that is not quoted',
+    name: 'a doubled quote inside an unquoted key',
     path: 'quotes/doubled-unquoted.csv',
     body: () => lines(two(1), two(2, 'quo""te'), two(3)),
     expected: brokenInRowTwo,
@@ -71,19 +71,19 @@ export const quotes: readonly CorpusFile[] = [
     expected: loads(2, 2),
   },
   {
-    name: 'quotes around every field of five, separated by tabs',
+    name: 'quotes around all five tab-separated fields',
     path: 'quotes/every-field-of-five.tsv',
     body: () => lines(`"${deviceId(1)}"\t"1"\t"DE"\t"0"\t"sport"`, `"${deviceId(2)}"\t3\t""\t"1"\t"with,comma"`),
     expected: loads(2, 2),
   },
   {
-    name: 'a comma inside of a quoted key',
+    name: 'a comma inside a quoted key',
     path: 'quotes/comma.csv',
     body: () => lines(two(1, '"with,comma"'), two(2, '"with,comma|sport"')),
     expected: loads(2, 2),
   },
   {
-    name: 'a newline inside of quotes, which makes two broken lines',
+    name: 'a newline inside quotes, which makes two broken lines',
     path: 'quotes/newline.csv',
     body: () => lines(two(1), `"${deviceId(2)}","sport\nsport"`, two(3)),
     expected: loads(4, 2, rejects('wrong_column_count', 2, 2)),

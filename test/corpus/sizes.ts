@@ -5,7 +5,7 @@ import { deviceId, lines, two } from './lines.ts';
 
 const maxLineBytes = 102_400;
 
-/** A good row of exactly so many bytes: the key "a" again and again, and "ab" at the end to make it even. */
+/** A valid row of exactly the given length: the key "a" repeated, with "ab" at the end if needed to fit. */
 function rowOf(n: number, length: number): string {
   const left = length - two(n, '').length;
   const end = left % 2 === 0 ? 'ab' : 'a';
@@ -19,7 +19,7 @@ function manyRows(count: number, badRow: number): Buffer {
 
 export const sizes: readonly CorpusFile[] = [
   {
-    name: 'a line of 200 kB among good ones',
+    name: 'a line of 200 kB among valid ones',
     path: 'sizes/long.csv',
     body: () => lines(two(1), rowOf(2, 200_000), two(3)),
     expected: loads(3, 2, rejects('line_too_long', 2)),
@@ -31,13 +31,13 @@ export const sizes: readonly CorpusFile[] = [
     expected: loads(3, 3),
   },
   {
-    name: 'a line of exactly the limit that ends with CRLF',
+    name: 'a line of exactly the limit ending with CRLF',
     path: 'sizes/limit-crlf.csv',
     body: () => lines(two(1), `${rowOf(2, maxLineBytes)}\r`, two(3)),
     expected: loads(3, 3),
   },
   {
-    name: 'a line of one byte more than the limit',
+    name: 'a line one byte over the limit',
     path: 'sizes/limit-and-one.csv',
     body: () => lines(two(1), rowOf(2, maxLineBytes + 1), two(3)),
     expected: loads(3, 2, rejects('line_too_long', 2)),
@@ -61,13 +61,13 @@ export const sizes: readonly CorpusFile[] = [
     expected: loads(3, 2, rejects('line_too_long', 1)),
   },
   {
-    name: 'a line of 20 MB among good ones',
+    name: 'a line of 20 MB among valid ones',
     path: 'sizes/huge.csv',
     body: () => lines(two(1), rowOf(2, 20_000_000), two(3)),
     expected: loads(3, 2, rejects('line_too_long', 2)),
   },
   {
-    name: 'a line of 300 MB of delimiters among good ones',
+    name: 'a line of 300 MB of delimiters among valid ones',
     path: 'sizes/immense.csv.gz',
     body: () =>
       Buffer.concat([
@@ -84,7 +84,7 @@ export const sizes: readonly CorpusFile[] = [
     expected: loads(400_000, 399_999, rejects('invalid_id', 399_999)),
   },
   {
-    name: '400,000 rows in gzip that is cut near its end',
+    name: '400,000 rows in gzip truncated near its end',
     path: 'sizes/many-cut.csv.gz',
     body: () => gzipOf(manyRows(400_000, 1)).subarray(0, -1_000),
     expected: fails('corrupt_gzip'),

@@ -1,34 +1,34 @@
 import { hasNoGoodRow, loads, rejects, type CorpusFile } from './corpus-file.ts';
 import { corpusAttributes, deviceId, five, lines, two } from './lines.ts';
 
-/** One good row of five columns, then rows that have another value in one column. */
+/** One valid row of five columns, then rows with the given values in one column. */
 const withValues = (values: readonly string[], column: 'idType' | 'country' | 'operation'): Buffer =>
   lines(five(1), ...values.map((value, index) => five(2 + index, { [column]: value })));
 
-/** One good row of two columns, then rows with these keys. */
+/** One valid row of two columns, then rows with the given keys. */
 const withKeys = (...keys: string[]): Buffer => lines(two(1), ...keys.map((key, index) => two(2 + index, key)));
 
 const fiveColumns: readonly CorpusFile[] = [
   {
-    name: 'id types that do not exist',
+    name: 'unknown ID types',
     path: 'values/id-type.csv',
     body: () => withValues(['', '0', '2', '4', '01', ' 1', 'idfa', '1.0', '１'], 'idType'),
     expected: loads(10, 1, rejects('invalid_id_type', 2, 9)),
   },
   {
-    name: 'countries that do not exist',
+    name: 'unknown countries',
     path: 'values/country.csv',
     body: () => withValues(['XX', 'UK', 'DEU', 'De', 'D', ' ', ' DE', 'Germany', '276', 'ßß'], 'country'),
     expected: loads(11, 1, rejects('invalid_country', 2, 10)),
   },
   {
-    name: 'countries in lower case, and none',
+    name: 'lowercase and missing countries',
     path: 'values/country-lower.csv',
     body: () => withValues(['de', 'us', 'gb', '', '""'], 'country'),
     expected: loads(6, 6),
   },
   {
-    name: 'operations that do not exist',
+    name: 'unknown operations',
     path: 'values/operation.csv',
     body: () => withValues(['', '2', '-1', '00', 'add', 'delete', 'true', '1.'], 'operation'),
     expected: loads(9, 1, rejects('invalid_operation', 2, 8)),
@@ -40,7 +40,7 @@ const fiveColumns: readonly CorpusFile[] = [
     expected: loads(3, 3),
   },
   {
-    name: 'rows that are wrong in several columns, of which the first counts',
+    name: 'rows that are invalid in several columns, of which the first counts',
     path: 'values/several.csv',
     body: () =>
       lines(
@@ -71,25 +71,25 @@ const fiveColumns: readonly CorpusFile[] = [
 
 const keys: readonly CorpusFile[] = [
   {
-    name: 'no key at all, bare and in quotes',
+    name: 'an empty key, unquoted and quoted',
     path: 'values/keys-empty.csv',
     body: () => withKeys('', '""'),
     expected: loads(3, 1, rejects('unknown_key', 2, 2)),
   },
   {
-    name: 'bars before, behind and twice between keys, and alone',
+    name: 'leading, trailing, doubled and lone pipes around keys',
     path: 'values/keys-bars.csv',
     body: () => withKeys('sport|', '|sport', 'sport||a', '|', '||'),
     expected: loads(6, 1, rejects('unknown_key', 2, 5)),
   },
   {
-    name: 'keys that are unknown, alone and among known ones',
+    name: 'unknown keys, alone and among known ones',
     path: 'values/keys-unknown.csv',
     body: () => withKeys('no-such-key', 'sport|no-such-key', 'no-such-key|sport', 'Sport', ' sport', 'sport '),
     expected: loads(7, 1, rejects('unknown_key', 2, 6)),
   },
   {
-    name: 'a key twice in one row',
+    name: 'a repeated key in one row',
     path: 'values/keys-twice.csv',
     body: () => withKeys('sport|sport', 'a|ab|a'),
     expected: loads(3, 3),
@@ -101,19 +101,19 @@ const keys: readonly CorpusFile[] = [
     expected: loads(4, 3, rejects('unknown_key', 4)),
   },
   {
-    name: 'keys separated by something else than bars',
+    name: 'keys separated by characters other than pipes',
     path: 'values/keys-separator.csv',
     body: () => withKeys('sport;a', 'sport a', '"sport,a"', 'sport¦a', 'sport,a'),
     expected: loads(6, 1, rejects('unknown_key', 2, 4), rejects('wrong_column_count', 6)),
   },
   {
-    name: 'emoji as keys: a known one, unknown ones, a known one with a variation sign',
+    name: 'emoji as keys: a known one, unknown ones, a known one with a variation selector',
     path: 'values/keys-emoji.csv',
     body: () => withKeys('🏀', '🏀|sport', '🏈', '👩‍👩‍👧', '🏀️'),
     expected: loads(6, 3, rejects('unknown_key', 4, 3)),
   },
   {
-    name: 'a key that a spreadsheet would calculate',
+    name: 'a key that a spreadsheet would evaluate',
     path: 'values/keys-formula.csv',
     body: () => withKeys('=1+1', '=1+2'),
     expected: loads(3, 2, rejects('unknown_key', 3)),
@@ -125,14 +125,14 @@ const keys: readonly CorpusFile[] = [
     expected: loads(9, 1, rejects('unknown_key', 2, 8)),
   },
   {
-    name: 'foreign keys in an import by attribute ids',
+    name: 'foreign keys in an import by attribute IDs',
     path: 'values/keys-foreign.csv',
     request: { key_type: 0 },
     body: () => lines(two(1), two(2, 'a')),
     expected: hasNoGoodRow(rejects('unknown_key', 1, 2)),
   },
   {
-    name: 'attribute ids that are no numbers or too large for one',
+    name: 'attribute IDs that are not numbers or are too large',
     path: 'values/keys-numbers.csv',
     request: { key_type: 0 },
     body: () => lines(...['0', '-1', '1e3', '0x1', '18446744073709551616', '9'.repeat(400)].map((key) => two(1, key))),

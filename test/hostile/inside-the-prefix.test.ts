@@ -11,7 +11,7 @@ import { type Storage, listing, loopback, startStorage } from './wire.ts';
 
 const credentials = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), region: 'us-east-1' };
 
-describe('what is asked of the storage stays inside of the prefix', () => {
+describe('storage requests stay inside the prefix', () => {
   let storage: Storage;
   let listed: readonly string[] = [];
   let shared: ObjectStore;
@@ -32,8 +32,8 @@ describe('what is asked of the storage stays inside of the prefix', () => {
     listed = [];
   });
 
-  /** Looks for the key in every way there is, and says which bucket, which key and which prefix arrived. */
-  async function arrived(
+  /** Requests the key with every operation and returns the buckets, keys and prefixes that arrived. */
+  async function requestsFor(
     store: ObjectStore,
     key: string,
   ): Promise<{ paths: Set<string>; prefixes: Set<string | null> }> {
@@ -51,23 +51,23 @@ describe('what is asked of the storage stays inside of the prefix', () => {
     };
   }
 
-  it.each(hostile('path', 'taken').map(({ value }) => [JSON.stringify(value), value]))(
+  it.each(hostile('path', 'accepted').map(({ value }) => [JSON.stringify(value), value]))(
     'for the path %s in the shared bucket',
     async (_name, path) => {
       expect(audienceKey('acme/', path)).toBe(keyInPrefix('acme/', path));
-      expect(await arrived(shared, keyInPrefix('acme/', path))).toEqual({
+      expect(await requestsFor(shared, keyInPrefix('acme/', path))).toEqual({
         paths: new Set([`/shared-bucket/acme/${path}`]),
         prefixes: new Set([`/shared-bucket/acme/${path}`]),
       });
     },
   );
 
-  it.each(hostile('path', 'taken').map(({ value }) => [JSON.stringify(value), value]))(
+  it.each(hostile('path', 'accepted').map(({ value }) => [JSON.stringify(value), value]))(
     "for the path %s in a partner's own bucket",
     async (_name, path) => {
       const { bucket, key } = parsePartnerPath(`s3://own-bucket/${path}`);
       expect(bucket).toBe('own-bucket');
-      expect(await arrived(own, key)).toEqual({
+      expect(await requestsFor(own, key)).toEqual({
         paths: new Set([`/own-bucket/${path}`]),
         prefixes: new Set([`/own-bucket/${path}`]),
       });
@@ -75,7 +75,7 @@ describe('what is asked of the storage stays inside of the prefix', () => {
   );
 
   it.each(['other/a.csv', 'acm', 'acme', 'ACME/in/a.csv', '../other/a.csv', '/acme/in/a.csv', ''])(
-    'also when the storage lists "%s" for another prefix: nothing of such a listing is used',
+    'when the storage lists "%s" outside the prefix: the whole listing is rejected',
     async (key) => {
       listed = ['acme/in/a.csv', key];
       for (const store of [shared, own]) {

@@ -15,7 +15,7 @@ const object = { key: 'in/a.csv', etag: '"x"', size: 1 };
 const publicAddress = '52.216.1.2';
 const familyOf = (address: string): number => (address.includes(':') ? 6 : 4);
 
-/** A resolver of the attacker's: the n-th question gets the n-th answer, and the last one from then on. */
+/** The attacker's resolver: query n gets answer n, and every further query the last answer. */
 function answering(...answers: readonly (readonly string[])[]): {
   readonly names: string[];
   readonly resolve: Resolve;
@@ -39,7 +39,7 @@ const operations: Readonly<Record<string, (store: ObjectStore) => Promise<unknow
   read: (store) => store.read(object, 100, new AbortController().signal),
 };
 
-/** The codes with which all operations end. */
+/** The result code of every operation. */
 async function codesOf(bucket: PartnerBucket): Promise<unknown[]> {
   const store = partnerObjectStore(bucket);
   try {
@@ -58,9 +58,9 @@ async function codesOf(bucket: PartnerBucket): Promise<unknown[]> {
   }
 }
 
-const refused = Object.keys(operations).map(() => 'storage_address_refused');
+const allRejected = Object.keys(operations).map(() => 'storage_address_refused');
 
-describe('no socket is opened', () => {
+describe('connections to a hostile storage address', () => {
   let connections: ReturnType<typeof watchConnections>;
   beforeEach(() => {
     connections = watchConnections();
@@ -70,7 +70,7 @@ describe('no socket is opened', () => {
     vi.unstubAllEnvs();
   });
 
-  it('without being seen here, whatever opens it', async () => {
+  it('are all visible to this test, whatever opens them', async () => {
     const storage = await startStorage((_asked, _request, response) => void response.end(listing()));
     const lookup: LookupFunction = (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
     await new Promise<void>((resolve) => {
@@ -87,38 +87,38 @@ describe('no socket is opened', () => {
     storage.close();
   });
 
-  it.each(hostile('address', 'closed').map(({ value }) => [value]))(
-    'when the name of the storage leads to %s',
+  it.each(hostile('address', 'blocked').map(({ value }) => [value]))(
+    'are blocked when the storage host resolves to %s',
     async (address) => {
       for (const answer of [[address], [publicAddress, address], [address, publicAddress]]) {
         const { resolve } = answering(answer);
-        expect(await codesOf({ ...production, resolve }), 'AWS').toEqual(refused);
+        expect(await codesOf({ ...production, resolve }), 'AWS').toEqual(allRejected);
         const endpoint = 'http://storage.example:9000';
-        expect(await codesOf({ ...production, endpoint, resolve }), 'on premises').toEqual(refused);
+        expect(await codesOf({ ...production, endpoint, resolve }), 'on premises').toEqual(allRejected);
       }
       expect(connections.attempts).toEqual([]);
     },
   );
 
   it.each(
-    hostile('address', 'closed')
+    hostile('address', 'blocked')
       .filter(({ value }) => !value.includes('%'))
       .map(({ value }) => [value]),
-  )('when the storage is configured to be at %s, and its network is not', async (address) => {
+  )('are blocked when the endpoint is %s and its network is not allowed', async (address) => {
     const host = familyOf(address) === 6 ? `[${address}]` : address;
     for (const scheme of ['http', 'https']) {
       const endpoint = `${scheme}://${host}:9000`;
-      expect(await codesOf({ ...production, endpoint }), endpoint).toEqual(refused);
+      expect(await codesOf({ ...production, endpoint }), endpoint).toEqual(allRejected);
     }
     expect(connections.attempts).toEqual([]);
   });
 
-  it('when the name has no address at all', async () => {
-    expect(await codesOf({ ...production, resolve: answering([]).resolve })).toEqual(refused);
+  it('are blocked when the host has no address', async () => {
+    expect(await codesOf({ ...production, resolve: answering([]).resolve })).toEqual(allRejected);
     expect(connections.attempts).toEqual([]);
   });
 
-  it('to a second answer: each connection goes to the address that was checked', async () => {
+  it('use exactly the validated address, even when the resolver changes its answer', async () => {
     const storage = await startStorage((_asked, _request, response) => void response.end(listing()));
     const endpoint = `http://storage.example:${storage.port}`;
     const { names, resolve } = answering(['127.0.0.1'], ['127.0.0.2'], ['169.254.169.254']);
@@ -132,27 +132,27 @@ describe('no socket is opened', () => {
     storage.close();
   });
 
-  it.each(hostile('bucket', 'taken').map(({ value }) => [value]))(
-    'for the bucket %s, and only hosts of the region are looked up',
+  it.each(hostile('bucket', 'accepted').map(({ value }) => [value]))(
+    'are blocked for the bucket %s, which resolves only hosts of the region',
     async (bucket) => {
       const { names, resolve } = answering(['127.0.0.1']);
-      expect(await codesOf({ ...production, bucket, resolve })).toEqual(refused);
+      expect(await codesOf({ ...production, bucket, resolve })).toEqual(allRejected);
       expect(connections.attempts).toEqual([]);
       const host = 's3.eu-west-1.amazonaws.com';
       expect(new Set(names)).toEqual(new Set([bucket.includes('.') ? host : `${bucket}.${host}`]));
     },
   );
 
-  it('outside of AWS for any region of the list', async () => {
+  it('are blocked outside AWS for every known region', async () => {
     for (const region of awsRegions) {
       const { names, resolve } = answering(['127.0.0.1']);
-      expect(await codesOf({ ...production, credentials: { ...credentials, region }, resolve })).toEqual(refused);
+      expect(await codesOf({ ...production, credentials: { ...credentials, region }, resolve })).toEqual(allRejected);
       expect(new Set(names)).toEqual(new Set([`own-bucket.s3.${region}.amazonaws.com`]));
     }
     expect(connections.attempts).toEqual([]);
   });
 
-  it('to assume a role outside of AWS, or at an address that is not public', async () => {
+  it('are blocked when a role is assumed outside AWS or at a non-public address', async () => {
     for (const region of awsRegions) {
       const { names, resolve } = answering([publicAddress, '169.254.169.254']);
       const settings = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), endpoint: null, networks: [] };
@@ -165,7 +165,7 @@ describe('no socket is opened', () => {
     expect(connections.attempts).toEqual([]);
   });
 
-  it('where variables of the AWS tools point', async () => {
+  it('ignore the endpoint variables of the AWS tools', async () => {
     const storage = await startStorage((_asked, _request, response) => void response.end(listing()));
     const trap = `http://127.0.0.1:${storage.port}`;
     vi.stubEnv('AWS_ENDPOINT_URL', trap);
@@ -176,7 +176,7 @@ describe('no socket is opened', () => {
     vi.stubEnv('HTTPS_PROXY', trap);
     vi.stubEnv('NODE_USE_ENV_PROXY', '1');
     const { names, resolve } = answering(['127.0.0.1']);
-    expect(await codesOf({ ...production, resolve })).toEqual(refused);
+    expect(await codesOf({ ...production, resolve })).toEqual(allRejected);
     expect(new Set(names)).toEqual(new Set(['own-bucket.s3.eu-west-1.amazonaws.com']));
     expect(connections.attempts).toEqual([]);
     expect(storage.asked).toEqual([]);
@@ -184,7 +184,7 @@ describe('no socket is opened', () => {
   });
 
   it.each(hostile('redirect', 'ignored').map(({ value }) => [value]))(
-    'to %s, when the storage redirects there',
+    'do not follow a redirect to %s',
     async (location) => {
       let status = 0;
       const storage = await startStorage((_asked, _request, response) => {

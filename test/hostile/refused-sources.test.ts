@@ -9,15 +9,15 @@ import { hostile, hostileSources } from './sources.ts';
 const partner = { id: 1, name: 'acme', prefix: 'acme/' };
 const credentials = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), region: 'eu-west-1' };
 
-/** What becomes of a request before anything is connected to: its code, or "taken". */
-async function fateOf(changes: Partial<NewImport>): Promise<string> {
+/** The failure code of a request before any connection, or "accepted". */
+async function submit(changes: Partial<NewImport>): Promise<string> {
   let isSubmitted = false;
   const submitImport: ImportLogStore['submitImport'] = async () => {
     isSubmitted = true;
     return 1;
   };
   const unused = (): never => {
-    throw new Error('only submitting is of interest here');
+    throw new Error('unexpected call');
   };
   const importLogs: ImportLogStore = {
     submitImport,
@@ -38,9 +38,9 @@ async function fateOf(changes: Partial<NewImport>): Promise<string> {
   };
   try {
     await queueImport({ importLogs, limits: defaultLimits, canAssumeRoles: true }, partner, request);
-    return isSubmitted ? 'taken' : 'lost';
+    return isSubmitted ? 'accepted' : 'lost';
   } catch (error) {
-    if (isSubmitted) return 'submitted and refused';
+    if (isSubmitted) return 'submitted and rejected';
     return error instanceof Error && 'code' in error ? String(error.code) : String(error);
   }
 }
@@ -49,74 +49,74 @@ const shared = { pathType: pathType.sharedBucket, credentials: null };
 const named = ({ value }: { value: string }): string => JSON.stringify(value);
 
 describe('the corpus of hostile sources', () => {
-  it('has at least 300 entries, none of them twice, each with its reason', () => {
+  it('has at least 300 unique entries, each with a reason', () => {
     expect(hostileSources.length).toBeGreaterThanOrEqual(300);
     expect(new Set(hostileSources.map(({ kind, value }) => `${kind} ${value}`)).size).toBe(hostileSources.length);
   });
 });
 
-describe('a request is refused before anything is connected to', () => {
-  it.each(hostile('source', 'refused').map((entry) => [named(entry), entry.value]))('for %s', async (_name, value) => {
-    expect(await fateOf({ filePath: value })).toBe('invalid_file_path');
+describe('a hostile request is rejected before any connection', () => {
+  it.each(hostile('source', 'rejected').map((entry) => [named(entry), entry.value]))('for %s', async (_name, value) => {
+    expect(await submit({ filePath: value })).toBe('invalid_file_path');
   });
 
-  it.each(hostile('bucket', 'refused').map((entry) => [named(entry), entry.value]))(
+  it.each(hostile('bucket', 'rejected').map((entry) => [named(entry), entry.value]))(
     'for the bucket %s',
     async (_name, value) => {
-      expect(await fateOf({ filePath: `s3://${value}/in/a.csv` })).toBe('invalid_file_path');
+      expect(await submit({ filePath: `s3://${value}/in/a.csv` })).toBe('invalid_file_path');
     },
   );
 
-  it.each(hostile('region', 'refused').map((entry) => [named(entry), entry.value]))(
+  it.each(hostile('region', 'rejected').map((entry) => [named(entry), entry.value]))(
     'for the region %s',
     async (_name, value) => {
-      expect(await fateOf({ credentials: { ...credentials, region: value } })).toBe('invalid_region');
+      expect(await submit({ credentials: { ...credentials, region: value } })).toBe('invalid_region');
     },
   );
 
-  it.each(hostile('role', 'refused').map((entry) => [named(entry), entry.value]))(
+  it.each(hostile('role', 'rejected').map((entry) => [named(entry), entry.value]))(
     'for the role %s',
     async (_name, value) => {
-      expect(await fateOf({ credentials: { roleArn: value, region: 'eu-west-1' } })).toBe('invalid_role_arn');
+      expect(await submit({ credentials: { roleArn: value, region: 'eu-west-1' } })).toBe('invalid_role_arn');
     },
   );
 
-  it('for every hostile region beside a role', async () => {
+  it('for every hostile region with a role', async () => {
     const roleArn = 'arn:aws:iam::123456789012:role/inlet';
-    for (const { value } of hostile('region', 'refused')) {
-      expect(await fateOf({ credentials: { roleArn, region: value } }), value).toBe('invalid_region');
+    for (const { value } of hostile('region', 'rejected')) {
+      expect(await submit({ credentials: { roleArn, region: value } }), value).toBe('invalid_region');
     }
   });
 
-  it.each(hostile('path', 'refused').map((entry) => [named(entry), entry.value]))(
-    'for the path %s, in the shared bucket and in an own one',
+  it.each(hostile('path', 'rejected').map((entry) => [named(entry), entry.value]))(
+    'for the path %s, in the shared bucket and in a partner-owned one',
     async (_name, value) => {
-      expect(await fateOf({ ...shared, filePath: value })).toBe('invalid_file_path');
-      expect(await fateOf({ filePath: `s3://own-bucket/${value}` })).toBe('invalid_file_path');
+      expect(await submit({ ...shared, filePath: value })).toBe('invalid_file_path');
+      expect(await submit({ filePath: `s3://own-bucket/${value}` })).toBe('invalid_file_path');
     },
   );
 });
 
-describe('a request is taken that only looks hostile', () => {
-  it.each(hostile('role', 'taken').map((entry) => [named(entry), entry.value]))(
+describe('a legitimate request that resembles an attack is accepted', () => {
+  it.each(hostile('role', 'accepted').map((entry) => [named(entry), entry.value]))(
     'for the role %s',
     async (_name, value) => {
-      expect(await fateOf({ credentials: { roleArn: value, region: 'eu-west-1' } })).toBe('taken');
+      expect(await submit({ credentials: { roleArn: value, region: 'eu-west-1' } })).toBe('accepted');
     },
   );
 
-  it.each(hostile('bucket', 'taken').map((entry) => [named(entry), entry.value]))(
+  it.each(hostile('bucket', 'accepted').map((entry) => [named(entry), entry.value]))(
     'for the bucket %s',
     async (_name, value) => {
-      expect(await fateOf({ filePath: `s3://${value}/in/a.csv` })).toBe('taken');
+      expect(await submit({ filePath: `s3://${value}/in/a.csv` })).toBe('accepted');
     },
   );
 
-  it.each(hostile('path', 'taken').map((entry) => [named(entry), entry.value]))(
+  it.each(hostile('path', 'accepted').map((entry) => [named(entry), entry.value]))(
     'for the path %s',
     async (_name, value) => {
-      expect(await fateOf({ ...shared, filePath: value })).toBe('taken');
-      expect(await fateOf({ filePath: `s3://own-bucket/${value}` })).toBe('taken');
+      expect(await submit({ ...shared, filePath: value })).toBe('accepted');
+      expect(await submit({ filePath: `s3://own-bucket/${value}` })).toBe('accepted');
     },
   );
 });

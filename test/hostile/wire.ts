@@ -3,10 +3,10 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import { Socket } from 'node:net';
 import { type Network, parseNetwork } from '../../src/domain/network-address.ts';
 
-/** What tests and development allow, and nothing else may. */
+/** Allowed only in tests and development. */
 export const loopback: readonly Network[] = [parseNetwork('127.0.0.1/32')].filter((network) => network !== null);
 
-/** Every address to which a socket of this process is connected from now on, as the system call gets it. */
+/** Records every address that a socket of this process connects to, as passed to the system call. */
 export function watchConnections(): { readonly attempts: string[]; readonly stop: () => void } {
   const attempts: string[] = [];
   const watch = (message: unknown): void => {
@@ -21,7 +21,7 @@ export function watchConnections(): { readonly attempts: string[]; readonly stop
 export type Asked = { readonly method: string; readonly path: string; readonly query: URLSearchParams };
 export type Storage = { readonly port: number; readonly asked: Asked[]; readonly close: () => void };
 
-/** A storage on loopback that notes what it is asked, in the bytes that arrive, and answers as it is told. */
+/** A storage on loopback that records the received requests and responds with the given handler. */
 export async function startStorage(
   answer: (asked: Asked, request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Storage> {
@@ -32,7 +32,7 @@ export async function startStorage(
     const one = {
       method: request.method ?? '',
       path: decodeURIComponent(target.slice(0, end)),
-      // A plus is a plus for S3.
+      // S3 reads a plus literally.
       query: new URLSearchParams(target.slice(end + 1).replaceAll('+', '%2B')),
     };
     asked.push(one);
@@ -47,7 +47,7 @@ export async function startStorage(
   return { port: address.port, asked, close: () => void server.close() };
 }
 
-/** As S3 answers a listing. */
+/** An S3 list response. */
 export function listing(...keys: readonly string[]): string {
   const contents = keys.map((key) => `<Contents><Key>${key}</Key><ETag>"x"</ETag><Size>1</Size></Contents>`);
   return `<?xml version="1.0"?><ListBucketResult>${contents.join('')}<IsTruncated>false</IsTruncated></ListBucketResult>`;
