@@ -23,9 +23,9 @@ describe('inlet check', () => {
   afterAll(() => cli.remove());
 
   it('exits 0 for valid files and reports how keys were checked', async () => {
-    const { code, out, said } = await cli.run(['check', 'files']);
+    const { code, out, err } = await cli.run(['check', 'files']);
     expect(code).toBe(0);
-    expect(said).toMatch(/^Only the form of the keys was checked, with default limits\. .*--attributes.*\n$/);
+    expect(err).toMatch(/^Only the form of the keys was checked, with default limits\. .*--attributes.*\n$/);
     expect(out).toContain('files/good.csv: valid\n  rows:    2 rows, 2 valid, 0 rejected, ');
     expect(out).toContain('  columns: id, keys; separated by commas; header on line 1\n');
     expect(out).toContain('files/packed.csv.gz: valid');
@@ -42,9 +42,9 @@ describe('inlet check', () => {
   });
 
   it('compares keys with a list', async () => {
-    const { code, out, said } = await cli.run(['check', 'files/good.csv', '--keys', 'keys.txt', '--json']);
+    const { code, out, err } = await cli.run(['check', 'files/good.csv', '--keys', 'keys.txt', '--json']);
     expect(code).toBe(1);
-    expect(said).toMatch(/^Default limits were used\. .*\n$/);
+    expect(err).toMatch(/^Default limits were used\. .*\n$/);
     expect(JSON.parse(out)).toMatchObject({
       ok: false,
       keys_checked: 'list',
@@ -72,6 +72,6 @@ describe('inlet check', () => {
   ])('%s exits %s', async (parameters, code, reason) => {
     const ran = await cli.run(parameters);
     expect(ran.code).toBe(code);
-    expect(ran.said).toMatch(reason);
+    expect(ran.err).toMatch(reason);
   });
 });

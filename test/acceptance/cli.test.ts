@@ -48,13 +48,13 @@ describe('inlet in a script', () => {
     onText?: (part: string) => void,
   ): Promise<Ran> => {
     const ran = await cli.run(words.split(' '), { ...environment, ...more }, input, onText);
-    everything.push(ran.out, ran.said);
-    expect(ran.out + ran.said).not.toContain(escape);
+    everything.push(ran.out, ran.err);
+    expect(ran.out + ran.err).not.toContain(escape);
     return ran;
   };
   const json = async (words: string): Promise<unknown> => {
-    const { code, out, said } = await run(`${words} --json`);
-    expect({ code, said }).toMatchObject({ code: 0 });
+    const { code, out, err } = await run(`${words} --json`);
+    expect({ code, err }).toMatchObject({ code: 0 });
     return JSON.parse(out);
   };
 
@@ -81,14 +81,14 @@ describe('inlet in a script', () => {
     expect(ran).toMatchObject({ code: 0 });
     expect(ran.out).toMatch(/^import \d+: done, 3 rows, 1 device, 2 rows rejected\n\nCODE +COUNT +FIRST AT +WHY\n/);
     expect(ran.out).toMatch(/^invalid_id +1 +bad.csv:2 /m);
-    expect(ran.said).toMatch(
+    expect(ran.err).toMatch(
       /^import (\d+) is queued\n(import \1: (?:pending|running), .*\n)*List the rejected rows: inlet errors \1\n$/,
     );
   });
 
   it('prints only the result with --quiet', async () => {
-    const { code, said, out } = await run('import good.csv --key-type foreign --watch --quiet');
-    expect([code, said, out]).toEqual([0, '', expect.stringMatching(/^import \d+: done, 2 rows, 2 devices\n$/)]);
+    const { code, err, out } = await run('import good.csv --key-type foreign --watch --quiet');
+    expect([code, err, out]).toEqual([0, '', expect.stringMatching(/^import \d+: done, 2 rows, 2 devices\n$/)]);
   });
 
   it('prints every change as a line of JSON', async () => {
@@ -150,7 +150,7 @@ describe('inlet in a script', () => {
     ]);
     const limited = await run(`errors ${id} --limit 1`);
     expect(limited.out).toMatch(/^WHERE .*\nbad\.csv:2 +id +invalid_id +not-an-id,sports +\S.*\n$/);
-    expect(limited.said).toContain('There are more');
+    expect(limited.err).toContain('There are more');
     expect(await json(`errors ${await lastImportOf('good.csv')}`)).toEqual([]);
   });
 
@@ -165,7 +165,7 @@ describe('inlet in a script', () => {
     expect((await run('audience list')).out).toContain(String.raw`Summer \u202e`);
     expect((await run(`audience show ${id}`)).out).toMatch(/more-members\.csv +done +1 /);
     const unasked = await run(`audience clear ${id}`);
-    expect([unasked.code, unasked.said]).toEqual([2, expect.stringContaining('Provide --yes.')]);
+    expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('Provide --yes.')]);
     expect(await json(`audience show ${id}`)).toMatchObject({ unique_devices: 3 });
     expect(await run(`audience clear ${id} --yes`)).toMatchObject({ code: 0, out: `audience ${id} is cleared\n` });
     expect(await json(`audience show ${id}`)).toMatchObject({ unique_devices: 0 });
@@ -187,12 +187,12 @@ describe('inlet in a script', () => {
     const { region, accessKeyId, secretAccessKey } = own.credentials;
     const words = `import s3://${own.bucket}/in/ --no-compressed --key-type foreign --region ${region} --watch --json`;
     const secret = { INLET_SOURCE_SECRET_ACCESS_KEY: secretAccessKey };
-    const { code, out, said } = await run(`${words} --access-key-id ${accessKeyId}`, secret);
+    const { code, out, err } = await run(`${words} --access-key-id ${accessKeyId}`, secret);
     expect(code).toBe(0);
     const last = importLogSchema.parse(JSON.parse(out.trimEnd().split('\n').at(-1) ?? ''));
     expect(last).toMatchObject({ status: 2, path_type: 1, total_rows: '1' });
-    expect(said).toContain('is queued');
-    expect(out + said).not.toContain(secretAccessKey);
+    expect(err).toContain('is queued');
+    expect(out + err).not.toContain(secretAccessKey);
     expect(await run(`import good.csv --key-type foreign --region ${region}`, secret)).toMatchObject({
       code: 2,
       out: '',
@@ -206,7 +206,7 @@ describe('inlet in a script', () => {
     const [theirs, own] = [await run('audience list', asCustomer), await run('audience list')];
     expect(theirs.out).toMatch(/ Shoes /);
     expect(own.out).not.toMatch(/ Shoes /);
-    expect(theirs.out + theirs.said).not.toContain(userToken);
+    expect(theirs.out + theirs.err).not.toContain(userToken);
     expect(await run('audience list', { INLET_USER_TOKEN: 'wrong' })).toMatchObject({ code: 3 });
   });
 
@@ -240,7 +240,7 @@ describe('inlet in a script', () => {
     ['login', 2, 'missing_answer: Inlet URL is required', { INLET_URL: '' }],
   ])('%s exits %i with an error', async (words, code, why, more = {}) => {
     const ran = await run(words, more);
-    expect([ran.code, ran.said]).toEqual([code, expect.stringContaining(why)]);
+    expect([ran.code, ran.err]).toEqual([code, expect.stringContaining(why)]);
   });
 
   it('prints its version', async () => {
@@ -248,7 +248,7 @@ describe('inlet in a script', () => {
   });
 
   it('shows the request ID that the service logs', async () => {
-    expect((await run('imports 999999')).said).toMatch(/^ {2}request: [\w-]{8,}$/m);
+    expect((await run('imports 999999')).err).toMatch(/^ {2}request: [\w-]{8,}$/m);
   });
 
   it('logs in with the issued file, saves it for the owner only, and logs out', async () => {
@@ -287,8 +287,8 @@ describe('inlet in a script', () => {
     ).toMatchObject({ code: 0 });
     expect((await run('profiles', nothing)).out).toMatch(/^default +no .*\nci +yes /m);
     const typo = await run('limits --profile defualt', nothing);
-    expect([typo.code, typo.said]).toEqual([3, expect.stringContaining('Did you mean "default"?')]);
-    expect(await run('logout', nothing)).toMatchObject({ code: 0, said: 'Profile "default" is now current.\n' });
+    expect([typo.code, typo.err]).toEqual([3, expect.stringContaining('Did you mean "default"?')]);
+    expect(await run('logout', nothing)).toMatchObject({ code: 0, err: 'Profile "default" is now current.\n' });
     expect(await run('logout', nothing)).toMatchObject({ code: 0 });
     expect(await run('limits', nothing)).toMatchObject({ code: 3 });
   });

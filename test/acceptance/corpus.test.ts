@@ -102,8 +102,8 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
       }
       const environment = { HOME: folder, INLET_URL: service.url, INLET_API_KEY: partners[0]?.apiKey ?? '' };
       const parameters = ['check', below, '--attributes', ...flags.split(' '), '--json', '--bad-rows', '0'];
-      const { code, out, said } = await runInlet(environment, parameters);
-      const { files: checked } = checkedSchema.parse(JSON.parse(out || said));
+      const { code, out, err } = await runInlet(environment, parameters);
+      const { files: checked } = checkedSchema.parse(JSON.parse(out || err));
       expect(code).toBe(checked.every(({ ok }) => ok) ? 0 : 1);
       for (const { path, total_rows, failure, reasons } of checked) {
         const codes = [

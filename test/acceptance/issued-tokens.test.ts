@@ -141,11 +141,11 @@ describe('user tokens of an OpenID Connect issuer', () => {
         claims,
         signature,
       ].join('.');
-    const [before, start] = [issuer.asked(), performance.now()];
+    const [before, start] = [issuer.keyRequests(), performance.now()];
     const statuses = await Promise.all(Array.from({ length: 300 }, (_none, serial) => statusWith(unknown(serial))));
     expect(new Set(statuses)).toEqual(new Set([401]));
     const seconds = (performance.now() - start) / 1000;
-    expect(issuer.asked() - before).toBeLessThanOrEqual(Math.ceil(seconds * 2) + 1);
+    expect(issuer.keyRequests() - before).toBeLessThanOrEqual(Math.ceil(seconds * 2) + 1);
   });
 });
 
@@ -168,7 +168,7 @@ describe('an installation with an OpenID Connect issuer', () => {
     expect((await doctor(stores.environment)).out).not.toContain('OpenID Connect issuer');
     const half = await doctor({ ...environment, INLET_OIDC_AUDIENCE: '' });
     expect(half.code).toBe(1);
-    expect(half.said).toContain('INLET_OIDC_AUDIENCE: is required with the other INLET_OIDC_ settings');
+    expect(half.err).toContain('INLET_OIDC_AUDIENCE: is required with the other INLET_OIDC_ settings');
     await stores.drop();
   });
 });

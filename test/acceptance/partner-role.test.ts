@@ -60,12 +60,12 @@ describe("importing from a partner's own bucket with a role", () => {
 
   it("loads the files with the partner's ExternalId and assumes the role once", async () => {
     check.conditions.set(roleArn, await externalIdOf(market.partner.name));
-    const before = check.asked();
+    const before = check.roleRequests();
     for (let job = 0; job < 3; job++) {
       expect(await end({ roleArn })).toMatchObject({ status: 2, total_rows: '2', unique_devices: '2' });
     }
     // Once with the right ExternalId and once with a wrong one.
-    expect(check.asked()).toBe(before + 2);
+    expect(check.roleRequests()).toBe(before + 2);
   });
 
   it('keeps the assumed credentials out of every store and log', async () => {

@@ -87,7 +87,7 @@ describe('the STS client', () => {
   let server: Server;
   let endpoint: string;
   let answer = { status: 0, code: '' };
-  let isGivenToThePartner = false;
+  let partnerSucceeds = false;
 
   const keys = `<Credentials><AccessKeyId>KEY</AccessKeyId><SecretAccessKey>not-a-secret</SecretAccessKey>
     <SessionToken>token</SessionToken><Expiration>2100-01-01T00:00:00Z</Expiration></Credentials>`;
@@ -96,7 +96,7 @@ describe('the STS client', () => {
     server = createServer((request, response) => {
       void (async () => {
         const isOfThePartner = new URLSearchParams(await text(request)).get('ExternalId') === 'x';
-        if (isOfThePartner && isGivenToThePartner) {
+        if (isOfThePartner && partnerSucceeds) {
           response.end(`<AssumeRoleResponse><AssumeRoleResult>${keys}</AssumeRoleResult></AssumeRoleResponse>`);
           return;
         }
@@ -133,7 +133,7 @@ describe('the STS client', () => {
     { status: 500, code: 'InternalFailure', isFinal: false },
     { status: 307, code: 'Elsewhere', isFinal: false },
   ])('treats $status $code as final: $isFinal', async ({ status, code, isFinal }) => {
-    [isGivenToThePartner, answer] = [false, { status, code }];
+    [partnerSucceeds, answer] = [false, { status, code }];
     const error: unknown = await assume().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);
     expect(error instanceof Failure && error.code === 'role_refused').toBe(isFinal);
@@ -142,7 +142,7 @@ describe('the STS client', () => {
   it.each(['AccessDenied', 'AccessDeniedException'])(
     'returns credentials when STS answers another ExternalId with 403 %s',
     async (code) => {
-      [isGivenToThePartner, answer] = [true, { status: 403, code }];
+      [partnerSucceeds, answer] = [true, { status: 403, code }];
       expect(await assume()).toMatchObject({ accessKeyId: 'KEY' });
     },
   );
@@ -155,7 +155,7 @@ describe('the STS client', () => {
     { status: 404, code: 'NoSuchEntity' },
     { status: 500, code: 'AccessDenied' },
   ])('returns no credentials and retries when STS answers another ExternalId with $status "$code"', async (given) => {
-    [isGivenToThePartner, answer] = [true, given];
+    [partnerSucceeds, answer] = [true, given];
     const error: unknown = await assume().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);
     expect(error).not.toBeInstanceOf(Failure);

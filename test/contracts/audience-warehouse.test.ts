@@ -31,7 +31,7 @@ describe.each(placesOnTopologies)(
     const of = (audienceId: number, generation = 0) => ({ id: 1, partnerId, audienceId, generation });
     const bothCounts = (job: ReturnType<typeof of>, about = 100) => audiences.countDevices(job, about);
     /** Loads one file into an audience, from bytes to members. */
-    const bring = async (load: Load, text: string): Promise<void> => {
+    const loadText = async (load: Load, text: string): Promise<void> => {
       await stage.stage(load, streamedFile(load, load.loadId, text), maxLineBytes, signal);
       await audiences.publish(load, [load.loadId]);
     };
@@ -87,10 +87,10 @@ describe.each(placesOnTopologies)(
     });
 
     it('counts a device once across events and files, and only in its own audience and generation', async () => {
-      await bring(newLoad(3), `${rows(0, 50)}${rows(0, 50, 'click')}`);
-      await bring(newLoad(3), rows(25, 125, 'view'));
-      await bring(newLoad(3, 1), rows(1000, 1007));
-      await bring(newLoad(4), rows(2000, 2100));
+      await loadText(newLoad(3), `${rows(0, 50)}${rows(0, 50, 'click')}`);
+      await loadText(newLoad(3), rows(25, 125, 'view'));
+      await loadText(newLoad(3, 1), rows(1000, 1007));
+      await loadText(newLoad(4), rows(2000, 2100));
       expect(await bothCounts(of(3))).toEqual({ unique: 125, matched: 100 });
       expect(await bothCounts(of(3, 1))).toEqual({ unique: 7, matched: 0 });
       expect(await bothCounts(of(5))).toEqual({ unique: 0, matched: 0 });
@@ -102,7 +102,7 @@ describe.each(placesOnTopologies)(
           query: `INSERT INTO known_devices_local SELECT reinterpretAsUUID(sipHash128(number)) FROM numbers(400000)`,
         }),
       );
-      await bring(newLoad(6), rows(98, 102));
+      await loadText(newLoad(6), rows(98, 102));
       for (const about of [4, 100, 2_000_000]) {
         expect(await bothCounts(of(6), about)).toEqual({ unique: 4, matched: 2 });
         expect(await bothCounts(of(3), about)).toEqual({ unique: 125, matched: 100 });
@@ -121,13 +121,13 @@ describe.each(placesOnTopologies)(
     });
 
     it('purges dead generations of several partners at once, and nothing else', async () => {
-      await bring(newLoad(8, 0), rows(0, 10));
-      await bring(newLoad(8, 1), rows(0, 20));
-      await bring(newLoad(8, 2), rows(0, 30));
-      await bring(newLoad(9, 0), rows(0, 40));
+      await loadText(newLoad(8, 0), rows(0, 10));
+      await loadText(newLoad(8, 1), rows(0, 20));
+      await loadText(newLoad(8, 2), rows(0, 30));
+      await loadText(newLoad(9, 0), rows(0, 40));
       const ofOther = (generation: number) => ({ ...of(8, generation), partnerId: partnerId + 1 });
       for (const generation of [0, 1]) {
-        await bring(memberLoad(nextId++, { jobId: 1, ...ofOther(generation) }), rows(0, 50));
+        await loadText(memberLoad(nextId++, { jobId: 1, ...ofOther(generation) }), rows(0, 50));
       }
       await audiences.purge([of(8, 0), ofOther(1), of(8, 1), of(9, 5)], signal);
       const checked = [of(8, 0), of(8, 1), of(8, 2), of(9, 0), ofOther(0), ofOther(1)];
@@ -136,7 +136,7 @@ describe.each(placesOnTopologies)(
     });
 
     it('counts the devices that staged files would add to an audience, each once', async () => {
-      await bring(newLoad(7), rows(0, 50));
+      await loadText(newLoad(7), rows(0, 50));
       const inRoom = newLoad(7);
       await stage.stage(inRoom, streamedFile(inRoom, 71, rows(40, 60) + rows(40, 60, 'click')), maxLineBytes, signal);
       const together = newLoad(7);

@@ -42,18 +42,18 @@ describe('a bucket in another region', () => {
     });
 
   it.each([
-    { name: 'listing', asked: 1, run: () => store().list('in/', 10) },
-    { name: 'finding', asked: 2, run: () => store().find('in/a.csv') },
+    { name: 'listing', requestCount: 1, run: () => store().list('in/', 10) },
+    { name: 'finding', requestCount: 2, run: () => store().find('in/a.csv') },
     {
       name: 'reading',
-      asked: 1,
+      requestCount: 1,
       run: () => store().open({ key: 'in/a.csv', etag: '"x"', size: 1 }, new AbortController().signal),
     },
-  ])('is reported as such when $name, and the redirect is not followed', async ({ run, asked }) => {
+  ])('is reported as such when $name, and the redirect is not followed', async ({ run, requestCount }) => {
     const before = requests;
     await expect(run()).rejects.toMatchObject({ code: 'bucket_in_other_region' });
     // Finding an object takes a second request, because the first response has no body that gives the reason.
-    expect(requests).toBe(before + asked);
+    expect(requests).toBe(before + requestCount);
   });
 });
 

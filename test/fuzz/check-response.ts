@@ -17,7 +17,7 @@ const notReadySchema = z.looseObject({ code: z.literal('report_not_ready') });
 
 export function responseChecker(document: OpenApi): ResponseChecker {
   const check = answerChecker(document);
-  const { complaintsOf } = validatorsOf(document);
+  const { errorsOf } = validatorsOf(document);
   const operations = operationsOf(document).map((operation) => ({
     operation,
     pattern: new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]*')}$`),
@@ -34,7 +34,7 @@ export function responseChecker(document: OpenApi): ResponseChecker {
     // TextDecoder removes a byte-order mark, as the service does.
     const value: unknown = JSON.parse(new TextDecoder().decode(body));
     const place = `${operation.place}/requestBody/content/application~1json/schema`;
-    return complaintsOf(place, withTrimmedName(value)).map((violation) => `the body was accepted: ${violation}`);
+    return errorsOf(place, withTrimmedName(value)).map((violation) => `the body was accepted: ${violation}`);
   }
 
   return {

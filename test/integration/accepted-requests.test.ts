@@ -40,7 +40,7 @@ describe('accepted requests', () => {
     replays = 0;
   });
 
-  const idempotentRequestOf = (key: string, fingerprints = deps.fingerprint('asked')): IdempotentRequest => {
+  const idempotentRequestOf = (key: string, fingerprints = deps.fingerprint('request')): IdempotentRequest => {
     return { key, fingerprints, onReplay: () => void (replays += 1) };
   };
   const submit = (once: IdempotentRequest, maxOpenJobs = 100): Promise<number> =>
@@ -59,9 +59,9 @@ describe('accepted requests', () => {
 
   it('are recognized after the sealing key was rotated', async () => {
     const [one, two] = [new Secret(`one:${'ab'.repeat(32)}`), new Secret(`two:${'cd'.repeat(32)}`)];
-    const id = await submit(idempotentRequestOf('key', requestFingerprint([one])('asked')));
-    expect(await submit(idempotentRequestOf('key', requestFingerprint([two, one])('asked')))).toBe(id);
-    await expect(submit(idempotentRequestOf('key', requestFingerprint([two])('asked')))).rejects.toMatchObject({
+    const id = await submit(idempotentRequestOf('key', requestFingerprint([one])('request')));
+    expect(await submit(idempotentRequestOf('key', requestFingerprint([two, one])('request')))).toBe(id);
+    await expect(submit(idempotentRequestOf('key', requestFingerprint([two])('request')))).rejects.toMatchObject({
       code: 'idempotency_key_reused',
     });
   });

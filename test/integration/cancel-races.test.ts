@@ -26,7 +26,7 @@ type Plan = {
    * When each caller cancels: milliseconds after the job is submitted, starts, or has a staged file. Empty: not
    * canceled.
    */
-  readonly cancels: readonly { readonly from: 'asked' | 'its turn' | 'staged'; readonly after: number }[];
+  readonly cancels: readonly { readonly from: 'submitted' | 'started' | 'staged'; readonly after: number }[];
 };
 
 const planArbitrary: fc.Arbitrary<Plan> = fc.record({
@@ -38,8 +38,8 @@ const planArbitrary: fc.Arbitrary<Plan> = fc.record({
       weight: 3,
       arbitrary: fc.array(
         fc.oneof(
-          fc.record({ from: fc.constant('asked' as const), after: fc.integer({ min: 0, max: 600 }) }),
-          fc.record({ from: fc.constant('its turn' as const), after: fc.integer({ min: 0, max: 600 }) }),
+          fc.record({ from: fc.constant('submitted' as const), after: fc.integer({ min: 0, max: 600 }) }),
+          fc.record({ from: fc.constant('started' as const), after: fc.integer({ min: 0, max: 600 }) }),
           fc.record({ from: fc.constant('staged' as const), after: fc.integer({ min: 0, max: 10 }) }),
         ),
         { minLength: 1, maxLength: 3 },
@@ -48,7 +48,7 @@ const planArbitrary: fc.Arbitrary<Plan> = fc.record({
   ),
 });
 
-type Asked = { readonly plan: Plan; readonly jobId: number; readonly rows: readonly string[] };
+type Submitted = { readonly plan: Plan; readonly jobId: number; readonly rows: readonly string[] };
 
 describe('jobs that are canceled at random moments', () => {
   let stores: TestStores;
@@ -82,7 +82,7 @@ describe('jobs that are canceled at random moments', () => {
   };
 
   /** Every import has its own attribute, so that no import replaces another's rows. */
-  const ask = async (partner: BarePartner, audienceId: number, plan: Plan): Promise<Asked> => {
+  const submit = async (partner: BarePartner, audienceId: number, plan: Plan): Promise<Submitted> => {
     if (plan.kind === 'audience') {
       const [filePath, devices] = await upload(partner, plan.files, '');
       const scope = { partnerId: partner.id, customerId: null };
@@ -101,7 +101,7 @@ describe('jobs that are canceled at random moments', () => {
   };
 
   /** The job, once all jobs ahead of it have ended. */
-  const atItsTurn = async (jobId: number): Promise<{ status: number; is_staged: boolean } | undefined> => {
+  const findAtHead = async (jobId: number): Promise<{ status: number; is_staged: boolean } | undefined> => {
     const { rows } = await sql<{ status: number; is_staged: boolean }>`
       SELECT status, EXISTS (SELECT FROM job_file f WHERE f.job_id = own.id AND f.staged) AS is_staged FROM job own
       WHERE id = ${jobId} AND NOT EXISTS (
@@ -109,15 +109,15 @@ describe('jobs that are canceled at random moments', () => {
     `.execute(deps.db);
     return rows[0];
   };
-  const hasCome = async (moment: 'its turn' | 'staged', jobId: number): Promise<boolean> => {
-    const job = await atItsTurn(jobId);
-    return job !== undefined && (moment === 'its turn' || job.is_staged || job.status > 1);
+  const hasReached = async (moment: 'started' | 'staged', jobId: number): Promise<boolean> => {
+    const job = await findAtHead(jobId);
+    return job !== undefined && (moment === 'started' || job.is_staged || job.status > 1);
   };
-  const cancelAsPlanned = async ({ jobId, plan }: Asked): Promise<string[]> =>
+  const cancelAsPlanned = async ({ jobId, plan }: Submitted): Promise<string[]> =>
     Promise.all(
       plan.cancels.map(async ({ from, after }) => {
-        if (from !== 'asked')
-          await waitUntil(`job ${jobId} has reached "${from}"`, () => hasCome(from, jobId), 120, 10);
+        if (from !== 'submitted')
+          await waitUntil(`job ${jobId} has reached "${from}"`, () => hasReached(from, jobId), 120, 10);
         await pause(after);
         return (await deps.operations.cancelJob(jobId))?.is ?? 'unknown';
       }),
@@ -129,31 +129,31 @@ describe('jobs that are canceled at random moments', () => {
       `SELECT toString(device) FROM audience_devices_local FINAL WHERE partner_id = ${partnerId} AND generation = 0`,
     );
 
-  const playPartner = async (plans: readonly Plan[]): Promise<string[]> => {
+  const runPartner = async (plans: readonly Plan[]): Promise<string[]> => {
     const partner = await newBarePartner(deps);
     const scope = { partnerId: partner.id, customerId: null };
     const made = await deps.audiences.create(scope, { name: 'All', filePath: 'nothing/', maxOpenJobs: 1_000 });
-    const asked: Asked[] = [];
+    const submitted: Submitted[] = [];
     const cancels: Promise<string[]>[] = [];
     for (const plan of plans) {
-      const one = await ask(partner, made.audienceId, plan);
-      asked.push(one);
+      const one = await submit(partner, made.audienceId, plan);
+      submitted.push(one);
       cancels.push(cancelAsPlanned(one));
     }
     // The lane continues: the last job is loaded.
-    asked.push(await ask(partner, made.audienceId, { kind: 'merge', files: 1, cancels: [] }));
+    submitted.push(await submit(partner, made.audienceId, { kind: 'merge', files: 1, cancels: [] }));
     const outcomes = await Promise.all(cancels);
-    const last = asked.at(-1)?.jobId ?? 0;
+    const last = submitted.at(-1)?.jobId ?? 0;
     await waitUntil('all jobs have ended', async () => ((await statusOf(last))?.status ?? 0) > 1);
     const there = new Set([...(await attributesOf(stores, partner.id)), ...(await members(partner.id))]);
     let expected = 0;
     let finishedAt = 0;
-    for (const [n, { jobId, plan, rows }] of asked.entries()) {
+    for (const [n, { jobId, plan, rows }] of submitted.entries()) {
       const job = await statusOf(jobId);
       const visible = rows.filter((row) => there.has(row)).length;
-      const said = outcomes[n] ?? [];
-      const isCancelled = said.some((is) => is === 'stopped' || is === 'never started');
-      const name = `job ${jobId}, ${JSON.stringify(plan)}, ${said.join()}`;
+      const results = outcomes[n] ?? [];
+      const isCancelled = results.some((is) => is === 'stopped' || is === 'never started');
+      const name = `job ${jobId}, ${JSON.stringify(plan)}, ${results.join()}`;
       expect([job?.status, visible], name).toEqual(isCancelled ? [3, 0] : [2, rows.length]);
       expect(job?.failure?.code, name).toBe(isCancelled ? 'job_cancelled' : undefined);
       expect(Number(job?.finishedAt), name).toBeGreaterThanOrEqual(finishedAt);
@@ -170,7 +170,7 @@ describe('jobs that are canceled at random moments', () => {
     const plans = fc.sample(planArbitrary, { seed: campaignSeed, numRuns: partnerCount * jobsPerPartner });
     const outcomes = await Promise.all(
       Array.from({ length: partnerCount }, (_, n) =>
-        playPartner(plans.slice(n * jobsPerPartner, (n + 1) * jobsPerPartner)),
+        runPartner(plans.slice(n * jobsPerPartner, (n + 1) * jobsPerPartner)),
       ),
     );
     const counts = Object.fromEntries(

@@ -62,11 +62,11 @@ describe('inlet jobs cancel, while a worker loads', () => {
       stores,
       "SELECT query_id FROM system.processes WHERE current_database = currentDatabase() AND startsWith(initial_query_id, 'inlet-load-')",
     );
-  const untilItRuns = async (): Promise<void> => {
+  const waitUntilLoading = async (): Promise<void> => {
     await waitUntil('the file is being loaded', async () => (await running()).length > 0);
     storage.make({ is: 'stalled' });
   };
-  const untilItIsStopped = async (): Promise<void> => {
+  const waitUntilStopped = async (): Promise<void> => {
     const start = performance.now();
     await waitUntil('no statement of the load runs', async () => (await running()).length === 0, 5);
     process.stdout.write(`cancel: stopped after ${((performance.now() - start) / 1000).toFixed(2)} s\n`);
@@ -80,15 +80,15 @@ describe('inlet jobs cancel, while a worker loads', () => {
     const first = await api.queue({ file_path: 'slow.csv', key_type: 0 });
     const second = await api.queue({ file_path: 'quick.csv', key_type: 0 });
     const third = await api.queue({ file_path: 'quick.csv', key_type: 0 });
-    await untilItRuns();
+    await waitUntilLoading();
     const waiting = await inlet('jobs', 'cancel', String(second));
     expect(JSON.parse(waiting.out)).toEqual({ id: second, is: 'never started', hasEnded: false, jobsAhead: 1 });
-    expect(waiting.said).toContain('ends when it reaches the head of its lane');
+    expect(waiting.err).toContain('ends when it reaches the head of its lane');
     expect(await show(second)).toMatchObject({ status: 0, isCancelled: true });
     const stopped = await inlet('jobs', 'cancel', String(first));
     const answer = { id: first, is: 'stopped', cancelledFiles: 1, otherFiles: 0 };
     expect([stopped.code, JSON.parse(stopped.out)]).toEqual([0, answer]);
-    await untilItIsStopped();
+    await waitUntilStopped();
     const { errors } = await api.waitForEnd(first, 10);
     expect(errors).toMatchObject([{ code: 'job_cancelled', file: 'slow.csv', row: null, count: 1 }]);
     expect(await (await api.request(`/v1/marketplace/import/${first}/errors`)).json()).toMatchObject([
@@ -102,7 +102,7 @@ describe('inlet jobs cancel, while a worker loads', () => {
     expect(await api.waitForEnd(third)).toMatchObject({ status: 2 });
     expect(await attributesOf(stores, partner.id)).toEqual([`${sport} ${device(80_000)}`]);
     const again = await inlet('jobs', 'cancel', String(third));
-    expect([again.code, again.said]).toEqual([1, expect.stringContaining(`Job ${third} is done.`)]);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining(`Job ${third} is done.`)]);
     expect(await leftovers(deps, stores)).toEqual([]);
   });
 
@@ -115,9 +115,9 @@ describe('inlet jobs cancel, while a worker loads', () => {
       const files = await deps.importLogs.listFiles(partner.id, id, { afterId: 0, limit: 9, onlyWithErrors: false });
       return files.some(({ status }) => status === 2);
     });
-    await untilItRuns();
+    await waitUntilLoading();
     expect(await cancelJob(deps, id)).toEqual({ is: 'stopped', cancelledFiles: 1, otherFiles: 1 });
-    await untilItIsStopped();
+    await waitUntilStopped();
     const log = await api.waitForEnd(id, 10);
     expect(log).toMatchObject({
       status: 3,
@@ -139,9 +139,9 @@ describe('inlet jobs cancel, while a worker loads', () => {
 
   it('shows the canceled file on the audience, and later appends are loaded', async () => {
     const { audienceId } = await audiences.create('Slow', 'members/slow.csv');
-    await untilItRuns();
+    await waitUntilLoading();
     expect(await cancelJob(deps, await jobOfAudience())).toMatchObject({ is: 'stopped', cancelledFiles: 1 });
-    await untilItIsStopped();
+    await waitUntilStopped();
     const path = `${partner.prefix}members/slow.csv`;
     const failed = await audiences.settled(audienceId, 10);
     expect(failed).toMatchObject({ status: 3, unique_devices: 0, file: [{ s3_path: path, status: 3 }] });

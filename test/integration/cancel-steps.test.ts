@@ -48,12 +48,12 @@ describe('canceling a job', () => {
     wired.lanes.nextStep({ partnerId: partner.id, id: randomUUID(), retryCount: 0 }, 16);
   const jobFor = async (what: 'prepare' | 'finish') => {
     const step = await nextStep();
-    if (step.do !== what || step.job.kind !== 'import') throw new Error(`the lane wants to ${step.do}`);
+    if (step.do !== what || step.job.kind !== 'import') throw new Error(`unexpected lane step: ${step.do}`);
     return step.job;
   };
   const publishStaged = async (): Promise<void> => {
     const step = await nextStep();
-    if (step.do !== 'publish') throw new Error(`the lane wants to ${step.do}`);
+    if (step.do !== 'publish') throw new Error(`unexpected lane step: ${step.do}`);
     await publishLoads(deps(), step);
   };
   const finish = async (): Promise<void> => finishImport(deps(), await jobFor('finish'));

@@ -85,12 +85,12 @@ describe('inlet upload', () => {
   const run = async (...parameters: string[]): Promise<Ran> => {
     const child = start(parameters);
     if (!child.stdout || !child.stderr) throw new Error('no streams');
-    const [out, said] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-    return { code: child.exitCode ?? -1, out, said };
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    return { code: child.exitCode ?? -1, out, err };
   };
   const uploaded = async (...parameters: string[]): Promise<z.infer<typeof uploadedSchema>> => {
-    const { code, out, said } = await run(...parameters, '--json');
-    expect({ code, said }).toMatchObject({ code: 0 });
+    const { code, out, err } = await run(...parameters, '--json');
+    expect({ code, err }).toMatchObject({ code: 0 });
     return uploadedSchema.parse(JSON.parse(out));
   };
   /** Kills the process with SIGKILL while the fourth part is being sent. This part and any later one are lost. */
@@ -199,14 +199,14 @@ describe('inlet upload', () => {
         return 'pass';
       };
       if (!child.stdout || !child.stderr) throw new Error('no streams');
-      const [out, said] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-      return { code: child.exitCode ?? -1, out, said };
+      const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+      return { code: child.exitCode ?? -1, out, err };
     };
     expect(await interrupt('--no-resume')).toMatchObject({ code: 130, out: '' });
     expect(await unfinished()).toEqual([]);
-    const { code, said } = await interrupt();
+    const { code, err } = await interrupt();
     expect(code).toBe(130);
-    expect(said).toContain('Run the same command again to resume.');
+    expect(err).toContain('Run the same command again to resume.');
     expect(await unfinished()).toHaveLength(1);
     await uploaded(path);
     expect(sent.length).toBeLessThanOrEqual(3);
@@ -226,13 +226,13 @@ describe('inlet upload', () => {
   });
 
   it('restarts if the part size changed or the saved state is unreadable', async () => {
-    const path = join(folder, 'anew.csv');
+    const path = join(folder, 'restarted.csv');
     const content = bytesOf(23 * mebibyte, 7);
     await writeFile(path, content);
     await killAtFourthPart(path);
     await uploaded(path, '--part-size', '6');
     expect(sent).toEqual(['1', '2', '3', '4']);
-    expect(await sumInBucket('anew.csv')).toBe(sumOf(content));
+    expect(await sumInBucket('restarted.csv')).toBe(sumOf(content));
     expect(await unfinished()).toEqual([]);
 
     await killAtFourthPart(path, '--prefix', 'again');
@@ -240,7 +240,7 @@ describe('inlet upload', () => {
     await writeFile(join(folder, '.local/state/inlet/uploads', note), '{"uploadId": ');
     await uploaded(path, '--prefix', 'again');
     expect(sent).toEqual(['1', '2', '3', '4', '5']);
-    expect(await sumInBucket('again/anew.csv')).toBe(sumOf(content));
+    expect(await sumInBucket('again/restarted.csv')).toBe(sumOf(content));
     // The first upload is abandoned; a bucket lifecycle rule removes it.
     expect(await unfinished()).toHaveLength(1);
     await removeUnfinished();
@@ -253,7 +253,7 @@ describe('inlet upload', () => {
     await writeFile(path, content);
     const both = await Promise.all([run(path), run(path)]);
     expect(both.map(({ code }) => code)).toContain(0);
-    expect(both.filter(({ code, said }) => code !== 0 && !said.includes('NoSuchUpload'))).toEqual([]);
+    expect(both.filter(({ code, err }) => code !== 0 && !err.includes('NoSuchUpload'))).toEqual([]);
     expect((await uploaded(path)).files).toEqual([expect.objectContaining({ was_there: true })]);
     expect(await sumInBucket('at-once.csv')).toBe(sumOf(content));
     expect(await unfinished()).toEqual([]);
@@ -265,24 +265,24 @@ describe('inlet upload', () => {
     await writeFile(join(below, 'b.csv'), 'b');
     await writeFile(join(below, 'day/a.csv'), 'a');
     await writeFile(join(below, '.hidden'), 'x');
-    const { code, out, said } = await run(below, '--prefix', 'folder');
+    const { code, out, err } = await run(below, '--prefix', 'folder');
     expect(code).toBe(0);
     expect(out).toContain('folder/b.csv');
     expect(out).toContain('folder/day/a.csv');
     expect(out).toContain('2 files, 2 B');
-    for (const unwanted of ['hidden', '\x1b', '\r']) expect(out + said).not.toContain(unwanted);
-    expect(said).toBe('Import with: inlet import folder/\n');
+    for (const unwanted of ['hidden', '\x1b', '\r']) expect(out + err).not.toContain(unwanted);
+    expect(err).toBe('Import with: inlet import folder/\n');
     expect(await sumInBucket('folder/day/a.csv')).toBe(sumOf(Buffer.from('a')));
   });
 
   it('reports wrong paths', async () => {
     const missing = await run(join(folder, 'none.csv'));
     expect(missing.code).toBe(2);
-    expect(missing.said).toMatch(/wrong_use.*There is no file or folder/);
+    expect(missing.err).toMatch(/wrong_use.*There is no file or folder/);
     await writeFile(join(folder, 'a.csv'), 'a');
     const elsewhere = await run(join(folder, 'a.csv'), '--prefix', '../other');
     expect(elsewhere.code).toBe(2);
-    expect(elsewhere.said).toContain('is not a path');
+    expect(elsewhere.err).toContain('is not a path');
   });
 });
 

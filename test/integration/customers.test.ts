@@ -40,9 +40,9 @@ describe('the operator', () => {
 
   /** The error code of a command that fails and prints nothing on standard output. */
   const refusal = async (...parameters: string[]): Promise<string | undefined> => {
-    const { code, out, said } = await runOperator(stores.environment, parameters);
+    const { code, out, err } = await runOperator(stores.environment, parameters);
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    return /^(\w+): /.exec(said)?.[1];
+    return /^(\w+): /.exec(err)?.[1];
   };
 
   it("creates customers with trimmed names and lists one partner's customers", async () => {

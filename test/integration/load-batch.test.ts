@@ -68,7 +68,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
       100,
     );
     const step = await nextStep();
-    if (step.do !== 'prepare' || step.job.kind !== 'import') throw new Error(`the lane wants to ${step.do}`);
+    if (step.do !== 'prepare' || step.job.kind !== 'import') throw new Error(`unexpected lane step: ${step.do}`);
     await prepareImport(deps, step.job);
     fileId = (await file())?.id ?? 0;
   };
@@ -77,7 +77,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     deps.lanes.nextStep({ partnerId: partner.id, id: randomUUID(), retryCount: 0 }, 16);
   const takeStaged = async () => {
     const step = await nextStep();
-    if (step.do !== 'publish') throw new Error(`the lane wants to ${step.do}`);
+    if (step.do !== 'publish') throw new Error(`unexpected lane step: ${step.do}`);
     return step;
   };
   /** Publishes as a lane holder does. */

@@ -45,8 +45,8 @@ describe('the operator commands', () => {
     parameters: string[],
     settings: Record<string, string> = {},
   ): Promise<{ code: number; text: string }> => {
-    const { code, out, said } = await runOperator({ ...stores.environment, ...settings }, parameters);
-    return { code, text: out + said };
+    const { code, out, err } = await runOperator({ ...stores.environment, ...settings }, parameters);
+    return { code, text: out + err };
   };
   const wrongOnes = async (settings: Record<string, string> = {}): Promise<string[]> => {
     const { code, text } = await inlet(['doctor', '--json'], settings);

@@ -35,7 +35,7 @@ describe('two installations on the same engine', () => {
   });
 
   /** One of our statements that reads on all shards until it is stopped. */
-  const begin = async (prefix: string): Promise<{ end: Promise<unknown>; goesOn: () => Promise<boolean> }> => {
+  const begin = async (prefix: string): Promise<{ end: Promise<unknown>; isRunning: () => Promise<boolean> }> => {
     const query_id = newQueryId(prefix, 'count');
     const end = shardFor(ours, number).command({
       query: 'SELECT sleepEachRow(0.1) FROM clusterAllReplicas({cluster: String}, system.numbers) FORMAT Null',
@@ -44,9 +44,9 @@ describe('two installations on the same engine', () => {
       clickhouse_settings: { max_block_size: '1' },
     });
     end.catch(() => undefined);
-    const goesOn = async (): Promise<boolean> => (await runningOn(query_id)).every((count) => count > 0);
-    await waitUntil('the statement runs on all shards', goesOn);
-    return { end, goesOn };
+    const isRunning = async (): Promise<boolean> => (await runningOn(query_id)).every((count) => count > 0);
+    await waitUntil('the statement runs on all shards', isRunning);
+    return { end, isRunning };
   };
   const runningOn = (queryId: string): Promise<number[]> =>
     onEveryShard(ours, (shard) =>
@@ -58,19 +58,19 @@ describe('two installations on the same engine', () => {
 
   it('do not stop or count the statements of a load with the same number in the other', async () => {
     const load = { loadId: number, jobId: 1, partnerId: 1, bytes: 1, target: audience };
-    const { end, goesOn } = await begin(loadQueryPrefix(number));
+    const { end, isRunning } = await begin(loadQueryPrefix(number));
     await waitUntil('the statement has read rows', async () => (await readSoFar(ours, load)).rowsHandled > 0);
     expect(await readSoFar(theirs, load)).toMatchObject({ rowsHandled: 0 });
     await dropLoad(theirs, number);
-    expect(await goesOn()).toBe(true);
+    expect(await isRunning()).toBe(true);
     await dropLoad(ours, number);
     await expect(end).rejects.toThrow(/cancelled/i);
   });
 
   it('do not stop the statements of a job with the same number in the other', async () => {
-    const { end, goesOn } = await begin(jobQueryPrefix(number));
+    const { end, isRunning } = await begin(jobQueryPrefix(number));
     await stopJob(theirs, number);
-    expect(await goesOn()).toBe(true);
+    expect(await isRunning()).toBe(true);
     await stopJob(ours, number);
     await expect(end).rejects.toThrow(/cancelled/i);
   });

@@ -30,7 +30,7 @@ describe('two operators who provision the same partner concurrently', () => {
     await stores.drop();
   });
 
-  it('create one partner with working credentials; the others are told that it exists', async () => {
+  it('create one partner with working credentials; the others get an error that it exists', async () => {
     const name = `twice-${process.pid}-${Date.now().toString(36)}`;
     const storage = storageProvisioner(stores.config, deps.s3);
     const results = await Promise.allSettled(
@@ -75,18 +75,15 @@ describe("a partner on storage without Ceph's admin API", () => {
   };
 
   it('is not created until the settings say who issues the credentials', async () => {
-    const { code, said } = await create();
-    expect([code, said]).toEqual([1, expect.stringContaining('--without-storage')]);
+    const { code, err } = await create();
+    expect([code, err]).toEqual([1, expect.stringContaining('--without-storage')]);
   });
 
   it('is created without credentials, with its prefix, and imports files that others put there', async () => {
-    const { code, out, said } = await create('--without-storage');
+    const { code, out, err } = await create('--without-storage');
     const made = issuedSchema.parse(JSON.parse(out));
     rememberSecrets(made.api_key);
-    expect([code, said]).toEqual([
-      0,
-      expect.stringContaining('storage credentials that are restricted to this prefix'),
-    ]);
+    expect([code, err]).toEqual([0, expect.stringContaining('storage credentials that are restricted to this prefix')]);
     expect(made.storage).toEqual({ prefix: `${name}/`, access_key_id: null, secret_access_key: null });
     await runInlet(stores.environment, ['attribute', 'create', '--partner', name, '--name', 'a', '--foreign-key', 'a']);
     const owner = connectS3({

@@ -41,7 +41,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
   const nextStep = (): Promise<LaneStep> => deps.lanes.nextStep(token(), 16);
   const takeStaged = async () => {
     const step = await nextStep();
-    if (step.do !== 'publish') throw new Error(`the lane wants to ${step.do}`);
+    if (step.do !== 'publish') throw new Error(`unexpected lane step: ${step.do}`);
     return step;
   };
   const scope = () => ({ partnerId: partner.id, customerId: null });
@@ -51,7 +51,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
   /** Takes the next job as far as its file can go: staged, waiting for the lane. */
   const stageNext = async (): Promise<void> => {
     const step = await nextStep();
-    if (step.do !== 'prepare' || step.job.kind !== 'audience') throw new Error(`the lane wants to ${step.do}`);
+    if (step.do !== 'prepare' || step.job.kind !== 'audience') throw new Error(`unexpected lane step: ${step.do}`);
     await prepareAudienceLoad(deps, step.job);
     const files = await withDatabase(stores, (client) =>
       client.query<{ id: string }>('SELECT id FROM job_file WHERE job_id = $1', [step.job.id]),

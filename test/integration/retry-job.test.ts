@@ -46,17 +46,17 @@ describe('inlet jobs retry', () => {
 
   const inlet = (...parameters: string[]): Promise<Ran> => runOperator(stores.environment, parameters);
   const retry = async (jobId: number): Promise<number> => {
-    const { code, out, said } = await inlet('jobs', 'retry', String(jobId));
-    expect(code, said).toBe(0);
+    const { code, out, err } = await inlet('jobs', 'retry', String(jobId));
+    expect(code, err).toBe(0);
     const { id, retried } = retriedSchema.parse(JSON.parse(out));
     expect(retried).toBe(jobId);
-    expect(said).toContain(`inlet jobs show ${id}`);
+    expect(err).toContain(`inlet jobs show ${id}`);
     return id;
   };
   const refusal = async (action: 'cancel' | 'retry', jobId: number | string): Promise<string> => {
-    const { code, out, said } = await inlet('jobs', action, String(jobId));
+    const { code, out, err } = await inlet('jobs', action, String(jobId));
     expect([code, out]).toEqual([1, '']);
-    return said;
+    return err;
   };
   const newestJob = async (): Promise<number> => {
     const [job] = await deps.operations.listJobs({ partner: partner.name, statuses: [0, 1, 2, 3], limit: 1 });

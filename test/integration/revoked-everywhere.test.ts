@@ -40,10 +40,10 @@ describe('a revoked key, with three API processes', () => {
   };
 
   /** Sends requests continuously until stopped. Returns each response's status and time. */
-  function keepAsking(api: RunningApi, apiKey: string) {
+  function keepRequesting(api: RunningApi, apiKey: string) {
     const answers: { at: number; status: number }[] = [];
     const stopped = new AbortController();
-    const asking = (async () => {
+    const requesting = (async () => {
       while (!stopped.signal.aborted) {
         const status = await statusAt(api, apiKey);
         answers.push({ at: Date.now(), status });
@@ -54,7 +54,7 @@ describe('a revoked key, with three API processes', () => {
       answers,
       stop: async () => {
         stopped.abort();
-        await asking;
+        await requesting;
       },
     };
   }
@@ -63,17 +63,17 @@ describe('a revoked key, with three API processes', () => {
     const { id, apiKey } = await partner.createKey('old');
     const thirtyDaysAgo = `UPDATE api_key SET created_at = now() - interval '30 days' WHERE id = $1 RETURNING created_at AS at`;
     expect((await keyOf(stores, id, thirtyDaysAgo)).at.getTime()).toBeLessThan(Date.now() - 29 * 86_400_000);
-    const askers = apis.map((api) => keepAsking(api, apiKey));
+    const requesters = apis.map((api) => keepRequesting(api, apiKey));
     await waitUntil('all processes accept the key', () =>
-      Promise.resolve(askers.every(({ answers }) => answers.filter(({ status }) => status === 200).length > 10)),
+      Promise.resolve(requesters.every(({ answers }) => answers.filter(({ status }) => status === 200).length > 10)),
     );
     await partner.operate('key', 'revoke', String(id), '--partner', partner.name);
     await waitUntil('all processes reject the key', () =>
-      Promise.resolve(askers.every(({ answers }) => answers.filter(({ status }) => status === 401).length > 10)),
+      Promise.resolve(requesters.every(({ answers }) => answers.filter(({ status }) => status === 401).length > 10)),
     );
-    await Promise.all(askers.map(({ stop }) => stop()));
+    await Promise.all(requesters.map(({ stop }) => stop()));
     const revokedAt = (await keyOf(stores, id, 'SELECT revoked_at AS at FROM api_key WHERE id = $1')).at.getTime();
-    const delays = askers.map(({ answers }) => {
+    const delays = requesters.map(({ answers }) => {
       const first = answers.findIndex(({ status }) => status === 401);
       expect(new Set(answers.slice(0, first).map(({ status }) => status))).toEqual(new Set([200]));
       expect(new Set(answers.slice(first).map(({ status }) => status))).toEqual(new Set([401]));

@@ -109,8 +109,8 @@ describe('an operator who rotates an API key', () => {
       ['invalid_request', ['create', ...ofOther, '--name', 'a\nb']],
     ];
     for (const [code, parameters] of refusals) {
-      const { code: status, out, said } = await runOperator(stores.environment, ['key', ...parameters]);
-      expect([status, out, /^(\w+): /.exec(said)?.[1]], parameters.join(' ')).toEqual([1, '', code]);
+      const { code: status, out, err } = await runOperator(stores.environment, ['key', ...parameters]);
+      expect([status, out, /^(\w+): /.exec(err)?.[1]], parameters.join(' ')).toEqual([1, '', code]);
     }
     const wrongScope = await runOperator(stores.environment, [
       'key',

@@ -40,9 +40,9 @@ describe('an API connection', () => {
   });
 
   it('shows each caller only its own rows, in any order of calls', async () => {
-    const askers = Array.from({ length: 300 }, (_, index) => [undefined, ...ids][(index * 7 + (index % 4)) % 3]);
-    const seen = await Promise.all(askers.map((id) => (id === undefined ? visible() : as(id, () => visible()))));
-    expect(seen).toEqual(askers.map((id) => (id === undefined ? [] : [id])));
+    const callers = Array.from({ length: 300 }, (_, index) => [undefined, ...ids][(index * 7 + (index % 4)) % 3]);
+    const seen = await Promise.all(callers.map((id) => (id === undefined ? visible() : as(id, () => visible()))));
+    expect(seen).toEqual(callers.map((id) => (id === undefined ? [] : [id])));
   });
 
   it('is not set again when the same partner calls again', async () => {

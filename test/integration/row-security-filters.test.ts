@@ -114,7 +114,7 @@ describe('without one of its tenant filters', () => {
     if (!one || !two) throw new Error('two customers are needed');
     const touching = ({ operation }: Call): boolean =>
       /audience|append|composition/i.test(operation) && operation !== 'createAudience';
-    const asked: Omit<Attempt, 'statements'>[] = [
+    const planned: Omit<Attempt, 'statements'>[] = [
       ...callsAt(owner).map((call) => ({ call, headers: keyOf(intruder) })),
       ...callsAt(owner)
         .filter(touching)
@@ -130,7 +130,7 @@ describe('without one of its tenant filters', () => {
     const atOwn = callsAt({ ...owner, ...own });
     const issued = { ...keyOf(intruder), 'x-user-token': await issuer.token(intruder.name, one.name) };
     const repeatable = { ...keyOf(intruder), 'idempotency-key': keyOfOwner };
-    asked.push(
+    planned.push(
       ...callsAt({ ...owner, importLogId: own.importLogId }).map((call) => ({ call, headers: keyOf(intruder) })),
       ...atOwn.filter(touching).map((call) => ({ call, headers: keyOf(intruder) })),
       ...atOwn.filter(touching).map((call) => ({ call, headers: issued })),
@@ -138,7 +138,7 @@ describe('without one of its tenant filters', () => {
     );
     const url = await start('of the caller');
     attempts = [];
-    for (const attempt of asked) {
+    for (const attempt of planned) {
       const sent = await watch.during(() => ask(url, attempt.call, attempt.headers));
       attempts.push({ ...attempt, statements: new Set(sent.map(({ text }) => text)) });
       await withDatabase(stores, resetIntruder);
@@ -185,8 +185,8 @@ describe('without one of its tenant filters', () => {
     const places = Object.entries(expectedFilters);
     // A new filter needs a line there, and a call here if the API uses it.
     expect(Object.fromEntries(places.map(([file, { length }]) => [file, length]))).toEqual(countFilters());
-    const unseen = places.flatMap(([file, said]) =>
-      said
+    const unseen = places.flatMap(([file, patterns]) =>
+      patterns
         .filter((pattern) => typeof pattern !== 'string')
         .filter((pattern) => !filters.some(({ statement }) => pattern.test(statement)))
         .map((pattern) => `${file}: ${String(pattern)}`),

@@ -51,7 +51,7 @@ describe('a database owner that is not a superuser', () => {
     await engineStores.drop();
   });
 
-  it('is told what to do when it may not create the role, and the API does not start', async () => {
+  it('gets instructions when it may not create the role, and the API does not start', async () => {
     expect(await migrate(roles.byHand)).toEqual([
       expect.stringContaining(`CREATE ROLE ${roles.byHand} NOLOGIN; GRANT`),
     ]);

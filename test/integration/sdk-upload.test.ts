@@ -61,7 +61,7 @@ describe('an upload with the SDK', () => {
     const path = join(folder, 'large.csv');
     await writeFile(path, bytesOf(13 * mebibyte, 1));
     await writeFile(join(folder, 'empty.csv'), '');
-    const told: UploadProgress[] = [];
+    const reported: UploadProgress[] = [];
     const files: UploadFile[] = [
       path,
       join(folder, 'empty.csv'),
@@ -72,7 +72,7 @@ describe('an upload with the SDK', () => {
     const uploaded = await upload(files, {
       prefix: 'kinds',
       partSize: 5 * mebibyte,
-      onProgress: (progress) => told.push(progress),
+      onProgress: (progress) => reported.push(progress),
     });
     expect(uploaded).toMatchObject({ ok: true, value: { prefix: 'kinds/', files: { length: 5 } } });
     expect(await sumInBucket('kinds/large.csv')).toBe(sumOf(bytesOf(13 * mebibyte, 1)));
@@ -81,7 +81,7 @@ describe('an upload with the SDK', () => {
     expect(await sumInBucket('kinds/exactly a part.csv')).toBe(sumOf(bytesOf(5 * mebibyte, 3)));
     expect(await sumInBucket("kinds/sub/odd name ü+%(1)'*!.csv")).toBe(sumOf(bytesOf(100, 4)));
     const total = 24 * mebibyte + 100;
-    expect(told.at(-1)).toEqual({
+    expect(reported.at(-1)).toEqual({
       bytes_sent: total,
       bytes_there: 0,
       bytes_total: total,

@@ -17,7 +17,7 @@ const hex = fc.constantFrom(...'0123456789abcdefABCDEF'.split(''));
 const hexOf = (length: number): fc.Arbitrary<string> =>
   fc.array(hex, { minLength: length, maxLength: length }).map((digits) => digits.join(''));
 const advertisingId = fc.tuple(hexOf(8), hexOf(4), hexOf(4), hexOf(4), hexOf(12)).map((parts) => parts.join('-'));
-const oddId = fc.oneof(
+const invalidId = fc.oneof(
   fc.constant('00000000-0000-0000-0000-000000000000'),
   fc.constant(''),
   ...[8, 32, 36, 40, 64].map(hexOf),
@@ -38,7 +38,7 @@ const key = fc.oneof(
 );
 
 const values: Readonly<Record<ColumnName, fc.Arbitrary<string>>> = {
-  id: fc.oneof({ weight: 4, arbitrary: advertisingId }, oddId),
+  id: fc.oneof({ weight: 4, arbitrary: advertisingId }, invalidId),
   id_type: fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom('1', '3') },
     fc.constantFrom('', '0', '2', '01', '3 ', 'x'),

@@ -5,7 +5,7 @@ type Command = { readonly parameters: readonly string[]; readonly environment: R
 
 const entry = new URL('../../src/entry/cli.ts', import.meta.url).href;
 const program = process.argv.slice(0, 2);
-const written = { out: '', said: '' };
+const written = { out: '', err: '' };
 let serial = 0;
 
 const collect =
@@ -15,10 +15,10 @@ const collect =
     return true;
   };
 process.stdout.write = collect('out');
-process.stderr.write = collect('said');
+process.stderr.write = collect('err');
 
 async function run({ parameters, environment }: Command): Promise<void> {
-  Object.assign(written, { out: '', said: '' });
+  Object.assign(written, { out: '', err: '' });
   process.argv = [...program, ...parameters];
   // oxlint-disable-next-line node/no-process-env -- commands read it
   process.env = { ...environment };

@@ -5,7 +5,7 @@ import { type IncomingMessage, createServer, request as httpRequest } from 'node
  */
 export type ProxyFault = 'pass' | 'damage' | 'swallow' | 'unavailable' | 'gone';
 
-/** Forwards requests to a server. Changes a byte of the body, or does not forward at all, where the test says so. */
+/** Forwards requests to a server. Changes a byte of the body, or does not forward at all, as the test decides. */
 export async function startFaultyProxy(
   target: string,
   decide: (request: IncomingMessage, count: number) => ProxyFault,

@@ -22,7 +22,7 @@ export type TestIssuer = {
   /** Answers every request like this; null restores normal answers. */
   readonly answerWith: (listener: RequestListener | null) => void;
   /** The number of requests for its keys. */
-  readonly asked: () => number;
+  readonly keyRequests: () => number;
   readonly close: () => Promise<void>;
   readonly reopen: () => Promise<void>;
 };
@@ -63,10 +63,10 @@ function defined(fields: Fields): Record<string, unknown> {
 export async function startIssuer(alg = 'ES256'): Promise<TestIssuer> {
   let signing = await newSigningKey(alg);
   let instead: RequestListener | null = null;
-  let asked = 0;
+  let keyRequests = 0;
   let listener: RequestListener = () => undefined;
   const server = createServer((request, response) => {
-    if (request.url === '/jwks') asked += 1;
+    if (request.url === '/jwks') keyRequests += 1;
     (instead ?? listener)(request, response);
   });
   const listen = (port: number): Promise<void> =>
@@ -99,7 +99,7 @@ export async function startIssuer(alg = 'ES256'): Promise<TestIssuer> {
     answerWith: (other) => {
       instead = other;
     },
-    asked: () => asked,
+    keyRequests: () => keyRequests,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

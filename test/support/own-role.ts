@@ -58,7 +58,7 @@ export type ExternalIdCheck = {
   /** The ExternalId that each role's trust policy requires. A role that is not listed requires none. */
   readonly conditions: Map<string, string>;
   /** The number of AssumeRole requests per role. */
-  readonly asked: () => number;
+  readonly roleRequests: () => number;
   /** Every key, secret and token that was issued. */
   readonly given: string[];
   readonly close: () => void;
@@ -74,14 +74,14 @@ export async function startExternalIdCheck(): Promise<ExternalIdCheck> {
   const target = new URL(readAddresses().s3.endpoint);
   const conditions = new Map<string, string>();
   const given: string[] = [];
-  let asked = 0;
+  let roleRequests = 0;
   const server = createServer((request, response) => {
     void (async () => {
       const body = await buffer(request);
       const form = new URLSearchParams(request.method === 'POST' ? body.toString() : '');
       const isRole = form.get('Action') === 'AssumeRole';
       const condition = conditions.get(form.get('RoleArn') ?? '');
-      if (isRole) asked += 1;
+      if (isRole) roleRequests += 1;
       if (isRole && condition !== undefined && form.get('ExternalId') !== condition) {
         response.writeHead(403, { 'content-type': 'text/xml' }).end(denied);
         return;
@@ -113,7 +113,7 @@ export async function startExternalIdCheck(): Promise<ExternalIdCheck> {
   return {
     endpoint: `http://127.0.0.1:${address.port}`,
     conditions,
-    asked: () => asked,
+    roleRequests: () => roleRequests,
     given,
     close: () => {
       server.closeAllConnections();

@@ -46,8 +46,8 @@ export async function installPartnerCli(): Promise<PartnerCli> {
       const child = spawn(process.execPath, [main, ...parameters], { cwd: folder, env: { ...base, ...environment } });
       child.stdin.end(input);
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => onText(part.toString()));
-      const [out, said] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-      return { code: child.exitCode ?? -1, out, said };
+      const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+      return { code: child.exitCode ?? -1, out, err };
     },
     onTerminal: async (parameters, steps = [], environment = {}) => {
       const words = [process.execPath, main, ...parameters].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);

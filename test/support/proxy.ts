@@ -44,14 +44,14 @@ export async function startProxy(target: string): Promise<Proxy> {
   /** Resolves when the fault changes. */
   let changed = Promise.withResolvers<void>();
 
-  const untilItFlows = async (): Promise<void> => {
+  const waitUntilFlowing = async (): Promise<void> => {
     while (trouble.is === 'stalled') await changed.promise;
   };
 
   const carry = async (from: Socket, to: Socket, isAnswer: boolean): Promise<void> => {
     let carried = 0;
     for await (const piece of from as AsyncIterable<Buffer>) {
-      await untilItFlows();
+      await waitUntilFlowing();
       if (trouble.is === 'slow') await pause((piece.length / trouble.bytesPerSecond) * 1000);
       if (trouble.is === 'answered' && !isAnswer) {
         from.end(trouble.with);

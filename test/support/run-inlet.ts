@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 
-export type Ran = { readonly code: number; readonly out: string; readonly said: string };
+export type Ran = { readonly code: number; readonly out: string; readonly err: string };
 
 /** Runs the operator CLI of this tree or another one. Does not throw when the command fails. */
 export function runInlet(
@@ -10,15 +10,15 @@ export function runInlet(
 ): Promise<Ran> {
   return new Promise((resolve) => {
     const options = { env: { PATH: '/usr/bin:/bin', ...environment }, cwd: tree };
-    const child = execFile(process.execPath, ['bin/inlet', ...parameters], options, (_error, out, said) => {
-      resolve({ code: child.exitCode ?? -1, out, said });
+    const child = execFile(process.execPath, ['bin/inlet', ...parameters], options, (_error, out, err) => {
+      resolve({ code: child.exitCode ?? -1, out, err });
     });
   });
 }
 
 /** Returns what the command printed; throws with its whole output when it fails. */
 export async function inletOutput(...given: Parameters<typeof runInlet>): Promise<string> {
-  const { code, out, said } = await runInlet(...given);
-  if (code !== 0) throw new Error(`inlet ${given[1].join(' ')}: ${out}${said}`);
+  const { code, out, err } = await runInlet(...given);
+  if (code !== 0) throw new Error(`inlet ${given[1].join(' ')}: ${out}${err}`);
   return out;
 }

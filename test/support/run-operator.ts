@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import type { Ran } from './run-inlet.ts';
 
-const ranSchema = z.object({ code: z.int(), out: z.string(), said: z.string() });
+const ranSchema = z.object({ code: z.int(), out: z.string(), err: z.string() });
 
 let host: ChildProcess | undefined;
 let last: Promise<unknown> = Promise.resolve();
@@ -23,8 +23,8 @@ export function runOperator(
 
 /** Returns what the command printed; throws when it fails. */
 export async function operatorOutput(...given: Parameters<typeof runOperator>): Promise<string> {
-  const { code, out, said } = await runOperator(...given);
-  if (code !== 0) throw new Error(`inlet ${given[1].join(' ')}: ${out}${said}`);
+  const { code, out, err } = await runOperator(...given);
+  if (code !== 0) throw new Error(`inlet ${given[1].join(' ')}: ${out}${err}`);
   return out;
 }
 

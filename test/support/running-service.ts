@@ -37,7 +37,7 @@ export async function startApi(
 ): Promise<ServiceProcess & { readonly url: string }> {
   const api = startProcess('api', environment, label, tree);
   let url = '';
-  await waitUntil(`the api is ready (see ${api.logFile})`, async () => {
+  await waitUntil(`the API is ready (see ${api.logFile})`, async () => {
     requireAlive(api);
     url = /Server listening at (http:\/\/127\.0\.0\.1:\d+)/.exec(readFileSync(api.logFile, 'utf8'))?.[1] ?? '';
     return url !== '' && (await fetch(`${url}/health/ready`)).ok;

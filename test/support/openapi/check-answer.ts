@@ -9,17 +9,17 @@ export async function readAnswer(response: Response): Promise<Answer> {
 
 /** The differences between a response and the document: undocumented fields and missing ones. */
 export function answerChecker(document: OpenApi): (operation: DescribedOperation, answer: Answer) => string[] {
-  const { complaintsOf } = validatorsOf(document);
+  const { errorsOf } = validatorsOf(document);
   return (operation, { status, headers, text }) => {
     const response = responseOf(document, operation, String(status));
     if (!response) return [`the status ${status} is not documented: ${text}`];
     const missing = Object.keys(response.headers)
       .filter((name) => document.components.headers[name]?.required === true && !headers.has(name))
       .map((name) => `the header ${name} is missing`);
-    return [...missing, ...bodyComplaints(response, headers.get('content-type'), text)];
+    return [...missing, ...bodyErrors(response, headers.get('content-type'), text)];
   };
 
-  function bodyComplaints(
+  function bodyErrors(
     { content, place }: NonNullable<ReturnType<typeof responseOf>>,
     header: string | null,
     text: string,
@@ -28,6 +28,6 @@ export function answerChecker(document: OpenApi): (operation: DescribedOperation
     const type = header?.split(';')[0] ?? '';
     if (!content[type]) return [`the content type ${header} is not documented`];
     const value: unknown = type.endsWith('json') ? JSON.parse(text) : text;
-    return complaintsOf(`${place}/content/${escapePointer(type)}/schema`, value);
+    return errorsOf(`${place}/content/${escapePointer(type)}/schema`, value);
   }
 }

@@ -12,7 +12,7 @@ export function findBadExamples(document: OpenApi): { readonly checked: number; 
   const validators = validatorsOf(document);
   const examples = operationsOf(document).flatMap((operation) => examplesOf(document, operation));
   const bad = examples.flatMap(({ place, value }) =>
-    validators.complaintsOf(place, value).map((complaint) => `${place}: ${complaint}`),
+    validators.errorsOf(place, value).map((error) => `${place}: ${error}`),
   );
   return { checked: examples.length, bad: [...new Set(bad)] };
 }

@@ -4,7 +4,7 @@ import type { OpenApi } from './document.ts';
 
 export type Validators = {
   /** A value's errors against the schema at a location in the document; empty when it is valid. */
-  readonly complaintsOf: (place: string, value: unknown) => string[];
+  readonly errorsOf: (place: string, value: unknown) => string[];
 };
 
 /**
@@ -16,7 +16,7 @@ export function validatorsOf(document: OpenApi): Validators {
   formats.default.default(ajv);
   ajv.addSchema({ ...document, components: closed(document.components) }, 'openapi.json');
   return {
-    complaintsOf: (place, value) => {
+    errorsOf: (place, value) => {
       const validate = ajv.getSchema(`openapi.json#${encodeURI(place)}`);
       if (!validate) throw new Error(`there is no schema at ${place}`);
       if (validate(value) === true) return [];
