@@ -17,24 +17,24 @@ const cells = 2 * reach + 1;
 
 /** The probability of each published number. */
 function distributionOf(count: number, shape: (value: number) => number, step: number): Map<number, number> {
-  const values = Array.from({ length: 2 * bound + 1 }, (_, index) => index - bound);
-  const whole = values.reduce((sum, value) => sum + shape(value), 0);
-  const likely = new Map<number, number>();
+  const values = Array.from({ length: 2 * bound + 1 }, (_, n) => n - bound);
+  const total = values.reduce((sum, value) => sum + shape(value), 0);
+  const probabilities = new Map<number, number>();
   for (const value of values) {
     const shown = Math.floor((count + value) / step);
-    likely.set(shown, (likely.get(shown) ?? 0) + shape(value) / whole);
+    probabilities.set(shown, (probabilities.get(shown) ?? 0) + shape(value) / total);
   }
-  return likely;
+  return probabilities;
 }
 
 function convolve(a: Float64Array, b: Float64Array): Float64Array {
   const sum = new Float64Array(cells);
-  const places = [...b.keys()].filter((place) => (b[place] ?? 0) > 1e-15);
+  const indexes = [...b.keys()].filter((index) => (b[index] ?? 0) > 1e-15);
   for (const [i, p] of a.entries()) {
     if (p < 1e-15) continue;
-    for (const j of places) {
-      const place = Math.max(0, Math.min(cells - 1, i + j - reach));
-      sum[place] = (sum[place] ?? 0) + p * (b[j] ?? 0);
+    for (const j of indexes) {
+      const index = Math.max(0, Math.min(cells - 1, i + j - reach));
+      sum[index] = (sum[index] ?? 0) + p * (b[j] ?? 0);
     }
   }
   return sum;
@@ -53,13 +53,13 @@ function successAt(base: number, shape: (value: number) => number, step: number,
   for (const [shown, p] of without) {
     const q = withDevice.get(shown);
     if (q === undefined) continue; // certain
-    const place = reach + Math.max(-reach, Math.min(reach, Math.round(Math.log(q / p) / cell)));
-    one[place] = (one[place] ?? 0) + p;
-    other[place] = (other[place] ?? 0) + q;
+    const index = reach + Math.max(-reach, Math.min(reach, Math.round(Math.log(q / p) / cell)));
+    one[index] = (one[index] ?? 0) + p;
+    other[index] = (other[index] ?? 0) + q;
   }
   const [all, allOther] = [repeat(one, reports), repeat(other, reports)];
-  const decided = all.reduce((sum, p, place) => sum + Math.max(p, allOther[place] ?? 0), 0);
-  const uncertain = all.reduce((sum, p, place) => sum + p + (allOther[place] ?? 0), 0);
+  const decided = all.reduce((sum, p, index) => sum + Math.max(p, allOther[index] ?? 0), 0);
+  const uncertain = all.reduce((sum, p, index) => sum + p + (allOther[index] ?? 0), 0);
   return (decided + 2 - uncertain) / 2;
 }
 

@@ -5,7 +5,7 @@ import { generatedNotice } from './generated-notice.ts';
 /** Generates docs/errors.md from the failure catalogue and the reject reasons. */
 export function errorsPage(): string {
   const entries: [string, CatalogueEntry][] = Object.entries(failureCatalogue);
-  const answers = entries.filter(([, entry]) => entry.status !== undefined);
+  const responseCodes = entries.filter(([, entry]) => entry.status !== undefined);
   const others = entries.filter(([, entry]) => entry.status === undefined);
   const records = others.filter(([, entry]) => !entry.isOfCommand);
   const commands = others.filter(([, entry]) => entry.isOfCommand);
@@ -19,7 +19,7 @@ export function errorsPage(): string {
     '',
     '## API responses',
     '',
-    ...answers.flatMap(section),
+    ...responseCodes.flatMap(section),
     '## Job and file failures',
     '',
     'These codes appear on records with status 3, never in an HTTP response.',

@@ -93,8 +93,8 @@ export function referencePage(json: string): string {
 function operationText(api: OpenApi, method: string, path: string, described: Operation): string {
   const scopes = described.security.flatMap((scheme) => scheme['apiKey'] ?? []);
   const parameters = described.parameters.map((given) => resolved(given, api.components.parameters));
-  const answers = Object.entries(described.responses).map(
-    ([status, answer]) => `| ${status} | ${cell(resolved(answer, api.components.responses).description)} |`,
+  const responses = Object.entries(described.responses).map(
+    ([status, response]) => `| ${status} | ${cell(resolved(response, api.components.responses).description)} |`,
   );
   const [body] = Object.values(described.requestBody?.content ?? {});
   const [success] = Object.values(
@@ -116,7 +116,7 @@ function operationText(api: OpenApi, method: string, path: string, described: Op
     ...exampleBlock('Example body:', body),
     ...fieldTable(api, 'Response field', success?.schema),
     ...exampleBlock('Example response:', success),
-    ...table(['Status', 'Meaning'], answers),
+    ...table(['Status', 'Meaning'], responses),
   ].join('\n\n');
 }
 

@@ -11,7 +11,7 @@ const others = {
   INLET_S3_SECRET_ACCESS_KEY: 'secret',
   INLET_SEALING_KEYS: `k1:${'ab'.repeat(32)}`,
 };
-const whole = {
+const complete = {
   INLET_OIDC_ISSUER: 'https://login.example/',
   INLET_OIDC_AUDIENCE: 'https://inlet.example',
   INLET_OIDC_CUSTOMER_CLAIM: 'org',
@@ -26,9 +26,9 @@ function wrongWith(settings: Readonly<Record<string, string>>): string[] {
 describe('the settings of an issuer', () => {
   it('are complete or absent', () => {
     expect(issuerOf(configSchema.parse(others))).toBeNull();
-    expect(wrongWith(whole)).toEqual([]);
-    for (const name of Object.keys(whole)) {
-      const rest = Object.fromEntries(Object.entries(whole).filter(([other]) => other !== name));
+    expect(wrongWith(complete)).toEqual([]);
+    for (const name of Object.keys(complete)) {
+      const rest = Object.fromEntries(Object.entries(complete).filter(([other]) => other !== name));
       expect(wrongWith(rest)).toEqual([name]);
     }
     expect(wrongWith({ INLET_OIDC_NETWORKS: '10.0.0.0/8' })).toEqual([
@@ -40,15 +40,15 @@ describe('the settings of an issuer', () => {
   });
 
   it('name either a partner claim or one partner, not both', () => {
-    const { INLET_OIDC_PARTNER_CLAIM: _claim, ...rest } = whole;
+    const { INLET_OIDC_PARTNER_CLAIM: _claim, ...rest } = complete;
     const config = configSchema.parse({ ...others, ...rest, INLET_OIDC_PARTNER: 'one' });
     expect(issuerOf(config)?.rules.partner).toEqual({ name: 'one' });
-    expect(wrongWith({ ...whole, INLET_OIDC_PARTNER: 'one' })).toEqual(['INLET_OIDC_PARTNER_CLAIM']);
+    expect(wrongWith({ ...complete, INLET_OIDC_PARTNER: 'one' })).toEqual(['INLET_OIDC_PARTNER_CLAIM']);
     expect(wrongWith({ ...rest, INLET_OIDC_PARTNER: 'No Name' })).toEqual(['INLET_OIDC_PARTNER']);
   });
 
   it('have defaults for the rest', () => {
-    expect(issuerOf(configSchema.parse({ ...others, ...whole }))).toEqual({
+    expect(issuerOf(configSchema.parse({ ...others, ...complete }))).toEqual({
       issuer: 'https://login.example/',
       address: { issuer: 'https://login.example/', networks: [] },
       algorithms: ['RS256', 'ES256'],
@@ -71,6 +71,6 @@ describe('the settings of an issuer', () => {
     ['INLET_OIDC_KEYS_SECONDS', ['0', '86401']],
     ['INLET_OIDC_NETWORKS', ['all', '10.0.0.1/8']],
   ])('reject for %s each of %j', (name, values) => {
-    for (const value of values) expect(wrongWith({ ...whole, [name]: value }), value).toContain(name);
+    for (const value of values) expect(wrongWith({ ...complete, [name]: value }), value).toContain(name);
   });
 });

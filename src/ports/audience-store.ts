@@ -92,7 +92,7 @@ export interface CompositionStore {
   find(audience: AudienceState, counting: Counting): Promise<StoredCounts | null>;
   /** Stores the counts, unless counts of the same or a later state are stored. */
   save(audience: AudienceState, counting: Counting, stored: StoredCounts): Promise<void>;
-  /** Runs the function at most once at a time across all processes, per audience and counting. Returns null if it is already running. */
+  /** Runs the function unless any process is already running it for this audience and counting; returns null then. */
   runAlone<T>(audience: AudienceState, counting: Counting, run: () => Promise<T>): Promise<T | null>;
   /** Attributes of all partners, including retired ones. */
   listAttributes(): Promise<readonly WarehouseAttribute[]>;

@@ -19,8 +19,8 @@ export type NewDelete = {
   readonly keyType: KeyType;
   readonly keys: readonly string[];
   /**
-   * Resolves the keys among all of the partner's attributes; throws if a key is unknown. Called only when the request runs: a
-   * replayed request gets the first response, whatever its keys mean by then.
+   * Resolves the keys among all of the partner's attributes; throws if a key is unknown. Called only when the request
+   * runs: a replayed request gets the first response, whatever its keys mean by then.
    */
   readonly attributeIdsIn: (attributes: readonly Attribute[]) => readonly number[];
 };

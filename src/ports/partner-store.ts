@@ -29,7 +29,7 @@ export interface PartnerStore {
 
 /** API keys as an operator sees them. Another partner's keys are treated as nonexistent. */
 export interface ApiKeyStore {
-  create(partnerId: PartnerId, keyHash: Uint8Array, wish: NewApiKey): Promise<ApiKey>;
+  create(partnerId: PartnerId, keyHash: Uint8Array, newKey: NewApiKey): Promise<ApiKey>;
   list(partnerId: PartnerId, page: Page): Promise<readonly ApiKey[]>;
   /**
    * Creates a key with the same settings. The old key expires after the overlap, or earlier if it was due to. Without an

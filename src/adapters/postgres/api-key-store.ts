@@ -7,7 +7,7 @@ import type { Database, Tables, Tx } from './db/tables.ts';
 
 export function postgresApiKeyStore(db: Database): ApiKeyStore {
   return {
-    create: (partnerId, keyHash, wish) => insertKey(db, partnerId, keyHash, wish),
+    create: (partnerId, keyHash, newKey) => insertKey(db, partnerId, keyHash, newKey),
     list: async (partnerId, { afterId, limit }) => {
       const ofPartner = db.selectFrom('api_key').select(shownColumns).where('partner_id', '=', partnerId);
       const rows = await ofPartner.where('id', '>', afterId).orderBy('id').limit(limit).execute();

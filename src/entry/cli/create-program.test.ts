@@ -16,7 +16,7 @@ function helpOf(command: Command): string {
 }
 
 /** Splits an example as a shell would: quoted words stay together, and redirections are removed. */
-function messageOf(example: string): string[] {
+function parseExample(example: string): string[] {
   const [own = ''] = example.replaceAll(/\\\n\s*/g, '').split(/\s[<>]\s/);
   const words = [...own.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   return words.filter((word) => !/^[A-Z_]+=/.test(word));
@@ -34,7 +34,7 @@ describe('every command', () => {
   it.each(leaves)('has a description and examples that run: $words', async ({ words, command }) => {
     expect(command.description()).not.toBe('');
     const [, text = ''] = helpOf(command).split(/^Examples?:$/m);
-    const examples = [...text.matchAll(/^ {2}\$ ((?:.*\\\n)*.*)$/gm)].map(([, example = '']) => messageOf(example));
+    const examples = [...text.matchAll(/^ {2}\$ ((?:.*\\\n)*.*)$/gm)].map(([, example = '']) => parseExample(example));
     expect(examples.length).toBeGreaterThan(0);
     for (const [name, ...parameters] of examples) {
       expect(name).toBe('inlet');

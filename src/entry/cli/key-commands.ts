@@ -30,8 +30,8 @@ export function addKeyCommands(program: Command): void {
     .option('--expires-in <time>', 'lifetime, for example 90d, 12h or 30m; never expires if omitted')
     .action(({ partner, name, scope, expiresIn }: NewKey) =>
       withWiring(async (deps) => {
-        const wish = { name: toKeyName(name), scopes: scope ?? null, livesSeconds: secondsOf(expiresIn) };
-        const { key: secret, made } = await createApiKey(deps, partner, wish);
+        const newKey = { name: toKeyName(name), scopes: scope ?? null, livesSeconds: secondsOf(expiresIn) };
+        const { key: secret, made } = await createApiKey(deps, partner, newKey);
         printJson({ ...record(made), api_key: secret.reveal() });
         printNote(shownOnce);
       }),

@@ -28,17 +28,17 @@ export function wrapText(text: string, columns: number | undefined, indent: stri
 }
 
 /** Accepts plain decimal numbers only. JavaScript would read `1e1` as 10. */
-export function parseId(thing: string, text: string): number {
+export function parseId(kind: string, text: string): number {
   const id = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(id)) throw new Failure('not_found', `"${text}" is not a valid ${thing} ID.`);
+  if (!Number.isSafeInteger(id)) throw new Failure('not_found', `"${text}" is not a valid ${kind} ID.`);
   return id;
 }
 
 /** Entries per page. */
 const limit = 1_000;
 
-export function pageAfter(thing: string, id: string | undefined): Page {
-  return { afterId: id === undefined ? 0 : parseId(thing, id), limit };
+export function pageAfter(kind: string, id: string | undefined): Page {
+  return { afterId: id === undefined ? 0 : parseId(kind, id), limit };
 }
 
 export function noteIfMore(listed: readonly { readonly id: number }[]): void {

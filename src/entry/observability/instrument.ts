@@ -13,9 +13,9 @@ export function meterPort<Port extends object>(meters: Meters, server: Server, p
   return wrapMethods(target, (method, call) => {
     const labels = { server, port, method };
     const end = meters.calls.startTimer(labels);
-    const answer = call();
-    if (!(answer instanceof Promise)) return answer;
-    return answer.then(
+    const result = call();
+    if (!(result instanceof Promise)) return result;
+    return result.then(
       (result: unknown) => {
         end();
         return result;
@@ -47,8 +47,8 @@ export function meterShard<Shard extends object>(meters: Meters, index: number, 
   return wrapMethods(shard, (method, call, [options]) => {
     if (!sent.has(method)) return call();
     const end = meters.statements.startTimer({ statement: statementOf(method, options), shard: String(index + 1) });
-    const answer = call();
-    return answer instanceof Promise ? answer.finally(() => void end()) : answer;
+    const result = call();
+    return result instanceof Promise ? result.finally(() => void end()) : result;
   });
 }
 
@@ -117,8 +117,8 @@ export function meterWork<Handlers extends object>(meters: Meters, handlers: Han
   return wrapMethods(handlers, (work, call) => {
     const end = meters.work.startTimer({ work });
     meters.busy.inc({ work });
-    const answer = call();
-    return Promise.resolve(answer).finally(() => {
+    const result = call();
+    return Promise.resolve(result).finally(() => {
       meters.busy.dec({ work });
       end();
     });

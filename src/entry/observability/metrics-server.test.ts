@@ -44,9 +44,9 @@ describe('the metrics server', () => {
 
   it('serves the metrics of the process and the state of the service', async () => {
     const ask = await serve(() => Promise.resolve(state));
-    const answer = await ask('/metrics');
-    const text = await answer.text();
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    const response = await ask('/metrics');
+    const text = await response.text();
+    expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
       'text/plain; version=0.0.4; charset=utf-8',
     ]);

@@ -24,10 +24,10 @@ export function tracePort<Port extends object>(tracing: Tracing, name: string, p
     const scope = currentScope();
     if (!scope?.span) return call();
     const span = tracing.start(`${name}.${method}`, {}, scope.span);
-    const answer = runInScope({ ...scope, span }, call);
-    if (answer instanceof Promise) return ending(tracing, span, answer);
+    const result = runInScope({ ...scope, span }, call);
+    if (result instanceof Promise) return ending(tracing, span, result);
     span.end();
-    return answer;
+    return result;
   });
 }
 

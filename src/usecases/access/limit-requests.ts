@@ -72,19 +72,19 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
   async function take(empty: readonly Budget[]): Promise<void> {
     const portions = empty.map(nextPortion);
     // Taken before the query, so that the window ends slightly early here, never late.
-    const askedAt = performance.now();
-    const answers = await requestWindows.take(
+    const startedAt = performance.now();
+    const windows = await requestWindows.take(
       empty.map(({ partnerId, keyId }, index) => ({ partnerId, keyId, requests: portions[index] ?? 1 })),
     );
     for (const [index, budget] of empty.entries()) {
-      const answer = answers[index];
+      const window = windows[index];
       const portion = portions[index];
-      if (!answer || portion === undefined) throw new Error('the store returned too few windows');
-      const { taken, secondsLeft } = answer;
+      if (!window || portion === undefined) throw new Error('the store returned too few windows');
+      const { taken, secondsLeft } = window;
       budget.left += Math.min(portion, Math.max(0, budget.limit - (taken - portion)));
       budget.remaining = Math.max(0, budget.limit - taken);
       budget.last = portion;
-      budget.endsAt = askedAt + secondsLeft * 1000;
+      budget.endsAt = startedAt + secondsLeft * 1000;
     }
   }
 

@@ -12,10 +12,10 @@ type Issuing = ApiKeyDeps & { readonly apiKeys: KeyIssuer };
 
 type IssuedKey = { readonly key: Secret; readonly made: ApiKey };
 
-export async function createApiKey(deps: Issuing, partnerName: string, wish: NewApiKey): Promise<IssuedKey> {
+export async function createApiKey(deps: Issuing, partnerName: string, newKey: NewApiKey): Promise<IssuedKey> {
   const partner = await partnerNamed(deps, partnerName);
   const { key, hash } = deps.apiKeys.issue();
-  return { key, made: await deps.keys.create(partner.id, hash, wish) };
+  return { key, made: await deps.keys.create(partner.id, hash, newKey) };
 }
 
 export async function listApiKeys(deps: ApiKeyDeps, partnerName: string, page: Page): Promise<readonly ApiKey[]> {

@@ -16,7 +16,7 @@ type OneAudience = { readonly scope: AudienceScope; readonly audienceId: number 
 export type FollowedRecords = {
   readonly imports: RecordBroadcaster<OneImport, ImportLog>;
   readonly audiences: RecordBroadcaster<OneAudience, AudienceDetails>;
-  /** Answers all waiting requests and ends all streams. */
+  /** Ends all waits and streams. */
   readonly end: () => void;
 };
 

@@ -44,13 +44,13 @@ export type CountPlan =
       readonly uncounted: readonly StagedLoad[];
     };
 
-/** Looking up more devices than this in an audience takes more memory than counting the audience. */
+/** A lookup of more devices than this takes more memory than a full count of the audience. */
 const maxLookupRows = 2_000_000;
 
 /** The lookup names each file several times in one statement. */
 const maxLookupFiles = 500;
 
-/** Looking devices up in an audience costs a fraction of a full count, but only pays off when the audience is larger. */
+/** A lookup costs a fraction of a full count, but pays off only if the audience is larger than the load. */
 const minAudienceToLoadRatio = 4;
 
 /**
