@@ -1,7 +1,7 @@
 import type { Bench } from '../bench.ts';
-import { frontDoorBench } from '../front-door.ts';
+import { apiOperationBench } from '../api-operation.ts';
 
-export const bench: Bench = frontDoorBench('GET', {
+export const bench: Bench = apiOperationBench('GET', {
   title: 'Read one import log over 200 connections, compared with a minimal program that runs the same query',
   compares:
     "Inlet: `GET /v1/marketplace/import/<id>` to one api process, including authentication. Yardstick: Fastify and pg with only the query for the record. The ratio is Inlet's throughput ÷ the yardstick's.",

@@ -20,15 +20,15 @@ const bulkSchema = z.record(z.string(), z.array(z.string()));
 const close: (() => void)[] = [];
 
 /** Serves the audit endpoints of a registry, and no packages. */
-async function startRegistry(answer: Answer): Promise<{ url: string; asked: Set<string> }> {
-  const asked = new Set<string>();
+async function startRegistry(answer: Answer): Promise<{ url: string; queried: Set<string> }> {
+  const queried = new Set<string>();
   const server = createServer((request, response) => {
     void buffer(request).then((sent) => {
       if (request.method !== 'POST') return response.writeHead(404).end('{}');
       // npm 10 also tries an older endpoint after a rejection.
       if (request.url?.endsWith('/bulk') !== true) return answer(response);
       const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
-      for (const name of Object.keys(bulkSchema.parse(JSON.parse(body.toString())))) asked.add(name);
+      for (const name of Object.keys(bulkSchema.parse(JSON.parse(body.toString())))) queried.add(name);
       return answer(response);
     });
   });
@@ -39,7 +39,7 @@ async function startRegistry(answer: Answer): Promise<{ url: string; asked: Set<
     server.closeAllConnections();
   });
   const address = server.address();
-  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, asked };
+  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, queried };
 }
 
 const answerFlaw =
@@ -89,12 +89,12 @@ describe('the dependency audit', () => {
   });
 
   it('queries every package of a deployed service, and passes without a known vulnerability', async () => {
-    const { url, asked } = await startRegistry(answerFlaw(null));
+    const { url, queried } = await startRegistry(answerFlaw(null));
     expect(await audit(url)).toEqual({ code: 0, said: 'audit: 0 packages with known vulnerabilities\n' });
     const packages = parseLockFile(readFileSync(pathInRepository('package-lock.json'), 'utf8'));
     const others = productionPackages(packages).filter((one) => !isOurs(one));
-    expect(others.map(({ name }) => name).filter((name) => !asked.has(name))).toEqual([]);
-    expect(asked).not.toContain('vitest');
+    expect(others.map(({ name }) => name).filter((name) => !queried.has(name))).toEqual([]);
+    expect(queried).not.toContain('vitest');
   });
 
   it.each(inLongRun ? ['high', 'critical'] : ['high'])('fails for a vulnerability of severity %s', async (severity) => {

@@ -6,7 +6,7 @@ import { configSchema } from '../../src/entry/config.ts';
 import { type Resource, isPromql, renderChart, runHelm, typeErrors } from './chart.ts';
 import { pathInRepository } from './tree-copy.ts';
 
-/** Everything that can be switched on. */
+/** Values that enable every option. */
 const everything = {
   image: { repository: 'images.example/inlet', tag: '1.2.3' },
   imagePullSecrets: [{ name: 'pull' }],
@@ -27,7 +27,7 @@ const everything = {
   tolerations: [{ key: 'batch', operator: 'Exists' }],
 };
 
-/** Settings that are no secrets and are not for `settings`: image or chart set them, or one command or tests need them. */
+/** Settings that are neither secrets nor allowed in `settings`: set by the image or the chart, or used by one command or tests. */
 const notAmongSettings = [
   'INLET_SHUTDOWN_GRACE_SECONDS',
   'INLET_API_HOST',
@@ -93,39 +93,39 @@ const isSelected = ({ metadata }: Pod, { matchLabels }: z.infer<typeof selecting
   Object.entries(matchLabels).every(([label, value]) => metadata.labels[label] === value);
 
 describe.each([
-  ['as it comes', {}],
-  ['with everything switched on', everything],
+  ['with default values', {}],
+  ['with every option enabled', everything],
 ])('the chart %s', (_how, values) => {
   const resources = renderChart(values);
   const pods = podsIn(resources);
 
-  it('passes the lint of helm', () => {
+  it('passes `helm lint`', () => {
     const { passed, out } = runHelm(['lint', '--strict'], values);
     expect([passed, out]).toEqual([true, expect.stringContaining('0 chart(s) failed')]);
   });
 
-  it('is made of resources that Kubernetes knows, without a field that it does not', () => {
+  it('contains only resources and fields that Kubernetes defines', () => {
     const known = resources.filter(({ kind }) => kind !== 'ScaledObject');
     expect(known.length).toBeGreaterThanOrEqual(10);
     expect(typeErrors(known)).toEqual([]);
   });
 
-  it('runs three containers read-only, without rights and not as root', () => {
-    // The schema above says so for each.
+  it('runs three containers read-only, without capabilities, and not as root', () => {
+    // The schema above checks this for each container.
     expect(pods.map(({ spec }) => spec.containers[0].args)).toEqual(
       expect.arrayContaining([['api'], ['worker'], ['migrate']]),
     );
     expect(pods).toHaveLength(3);
   });
 
-  it('takes secrets by reference and makes none', () => {
+  it('references secrets and creates none', () => {
     expect(ofKind(resources, 'Secret')).toEqual([]);
     const settings = pods.flatMap(({ spec }) => spec.containers[0].env).map(({ name }) => name);
     const ofNode = 'NODE_EXTRA_CA_CERTS';
     expect(settings.filter((name) => name !== ofNode && !(name in configSchema.shape))).toEqual([]);
   });
 
-  it('probes ports that there are, by names that there are', () => {
+  it('probes named ports that the containers define', () => {
     for (const { spec } of pods) {
       const [{ args, ports, startupProbe, livenessProbe, readinessProbe }] = spec.containers;
       if (args[0] === 'migrate') continue;
@@ -135,17 +135,17 @@ describe.each([
     }
   });
 
-  it('gives pods more time to stop than they take', () => {
+  it('gives pods more time to stop than their grace period', () => {
     const spare = pods.flatMap(({ spec }) => {
       const [{ args, env }] = spec.containers;
       const grace = Number(env.find(({ name }) => name === 'INLET_SHUTDOWN_GRACE_SECONDS')?.value);
       return args[0] === 'migrate' ? [] : [(spec.terminationGracePeriodSeconds ?? 0) - grace];
     });
-    // The api also waits five seconds before it is told.
+    // The API pod also waits five seconds before SIGTERM.
     expect(spare).toEqual([10, 5]);
   });
 
-  it('has budgets and policies that each select the pods of one process', () => {
+  it('has disruption budgets and network policies that each select the pods of one process', () => {
     const selectors = [
       ...ofKind(resources, 'PodDisruptionBudget').map(
         ({ spec }) => z.object({ selector: selectingSchema }).parse(spec).selector,
@@ -158,7 +158,7 @@ describe.each([
     for (const selector of selectors) expect(pods.filter((pod) => isSelected(pod, selector))).toHaveLength(1);
   });
 
-  it('spreads the pods of a process over nodes', () => {
+  it('spreads the pods of a process across nodes', () => {
     const spread = pods.flatMap((pod) => {
       const [constraint] = pod.spec.topologySpreadConstraints;
       if (!constraint) return [];
@@ -178,7 +178,7 @@ describe.each([
 });
 
 describe('the chart', () => {
-  it('scales workers by metrics that there are', () => {
+  it('scales workers by documented metrics', () => {
     const resources = renderChart(everything);
     const [scaled] = ofKind(resources, 'ScaledObject').map(({ spec }) => scaledSchema.parse(spec));
     const query = scaled?.triggers[0].metadata.query ?? '';
@@ -190,13 +190,13 @@ describe('the chart', () => {
     const targets = ofKind(resources, 'Deployment').filter(
       ({ metadata }) => metadata.name === scaled?.scaleTargetRef.name,
     );
-    // How many there are is KEDA's to say.
+    // KEDA sets the number of replicas.
     const fields = targets.map(({ spec }) => Object.keys(z.record(z.string(), z.unknown()).parse(spec)));
     expect(fields).toEqual([['strategy', 'selector', 'template']]);
     expect(ofKind(renderChart(), 'ScaledObject')).toEqual([]);
   });
 
-  it('probes an api that ends TLS with TLS', () => {
+  it('probes an API that terminates TLS over HTTPS', () => {
     const scheme = (values: object): (string | undefined)[] =>
       podsIn(renderChart(values)).flatMap(({ spec }) => spec.containers[0].readinessProbe?.httpGet.scheme);
     expect(scheme(everything)).toContain('HTTPS');
@@ -204,7 +204,7 @@ describe('the chart', () => {
   });
 
   it.each([{}, { api: { tlsSecretName: 'certificate' } }])(
-    'trusts an authority in every pod if it is given one: %j',
+    'trusts a configured certificate authority in every pod: %j',
     (values) => {
       const trusting = (more: object) =>
         podsIn(renderChart({ ...values, ...more })).map(({ spec: { volumes, containers } }) => ({
@@ -223,7 +223,7 @@ describe('the chart', () => {
     },
   );
 
-  it('does not scale by what nobody may read', () => {
+  it('rejects autoscaling while network policies block access to the metrics', () => {
     const { passed, said } = runHelm(['template', 'inlet'], { worker: { autoscaling: { enabled: true } } });
     expect([passed, said]).toEqual([false, expect.stringContaining('networkPolicy.metricsFrom')]);
   });
@@ -238,28 +238,30 @@ describe('the chart', () => {
     return values.some((value) => value instanceof Secret) ? [name] : [];
   });
 
-  const isTaken = (values: object): boolean => runHelm(['template', 'inlet'], values).passed;
+  const isAccepted = (values: object): boolean => runHelm(['template', 'inlet'], values).passed;
 
-  it('knows every setting that there is but secrets and those that are not for operators', () => {
+  it('lists every setting except secrets and those that are not for operators', () => {
     const schema: unknown = JSON.parse(readFileSync(pathInRepository('deploy/helm/inlet/values.schema.json'), 'utf8'));
     const listed = settingsSchema.parse(schema).properties.settings.propertyNames.enum;
     expect(secrets).toContain('INLET_SEALING_KEYS');
     expect(secrets.length).toBeGreaterThanOrEqual(8);
-    const refused = new Set([...secrets, ...notAmongSettings]);
-    expect(listed).toEqual(Object.keys(configSchema.shape).filter((name) => !refused.has(name)));
+    const excluded = new Set([...secrets, ...notAmongSettings]);
+    expect(listed).toEqual(Object.keys(configSchema.shape).filter((name) => !excluded.has(name)));
   });
 
-  it('refuses secrets among the settings, and names that it does not know', () => {
-    const refused = [...secrets, ...notAmongSettings, 'INLET_S3_ENDPONT'];
-    expect(refused.filter((name) => isTaken({ settings: { [name]: 'x' } }))).toEqual([]);
-    expect(isTaken({ settings: { INLET_LOG_LEVEL: 'warn', INLET_S3_ENDPOINT: 'https://storage.example' } })).toBe(true);
-    expect(isTaken({ workers: { replicas: 2 } })).toBe(false);
+  it('rejects secrets and unknown names in `settings`', () => {
+    const rejected = [...secrets, ...notAmongSettings, 'INLET_S3_ENDPONT'];
+    expect(rejected.filter((name) => isAccepted({ settings: { [name]: 'x' } }))).toEqual([]);
+    expect(isAccepted({ settings: { INLET_LOG_LEVEL: 'warn', INLET_S3_ENDPOINT: 'https://storage.example' } })).toBe(
+      true,
+    );
+    expect(isAccepted({ workers: { replicas: 2 } })).toBe(false);
   });
 
   it.each([
-    ['field that is misspelt', { selektor: {} }, 'selektor'],
-    ['value of another type', { ports: [{ port: 'eighty' }] }, "'string' is not assignable to type 'number'"],
-  ])('would be seen to have a %s', (_what, spec, error) => {
+    ['misspelled field', { selektor: {} }, 'selektor'],
+    ['value of the wrong type', { ports: [{ port: 'eighty' }] }, "'string' is not assignable to type 'number'"],
+  ])('fails this check with a %s', (_what, spec, error) => {
     const [service] = ofKind(renderChart(), 'Service');
     if (!service) throw new Error('no service');
     expect(typeErrors([service])).toEqual([]);

@@ -16,7 +16,7 @@ const resourceSchema = z.looseObject({
 });
 export type Resource = z.infer<typeof resourceSchema>;
 
-/** Does something in a folder of its own, which is removed afterwards. */
+/** Runs a function with a temporary folder. */
 function inFolder<T>(run: (folder: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-chart-'));
   try {
@@ -26,7 +26,7 @@ function inFolder<T>(run: (folder: string) => T): T {
   }
 }
 
-/** Runs helm on the chart with these values: what it said, and whether it was content. */
+/** Runs helm on the chart with these values. */
 export function runHelm(
   command: readonly string[],
   values: object = {},
@@ -34,7 +34,7 @@ export function runHelm(
   return inFolder((folder) => {
     const file = join(folder, 'values.json');
     writeFileSync(file, JSON.stringify(values));
-    // A home of its own: nothing of the developer's helm is read.
+    // A separate home, so that the developer's Helm configuration is not read.
     const env = { PATH: '/usr/bin:/bin', HOME: folder };
     const { status, stdout, stderr } = spawnSync(helm, [...command, chart, '--values', file], {
       env,
@@ -49,7 +49,7 @@ export function renderChart(values: object = {}): Resource[] {
   if (!passed) throw new Error(said);
   return parseAllDocuments(out, { version: '1.1', merge: false })
     .map((document) => {
-      if (document.errors.length > 0) throw new Error(`no YAML: ${document.errors.join('; ')}`);
+      if (document.errors.length > 0) throw new Error(`invalid YAML: ${document.errors.join('; ')}`);
       const resource: unknown = document.toJS();
       return resource;
     })
@@ -57,7 +57,7 @@ export function renderChart(values: object = {}): Resource[] {
     .map((resource) => resourceSchema.parse(resource));
 }
 
-/** What the compiler says of resources against the types that are made from the schemas of Kubernetes: unknown fields, wrong kinds. */
+/** Type errors of resources, such as unknown fields, checked with types generated from the Kubernetes schemas. */
 export function typeErrors(resources: readonly Resource[]): string[] {
   const lines = resources.map((resource, index) => {
     const [version = '', group = 'core'] = resource.apiVersion.split('/').toReversed();
@@ -73,7 +73,7 @@ export function typeErrors(resources: readonly Resource[]): string[] {
   });
 }
 
-/** Whether promtool can read an expression. */
+/** Whether promtool can parse an expression. */
 export function isPromql(expression: string): boolean {
   return inFolder((folder) => {
     const file = join(folder, 'rules.json');

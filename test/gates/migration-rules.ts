@@ -1,39 +1,42 @@
-// During a deployment the release before runs on the new schema. So a migration may add, and may take something away only
-// when no release that can still be running uses it: see docs/decisions/deployment.md.
+// During a deployment, the previous release runs on the new schema. A migration may add to the schema, but may remove only what
+// no running release uses. See docs/decisions/deployment.md.
 
 type Store = 'postgres' | 'clickhouse';
 
 const everywhere: readonly [RegExp, string][] = [
-  [/\bDROP\s+(TABLE|VIEW|COLUMN|SEQUENCE|SCHEMA|TYPE|FUNCTION)\b/i, 'takes something away'],
+  [/\bDROP\s+(TABLE|VIEW|COLUMN|SEQUENCE|SCHEMA|TYPE|FUNCTION)\b/i, 'drops something'],
   [/\bRENAME\b/i, 'renames'],
-  // `TRUNCATE ON` stands in a trigger only.
+  // `TRUNCATE ON` occurs only in triggers.
   [/\bTRUNCATE\b(?!\s+ON\b)/i, 'empties a table'],
 ];
 
 const ofStore: Readonly<Record<Store, readonly [RegExp, string][]>> = {
   postgres: [
     [/\bALTER\s+(COLUMN\s+)?\S+\s+(SET\s+DATA\s+)?TYPE\b/i, 'changes a type'],
-    [/\bSET\s+NOT\s+NULL\b/i, 'demands a value'],
-    [/\bDROP\s+DEFAULT\b/i, 'demands a value'],
+    [/\bSET\s+NOT\s+NULL\b/i, 'requires a value'],
+    [/\bDROP\s+DEFAULT\b/i, 'requires a value'],
     [
       /\bADD\s+COLUMN\s+(?:(?!\bDEFAULT\b|,|\bGENERATED\b)[\s\S])*\bNOT\s+NULL\b(?![^,]*\bDEFAULT\b)/i,
-      'demands a value',
+      'requires a value',
     ],
-    [/\bADD\s+(CONSTRAINT|CHECK|UNIQUE|FOREIGN|PRIMARY|EXCLUDE)\b/i, 'demands more of rows than before'],
-    [/\bCREATE\s+UNIQUE\s+INDEX\b/i, 'demands more of rows than before'],
+    [/\bADD\s+(CONSTRAINT|CHECK|UNIQUE|FOREIGN|PRIMARY|EXCLUDE)\b/i, 'adds a constraint'],
+    [/\bCREATE\s+UNIQUE\s+INDEX\b/i, 'adds a constraint'],
   ],
   clickhouse: [
-    // A codec may change: it is not seen by whoever reads or writes.
+    // A codec may change: readers and writers do not depend on it.
     [/\bMODIFY\s+COLUMN\s+(IF\s+EXISTS\s+)?\S+\s+(?!CODEC\b|COMMENT\b|TTL\b|DEFAULT\b)\S/i, 'changes a type'],
-    [/\bMODIFY\s+(ORDER\s+BY|QUERY)\b/i, 'changes what old code relies on'],
-    // A room that is open while the column comes does not have it, and could never be attached: see docs/decisions/load-and-publish.md.
-    [/\bALTER\s+TABLE\s+(device_attributes|audience_devices)_local\b[\s\S]*\bADD\s+COLUMN\b/i, 'shuts open rooms out'],
+    [/\bMODIFY\s+(ORDER\s+BY|QUERY)\b/i, 'changes a sort key or a view'],
+    // Existing staging tables lack the new column and could not be attached. See docs/decisions/load-and-publish.md.
+    [
+      /\bALTER\s+TABLE\s+(device_attributes|audience_devices)_local\b[\s\S]*\bADD\s+COLUMN\b/i,
+      'breaks existing staging tables',
+    ],
   ],
 };
 
 const mark = /^--\s*contract, safe from \S+ on: \S/m;
 
-/** What would break the release before, unless a comment says from which release on it does not. */
+/** Statements that would break the previous release, except those marked as safe from a given release on. */
 export function contractSteps(store: Store, migration: string): string[] {
   return migration.split(/;\s*$/m).flatMap((statement) => {
     if (mark.test(statement)) return [];

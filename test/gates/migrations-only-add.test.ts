@@ -5,7 +5,7 @@ import { pathInRepository } from './tree-copy.ts';
 
 const stores = ['postgres', 'clickhouse'] as const;
 
-/** These ran before any release that had to be replaced without a stop. */
+/** Earlier migrations predate rolling deployments. */
 const lastWithoutRule = { postgres: 3, clickhouse: 3 } as const;
 
 function migrationsOf(store: (typeof stores)[number]): string[] {
@@ -13,7 +13,7 @@ function migrationsOf(store: (typeof stores)[number]): string[] {
 }
 
 describe('a migration', () => {
-  it.each(stores)('of %s takes nothing away that the release before needs', (store) => {
+  it.each(stores)('of %s keeps everything that the previous release needs', (store) => {
     const names = migrationsOf(store);
     expect(names.length).toBeGreaterThanOrEqual(lastWithoutRule[store]);
     const bound = names.filter((name) => Number(name.slice(0, 4)) > lastWithoutRule[store]);
@@ -25,7 +25,7 @@ describe('a migration', () => {
     expect(found).toEqual([]);
   });
 
-  const refused: ['postgres' | 'clickhouse', string][] = [
+  const rejected: ['postgres' | 'clickhouse', string][] = [
     ['postgres', 'ALTER TABLE job DROP COLUMN IF EXISTS kind;'],
     ['postgres', 'DROP TABLE IF EXISTS sweep;'],
     ['postgres', 'ALTER TABLE job RENAME COLUMN kind TO sort;'],
@@ -34,11 +34,11 @@ describe('a migration', () => {
     ['postgres', 'ALTER TABLE job ALTER seq SET DATA TYPE integer;'],
     ['postgres', 'ALTER TABLE job ALTER COLUMN failure_code SET NOT NULL;'],
     ['postgres', 'ALTER TABLE job ALTER COLUMN status DROP DEFAULT;'],
-    ['postgres', 'ALTER TABLE job ADD COLUMN IF NOT EXISTS colour text NOT NULL;'],
+    ['postgres', 'ALTER TABLE job ADD COLUMN IF NOT EXISTS color text NOT NULL;'],
     ['postgres', 'ALTER TABLE job ADD COLUMN a text DEFAULT 0, ADD COLUMN b text NOT NULL;'],
     ['postgres', 'ALTER TABLE job\n  ADD CONSTRAINT small CHECK (seq < 10);'],
     ['postgres', 'CREATE UNIQUE INDEX one ON job (kind);'],
-    ['postgres', '-- Not needed any more.\nCREATE TABLE fine (id bigint);\nDROP TABLE sweep;'],
+    ['postgres', '-- No longer needed.\nCREATE TABLE fine (id bigint);\nDROP TABLE sweep;'],
     ['postgres', 'TRUNCATE sweep;'],
     ['clickhouse', 'ALTER TABLE load_counts_local ${on_cluster} DROP COLUMN bytes;'],
     ['clickhouse', 'ALTER TABLE load_counts_local MODIFY COLUMN bytes UInt32;'],
@@ -46,7 +46,7 @@ describe('a migration', () => {
     ['clickhouse', 'ALTER TABLE device_attributes_local ${on_cluster}\n  ADD COLUMN IF NOT EXISTS source UInt8;'],
     ['clickhouse', 'DROP VIEW judged_lines_to_load_counts;'],
   ];
-  it.each(refused)('of %s that has this is refused: %s', (store, text) => {
+  it.each(rejected)('of %s is rejected: %s', (store, text) => {
     expect(contractSteps(store, text)).toHaveLength(1);
     const statement = text.split(/;\s*\n/).at(-1) ?? '';
     const reason = '-- contract, safe from 0.3.0 on: nothing has read it since 0.2.0\n';
@@ -58,19 +58,19 @@ describe('a migration', () => {
     ).toEqual([]);
   });
 
-  const welcome: ['postgres' | 'clickhouse', string][] = [
+  const accepted: ['postgres' | 'clickhouse', string][] = [
     ['postgres', 'CREATE TABLE IF NOT EXISTS note (id bigint PRIMARY KEY, name text NOT NULL UNIQUE);'],
-    ['postgres', 'ALTER TABLE job ADD COLUMN IF NOT EXISTS colour text;'],
-    ['postgres', 'ALTER TABLE job ADD COLUMN IF NOT EXISTS colour text NOT NULL DEFAULT 0;'],
+    ['postgres', 'ALTER TABLE job ADD COLUMN IF NOT EXISTS color text;'],
+    ['postgres', 'ALTER TABLE job ADD COLUMN IF NOT EXISTS color text NOT NULL DEFAULT 0;'],
     ['postgres', 'ALTER TABLE job ADD COLUMN a bigint DEFAULT 0 NOT NULL, ADD COLUMN b text;'],
-    ['postgres', 'CREATE INDEX IF NOT EXISTS job_colour ON job (colour);'],
+    ['postgres', 'CREATE INDEX IF NOT EXISTS job_color ON job (color);'],
     ['postgres', '-- DROP TABLE would be too early.\nALTER TABLE job DROP CONSTRAINT job_kind_check;'],
     ['postgres', 'CREATE TRIGGER t BEFORE DELETE OR TRUNCATE ON job EXECUTE FUNCTION refuse();'],
-    ['clickhouse', 'ALTER TABLE load_counts_local ADD COLUMN IF NOT EXISTS colour UInt8 DEFAULT 0;'],
+    ['clickhouse', 'ALTER TABLE load_counts_local ADD COLUMN IF NOT EXISTS color UInt8 DEFAULT 0;'],
     ['clickhouse', 'ALTER TABLE known_devices_local MODIFY COLUMN device CODEC(LZ4);'],
     ['clickhouse', 'ALTER TABLE audience_devices_local MODIFY SETTING merge_selector_base = 8;'],
   ];
-  it.each(welcome)('of %s that has this is welcome: %s', (store, text) => {
+  it.each(accepted)('of %s is accepted: %s', (store, text) => {
     expect(contractSteps(store, text)).toEqual([]);
   });
 });

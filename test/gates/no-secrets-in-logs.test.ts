@@ -7,10 +7,10 @@ import { findSecrets } from '../support/find-secrets.ts';
 import { knownSecrets } from '../support/known-secrets.ts';
 import { logDirectory } from '../support/log-directory.ts';
 
-// Runs after the suites that start processes: `npm test` sees to the order.
+// `npm test` runs this after the suites that start processes.
 
 describe('the log output of the whole run', () => {
-  it('holds none of the secrets that were given out', () => {
+  it('contains none of the issued secrets', () => {
     const secrets = knownSecrets();
     expect(secrets.length).toBeGreaterThan(4);
     const found = findSecrets(logDirectory, secrets);
@@ -18,13 +18,13 @@ describe('the log output of the whole run', () => {
     expect(found.places).toEqual([]);
   });
 
-  it('would be noticed if it held one', () => {
+  it('fails this check if it contains a secret', () => {
     const directory = mkdtempSync(join(tmpdir(), 'inlet-secrets-'));
     writeFileSync(join(directory, 'api.log'), 'fine\nconnecting to postgres://inlet:hunter2@host/db\n');
     expect(findSecrets(directory, ['hunter2']).places).toEqual(['api.log:2']);
   });
 
-  it('would be noticed if it held a JWT that nobody remembered', () => {
+  it('fails this check if it contains an unregistered JWT', () => {
     const directory = mkdtempSync(join(tmpdir(), 'inlet-secrets-'));
     const [header, claims] = [{ alg: 'ES256' }, { iss: 'https://login.example' }].map((part) =>
       Buffer.from(JSON.stringify(part)).toString('base64url'),
@@ -33,7 +33,7 @@ describe('the log output of the whole run', () => {
     expect(findSecrets(directory, []).places).toEqual(['api.log:2']);
   });
 
-  it.each(['apiKey', 'userToken'] as const)('would be noticed if it held a key that nobody remembers: %s', (kind) => {
+  it.each(['apiKey', 'userToken'] as const)('fails this check if it contains an unregistered key: %s', (kind) => {
     const key = randomKeys(kind, 'live').issue().key.reveal();
     const directory = mkdtempSync(join(tmpdir(), 'inlet-secrets-'));
     writeFileSync(join(directory, 'api.log'), `fine\n{"path":"/x/${key}"}\n/x/inlet_live_key_${'a'.repeat(39)}\n`);

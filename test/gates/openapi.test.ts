@@ -9,10 +9,10 @@ import { findBadExamples } from '../support/openapi/find-bad-examples.ts';
 const text = readOpenApiText();
 const document = parseOpenApi(text);
 
-/** The document with one place of its text changed. */
+/** The document with one replacement. */
 function plant(before: string | RegExp, after: string): string {
   const changed = text.replace(before, after);
-  if (changed === text) throw new Error(`there is no ${String(before)} in the document`);
+  if (changed === text) throw new Error(`the document does not contain ${String(before)}`);
   return changed;
 }
 
@@ -28,10 +28,10 @@ describe('the OpenAPI document', () => {
 
   it.each([
     { what: 'no title', before: '"title": "Inlet",', after: '' },
-    { what: 'a parameter in no place', before: '"in": "path"', after: '"in": "somewhere"' },
+    { what: 'a parameter with an invalid location', before: '"in": "path"', after: '"in": "somewhere"' },
     { what: 'a response without a description', before: '"description": "The import is queued.",', after: '' },
-    { what: 'a security scheme of no type', before: '"type": "http"', after: '"type": "magic"' },
-  ])('would be found invalid with $what', async ({ before, after }) => {
+    { what: 'a security scheme with an invalid type', before: '"type": "http"', after: '"type": "magic"' },
+  ])('is invalid with $what', async ({ before, after }) => {
     expect(await validityOf(plant(before, after))).toMatchObject({ valid: false });
   });
 
@@ -43,21 +43,21 @@ describe('the OpenAPI document', () => {
 
   it.each([
     { what: 'a body', before: '"key_type": 1', after: '"key_type": 2' },
-    { what: 'a field that is not known', before: '"file_path": "with-bad-rows.csv",', after: '"path": "a.csv",' },
+    { what: 'an unknown field', before: '"file_path": "with-bad-rows.csv",', after: '"path": "a.csv",' },
     {
-      what: 'an answer',
+      what: 'a response',
       before: '"example": {\n                  "import_log_id": 1',
       after: '"example": {\n"import_log_id": "1"',
     },
     { what: 'a parameter', before: '"example": 500001', after: '"example": -1' },
     { what: 'a time', before: '"2026-11-15T01:12:18.654Z"', after: '"yesterday"' },
-    { what: 'a problem with the code of another', before: '"code": "not_found"', after: '"code": "internal"' },
-    { what: 'a problem with another status', before: '"status": 404', after: '"status": 400' },
-  ])('would be seen to have a bad example of $what', ({ before, after }) => {
+    { what: 'a problem with the wrong code', before: '"code": "not_found"', after: '"code": "internal"' },
+    { what: 'a problem with the wrong status', before: '"status": 404', after: '"status": 400' },
+  ])('fails the example check with an invalid example of $what', ({ before, after }) => {
     expect(findBadExamples(parseOpenApi(plant(before, after))).bad).not.toEqual([]);
   });
 
-  it('says everything of every operation', () => {
+  it('documents every operation completely', () => {
     expect(findUndocumented(JSON.parse(text))).toEqual([]);
     expect(operationsOf(document).length).toBeGreaterThan(20);
   });
@@ -86,22 +86,22 @@ describe('the OpenAPI document', () => {
     },
     { before: '"invalid_region": {', after: '"other": {', complaint: /POST \S+ has no example of 400 invalid_region$/ },
     { before: /"unavailable": \{(?=\s*"summary")/, after: '"x": {', complaint: /of 503 unavailable$/ },
-  ])('would be seen to lack what $complaint says', ({ before, after, complaint }) => {
+  ])('fails the documentation check: $complaint', ({ before, after, complaint }) => {
     const complaints = findUndocumented(JSON.parse(plant(before, after)));
     expect(complaints.filter((line) => complaint.test(line))).not.toEqual([]);
   });
 
-  it('names every code of the catalogue that an operation can be answered with', () => {
+  it('names every error code that an operation can return', () => {
     const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
-    const ofAnswers = entries.filter(([, { status }]) => status !== undefined).map(([code]) => code);
+    const ofResponses = entries.filter(([, { status }]) => status !== undefined).map(([code]) => code);
     const documented = operationsOf(document).flatMap((operation) =>
       Object.keys(operation.responses).flatMap((status) => {
         const problem = responseOf(document, operation, status)?.content['application/problem+json'];
         return Object.keys(problem?.examples ?? {});
       }),
     );
-    // Of these it is not known which operation was meant.
+    // These are returned before the operation is known.
     const ofNone = ['method_not_allowed', 'request_timeout', 'headers_too_large'];
-    expect([...new Set([...documented, ...ofNone])].toSorted()).toEqual(ofAnswers.toSorted());
+    expect([...new Set([...documented, ...ofNone])].toSorted()).toEqual(ofResponses.toSorted());
   });
 });

@@ -17,16 +17,16 @@ const manifestSchema = z.object({
 });
 
 describe('the locked packages', () => {
-  it('are there', () => {
+  it('include production and development packages', () => {
     expect(productionPackages(packages).length).toBeGreaterThan(50);
     expect(packages.length).toBeGreaterThan(2 * productionPackages(packages).length);
   });
 
-  it('have licences that we may use, no scripts at installation, a checksum each, and no address', () => {
+  it('have allowed licenses, no install scripts, checksums, and no URLs', () => {
     expect(lockFileViolations(packages)).toEqual([]);
   });
 
-  it('say of themselves what the lock file says of them', () => {
+  it('match their installed manifests', () => {
     const installed = packages.filter(
       (locked) => !isOurs(locked) && !locked.link && existsSync(pathInRepository(locked.path)),
     );
@@ -41,36 +41,36 @@ describe('the locked packages', () => {
     expect(differing.map(({ path }) => path)).toEqual([]);
   });
 
-  it('have a reason each if development names them, and no reason is left over', () => {
+  it('have a documented reason for each development dependency, and no others', () => {
     const named = packages.filter(isOurs).flatMap(({ devDependencies = {} }) => Object.keys(devDependencies));
     const explained = reasonsIn(textOf('docs/dependencies.md'), 'What development needs');
     expect([...explained.keys()].toSorted()).toEqual(named.toSorted());
   });
 
-  it('could run no script if one had it', () => {
+  it('are installed without running scripts', () => {
     expect(textOf('.npmrc').split('\n')).toContain('ignore-scripts=true');
   });
 });
 
-// The site's packages are tools: they make it, and none of them is handed on. See docs/decisions/development-stack.md.
+// The site's packages are build tools and are not distributed. See docs/decisions/development-stack.md.
 describe('the packages of the documentation site', () => {
   const tools = parseLockFile(textOf('site/package-lock.json')).map((locked) => ({ ...locked, dev: true }));
 
-  it('have a checksum each and no address; one wants to run a script, and may not', () => {
+  it('have checksums and no URLs; the only install script is disabled', () => {
     expect(tools.length).toBeGreaterThan(100);
-    // It would check whether its own binary starts.
-    expect(lockFileViolations(tools)).toEqual(['node_modules/esbuild: runs a script while it is installed']);
+    // It would check that its own binary starts.
+    expect(lockFileViolations(tools)).toEqual(['node_modules/esbuild: has an install script']);
     expect(textOf('site/.npmrc')).toBe(textOf('.npmrc'));
   });
 
-  it('have a reason each if the site names them', () => {
+  it('have a documented reason for each direct dependency', () => {
     const named = tools.filter(isOurs).flatMap(({ dependencies = {} }) => Object.keys(dependencies));
     const explained = reasonsIn(textOf('docs/dependencies.md'), 'What the documentation site needs');
     expect([...explained.keys()].toSorted()).toEqual(named.toSorted());
   });
 });
 
-/** A lock file with one production package, one for development and one of our own, changed in one place. */
+/** A lock file with production, development, and workspace packages, changed in one place. */
 function lockWith(path: string, change: object): string {
   const integrity = `sha512-${'A'.repeat(86)}==`;
   const good: Record<string, object> = {
@@ -89,43 +89,43 @@ const inner = 'node_modules/runs/node_modules/inner';
 const tool = 'node_modules/tool';
 
 describe('a lock file', () => {
-  it('without a fault passes', () => {
+  it('without violations passes', () => {
     expect(lockFileViolations(parseLockFile(lockWith(runs, {})))).toEqual([]);
   });
 
   const planted: [string, string, object, string][] = [
-    ['a licence that is not on the list', runs, { license: 'GPL-3.0-only' }, 'has the licence GPL-3.0-only'],
-    ['a licence that somebody else brings in', inner, { license: 'SSPL-1.0' }, 'has the licence SSPL-1.0'],
-    ['no licence', runs, { license: undefined }, 'has no licence'],
-    ['a licence that is no text', runs, { license: { type: 'MIT' } }, 'has no licence'],
-    ['a script at installation', runs, { hasInstallScript: true }, 'runs a script while it is installed'],
-    ['a script of a tool', tool, { hasInstallScript: true }, 'runs a script while it is installed'],
+    ['a license that is not allowed', runs, { license: 'GPL-3.0-only' }, 'has the license GPL-3.0-only'],
+    [
+      'a transitive dependency with a license that is not allowed',
+      inner,
+      { license: 'SSPL-1.0' },
+      'has the license SSPL-1.0',
+    ],
+    ['no license', runs, { license: undefined }, 'has no license'],
+    ['a license that is not a string', runs, { license: { type: 'MIT' } }, 'has no license'],
+    ['an install script', runs, { hasInstallScript: true }, 'has an install script'],
+    ['an install script of a tool', tool, { hasInstallScript: true }, 'has an install script'],
     ['no checksum', runs, { integrity: undefined }, 'has no checksum'],
     ['no checksum of an optional package', runs, { integrity: undefined, optional: true }, 'has no checksum'],
     ['no checksum of a tool', tool, { integrity: undefined }, 'has no checksum'],
-    [
-      'no checksum of a binary that a service would run',
-      'node_modules/tool-mac',
-      { dev: false, license: 'MIT' },
-      'has no checksum',
-    ],
+    ['no checksum of a production binary', 'node_modules/tool-mac', { dev: false, license: 'MIT' }, 'has no checksum'],
     ['a weak checksum', runs, { integrity: 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=' }, 'has a weak checksum'],
-    ['the address of a registry', runs, { resolved: 'https://host.example/runs.tgz' }, 'is bound to an address'],
-    ['the address of a repository', tool, { resolved: 'git+ssh://git@host.example/tool' }, 'is bound to an address'],
-    ['a file', runs, { resolved: 'file:../runs.tgz' }, 'is bound to an address'],
-    ['a link out of the tree', 'node_modules/@us/own', { resolved: '../own' }, 'is bound to an address'],
-    ['an address as version', runs, { version: 'https://host.example/runs.tgz' }, 'has no version'],
-    ['a need of an address', runs, { dependencies: { a: 'git@host.example:a' } }, 'takes a from an address'],
-    ['a need of a repository', '', { devDependencies: { a: 'someone/a' } }, 'takes a from an address'],
+    ['a registry URL', runs, { resolved: 'https://host.example/runs.tgz' }, 'has a URL'],
+    ['a repository URL', tool, { resolved: 'git+ssh://git@host.example/tool' }, 'has a URL'],
+    ['a file URL', runs, { resolved: 'file:../runs.tgz' }, 'has a URL'],
+    ['a link outside the repository', 'node_modules/@us/own', { resolved: '../own' }, 'has a URL'],
+    ['a URL as version', runs, { version: 'https://host.example/runs.tgz' }, 'has no version'],
+    ['a dependency on a URL', runs, { dependencies: { a: 'git@host.example:a' } }, 'takes a from a URL'],
+    ['a dependency on a repository', '', { devDependencies: { a: 'someone/a' } }, 'takes a from a URL'],
   ];
-  it.each(planted)('with %s is refused', (_what, path, change, fault) => {
+  it.each(planted)('with %s is rejected', (_what, path, change, fault) => {
     expect(lockFileViolations(parseLockFile(lockWith(path, change)))).toEqual([`${path || 'the root'}: ${fault}`]);
   });
 });
 
-describe('a licence', () => {
+describe('isAllowed', () => {
   it.each(['MIT', '(MIT)', '(MIT OR GPL-3.0-only)', 'GPL-3.0-only OR ISC', '(MIT AND Apache-2.0)'])(
-    '%s may be used',
+    'accepts %s',
     (license) => {
       expect(isAllowed(license)).toBe(true);
     },
@@ -141,7 +141,7 @@ describe('a licence', () => {
     '(MIT OR ISC) AND GPL-3.0-only',
     'MIT AND GPL-3.0-only OR LGPL-3.0-only',
     'GPL-3.0-only AND (SSPL-1.0 OR MIT OR ISC)',
-  ])('%j may not', (license) => {
+  ])('rejects %j', (license) => {
     expect(isAllowed(license)).toBe(false);
   });
 });

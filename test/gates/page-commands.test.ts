@@ -4,11 +4,11 @@ import { followedPages } from '../pages/follow-page.ts';
 import { blockFaults } from '../pages/page-blocks.ts';
 import { listTrackedFiles, pathInRepository } from './tree-copy.ts';
 
-// Every command on a page is run, or says that it is not. What the marks look like: docs/decisions/development-stack.md.
+// Every command on a page is run by a test or marked as not run. The marks: docs/decisions/development-stack.md.
 
 const followed: ReadonlySet<string> = new Set([
   ...Object.values(followedPages).flat(),
-  'packages/sdk/README.md', // by test/acceptance/sdk-examples.test.ts, all of its blocks
+  'packages/sdk/README.md', // every block, by test/acceptance/sdk-examples.test.ts
 ]);
 const tree = {
   isFollowed: (path: string): boolean => followed.has(path),
@@ -18,7 +18,7 @@ const tree = {
 const pages = listTrackedFiles().filter((path) => path.endsWith('.md'));
 
 describe('the commands of a page', () => {
-  it('are looked at where there are pages', () => {
+  it('are checked on all pages', () => {
     expect(pages.length).toBeGreaterThan(45);
     for (const page of followed) expect(pages).toContain(page);
   });
@@ -32,24 +32,24 @@ describe('the commands of a page', () => {
   const planted: [string, string, RegExp][] = [
     ['no mark', page('', '```sh', 'inlet doctor'), /neither run nor marked/],
     ['no reason', page('<!-- not run:  -->', '```sh', 'inlet doctor'), /without a reason/],
-    ['a test that does not exist', page('<!-- run by: test/none.test.ts -->', '```sh', 'ls'), /which is not there/],
-    ['a page that nobody follows', page('<!-- as in: README.md -->', '```sh', 'npm ci'), /which nobody follows/],
+    ['a test that does not exist', page('<!-- run by: test/none.test.ts -->', '```sh', 'ls'), /which does not exist/],
+    ['a page that no test follows', page('<!-- as in: README.md -->', '```sh', 'npm ci'), /which no test follows/],
     [
-      'a line that the other page has not',
+      'a line that the other page does not run',
       page('<!-- as in: docs/developers/get-started.md -->', '```sh', 'npm run nothing # really'),
-      /has not, or not in this order: npm run nothing$/,
+      /does not run, or not in this order: npm run nothing$/,
     ],
     [
-      'another order than on the other page',
+      'a different order than on the other page',
       page('<!-- as in: docs/developers/get-started.md -->', '```sh', 'npm run dev\nnpm ci --loglevel=error'),
       /in this order: npm ci --loglevel=error$/,
     ],
-    ['commands that are called a text', page('', '```text', '$ inlet doctor'), /call it sh/],
-    ['another language', page('', '```zsh', 'ls'), /whether zsh is to be run/],
-    ['a result of nothing', page('', '```json result', '{}'), /nobody follows this page/],
+    ['commands in a text block', page('', '```text', '$ inlet doctor'), /use the language sh/],
+    ['an unknown language', page('', '```zsh', 'ls'), /unknown language: zsh/],
+    ['a result on a page that no test follows', page('', '```json result', '{}'), /no test follows this page/],
     ['no mark, in a list', '# T\n\n1. Do\n\n   ```sh\n   ls\n   ```\n', /docs\/planted.md:5: .*neither/],
   ];
-  it.each(planted)('are seen when there is %s', (_what, text, fault) => {
+  it.each(planted)('fail this check with %s', (_what, text, fault) => {
     expect(blockFaults('docs/planted.md', text, tree)).toEqual([expect.stringMatching(fault)]);
   });
 
@@ -58,7 +58,7 @@ describe('the commands of a page', () => {
     page('<!-- run by: test/fault/backup.test.ts -->', '```sh', 'inlet backup /x'),
     page('<!-- as in: docs/developers/get-started.md -->', '```sh', 'npm run dev   # starts all'),
     page('', '```json', '{}'),
-  ])('are fine when they are accounted for (%#)', (text) => {
+  ])('pass this check when they are accounted for (%#)', (text) => {
     expect(blockFaults('docs/planted.md', text, tree)).toEqual([]);
   });
 });
@@ -75,7 +75,7 @@ describe('the pages for developers', () => {
 });
 
 describe('the pages for operators', () => {
-  it('speak of every alert', () => {
+  it('cover every alert', () => {
     const rules = tree.read('deploy/observability/alerts.yml');
     const alerts = Array.from(rules.matchAll(/- alert: (\w+)/g), ([, name = '']) => name);
     const incidents = tree.read('docs/operators/incidents.md');

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { apiFunctions, apiTables, closedToApi } from '../../src/adapters/postgres/db/api-role.ts';
 import { pathInRepository } from './tree-copy.ts';
 
-// migrations/postgres/schema.sql is what the migrations make: `test/integration/migrations.test.ts` holds it to that.
-// A new table must be thought about: what the api may do with it, and which rows of it.
+// `test/integration/migrations.test.ts` checks that migrations/postgres/schema.sql is the result of the migrations. For a new
+// table, decide which privileges the API role has and which rows it can access.
 
 const schema = readFileSync(pathInRepository('migrations/postgres/schema.sql'), 'utf8');
 const tables = new Map(
@@ -18,32 +18,32 @@ const isProtected = (table: string): boolean =>
   new RegExp(String.raw`^CREATE POLICY \w+ ON public\.${table} USING`, 'm').test(schema);
 
 describe('a table', () => {
-  it('is open to the api or closed to it, by src/adapters/postgres/api-rights.ts', () => {
+  it('is listed in src/adapters/postgres/db/api-role.ts as open or closed to the API role', () => {
     expect(tables.size).toBeGreaterThan(15);
-    const said = [...Object.keys(apiTables), ...Object.keys(closedToApi)];
-    expect(said.toSorted()).toEqual([...tables.keys()].toSorted());
+    const listed = [...Object.keys(apiTables), ...Object.keys(closedToApi)];
+    expect(listed.toSorted()).toEqual([...tables.keys()].toSorted());
     for (const reason of Object.values(closedToApi)) expect(reason).toMatch(/\w{3}/);
   });
 
-  it('that has a partner, or that the api may use, has a policy', () => {
+  it('that has a partner column or is open to the API role has a policy', () => {
     const due = [...tables].filter(([name, columns]) => / partner_id /.test(columns) || name in apiTables);
     expect(due.length).toBeGreaterThan(12);
     expect(due.map(([name]) => name).filter((name) => !isProtected(name))).toEqual([]);
   });
 });
 
-describe('a function with the rights of the owner', () => {
+describe('a SECURITY DEFINER function', () => {
   const made = Array.from(
     schema.matchAll(/^CREATE FUNCTION public\.(\w+)\([^\n]*\n((?:(?!^CREATE |^ALTER )[^\n]*\n)*)/gm),
     ([text, name = '']) => ({ name, text }),
   ).filter(({ text }) => text.includes('SECURITY DEFINER') && !text.includes('RETURNS trigger'));
 
-  it('finds its names where it was told to, and nowhere else', () => {
+  it('has a fixed search path', () => {
     expect(made.length).toBeGreaterThan(3);
     for (const { name, text } of made) expect(text, name).toMatch(/SET search_path TO .*'pg_temp'$/m);
   });
 
-  it('can be called by the api and by nobody else', () => {
+  it('can be called only by the API role', () => {
     expect(made.map(({ name }) => name).toSorted()).toEqual(
       apiFunctions.map((text) => text.replace(/\(.*/, '')).toSorted(),
     );

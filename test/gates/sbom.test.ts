@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
 import { pathInRepository } from './tree-copy.ts';
 
-// What CycloneDX demands of the parts that are used here.
+// The parts of the CycloneDX schema that are used here.
 const license = z.union([
   z.strictObject({ license: z.strictObject({ id: z.string().min(1) }) }),
   z.strictObject({ expression: z.string().min(1) }),
@@ -51,20 +51,20 @@ describe('the bill of materials', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('is about this service, whatever its folder is called', () => {
+  it('describes this service, regardless of the folder name', () => {
     const version = packages.find(({ path }) => path === '')?.version;
     expect(bom.metadata.component).toMatchObject({ name: 'inlet', type: 'application', version });
   });
 
-  it('names every package of a deployed service once, and none of development alone', () => {
+  it('lists every production package once, and no package used only for development', () => {
     const refs = bom.components.map((one) => one['bom-ref']);
     expect(refs.toSorted()).toEqual(unique(productionPackages(packages).map(refOf)));
-    // Needed by development too: those are the ones that npm's own --omit leaves out.
+    // Also used for development: `npm sbom --omit dev` leaves these out.
     expect(refs.filter((ref) => /^(zod|pg-protocol|@opentelemetry\/api)@/.test(ref))).toHaveLength(3);
     expect(refs.filter((ref) => /^(vitest|typescript|@types\/)/.test(ref))).toEqual([]);
   });
 
-  it('gives a name, a version and a checksum to each but our own', () => {
+  it('has a name, a version, and a checksum for each package except our own', () => {
     for (const one of bom.components) {
       expect(one['bom-ref']).toBe(refOf(one));
       expect(decodeURIComponent(one.purl)).toBe(`pkg:npm/${refOf(one)}`);
@@ -78,7 +78,7 @@ describe('the bill of materials', () => {
     ]);
   });
 
-  it('says what depends on what, from the service down to every package', () => {
+  it('connects every package to the service through its dependencies', () => {
     const below = new Map(bom.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
     const root = bom.metadata.component['bom-ref'];
     expect(bom.dependencies).toHaveLength(bom.components.length + 1);
@@ -87,7 +87,7 @@ describe('the bill of materials', () => {
     expect([...reached].toSorted()).toEqual([...below.keys()].toSorted());
   });
 
-  it('binds nobody to a machine', () => {
+  it('contains no download URLs', () => {
     const places = bom.components.flatMap(({ externalReferences }) => externalReferences.map(({ type }) => type));
     expect(places).not.toContain('distribution');
   });

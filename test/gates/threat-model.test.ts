@@ -15,35 +15,35 @@ function threatsIn(text: string): { threat: string; measure: string; tests: stri
   });
 }
 
-/** A row is open, or names tests that exist; nothing in between. */
+/** A row must be marked as open or name existing tests. */
 function faultsIn(text: string): string[] {
   return threatsIn(text).flatMap(({ threat, measure, tests }) => {
     if (threat === '' || measure === '') return [`"${threat}" has an empty cell`];
-    if (tests === 'open') return measure.startsWith('nothing') ? [] : [`"${threat}" is open and seems guarded`];
+    if (tests === 'open') return measure.startsWith('nothing') ? [] : [`"${threat}" is open but has a measure`];
     if (tests.startsWith('open: ')) return [];
     const named = [...tests.matchAll(/`([^`]*)`/g)].map(([, path = '']) => path);
     if (named.length === 0) return [`"${threat}" is neither open nor tested`];
     const wrong = named.filter((path) => !path.endsWith('.test.ts') || !files.has(path));
-    return wrong.map((path) => `"${threat}" names ${path}, which is no test`);
+    return wrong.map((path) => `"${threat}" names ${path}, which is not a test`);
   });
 }
 
 describe('the threat model', () => {
-  it('names tests that exist, or says that something is open', () => {
+  it('names existing tests or marks a threat as open', () => {
     expect(threatsIn(page).length).toBeGreaterThan(25);
     expect(faultsIn(page)).toEqual([]);
   });
 
   it.each([
-    ['| a | b | `test/nowhere.test.ts` |', '"a" names test/nowhere.test.ts, which is no test'],
-    ['| a | b | `src/domain/secret.ts` |', '"a" names src/domain/secret.ts, which is no test'],
-    ['| a | b | `src/domain/secret.test.ts`, `x.test.ts` |', '"a" names x.test.ts, which is no test'],
+    ['| a | b | `test/nowhere.test.ts` |', '"a" names test/nowhere.test.ts, which is not a test'],
+    ['| a | b | `src/domain/secret.ts` |', '"a" names src/domain/secret.ts, which is not a test'],
+    ['| a | b | `src/domain/secret.test.ts`, `x.test.ts` |', '"a" names x.test.ts, which is not a test'],
     ['| a | b | src/domain/secret.test.ts |', '"a" is neither open nor tested'],
     ['| a | b | opening soon |', '"a" is neither open nor tested'],
     ['| a | b |  |', '"a" is neither open nor tested'],
-    ['| a | b | open |', '"a" is open and seems guarded'],
+    ['| a | b | open |', '"a" is open but has a measure'],
     ['| a |  | open |', '"a" has an empty cell'],
-  ])('would not get away with %s', (row, fault) => {
+  ])('fails this check with %s', (row, fault) => {
     expect(faultsIn(`## Threats\n\n| Threat | Measure | Test |\n| --- | --- | --- |\n${row}\n`)).toEqual([fault]);
   });
 });
@@ -53,7 +53,7 @@ describe('SECURITY.md', () => {
   const patternAfter = (secret: string): RegExp =>
     new RegExp(`^${new RegExp(`\\| ${secret} +\\| \`([^\`]+)\``).exec(text)?.[1] ?? 'no pattern'}$`);
 
-  it('tells what a leaked key looks like', () => {
+  it('gives patterns that match every issued key', () => {
     for (let n = 0; n < 1_000; n += 1) {
       expect(randomKeys('apiKey', 'live').issue().key.reveal()).toMatch(patternAfter('API key of a partner'));
       expect(randomKeys('userToken', 'live').issue().key.reveal()).toMatch(patternAfter('user token of a customer'));

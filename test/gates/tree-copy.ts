@@ -3,10 +3,10 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFil
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** The clone that is being tested. The gates are proved on a copy of it, never in it. */
+/** The repository under test. Violations are planted in copies, never here. */
 const root = join(import.meta.dirname, '../..');
 
-/** Every file that git has or would take, as a path relative to the root. */
+/** All files that are tracked or not ignored, relative to the root. */
 export function listTrackedFiles(): string[] {
   const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' });
   return listed
@@ -29,7 +29,7 @@ export type TreeCopy = {
   readonly drop: () => void;
 };
 
-/** Copies the tree into a new folder of its own, with the installed packages of the original. */
+/** Copies the repository to a temporary folder and links the installed packages. */
 export function copyTree(): TreeCopy {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-gates-'));
   for (const path of listTrackedFiles()) cpSync(join(root, path), join(folder, path));

@@ -3,7 +3,7 @@ import { resolve as absolute } from 'node:path';
 
 export type Ended = { readonly code: number; readonly out: string; readonly said: string };
 
-/** podman with the images that deploy/image/build-here.sh has made. Settings come by their names, so that none is seen in `ps`. */
+/** Runs podman with the images built by deploy/image/build-here.sh. Settings are passed by name, so `ps` does not show them. */
 export function podman(parameters: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<Ended> {
   return new Promise((resolve) => {
     const options = { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...settings }, maxBuffer: 100_000_000 };
@@ -21,7 +21,7 @@ export async function podmanOutput(...given: Parameters<typeof podman>): Promise
 
 const image = 'localhost/inlet';
 
-/** As compose.yaml and the chart run it: nothing to write to, no rights. In the network of this machine, where the servers are. */
+/** Like compose.yaml and the chart: read-only and without capabilities. Uses the host network, where the servers are. */
 function runParameters(settings: Readonly<Record<string, string>>): string[] {
   return [
     'run',
@@ -32,13 +32,13 @@ function runParameters(settings: Readonly<Record<string, string>>): string[] {
     '--security-opt=no-new-privileges',
     '--ulimit=nofile=4096:4096',
     '--ulimit=nproc=4096:4096',
-    // Its timer is systemd's, which is not everywhere. The test runs the check itself.
+    // Its timer needs systemd. The test runs the check itself.
     '--no-healthcheck',
     ...Object.keys(settings).map((name) => `--env=${name}`),
   ];
 }
 
-/** One command of the image, to its end. */
+/** Runs one command of the image to completion. */
 export function runInImage(settings: Readonly<Record<string, string>>, ...command: string[]): Promise<Ended> {
   return podman([...runParameters(settings), '--rm', image, ...command], settings);
 }
@@ -55,7 +55,7 @@ export async function inspectImage(): Promise<string> {
   return podmanOutput(['image', 'inspect', image]);
 }
 
-/** Where its files can be read. */
+/** Mounts the image's file system. */
 export async function mountImage(): Promise<{ readonly folder: string; readonly unmount: () => Promise<void> }> {
   const folder = (await podmanOutput(['image', 'mount', image])).trim();
   return {

@@ -33,18 +33,18 @@ describe('the image', () => {
 
   const filesIn = (pattern: string): string[] => globSync(pattern, { cwd: mounted.folder });
 
-  it('has a user with a number, and tini before everything', () => {
+  it('has a numeric user and starts tini first', () => {
     expect(image.Config.User).toBe('1000:1000');
     expect(image.Config.Entrypoint).toEqual(['/usr/bin/tini', '--', '/inlet/start.sh']);
     expect(image.Config.Cmd).toEqual(['api']);
   });
 
-  it('is no larger than it has to be', () => {
+  it('stays within its size limit', () => {
     expect(image.Size).toBeLessThan(350_000_000);
     expect(image.RootFS.Layers.length).toBeLessThan(15);
   });
 
-  it('has the packages of a deployed service, and no others', () => {
+  it('contains only production packages', () => {
     const packages = parseLockFile(readFileSync('package-lock.json', 'utf8'));
     const named = Object.keys(packages.find(({ path }) => path === '')?.dependencies ?? {});
     const found = filesIn('inlet/node_modules/**/package.json')
@@ -58,13 +58,13 @@ describe('the image', () => {
       ...ours.map((name) => `node_modules/${name}`),
     ]);
     expect(found.filter((path) => !allowed.has(path))).toEqual([]);
-    // Those that they bring along are seen to be there when the image runs.
+    // The import test covers their transitive dependencies.
     for (const name of named) expect(existsSync(join(mounted.folder, 'inlet/node_modules', name)), name).toBe(true);
     const folders = filesIn('inlet/packages/*').map((path) => path.replace('inlet/packages/', '@inlet/'));
     expect(folders.toSorted()).toEqual(ours.toSorted());
   });
 
-  it('has no tests, and nothing that only developers need', () => {
+  it('contains no tests or development files', () => {
     expect(filesIn('inlet/*').toSorted()).toEqual(
       ['LICENSE', 'bin', 'migrations', 'node_modules', 'package.json', 'packages', 'src', 'start.sh'].map(
         (name) => `inlet/${name}`,
@@ -74,7 +74,7 @@ describe('the image', () => {
     expect(filesIn('inlet/src/**/*.ts').length).toBeGreaterThan(200);
   });
 
-  it('keeps nothing of the configuration that npm was lent', () => {
+  it('contains no npm configuration of the build', () => {
     expect(filesIn('{inlet,root,home/node}/.npmrc')).toEqual([]);
     expect(existsSync(join(mounted.folder, 'run/secrets'))).toBe(false);
     expect(filesIn('{root,home/node}/.npm')).toEqual([]);
@@ -82,13 +82,13 @@ describe('the image', () => {
       /https?:\/\/[^"]*\.tgz/,
     );
     const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
-    const said = image.History.map(({ created_by = '' }) => created_by).join('\n') + image.Config.Env.join('\n');
-    expect(said).toContain('COPY');
-    expect(said).not.toContain(new URL(registry).host);
-    expect(said).not.toMatch(/_auth|_password|BEGIN CERTIFICATE/i);
+    const history = image.History.map(({ created_by = '' }) => created_by).join('\n') + image.Config.Env.join('\n');
+    expect(history).toContain('COPY');
+    expect(history).not.toContain(new URL(registry).host);
+    expect(history).not.toMatch(/_auth|_password|BEGIN CERTIFICATE/i);
   });
 
-  it('has nothing that its user could change', () => {
+  it('contains no files that its user can change', () => {
     const mine = execFileSync('find', [
       join(mounted.folder, 'inlet'),
       '(',

@@ -13,7 +13,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { inspectImage, podman, podmanOutput, runInImage, startInImage } from './containers.ts';
 
 const checkSchema = z.tuple([z.object({ Healthcheck: z.object({ Test: z.array(z.string()) }) })]);
-/** What a process in the container sees of itself. */
+/** A script that reports the privileges of its container. */
 const aboutItself = `const { readFileSync, writeFileSync } = require('node:fs');
 const tried = ['/', '/inlet', '/tmp', '/run'].map((folder) => { try { writeFileSync(folder + '/x', ''); return 'written' } catch ({ code }) { return code } });
 const status = readFileSync('/proc/1/status', 'utf8');
@@ -34,14 +34,14 @@ describe('an import through the image', () => {
     if (code !== 0) throw new Error(`${command.join(' ')}: ${said}`);
     return out;
   };
-  /** The check of the image itself, run as its engine would. */
+  /** Runs the image's health check. */
   const isHealthy = async (container: string): Promise<boolean> =>
     (await podman(['exec', container, ...check])).code === 0;
 
   beforeAll(async () => {
     stores = await createEmptyStores('two');
     const [apiPort, apiMetrics] = [await pickPort([]), await pickPort([])];
-    // Nothing of the image's environment is needed from here but names; the cache of the tests lies outside of it.
+    // The tests' compile cache does not exist inside the container.
     const { NODE_COMPILE_CACHE: _cache, ...environment } = stores.environment;
     settings = { ...environment, INLET_API_PORT: String(apiPort), INLET_METRICS_PORT: String(apiMetrics) };
     url = `http://127.0.0.1:${apiPort}`;
@@ -53,7 +53,7 @@ describe('an import through the image', () => {
     await stores.drop();
   });
 
-  it('migrates empty stores, and makes a partner and an attribute', async () => {
+  it('migrates empty stores and creates a partner and an attribute', async () => {
     await inlet('migrate');
     issued = issuedSchema.parse(JSON.parse(await inlet('partner', 'create', name)));
     rememberSecrets(issued.api_key, issued.storage.secret_access_key);
@@ -61,25 +61,25 @@ describe('an import through the image', () => {
     expect(JSON.parse(made)).toMatchObject({ name: 'sports' });
   });
 
-  it('starts api and worker, which say that they are well by the check of the image', async () => {
+  it('starts an API process and a worker that pass the health check', async () => {
     await startInImage(api, settings, 'api');
     await startInImage(worker, { ...settings, INLET_METRICS_PORT: String(await pickPort([])) }, 'worker');
-    await waitUntil('the api is ready', async () => (await fetch(`${url}/health/ready`)).ok);
-    await waitUntil('both are well', async () => (await isHealthy(api)) && isHealthy(worker));
-    expect((await podman(['exec', '--env=INLET_METRICS_PORT=9', worker, ...check])).code, 'nobody listens').toBe(1);
+    await waitUntil('the API is ready', async () => (await fetch(`${url}/health/ready`)).ok);
+    await waitUntil('both are healthy', async () => (await isHealthy(api)) && isHealthy(worker));
+    expect((await podman(['exec', '--env=INLET_METRICS_PORT=9', worker, ...check])).code, 'no process listens').toBe(1);
     expect(await inlet('doctor')).not.toContain('FAIL ');
   });
 
   it.each([
     ['api', api],
     ['worker', worker],
-  ])('runs the %s as nobody in particular, who can write nowhere', async (_role, container) => {
+  ])('runs the %s without root, capabilities, or writable folders', async (_role, container) => {
     const itself: unknown = JSON.parse(await podmanOutput(['exec', container, 'node', '-e', aboutItself]));
-    const refused = Array.from({ length: 4 }, () => 'EROFS');
-    expect(itself).toEqual({ tried: refused, first: 'tini', user: '1000', rights: '0'.repeat(16), noNewRights: '1' });
+    const readOnly = Array.from({ length: 4 }, () => 'EROFS');
+    expect(itself).toEqual({ tried: readOnly, first: 'tini', user: '1000', rights: '0'.repeat(16), noNewRights: '1' });
   });
 
-  it('takes a file of ten thousand rows that the partner uploaded, and tells of the bad one', async () => {
+  it('loads a file of ten thousand rows and reports the invalid one', async () => {
     const { bucket, prefix, access_key_id, secret_access_key } = issued.storage;
     const s3 = connectS3({
       endpoint: stores.config.INLET_S3_ENDPOINT ?? null,
@@ -89,7 +89,7 @@ describe('an import through the image', () => {
     });
     const rows = Array.from({ length: 10_000 }, (_, index) => `${device(index + 1)},sports\n`);
     await s3.send(
-      new PutObjectCommand({ Bucket: bucket, Key: `${prefix}rows.csv`, Body: `${rows.join('')}nobody,sports\n` }),
+      new PutObjectCommand({ Bucket: bucket, Key: `${prefix}rows.csv`, Body: `${rows.join('')}invalid,sports\n` }),
     );
     s3.destroy();
     const client = apiClient(url, issued.api_key);
@@ -101,12 +101,12 @@ describe('an import through the image', () => {
   it.each([
     ['worker', worker],
     ['api', api],
-  ])('stops the %s by a signal, in good order', async (_role, container) => {
+  ])('stops the %s gracefully', async (_role, container) => {
     await podmanOutput(['stop', '--time=35', container]);
     expect((await podmanOutput(['inspect', '--format={{.State.ExitCode}}', container])).trim()).toBe('0');
   });
 
-  it('ends with an error when its database cannot be reached', async () => {
+  it('exits with an error if its database is unreachable', async () => {
     const { code } = await runInImage({ ...settings, INLET_POSTGRES_URL: 'postgres://x@127.0.0.1:9/x' }, 'worker');
     expect(code).toBeGreaterThan(0);
   });

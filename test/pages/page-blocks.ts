@@ -1,22 +1,22 @@
-/** How a block of a page that holds commands is accounted for. */
+/** How a block with commands is accounted for. */
 type Mark =
-  /** It is run where its page is followed. */
+  /** Run by the test that follows the page. */
   | { readonly is: 'followed' }
-  /** Settings that the reader has from somebody else; whoever follows the page has values of his own. */
+  /** Settings that the reader received; the test substitutes its own values. */
   | { readonly is: 'given' }
-  /** It does not end by itself; what comes after it may begin when its output has this text. */
+  /** Runs until stopped; the next block starts when its output contains this text. */
   | { readonly is: 'goes on until'; readonly what: string }
-  /** The same lines stand in this page, which is followed. */
+  /** The same lines are on this page, which a test follows. */
   | { readonly is: 'as in'; readonly what: string }
-  /** This test runs it, in its own way. */
+  /** This test runs it. */
   | { readonly is: 'run by'; readonly what: string }
-  /** Nobody runs it, for this reason. */
+  /** Not run, for this reason. */
   | { readonly is: 'not run'; readonly what: string };
 
 export type Block = {
   readonly line: number;
   readonly language: string;
-  /** What the commands before it print: `json result` behind the fence. */
+  /** Whether it shows the output of the previous commands: `json result` after the fence. */
   readonly isResult: boolean;
   readonly mark: Mark;
   readonly text: string;
@@ -25,7 +25,7 @@ export type Block = {
 const fence = /^( *)```(\S*)[ ]?(.*)$/;
 const markForm = /^ *<!-- (given|(?:goes on until|as in|run by|not run)(?=: )):? ?(.*?) -->$/;
 
-/** All fenced blocks of a page. A mark stands in a comment on the line before the block, or before the empty line there. */
+/** All fenced blocks of a page. A mark is a comment before the block, with or without an empty line between them. */
 export function blocksOf(page: string): Block[] {
   const lines = page.split('\n');
   const blocks: Block[] = [];
@@ -34,7 +34,7 @@ export function blocksOf(page: string): Block[] {
     if (!open) continue;
     const [, indent = '', language = '', attribute] = open;
     const end = lines.findIndex((line, index) => index > at && line === `${indent}\`\`\``);
-    if (end === -1) throw new Error(`the block in line ${at + 1} has no end`);
+    if (end === -1) throw new Error(`the block in line ${at + 1} is not closed`);
     const text = lines.slice(at + 1, end).map((line) => line.slice(indent.length));
     blocks.push({
       line: at + 1,
@@ -58,9 +58,9 @@ function markBefore(lines: readonly string[], at: number): Mark {
 }
 
 const commandLanguages = new Set(['sh', 'sql', 'ts']);
-const quietLanguages = new Set(['', 'text', 'json', 'csv', 'xml', 'yaml']);
+const outputLanguages = new Set(['', 'text', 'json', 'csv', 'xml', 'yaml']);
 
-/** What is wrong with the blocks of a page, one line each. `followed`: somebody follows the page from its beginning to its end. */
+/** One line per problem with the blocks of a page. `isFollowed`: whether a test follows the whole page. */
 export function blockFaults(
   path: string,
   page: string,
@@ -76,20 +76,20 @@ export function blockFaults(
   });
 
   function faultOf({ language, isResult, mark, text }: Block): string | null {
-    if (quietLanguages.has(language)) {
-      if (isResult) return isFollowed(path) ? null : 'shows a result, but nobody follows this page';
-      return /^(\$|curl|inlet|npm|npx|node) /m.test(text) ? 'holds commands: call it sh' : null;
+    if (outputLanguages.has(language)) {
+      if (isResult) return isFollowed(path) ? null : 'shows a result, but no test follows this page';
+      return /^(\$|curl|inlet|npm|npx|node) /m.test(text) ? 'contains commands: use the language sh' : null;
     }
-    if (!commandLanguages.has(language)) return `nobody knows whether ${language} is to be run`;
+    if (!commandLanguages.has(language)) return `unknown language: ${language}`;
     switch (mark.is) {
       case 'followed':
       case 'given':
       case 'goes on until':
         return isFollowed(path) ? null : 'is neither run nor marked as not run';
       case 'run by':
-        return exists(mark.what) ? null : `says that ${mark.what} runs it, which is not there`;
+        return exists(mark.what) ? null : `names ${mark.what}, which does not exist`;
       case 'as in':
-        if (!isFollowed(mark.what)) return `is said to be as in ${mark.what}, which nobody follows`;
+        if (!isFollowed(mark.what)) return `refers to ${mark.what}, which no test follows`;
         return linesMissing(text, read(mark.what));
       case 'not run':
         return mark.what === '' ? 'is not run without a reason' : null;
@@ -97,7 +97,7 @@ export function blockFaults(
   }
 }
 
-/** The first line that the page does not run after the ones before it. */
+/** Reports the first line that the page does not run, or not in this order. */
 function linesMissing(text: string, page: string): string | null {
   const run = blocksOf(page)
     .filter(({ mark }) => mark.is !== 'not run')
@@ -106,12 +106,12 @@ function linesMissing(text: string, page: string): string | null {
   for (const line of text.split('\n').map(bare)) {
     if (line === '') continue;
     at = run.indexOf(line, at) + 1;
-    if (at === 0) return `has a line that the other page has not, or not in this order: ${line}`;
+    if (at === 0) return `has a line that the other page does not run, or not in this order: ${line}`;
   }
   return null;
 }
 
-/** Without the comment at its end. */
+/** Removes a trailing comment. */
 function bare(line: string): string {
   return line.replace(/(^|\s+)# .*$/, '').trim();
 }

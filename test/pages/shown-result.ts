@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * How what was printed differs from what a page shows; null if it does not. In a text, `…` stands for anything in a line, and
- * a line with nothing else for any lines. Of JSON, what is shown must be there: a page may leave fields out. Ids and times are different
- * each time: only their type counts.
+ * How the printed output differs from what a page shows, or null. In text, `…` matches anything within a line, and on its own
+ * line any number of lines. JSON must contain the fields shown; a page may omit fields. Of IDs and times, only the type is
+ * compared.
  */
 export function differenceFrom(
   shown: { readonly language: string; readonly text: string },
@@ -18,7 +18,7 @@ function textDifference(shown: string, printed: string): string | null {
   const lines = shown.split('\n').map((line) => (line.trim() === '…' ? '(?:.*\n)*' : `${lineForm(line)} *\n`));
   return new RegExp(`(?:^|\n)${lines.join('')}`).test(`${printed.replaceAll('\r', '').trimEnd()}\n`)
     ? null
-    : `was to print\n${shown}\nand printed\n${printed}`;
+    : `expected\n${shown}\nbut got\n${printed}`;
 }
 
 function lineForm(line: string): string {
@@ -29,7 +29,7 @@ function lineForm(line: string): string {
     .join('.*');
 }
 
-/** Headers may stand before it, and a sentence for people behind it. */
+/** Skips headers before the JSON and text after it. */
 function jsonIn(printed: string): unknown {
   const found = /^[[{][\s\S]*[\]}]/m.exec(printed);
   if (!found) throw new Error(`no JSON was printed: ${printed}`);
@@ -44,18 +44,18 @@ function jsonDifference(path: string, shown: unknown, got: unknown): string | nu
   const fields = recordSchema.safeParse(shown);
   if (fields.success) {
     const there = recordSchema.safeParse(got);
-    if (!there.success) return `${path} was to be an object and is ${JSON.stringify(got)}`;
+    if (!there.success) return `${path} should be an object but is ${JSON.stringify(got)}`;
     return first(Object.entries(fields.data), ([name, value]) =>
       jsonDifference(`${path}.${name}`, value, there.data[name]),
     );
   }
   const isSame = /_(id|at)$/.test(path) ? typeof shown === typeof got : shown === got;
-  return isSame ? null : `${path} was to be ${JSON.stringify(shown)} and is ${JSON.stringify(got)}`;
+  return isSame ? null : `${path} should be ${JSON.stringify(shown)} but is ${JSON.stringify(got)}`;
 }
 
 function listDifference(path: string, shown: readonly unknown[], got: unknown): string | null {
   if (!Array.isArray(got) || got.length !== shown.length)
-    return `${path} was to have ${shown.length} entries and is ${JSON.stringify(got)}`;
+    return `${path} should have ${shown.length} entries but is ${JSON.stringify(got)}`;
   return first([...shown.entries()], ([index, value]) => jsonDifference(`${path}[${index}]`, value, got[index]));
 }
 

@@ -6,28 +6,28 @@ import { waitUntil } from '../support/wait-until.ts';
 
 export type Terminal = {
   readonly folder: string;
-  /** Runs commands to their end and gives what they printed. The first that fails is an error. */
+  /** Runs commands to completion and returns their output. Throws if one fails. */
   readonly run: (commands: string) => Promise<string>;
   /**
-   * The same for commands that do not end by themselves; is back when they have printed this text. This terminal is busy
-   * then: what comes next is run in a new one, which knows nothing of it.
+   * Starts commands that run until stopped, and returns when they have printed this text. The next commands run in a new
+   * shell, without the variables of this one.
    */
   readonly start: (commands: string, until: string) => Promise<string>;
-  /** Ends the shell and what was started. */
+  /** Stops the shells and everything they started. */
   readonly close: () => Promise<void>;
 };
 
-/** An installation of packages may take minutes. */
+/** Installing packages may take minutes. */
 const seconds = 1_200;
 
-/** A shell in an empty folder, with an empty home and nothing of the developer's environment but what is handed over. `programs`: folders for its path. */
+/** Opens a shell in an empty folder with an empty home and only the given environment. `programs`: folders to add to its PATH. */
 export function openTerminal(environment: Readonly<Record<string, string>>, ...programs: string[]): Terminal {
   const place = mkdtempSync(join(tmpdir(), 'inlet-pages-'));
   const [folder, home] = [join(place, 'empty'), join(place, 'home')];
   for (const path of [folder, home]) mkdirSync(path);
   const path = [...programs, dirname(process.execPath), '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin'].join(':');
-  const openOne = (): Shell => openShell(folder, { PATH: path, HOME: home, ...environment });
-  let shell = openOne();
+  const openNext = (): Shell => openShell(folder, { PATH: path, HOME: home, ...environment });
+  let shell = openNext();
   const busy: Shell[] = [];
 
   return {
@@ -38,7 +38,7 @@ export function openTerminal(environment: Readonly<Record<string, string>>, ...p
       writeFileSync(log, '');
       await shell.run(`(\n${commands}\n) >${log} 2>&1 &`);
       busy.push(shell);
-      shell = openOne();
+      shell = openNext();
       await waitUntil(
         `"${until}" is printed`,
         async () => Promise.resolve(readFileSync(log, 'utf8').includes(until)),
@@ -49,7 +49,7 @@ export function openTerminal(environment: Readonly<Record<string, string>>, ...p
       return readFileSync(log, 'utf8');
     },
     close: async () => {
-      for (const { group } of [shell, ...busy]) await endGroup(group);
+      for (const { group } of [shell, ...busy]) await stopGroup(group);
       rmSync(place, { recursive: true, force: true });
     },
   };
@@ -59,7 +59,7 @@ type Shell = Pick<Terminal, 'run'> & { readonly group: number | undefined };
 
 function openShell(cwd: string, env: Readonly<Record<string, string>>): Shell {
   const shell = spawn('bash', ['-e'], {
-    detached: true, // a group of its own, so that it can be ended with all that it started
+    detached: true, // its own process group, so that it can be stopped with its children
     cwd,
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -70,30 +70,30 @@ function openShell(cwd: string, env: Readonly<Record<string, string>>): Shell {
   shell.stderr.on('data', keep);
   let serial = 0;
 
-  /** What a line after the commands prints tells that they are through. */
+  /** A line printed after the commands marks their end. */
   async function run(commands: string): Promise<string> {
-    const end = `-- through with ${(serial += 1)} --`;
+    const end = `-- end of ${(serial += 1)} --`;
     printed = '';
     shell.stdin.write(`{\n${commands}\n} </dev/null 2>&1\necho "${end}"\n`);
     await waitUntil(
-      'commands are through',
+      'the commands have finished',
       async () => Promise.resolve(shell.exitCode !== null || printed.includes(end)),
       seconds,
     );
-    if (shell.exitCode !== null) throw new Error(`ended with ${shell.exitCode}:\n${commands}\n${printed}`);
+    if (shell.exitCode !== null) throw new Error(`exited with ${shell.exitCode}:\n${commands}\n${printed}`);
     return printed.replace(`${end}\n`, '');
   }
   return { group: shell.pid, run };
 }
 
-/** The shell and whatever it started; each may end in its own time. */
-async function endGroup(group: number | undefined): Promise<void> {
+/** Stops the process group and waits until all its processes have exited. */
+async function stopGroup(group: number | undefined): Promise<void> {
   if (group === undefined) return;
-  if (isThere(group)) process.kill(-group, 'SIGTERM');
-  await waitUntil('everything that was started has ended', async () => Promise.resolve(!isThere(group)));
+  if (isRunning(group)) process.kill(-group, 'SIGTERM');
+  await waitUntil('all started processes have exited', async () => Promise.resolve(!isRunning(group)));
 }
 
-function isThere(group: number): boolean {
+function isRunning(group: number): boolean {
   try {
     return process.kill(-group, 0);
   } catch {

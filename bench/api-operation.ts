@@ -15,7 +15,7 @@ const connections = 200;
 const body = JSON.stringify({ file_path: 'delivery/2026-11-16/one.csv', key_type: 1 });
 
 /** Compares one API operation with a bare program that runs the same statements. */
-export function frontDoorBench(operation: 'POST' | 'GET', about: Pick<Bench, 'title' | 'compares'>): Bench {
+export function apiOperationBench(operation: 'POST' | 'GET', about: Pick<Bench, 'title' | 'compares'>): Bench {
   return {
     ...about,
     better: 'higher',
