@@ -28,7 +28,7 @@ export async function secondsToAppend(
 }
 
 /**
- * Polls the list five times a second and reads the full record at the end. Reading a record with 1,000 files takes the api,
+ * Polls the list five times a second and reads the full record at the end. Reading a record with 1,000 files takes the API,
  * PostgreSQL and this process some tens of milliseconds each time, which would slow the load.
  */
 export async function loaded(

@@ -18,7 +18,7 @@ const frame = { left: 80, right: 700, top: 64, bottom: 340 };
 
 /** Mid-tones, readable on light and dark pages. */
 const text = '#808890';
-const colours = ['#2f81f7', '#e0732c'];
+const colors = ['#2f81f7', '#e0732c'];
 
 export function drawChart(chart: Chart): string {
   const { series, level } = chart;
@@ -27,7 +27,7 @@ export function drawChart(chart: Chart): string {
   const place = placesOf(chart, yTicks.at(-1) ?? 1);
   const parts = [
     label(frame.left, 28, chart.title, 'font-size="16" font-weight="600"'),
-    ...series.map(({ name }, n) => legend(n, name, colours[n] ?? text)),
+    ...series.map(({ name }, n) => legend(n, name, colors[n] ?? text)),
     ...(level ? [legend(series.length, level.name, text, '6 5')] : []),
     ...yTicks.flatMap((y) => [
       line([frame.left, place.y(y)], [frame.right, place.y(y)], `stroke="${text}" stroke-opacity="0.25"`),
@@ -44,7 +44,7 @@ export function drawChart(chart: Chart): string {
     ...(level ? [line([frame.left, place.y(level.y)], [frame.right, place.y(level.y)], broken)] : []),
     ...series.map(({ points }, n) => {
       const at = points.map(({ x, y }): Place => [place.x(x), place.y(y)]);
-      return curve(at, colours[n] ?? text);
+      return curve(at, colors[n] ?? text);
     }),
   ];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" font-family="system-ui, sans-serif" font-size="13" fill="${text}">
@@ -76,15 +76,15 @@ function niceTicks(most: number): number[] {
   return Array.from({ length: Math.ceil(most / step) + 1 }, (_, n) => n * step);
 }
 
-function curve(at: readonly Place[], colour: string): string {
+function curve(at: readonly Place[], color: string): string {
   const points = at.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
-  const dots = at.map(([x, y]) => `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="3" fill="${colour}"/>`);
-  return `<polyline points="${points}" fill="none" stroke="${colour}" stroke-width="2"/>${dots.join('')}`;
+  const dots = at.map(([x, y]) => `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="3" fill="${color}"/>`);
+  return `<polyline points="${points}" fill="none" stroke="${color}" stroke-width="2"/>${dots.join('')}`;
 }
 
-function legend(n: number, name: string, colour: string, dashes = 'none'): string {
+function legend(n: number, name: string, color: string, dashes = 'none'): string {
   const x = frame.left + n * 190;
-  const stroke = `stroke="${colour}" stroke-width="3" stroke-dasharray="${dashes}"`;
+  const stroke = `stroke="${color}" stroke-width="3" stroke-dasharray="${dashes}"`;
   return line([x, 46], [x + 24, 46], stroke) + label(x + 32, 50, name);
 }
 

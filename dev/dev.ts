@@ -13,7 +13,7 @@ import { writeDemoSession, type DemoSession } from './demo-session.ts';
 import { devEnvironment } from './environment.ts';
 import { provisionDemo } from './provision-demo.ts';
 
-// Starts everything from a fresh clone: servers, schema, demo partner, sample files, api and worker.
+// Starts everything from a fresh clone: servers, schema, demo partner, sample files, API, and worker.
 
 const start = performance.now();
 const children: ChildProcess[] = [];

@@ -40,7 +40,7 @@ function ratioOf(pairs: readonly Pair[]): string {
   return `${ratio} (${spread.join(' to ')})`;
 }
 
-/** An api and two partners with one import each. */
+/** An API process and two partners with one import each. */
 async function startTwo(
   { stores }: Running,
   settings: { readonly [name: string]: string },

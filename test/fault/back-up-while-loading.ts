@@ -8,7 +8,7 @@ import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
 /**
  * Takes a backup while two partners submit every kind of request in a loop. Two more partners have a staged load at the
- * moment of the backup: one in staging tables of its own, one in the shared stage. Returns all four after the processes
+ * moment of the backup: one in its own staging tables, one in the shared stage. Returns all four after the processes
  * have stopped and their stores are dropped.
  */
 export async function backUpWhileLoading(

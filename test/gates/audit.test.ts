@@ -13,7 +13,7 @@ import { pathInRepository } from './tree-copy.ts';
 
 // The real npm queries a registry that the test serves.
 
-type Ran = { readonly code: number | null; readonly said: string };
+type Ran = { readonly code: number | null; readonly output: string };
 type Answer = (response: ServerResponse) => void;
 /** Installed versions by package. */
 const bulkSchema = z.record(z.string(), z.array(z.string()));
@@ -69,14 +69,14 @@ function audit(registry: string, ...more: string[]): Promise<Ran> {
   ];
   return new Promise((resolve) => {
     const child = execFile(process.execPath, parameters, { cwd: pathInRepository('.') }, (_error, out, errors) =>
-      resolve({ code: child.exitCode, said: out + errors }),
+      resolve({ code: child.exitCode, output: out + errors }),
     );
   });
 }
 
 /** The exit code of an audit whose output contains these words. */
-function codeOf({ code, said }: Ran, words: string): number | null {
-  expect(said).toContain(words);
+function codeOf({ code, output }: Ran, words: string): number | null {
+  expect(output).toContain(words);
   return code;
 }
 
@@ -90,7 +90,7 @@ describe('the dependency audit', () => {
 
   it('queries every package of a deployed service, and passes without a known vulnerability', async () => {
     const { url, queried } = await startRegistry(answerFlaw(null));
-    expect(await audit(url)).toEqual({ code: 0, said: 'audit: 0 packages with known vulnerabilities\n' });
+    expect(await audit(url)).toEqual({ code: 0, output: 'audit: 0 packages with known vulnerabilities\n' });
     const packages = parseLockFile(readFileSync(pathInRepository('package-lock.json'), 'utf8'));
     const others = productionPackages(packages).filter((one) => !isOurs(one));
     expect(others.map(({ name }) => name).filter((name) => !queried.has(name))).toEqual([]);

@@ -224,8 +224,8 @@ describe('the chart', () => {
   );
 
   it('rejects autoscaling while network policies block access to the metrics', () => {
-    const { passed, said } = runHelm(['template', 'inlet'], { worker: { autoscaling: { enabled: true } } });
-    expect([passed, said]).toEqual([false, expect.stringContaining('networkPolicy.metricsFrom')]);
+    const { passed, stderr } = runHelm(['template', 'inlet'], { worker: { autoscaling: { enabled: true } } });
+    expect([passed, stderr]).toEqual([false, expect.stringContaining('networkPolicy.metricsFrom')]);
   });
 
   const digits = '0'.repeat(64);

@@ -30,7 +30,7 @@ function inFolder<T>(run: (folder: string) => T): T {
 export function runHelm(
   command: readonly string[],
   values: object = {},
-): { passed: boolean; out: string; said: string } {
+): { passed: boolean; out: string; stderr: string } {
   return inFolder((folder) => {
     const file = join(folder, 'values.json');
     writeFileSync(file, JSON.stringify(values));
@@ -40,13 +40,13 @@ export function runHelm(
       env,
       encoding: 'utf8',
     });
-    return { passed: status === 0, out: stdout, said: stderr };
+    return { passed: status === 0, out: stdout, stderr };
   });
 }
 
 export function renderChart(values: object = {}): Resource[] {
-  const { passed, out, said } = runHelm(['template', 'inlet', '--namespace', 'inlet'], values);
-  if (!passed) throw new Error(said);
+  const { passed, out, stderr } = runHelm(['template', 'inlet', '--namespace', 'inlet'], values);
+  if (!passed) throw new Error(stderr);
   return parseAllDocuments(out, { version: '1.1', merge: false })
     .map((document) => {
       if (document.errors.length > 0) throw new Error(`invalid YAML: ${document.errors.join('; ')}`);

@@ -29,7 +29,7 @@ function run(command: readonly string[], settings: Record<string, string>, input
     encoding: 'utf8',
     timeout: 30_000,
   });
-  return { status, out: stdout, said: stderr };
+  return { status, out: stdout, stderr };
 }
 
 describe('make-bucket.sh', () => {
@@ -63,21 +63,21 @@ exit 0
     existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '';
 
   it('creates the owner and the bucket without printing the secret', () => {
-    const { status, out, said } = makeBucket('first0secret');
-    expect([status, out + said]).toEqual([0, '']);
+    const { status, out, stderr } = makeBucket('first0secret');
+    expect([status, out + stderr]).toEqual([0, '']);
     expect(kept('users')).toContain('"first0secret"');
     expect(kept('buckets')).toBe('  inlet\tsize:0\tchunk:0\n');
   });
 
   it('creates the owner even if the bucket already exists', () => {
     writeFileSync(join(folder, 'buckets'), '  inlet\tsize:0\tchunk:0\n');
-    const { status, out, said } = makeBucket('first0secret', 2);
-    expect([status, out, said]).toEqual([0, '', 'error: no filer yet\n'.repeat(2)]);
+    const { status, out, stderr } = makeBucket('first0secret', 2);
+    expect([status, out, stderr]).toEqual([0, '', 'error: no filer yet\n'.repeat(2)]);
     expect(kept('users')).toContain('"first0secret"');
     expect(kept('buckets')).toBe('  inlet\tsize:0\tchunk:0\n');
   });
 
-  it('gives the owner a new secret when it runs again', () => {
+  it('sets a new secret for the owner when it runs again', () => {
     makeBucket('first0secret');
     expect(makeBucket('second0secret', 1).status).toBe(0);
     expect(kept('users')).toContain('"second0secret"');

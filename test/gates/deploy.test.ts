@@ -102,8 +102,8 @@ describe('deploy/README.md', () => {
     expect(secrets.map(([name]) => name)).toEqual(left);
     const config = configSchema.safeParse({ ...values.settings, ...Object.fromEntries(secrets) });
     expect(config.error?.issues).toBeUndefined();
-    const { passed, said, out } = runHelm(['template', 'inlet'], values);
-    expect([passed, said]).toEqual([true, '']);
+    const { passed, stderr, out } = runHelm(['template', 'inlet'], values);
+    expect([passed, stderr]).toEqual([true, '']);
     const [, image] = /docker push (\S+)/.exec(page) ?? [];
     expect(out).toContain(`image: ${image}\n`);
   });

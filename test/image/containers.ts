@@ -1,21 +1,21 @@
 import { execFile } from 'node:child_process';
 import { resolve as absolute } from 'node:path';
 
-export type Ended = { readonly code: number; readonly out: string; readonly said: string };
+export type Ended = { readonly code: number; readonly out: string; readonly stderr: string };
 
 /** Runs podman with the images built by deploy/image/build-here.sh. Settings are passed by name, so `ps` does not show them. */
 export function podman(parameters: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<Ended> {
   return new Promise((resolve) => {
     const options = { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...settings }, maxBuffer: 100_000_000 };
-    const child = execFile(absolute('deploy/image/podman.sh'), parameters, options, (_error, out, said) => {
-      resolve({ code: child.exitCode ?? -1, out, said });
+    const child = execFile(absolute('deploy/image/podman.sh'), parameters, options, (_error, out, stderr) => {
+      resolve({ code: child.exitCode ?? -1, out, stderr });
     });
   });
 }
 
 export async function podmanOutput(...given: Parameters<typeof podman>): Promise<string> {
-  const { code, out, said } = await podman(...given);
-  if (code !== 0) throw new Error(`podman ${given[0].join(' ')}: ${said}`);
+  const { code, out, stderr } = await podman(...given);
+  if (code !== 0) throw new Error(`podman ${given[0].join(' ')}: ${stderr}`);
   return out;
 }
 

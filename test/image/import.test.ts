@@ -30,8 +30,8 @@ describe('an import through the image', () => {
   let issued: z.infer<typeof issuedSchema>;
 
   const inlet = async (...command: string[]): Promise<string> => {
-    const { code, out, said } = await runInImage(settings, ...command);
-    if (code !== 0) throw new Error(`${command.join(' ')}: ${said}`);
+    const { code, out, stderr } = await runInImage(settings, ...command);
+    if (code !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
     return out;
   };
   /** Runs the image's health check. */

@@ -64,7 +64,7 @@ describe('faultOfSize', () => {
     { size: 5_000_000_001, isGzip: true, code: 'file_too_large' },
     { size: 50_000_000_000, isGzip: false, code: undefined },
     { size: 50_000_000_001, isGzip: false, code: 'file_too_large' },
-  ])('gives $code for $size bytes (gzip: $isGzip)', ({ size, isGzip, code }) => {
+  ])('returns $code for $size bytes (gzip: $isGzip)', ({ size, isGzip, code }) => {
     expect(faultOfSize(size, isGzip, defaultFileLimits)?.code).toBe(code);
   });
 });

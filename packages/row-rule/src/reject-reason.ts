@@ -7,7 +7,7 @@ export const rejectReasons = {
   wrong_column_count: 'The row has the wrong number of columns for this file, or its quotes are not balanced.',
   empty_id: 'The advertising ID is empty.',
   zero_id: 'The advertising ID is all zeros: ad tracking is limited on the device.',
-  hashed_id: 'The advertising ID looks hashed (32, 40, or 64 hexadecimal digits). Send plain IDs.',
+  hashed_id: 'The advertising ID appears to be hashed (32, 40, or 64 hexadecimal digits). Send plain IDs.',
   invalid_id: 'The advertising ID does not have the form 8-4-4-4-12 hexadecimal digits.',
   invalid_id_type: 'The ID type must be 1 (IDFA) or 3 (AAID).',
   invalid_country: 'The country must be empty or an ISO 3166-1 alpha-2 code (use GB for the United Kingdom).',

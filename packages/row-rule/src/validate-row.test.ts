@@ -178,7 +178,7 @@ describe('validateRow', () => {
     expect(validate(one, five)).toEqual(one.status);
   });
 
-  it('skips the header whatever it contains', () => {
+  it('skips the header regardless of its content', () => {
     const context = contextOf({ headerRow: 3 });
     expect(validate({ line: 'id,keys', row: 3 }, context)).toEqual(skipped);
     expect(validate({ line: `${id},sport`, row: 3 }, context)).toEqual(skipped);

@@ -6,9 +6,9 @@ import { canBeForeignKey, rowRule } from './row-rule.ts';
 import { type LineContext, validateRow } from './validate-row.ts';
 import { RowValidator } from './validate-rows.ts';
 
-type Judged = { readonly rows: number; readonly accepted: number; readonly rejected: readonly string[] };
+type Validated = { readonly rows: number; readonly accepted: number; readonly rejected: readonly string[] };
 
-function oneByOne(content: Buffer, context: LineContext): Judged {
+function oneByOne(content: Buffer, context: LineContext): Validated {
   const lines = content.toString('latin1').split('\n');
   if (lines.at(-1) === '') lines.pop();
   const statuses = lines.map((line, index) => validateRow(Buffer.from(line, 'latin1'), index + 1, context));
@@ -21,7 +21,7 @@ function oneByOne(content: Buffer, context: LineContext): Judged {
   };
 }
 
-function inChunks(content: Buffer, chunkSizes: readonly number[], context: LineContext): Judged {
+function inChunks(content: Buffer, chunkSizes: readonly number[], context: LineContext): Validated {
   const rejected: string[] = [];
   const validator = new RowValidator(context, maxLineBytes, (row, reason) => rejected.push(`${row} ${reason}`));
   let start = 0;

@@ -4,7 +4,7 @@ import { describeMethods, type MethodDescription } from '../../../scripts/sdk/de
 import { sendJson, startScriptedServer, type ScriptedServer } from '../../../test/support/scripted-server.ts';
 import { Inlet } from './inlet.ts';
 
-// The document is the measure: an operation that has no method, or one that sends something else, is found here.
+// Compares the methods with the OpenAPI document: every operation has a method that sends the documented request.
 
 const openApi = readFileSync(new URL('../../contract/openapi.json', import.meta.url), 'utf8');
 const operations = describeMethods(openApi);

@@ -12,7 +12,7 @@ const settings: InletSettings = {
   retry: { attempts: 1 },
 };
 
-/** All that a program could print. */
+/** Everything that a program could print. */
 function everyTextOf(value: unknown): string {
   return [
     inspect(value, { showHidden: true, depth: 10, getters: true }),

@@ -15,7 +15,7 @@ afterEach(() => server.close());
 const job = { import_log_id: 5 };
 const inlet = (): Inlet => new Inlet({ url: server.url, apiKey: 'key', retry: { firstDelayMs: 1 } });
 
-/** A job that is at the next step each time it is looked at. */
+/** A job that advances one step with each request. */
 function stepping(steps: readonly { status: number; rows: number }[], headers: Readonly<Record<string, string>> = {}) {
   return (response: ServerResponse, _request: SeenRequest, count: number): void => {
     const step = steps[Math.min(count, steps.length) - 1];

@@ -32,7 +32,7 @@ export function cephStorageProvisioner(admin: CephAdmin, owner: S3Client, bucket
   };
 }
 
-/** Creates the bucket and lets its owner read what partners write, because an object belongs to its writer. */
+/** Creates the bucket and lets its owner read the objects of partners, because an object belongs to its writer. */
 async function prepareBucket(owner: S3Client, bucket: string): Promise<void> {
   await owner.send(new CreateBucketCommand({ Bucket: bucket }));
   const { Owner: bucketOwner } = await owner.send(new GetBucketAclCommand({ Bucket: bucket }));

@@ -198,7 +198,7 @@ async function countDevices(engine: Engine, of: CountedJob, about: number): Prom
   return sumCounts(await onEveryShard(engine, (shard) => countOnShard(shard, of, about / engine.shards.length)));
 }
 
-/** Looks few devices up in the known ones; merges many with all known devices, one range per processor. */
+/** Looks up a small set of devices; merges a large set with all known devices, one range per processor. */
 async function countOnShard(shard: Shard, of: CountedJob, about: number): Promise<DeviceCounts> {
   const known = await selectNumber(shard, {
     query: `SELECT toString(sum(rows)) AS number FROM system.parts

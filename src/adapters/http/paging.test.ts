@@ -73,7 +73,7 @@ describe('a cursor', () => {
 });
 
 describe('the link to the next page', () => {
-  it('has no host, whatever the request names', async () => {
+  it('has no host, regardless of the request URL', async () => {
     const expected = `</lists/1/items?limit=50&cursor=${encoded('items.7')}>; rel="next"`;
     expect(await linkOf('/lists/1/items')).toBe(expected);
     expect(await linkOf('/lists/1/items', [7], { host: 'elsewhere.example', 'x-forwarded-host': 'x.example' })).toBe(

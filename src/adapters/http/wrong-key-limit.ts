@@ -10,7 +10,7 @@ const maxKnownKeys = 10_000;
 /** Equals the timeout for a database connection. */
 const maxQueueMs = 5_000;
 
-/** Looks a key up, or rejects the request. */
+/** Looks up a key, or rejects the request. */
 type Guard = <T>(request: FastifyRequest, reply: FastifyReply, lookUp: () => Promise<T>) => Promise<T>;
 
 /**

@@ -28,7 +28,7 @@ export function postgresApiKeyStore(db: Database): ApiKeyStore {
   };
 }
 
-/** All but the hash. */
+/** All columns except the hash. */
 const shownColumns = [
   'id',
   'name',
@@ -56,7 +56,7 @@ async function insertKey(
       key_hash: Buffer.from(keyHash),
       name,
       scopes: scopes && [...scopes],
-      // The database's clock, which also checks it.
+      // Uses the database clock, as the check does.
       expires_at: sql<Date | null>`now() + make_interval(secs => ${livesSeconds}::double precision)`,
     })
     .returning(shownColumns)
@@ -91,7 +91,7 @@ async function rotateKey(
     if (!before) return null;
     const old = await tx
       .updateTable('api_key')
-      // The earlier of the two; null is passed over.
+      // The earlier of the two; least() ignores null.
       .set({ expires_at: sql<Date>`least(expires_at, now() + make_interval(secs => ${next.overlapSeconds}))` })
       .where('partner_id', '=', partnerId)
       .where('id', '=', keyId)
@@ -121,7 +121,7 @@ export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promis
       'key.id as keyId',
       'key.scopes',
       sql<boolean>`key.revoked_at IS NULL AND coalesce(key.expires_at > now(), true)`.as('isValid'),
-      // The same minute as in note_key_uses(), which has the last word.
+      // The same interval as in note_key_uses(), which decides.
       sql<boolean>`coalesce(key.last_used_at < now() - interval '1 minute', true)`.as('isUseDue'),
     ])
     .executeTakeFirst();
@@ -130,8 +130,8 @@ export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promis
   return { partner: { id, name, prefix }, keyId, scopes: toScopes(found.scopes), isValid, isUseDue };
 }
 
-// Before a caller is known the api sees no row of any table. These give it the one that belongs to a key, to be used
-// in place of the tables.
+// Before authentication, row-level security hides all rows from the API role. These functions return the rows of one key and
+// are used in place of the tables.
 
 function keyWithHash(keyHash: Uint8Array): RawBuilder<Selectable<Tables['api_key']>> {
   return sql`key_with_hash(${Buffer.from(keyHash)})`;

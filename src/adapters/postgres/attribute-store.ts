@@ -5,7 +5,7 @@ import type { AttributeStore, Page } from '../../ports/partner-store.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { explainUniqueViolation } from './db/unique-violation.ts';
 
-const taken = 'Names and foreign keys are unique for a partner, and one of these is taken.';
+const taken = 'Names and foreign keys must be unique for a partner, and one of these is already in use.';
 
 export function postgresAttributeStore(db: Database): AttributeStore {
   return {
@@ -80,7 +80,7 @@ export async function selectAttributes(
   return query.execute();
 }
 
-/** A key maps to one attribute of the partner. Tying it again moves it. */
+/** A foreign key maps to one attribute of the partner. Tying it again moves it. */
 async function tieForeignKeys(
   tx: Tx,
   partnerId: PartnerId,

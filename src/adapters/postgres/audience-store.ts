@@ -59,7 +59,7 @@ export function postgresAudienceStore(
   };
 }
 
-/** Which rows of `audience` a call may see. Written so that the index over partner and customer can be used. */
+/** The `audience` rows that a call may see. Written so that the index on partner and customer applies. */
 export function inScope({ partnerId, customerId }: AudienceScope): RawBuilder<boolean> {
   const customer = customerId === null ? sql`IS NULL` : sql`= ${customerId}`;
   return sql<boolean>`(audience.partner_id = ${partnerId} AND audience.customer_id ${customer})`;
@@ -74,7 +74,7 @@ async function findAudience(
   return one(db, scope, audienceId).executeTakeFirst();
 }
 
-/** The same, locked against a clear until the transaction ends. */
+/** Also locks the audience against a clear until the transaction ends. */
 async function lockAudience(tx: Tx, scope: AudienceScope, audienceId: number): Promise<{ generation: number }> {
   return one(tx, scope, audienceId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
@@ -154,7 +154,7 @@ async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
 }
 
 /**
- * Changes a few rows, whatever the audience's size: starts an empty generation, records the old one for purging, and ends
+ * Changes a few rows, regardless of the audience's size: starts an empty generation, records the old one for purging, and ends
  * the audience's open jobs. They end in this transaction, so a worker that is loading one cannot commit.
  */
 async function clearAudience(
@@ -208,8 +208,8 @@ async function cancelJobs(tx: Tx, partnerId: PartnerId, audienceId: number): Pro
 }
 
 /**
- * The file entries of the live generation of `audience`, which must be in scope: its files, and the paths of jobs that
- * never came to list any (because they wait, or because they failed). Of each path the newest.
+ * The file entries of the live generation of `audience`, which must be in scope: its files, and the paths of jobs that have
+ * not listed files (because they are waiting or failed). Only the newest entry of each path.
  */
 const audienceFiles: RawBuilder<unknown> = sql`
   SELECT f.job_id, f.id, f.key AS s3_path, f.status, CASE WHEN f.status = ${jobStatus.done} THEN f.accepted_rows ELSE 0 END AS rows,

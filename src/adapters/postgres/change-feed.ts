@@ -7,7 +7,7 @@ import type { Log } from '../../ports/observability.ts';
 import type { ChangeFeed, RecordMark } from '../../ports/records.ts';
 import type { Database } from './db/tables.ts';
 
-/** What the triggers of migrations/postgres/*-following.sql send to. */
+/** The channel that the triggers of migrations/postgres/*-following.sql notify. */
 const channel = 'inlet_records';
 
 const reconnectMs = 500;
@@ -80,13 +80,13 @@ export function postgresChangeFeed(options: {
   };
 }
 
-/** Does not wait for a server that does not answer. */
+/** Does not wait for an unresponsive server. */
 async function end(session: Client): Promise<void> {
   await Promise.race([session.end().catch(() => undefined), pause(closeMs)]);
   session.emit('end');
 }
 
-// Marks of any partner's records in one statement; a mark holds no data. See migrations/postgres/*-following.sql.
+// Reads the marks of any partner's records in one statement; a mark contains no data. See migrations/postgres/*-following.sql.
 
 export async function selectImportLogMarks(db: Database, ids: readonly number[]): Promise<RecordMark[]> {
   const { rows } = await sql<RecordMark>`

@@ -14,7 +14,7 @@ export function postgresCompositionStore(db: Database): CompositionStore {
     find: (audience, counting) => selectComposition(db, audience, counting),
     save: (audience, counting, stored) => saveComposition(db, audience, counting, stored),
     runAlone: (audience, counting, run) => runAlone(db, audience, counting, run),
-    // Those of all partners, which the api cannot see in the table.
+    // Attributes of all partners, which row-level security hides from the API role.
     listAttributes: async () =>
       (await sql<WarehouseAttribute>`SELECT id, partner_id AS "partnerId" FROM attributes_of_all()`.execute(db)).rows,
     nameAttributes: async (ids) => {
@@ -27,8 +27,8 @@ export function postgresCompositionStore(db: Database): CompositionStore {
 }
 
 /**
- * A lock of the session, not of a transaction: a report takes minutes, and a transaction may not be idle for that long.
- * It holds one connection, and ends with it when the process dies.
+ * Uses a session lock, not a transaction lock: a report takes minutes, longer than a transaction may be idle. The lock holds
+ * one connection and is released with it if the process dies.
  */
 async function runAlone<T>(
   db: Database,
@@ -133,7 +133,7 @@ function storeCounts({ members, matchedDevices, knownDevices, cells }: Compositi
     known: knownDevices,
     cells: cells.map((cell) => [
       cell.attributeId,
-      // What an uploaded event may hold and jsonb may not.
+      // An uploaded event may contain NUL, which jsonb does not support.
       cell.value?.replaceAll('\0', '\u{fffd}') ?? null,
       cell.devices,
       cell.warehouseDevices,

@@ -10,13 +10,13 @@ import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Tx } from './db/tables.ts';
 import { laneQueue } from './queue/tokens.ts';
 
-const lookEveryMs = 50;
+const pollMs = 50;
 
-/** One session: it holds the locks, and a transaction whose snapshot is what is dumped. */
+/** Uses one session, which holds the locks and the transaction whose snapshot is dumped. */
 export async function openControlBackup(url: Secret, toolFolder: string): Promise<ControlBackup> {
   const session = new Client({ connectionString: url.reveal(), application_name: 'inlet-backup', keepAlive: true });
   await session.connect();
-  // What a broken session means is said by the statement that needed it.
+  // The next statement reports a broken session.
   session.on('error', () => undefined);
   const ask = async <Row extends object>(query: string, values: readonly unknown[] = []): Promise<Row[]> =>
     (await session.query<Row>(query, [...values])).rows;
@@ -34,18 +34,17 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
       await ask('SELECT pg_advisory_lock($1)', [advisoryLocks.backupCut]);
       const [since] = await ask<{ now: Date }>('SELECT clock_timestamp() AS now');
       const end = Date.now() + patienceSeconds * 1000;
-      // A lane that was taken later found the pause and does nothing.
+      // A lane claimed later sees the pause and does nothing.
       const moving = `SELECT id FROM pgboss.job WHERE name = $1 AND state = 'active' AND started_on <= $2 LIMIT 1`;
       while ((await ask(moving, [laneQueue, since?.now])).length > 0) {
-        if (Date.now() > end)
-          throw new Error(`A lane did not come to rest within ${patienceSeconds} s; nothing was taken.`);
-        await sleep(lookEveryMs);
+        if (Date.now() > end) throw new Error(`A lane did not pause within ${patienceSeconds} s; no backup was taken.`);
+        await sleep(pollMs);
       }
       await ask('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      // The dump may take longer than a server lets a transaction be idle.
+      // The dump may exceed the server's timeout for idle transactions.
       await ask('SET LOCAL idle_in_transaction_session_timeout = 0');
       const [cut] = await ask<{ snapshot: string; at: Date }>('SELECT pg_export_snapshot() AS snapshot, now() AS at');
-      if (!cut) throw new Error('PostgreSQL gave no snapshot.');
+      if (!cut) throw new Error('PostgreSQL returned no snapshot.');
       snapshot = cut.snapshot;
       openJobs = textOf(await ask(`SELECT id FROM job WHERE status = ${jobStatus.running}`));
       const staged = await ask<{ id: string }>(
@@ -58,19 +57,19 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
       const ended = await endedSince(url, openJobs);
       const [unlocked] = await ask<{ is: boolean }>('SELECT pg_advisory_unlock($1) AS is', [advisoryLocks.backupCut]);
       if (ended.length > 0 || !unlocked?.is) {
-        // A worker that was believed dead: rare, and then what it held is gone from the engine already.
-        throw new Error(`A lane went on during the pause (jobs ${ended.join(', ')}). Take the backup again.`);
+        // Rare: a worker that was considered dead has continued, and its staging tables are already dropped.
+        throw new Error(`A lane continued during the pause (jobs ${ended.join(', ')}). Run the backup again.`);
       }
     },
     dump: async (file) => {
-      if (snapshot === undefined) throw new Error('There is no cut to dump.');
+      if (snapshot === undefined) throw new Error('No snapshot to dump: call pause first.');
       await runTool(toolFolder, 'pg_dump', url, ['--format=custom', `--snapshot=${snapshot}`, `--file=${file}`]);
     },
     close: () => session.end(),
   };
 }
 
-/** Seen by another session: ours sees the moment of the cut only. */
+/** Uses another session, because the first one sees only its snapshot. */
 async function endedSince(url: Secret, jobIds: readonly string[]): Promise<string[]> {
   const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-backup' });
   await client.connect();
@@ -85,7 +84,7 @@ async function endedSince(url: Secret, jobIds: readonly string[]): Promise<strin
   }
 }
 
-/** A backup is never mixed with what is there. */
+/** A backup is restored only into an empty database. */
 export async function requireEmptyControl(url: Secret): Promise<void> {
   const tables = await countRows(
     url,
@@ -98,11 +97,11 @@ export async function requireEmptyControl(url: Secret): Promise<void> {
 /** More IDs than could have been issued since any backup worth restoring. */
 const idsToSkip = 10_000_000;
 
-/** All of it or nothing. */
+/** Restores in a single transaction. */
 export async function restoreControl(url: Secret, toolFolder: string, file: string): Promise<void> {
   const parameters = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges', file];
   await runTool(toolFolder, 'pg_restore', url, parameters);
-  // The ids of what was accepted after the backup are in partners' hands: nothing else may ever be found under them.
+  // Partners know the IDs of requests accepted after the backup, so those IDs must not be reused.
   await countRows(
     url,
     `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, start_value) + ${idsToSkip})
@@ -110,7 +109,7 @@ export async function restoreControl(url: Secret, toolFolder: string, file: stri
   );
 }
 
-/** Gives the number of rows. */
+/** Runs a query and returns its number of rows. */
 async function countRows(url: Secret, query: string): Promise<number> {
   const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-restore' });
   await client.connect();
@@ -141,8 +140,8 @@ function runTool(
 }
 
 /**
- * Whether something may begin that changes what the engine holds for good. If so, no backup takes its cut before this
- * transaction has ended. A lock and not a row: it ends with the session of the backup, whatever becomes of it.
+ * Returns whether work that permanently changes ClickHouse may start. If so, no backup takes its snapshot before this
+ * transaction ends. Uses a lock instead of a row, because a lock is released if the backup dies.
  */
 export async function tryStartWork(tx: Tx): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`

@@ -5,7 +5,7 @@ import type { CustomerStore, Page } from '../../ports/partner-store.ts';
 import type { Database } from './db/tables.ts';
 import { explainUniqueViolation } from './db/unique-violation.ts';
 
-const taken = 'The names of customers are unique for a partner, and this one is taken.';
+const taken = 'Customer names must be unique for a partner, and this one is already in use.';
 
 export function postgresCustomerStore(db: Database): CustomerStore {
   const ofPartner = (partnerId: PartnerId) =>
@@ -30,7 +30,7 @@ export function postgresCustomerStore(db: Database): CustomerStore {
   };
 }
 
-/** The customer is looked up in the statement itself: no token can join one partner with another's customer. */
+/** The statement itself looks up the customer, so a token cannot refer to another partner's customer. */
 async function insertUserToken(
   db: Database,
   partnerId: PartnerId,

@@ -7,7 +7,7 @@ import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
 
 /** By then, late statements have written their rows to the dead generation. */
-const lookAgainAfter = sql<Date>`dead_at + interval '1 hour'`;
+const recheckAfter = sql<Date>`dead_at + interval '1 hour'`;
 
 /** How long a purge claim lasts after it was last renewed. */
 const lease = sql<Date>`now() + interval '2 minutes'`;
@@ -95,8 +95,8 @@ export async function recordPurge(db: Database, { audienceId, generation }: Gene
     .updateTable('dead_generation')
     .set({
       purged_rows: sql`purged_rows + ${rows}`,
-      purged_at: sql`CASE WHEN now() >= ${lookAgainAfter} THEN now() END`,
-      check_at: sql`greatest(now(), ${lookAgainAfter})`,
+      purged_at: sql`CASE WHEN now() >= ${recheckAfter} THEN now() END`,
+      check_at: sql`greatest(now(), ${recheckAfter})`,
     })
     .where('audience_id', '=', audienceId)
     .where('generation', '=', generation)

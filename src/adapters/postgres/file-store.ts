@@ -72,7 +72,7 @@ async function claimBatch(db: Database, batchId: BatchId): Promise<BatchClaim | 
   };
 }
 
-type Judged = Exclude<FileOutcome, { is: 'alone' }>;
+type FinalOutcome = Exclude<FileOutcome, { is: 'alone' }>;
 
 /**
  * Writes the outcome of each file, all or nothing, if the claim is still this attempt's and the job is running. Locks the
@@ -89,9 +89,9 @@ async function commitBatch(
   return db.transaction().execute(async (tx) => {
     const job = await selectRunningJob(tx, jobId).forUpdate().executeTakeFirst();
     if (!job || !(await isStillOurs(tx, claim))) return false;
-    const judged = outcomes.filter((outcome) => outcome.is !== 'alone');
-    await updateFiles(tx, judged);
-    await insertRejects(tx, judged);
+    const final = outcomes.filter((outcome) => outcome.is !== 'alone');
+    await updateFiles(tx, final);
+    await insertRejects(tx, final);
     await sendAlone(
       tx,
       outcomes.flatMap(({ is, fileId }) => (is === 'alone' ? [fileId] : [])),
@@ -99,7 +99,7 @@ async function commitBatch(
     await addToJob(
       tx,
       jobId,
-      judged.reduce((sum, outcome) => sum + totalRows(outcome), 0),
+      final.reduce((sum, outcome) => sum + totalRows(outcome), 0),
     );
     // The next files do not wait for a lane that is busy publishing.
     await dispatchBatches(boss, tx, jobId, maxBatches);
@@ -108,7 +108,7 @@ async function commitBatch(
   });
 }
 
-function totalRows({ counts }: Judged): number {
+function totalRows({ counts }: FinalOutcome): number {
   return counts.accepted + rejectedRows(counts);
 }
 
@@ -125,7 +125,7 @@ async function isStillOurs(tx: Tx, { load, files }: BatchClaim): Promise<boolean
 }
 
 /** A failed file ends here. A staged file is loaded once the lane has published it. */
-async function updateFiles(tx: Tx, outcomes: readonly Judged[]): Promise<void> {
+async function updateFiles(tx: Tx, outcomes: readonly FinalOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
   const failures = outcomes.map((outcome) => (outcome.is === 'failed' ? outcome.failure : null));
   await sql`
@@ -150,14 +150,14 @@ async function updateFiles(tx: Tx, outcomes: readonly Judged[]): Promise<void> {
   `.execute(tx);
 }
 
-async function insertRejects(tx: Tx, outcomes: readonly Judged[]): Promise<void> {
+async function insertRejects(tx: Tx, outcomes: readonly FinalOutcome[]): Promise<void> {
   const rejects = outcomes.flatMap(({ fileId, counts }) =>
     counts.rejects.map(({ reason, rows, firstRow }) => ({ job_file_id: fileId, reason, rows, first_row: firstRow })),
   );
   if (rejects.length > 0) await tx.insertInto('job_file_reject').values(rejects).execute();
 }
 
-/** Makes each file a batch of its own, to be claimed again. */
+/** Puts each file in its own batch, to be claimed again. */
 async function sendAlone(tx: Tx, fileIds: readonly number[]): Promise<void> {
   if (fileIds.length === 0) return;
   await tx

@@ -11,7 +11,7 @@ export function postgresRequestWindows(db: Database, windowSeconds = requestWind
   };
 }
 
-/** Of all partners. Keeps the last window: a delayed statement may still count in it. */
+/** Deletes ended windows of all partners, except the last: a delayed statement may still count in it. */
 async function deleteEndedWindows(db: Database, windowSeconds: number): Promise<void> {
   await db
     .deleteFrom('request_window')
@@ -19,13 +19,13 @@ async function deleteEndedWindows(db: Database, windowSeconds: number): Promise<
     .execute();
 }
 
-/** Stands for all of a partner's keys together. Key IDs start at 1. */
+/** Represents all of a partner's keys together. Key IDs start at 1. */
 const allKeys = 0;
 
 /**
- * One statement for all portions. They are in the order key, partner: whoever waits for a partner's row holds no row that
- * another could wait for. A statement that began in the window before and waited counts in the new one, as the row says;
- * a row further in the future is of a clock that was put back, and is begun anew.
+ * Writes all portions in one statement, key rows before partner rows: a statement that waits for a partner row holds no row
+ * that another one needs. A statement that started in the previous window and waited counts in the window of the row. A row
+ * further in the future means that the clock was set back; its count restarts.
  */
 async function takeRequests(
   db: Database,

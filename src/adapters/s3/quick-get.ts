@@ -7,7 +7,7 @@ import type { StoredObject } from '../../ports/object-store.ts';
 import { type Agents, agentLimits } from '../guarded-agents.ts';
 import { encodeRfc3986, signRequest } from '../sign-request.ts';
 
-// A GET through the SDK takes 2 ms of CPU time whatever the object's size, which dominates a load of a thousand small
+// A GET through the SDK takes 2 ms of CPU time regardless of the object's size, which dominates a load of a thousand small
 // files. This module sends that one request itself; signing it takes 0.15 ms.
 
 const timeoutMs = 60_000;

@@ -58,28 +58,28 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const check = async (options: Partial<CheckOptions>): Promise<{ value: unknown; said: string }> => {
+const check = async (options: Partial<CheckOptions>): Promise<{ value: unknown; stderr: string }> => {
   const path = join(folder, 'members.csv');
   await writeFile(path, '6d92078a-8246-4ba4-ae5b-000000000001,click\n'.repeat(2));
-  const [out, said] = [fakeTerminal(false), fakeTerminal(false)];
-  const output = outputFor({ json: true }, { stdout: out.stream, stderr: said.stream }, {});
+  const [out, stderr] = [fakeTerminal(false), fakeTerminal(false)];
+  const output = outputFor({ json: true }, { stdout: out.stream, stderr: stderr.stream }, {});
   await runCheck([path], { badRows: 10, ...options }, output);
-  return { value: JSON.parse(out.written()), said: said.written() };
+  return { value: JSON.parse(out.written()), stderr: stderr.written() };
 };
 
 describe('runCheck for audience files', () => {
   it('uses the limits of the service with --attributes and requests nothing else', async () => {
-    const { value, said } = await check({ audience: true, attributes: true });
+    const { value, stderr } = await check({ audience: true, attributes: true });
     const files = [{ failure: { code: 'file_too_large' } }];
     expect(value).toMatchObject({ ok: false, keys_checked: null, limits_checked: 'service', files });
-    expect(said).toBe('');
+    expect(stderr).toBe('');
     expect(server.seen.map(({ path }) => path)).toEqual(['/v1/limits']);
   });
 
   it('uses the default limits otherwise and says so', async () => {
-    const { value, said } = await check({ audience: true });
+    const { value, stderr } = await check({ audience: true });
     expect(value).toMatchObject({ ok: true, limits_checked: 'default' });
-    expect(said).toMatch(/^Default limits were used\. Pass --attributes /);
+    expect(stderr).toMatch(/^Default limits were used\. Pass --attributes /);
     expect(server.seen).toEqual([]);
   });
 });

@@ -29,10 +29,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const run = async (...words: string[]): Promise<{ out: string; said: string }> => {
-  const written = { out: '', said: '' };
+const run = async (...words: string[]): Promise<{ out: string; stderr: string }> => {
+  const written = { out: '', stderr: '' };
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((written.out += String(text)), true));
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((written.said += String(text)), true));
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((written.stderr += String(text)), true));
   await createProgram().parseAsync(words, { from: 'user' });
   vi.restoreAllMocks();
   return written;
@@ -55,8 +55,8 @@ describe('inlet login', () => {
   it('does not save INLET_USER_TOKEN and says so', async () => {
     vi.stubEnv('INLET_USER_TOKEN', 'anna');
     const from = await issued({ api_key: 'new-key' });
-    const { said } = await run('login', '--url', server.url, '--from', from);
-    expect(said).toContain('INLET_USER_TOKEN is not saved');
+    const { stderr } = await run('login', '--url', server.url, '--from', from);
+    expect(stderr).toContain('INLET_USER_TOKEN is not saved');
     expect(await kept()).toMatchObject({ profiles: { default: { url: server.url, apiKey: 'new-key' } } });
     expect(JSON.stringify(await kept())).not.toContain('anna');
   });

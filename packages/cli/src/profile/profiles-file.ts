@@ -51,9 +51,9 @@ export async function writeProfiles(path: string, profiles: Profiles): Promise<v
 
 async function replace(path: string, profiles: Profiles): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const beside = `${path}.${randomUUID()}`;
+  const temporary = `${path}.${randomUUID()}`;
   try {
-    const file = await open(beside, 'wx', 0o600);
+    const file = await open(temporary, 'wx', 0o600);
     try {
       await file.writeFile(`${JSON.stringify(profiles, null, 2)}\n`);
       await file.sync();
@@ -61,10 +61,10 @@ async function replace(path: string, profiles: Profiles): Promise<void> {
       await file.close();
     }
     // The umask can only remove permissions; this restores those of the owner.
-    await chmod(beside, 0o600);
-    await rename(beside, path);
+    await chmod(temporary, 0o600);
+    await rename(temporary, path);
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(temporary, { force: true });
     throw error;
   }
 }

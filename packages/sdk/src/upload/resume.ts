@@ -20,7 +20,7 @@ type UploadTarget = { readonly object: string; readonly file: string };
 
 export type UploadNotes = {
   readonly read: (about: UploadTarget) => Promise<SavedUpload | null>;
-  readonly write: (about: UploadTarget, noted: SavedUpload) => Promise<void>;
+  readonly write: (about: UploadTarget, saved: SavedUpload) => Promise<void>;
   readonly forget: (about: UploadTarget) => Promise<void>;
 };
 
@@ -44,11 +44,11 @@ export function uploadNotes(folder: string): UploadNotes {
         return null;
       }
     },
-    write: async (about, noted) => {
+    write: async (about, saved) => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const beside = join(folder, `${randomUUID()}.new`);
-      await writeFile(beside, `${JSON.stringify({ ...about, ...noted }, null, 2)}\n`, { mode: 0o600 });
-      await rename(beside, pathOf(about));
+      const temporary = join(folder, `${randomUUID()}.new`);
+      await writeFile(temporary, `${JSON.stringify({ ...about, ...saved }, null, 2)}\n`, { mode: 0o600 });
+      await rename(temporary, pathOf(about));
     },
     // A leftover file is harmless, because the storage decides.
     forget: (about) => rm(pathOf(about), { force: true }).catch(() => {}),
@@ -57,33 +57,33 @@ export function uploadNotes(folder: string): UploadNotes {
 
 function parse(text: string): SavedUpload | null {
   const value: unknown = JSON.parse(text);
-  return isNoted(value) ? value : null;
+  return isSavedUpload(value) ? value : null;
 }
 
-function isNoted(value: unknown): value is SavedUpload {
+function isSavedUpload(value: unknown): value is SavedUpload {
   if (typeof value !== 'object' || value === null) return false;
   if (!('uploadId' in value) || typeof value.uploadId !== 'string' || value.uploadId === '') return false;
   const numbers = new Map<string, unknown>(Object.entries(value));
   return ['partSize', 'size', 'mtimeMs'].every((name) => typeof numbers.get(name) === 'number');
 }
 
-/** What is needed to go on with the upload of one local file. */
+/** What is needed to resume the upload of one local file. */
 export type Resuming = { readonly notes: UploadNotes; readonly about: UploadTarget; readonly file: LocalFile };
 
-/** An upload that is open in the storage, and the ETags of the parts that it has. */
+/** An open multipart upload and the ETags of its uploaded parts. */
 export type OpenUpload = Upload & { readonly etags: ReadonlyMap<number, string> };
 
-/** The noted upload if it is of this file as it is now, else a new one; what was noted of another content is removed. */
+/** Returns the saved upload if it matches the current file, otherwise a new one. Removes a saved upload of other content. */
 export async function openUpload(
   storage: ObjectStorage,
   path: string,
   partSize: number,
   resuming: Resuming | null,
 ): Promise<Result<OpenUpload>> {
-  const noted = resuming && (await resuming.notes.read(resuming.about));
-  if (noted) {
-    const upload = { path, uploadId: noted.uploadId };
-    if (isOf(noted, partSize, resuming.file)) {
+  const saved = resuming && (await resuming.notes.read(resuming.about));
+  if (saved) {
+    const upload = { path, uploadId: saved.uploadId };
+    if (isOf(saved, partSize, resuming.file)) {
       const listed = await storage.listParts(upload);
       if (!listed.ok) return listed;
       if (listed.value) return succeed({ ...upload, etags: listed.value });
@@ -101,13 +101,13 @@ export async function openUpload(
     await resuming?.notes.write(resuming.about, { uploadId, partSize, size, mtimeMs });
   } catch (error) {
     await storage.remove({ path, uploadId });
-    return fail('unwritable_folder', `The note on the upload of ${path} cannot be written: ${describe(error)}`);
+    return fail('unwritable_folder', `The resume state of ${path} cannot be written: ${describe(error)}`);
   }
   return succeed({ path, uploadId, etags: new Map() });
 }
 
-function isOf(noted: SavedUpload, partSize: number, { size, mtimeMs }: LocalFile): boolean {
-  return noted.partSize === partSize && noted.size === size && noted.mtimeMs === mtimeMs;
+function isOf(saved: SavedUpload, partSize: number, { size, mtimeMs }: LocalFile): boolean {
+  return saved.partSize === partSize && saved.size === size && saved.mtimeMs === mtimeMs;
 }
 
 type Compared = {
@@ -117,7 +117,7 @@ type Compared = {
   readonly signal: AbortSignal;
 };
 
-/** The ETag of the object if it has the content of the local file already, else null. Read is only what has its size. */
+/** The ETag of the object if it already has the content of the local file, otherwise null. Reads the file only if the sizes match. */
 export async function findSame(
   storage: ObjectStorage,
   path: string,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** In pieces that fit no part. */
+/** In chunks that do not align with parts. */
 function pieces(): Uint8Array[] {
   return [0, 1, 301, 301, 999].map((start, index, all) => bytes.slice(start, all[index + 1] ?? 1000));
 }

@@ -11,22 +11,22 @@ export type UploadBody = Blob | Uint8Array | ReadableStream<Uint8Array> | AsyncI
 
 export type NamedSource = {
   readonly name: string;
-  /** Null of a stream. */
+  /** Null for a stream. */
   readonly size: number | null;
-  /** Null of what is in memory or comes as a stream. */
+  /** Null for data in memory and for streams. */
   readonly file: LocalFile | null;
   readonly open: () => Promise<Reading>;
 };
 
-/** As it was when the upload began. */
+/** The state when the upload began. */
 export type LocalFile = { readonly path: string; readonly size: number; readonly mtimeMs: number };
 
 export type Read = (size: number) => Promise<Uint8Array<ArrayBuffer>>;
 
-/** `read` gives `size` bytes; fewer at the end. */
+/** `read` returns `size` bytes; fewer at the end. */
 export type Reading = {
   readonly read: Read;
-  /** False when the content has changed since the upload began. */
+  /** False if the content has changed since the upload began. */
   readonly isUnchanged: () => Promise<boolean>;
   readonly close: () => Promise<void>;
 };

@@ -11,7 +11,7 @@ import {
 import { Inlet, type UploadFile, type UploadOptions } from '../inlet.ts';
 import { etagOf, etagOfParts, timeoutFor } from './object-storage.ts';
 
-// A storage that does what a test says. With the real one: test/integration/sdk-upload.test.ts.
+// Uses a scripted storage. test/integration/sdk-upload.test.ts uses a real one.
 
 const mebibyte = 1024 * 1024;
 let folder = '';
@@ -35,7 +35,7 @@ async function upload(answer: Answer, files: readonly UploadFile[], options: Upl
   return new Inlet({ url: 'http://127.0.0.1:1', apiKey: 'none', storage }).upload(files, options);
 }
 
-/** The same number of bytes, at another time. */
+/** The same size, with another modification time. */
 async function change(path: string): Promise<void> {
   await writeFile(path, 'other');
   await utimes(path, 1, 1);
@@ -75,7 +75,7 @@ describe('a retried completion without an upload', () => {
   const second = new Uint8Array(10);
   const body = new Uint8Array(Buffer.concat([first, second]));
 
-  /** All goes well until the end; then there is an object of the right size. */
+  /** Succeeds until the completion; then an object of the expected size exists. */
   const withObject = (etag: string): Answer => {
     let completions = 0;
     return (response, { method, path }) => {

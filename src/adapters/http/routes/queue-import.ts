@@ -11,7 +11,7 @@ import { defineRoute } from '../operation.ts';
 import { queuedSchema } from '../records/import-log.ts';
 import { filePath, keyType, pathType } from '../schemas.ts';
 
-/** Keys are sent in HTTP headers: no spaces, control characters, or look-alike letters. */
+/** Keys are sent in HTTP headers: only printable ASCII, without spaces. */
 const printable = z
   .string()
   .max(256)

@@ -2,7 +2,7 @@ import { type Client, DatabaseError } from 'pg';
 import { Secret } from '../../../domain/secret.ts';
 import { laneQueue } from '../queue/tokens.ts';
 
-/** PostgreSQL's name for no role: the api then has the rights of the user in its URL. */
+/** PostgreSQL's name for no role: the API then has the privileges of the user in its URL. */
 export const noRole = 'none';
 
 /** The same URL, for connections that start under a role. Keeps existing options. */
@@ -15,7 +15,7 @@ export function underRole(url: Secret, role: string): Secret {
 
 /**
  * Creates the role if it is missing and this user may create it, and grants what this release needs. Revokes nothing,
- * because the previous release runs beside this one. Returns false when this user cannot assume the role.
+ * because the previous release runs next to this one. Returns false when this user cannot assume the role.
  */
 export async function prepareApiRole(client: Client, role: string): Promise<boolean> {
   if (role === noRole) return true;
@@ -41,7 +41,7 @@ function grantsOf(role: string): string[] {
   return [`GRANT USAGE ON SCHEMA public TO ${role}`, ...tables, ...functions, ...sequences];
 }
 
-/** pg-boss may recreate its tables, so their names are read each time. The api sends lane tokens only. */
+/** pg-boss may recreate its tables, so their names are read each time. The API sends only lane tokens. */
 async function queueGrantsOf(client: Client, role: string): Promise<string[]> {
   const { rows } = await client.query<{ table: string }>(
     `SELECT format('pgboss.%I', table_name) AS table FROM pgboss.queue WHERE name = $1`,
@@ -85,8 +85,8 @@ export function roleRemedy(role: string): string {
   return `As a user that can create roles, run: CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO <the user in INLET_POSTGRES_URL>; then run \`inlet migrate\`.`;
 }
 
-// What the role of the api may do, and no more: a statement that needs more fails with "permission denied". Granted by
-// every `inlet migrate`. Which rows of these tables it gets is said by policies: docs/decisions/row-level-security.md.
+// All privileges of the API role; a statement that needs more fails with "permission denied". `inlet migrate` grants them.
+// Policies decide which rows the role can access: docs/decisions/row-level-security.md.
 
 export const apiTables: Readonly<Record<string, string>> = {
   partner: 'SELECT, UPDATE (next_seq)',
@@ -111,7 +111,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   composition: 'SELECT, INSERT, UPDATE (generation, last_load_id, report, computed_at)',
 };
 
-/** Every other table, with the reason why the api has no access. */
+/** Every other table, with the reason why the API has no access. */
 export const closedToApi: Readonly<Record<string, string>> = {
   api_key: 'keys are found by hash, through key_with_hash()',
   schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',

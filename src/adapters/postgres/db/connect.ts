@@ -16,7 +16,7 @@ function parseInt8(text: string): number {
 const typeOverrides = new TypeOverrides();
 typeOverrides.setTypeParser(types.builtins.INT8, parseInt8);
 
-/** Of a prepared statement; undefined for one that is not to be prepared. */
+/** Returns the name of a prepared statement, or undefined for one that is not prepared. */
 type NameOf = (text: string) => string | undefined;
 
 type ConnectOptions = {
@@ -38,7 +38,7 @@ const graceMs = 2_000;
 const usualConnectionMs = 5_000;
 
 /** Timeouts for every pool, so that a hung server cannot block a caller forever. */
-export function patience(statementMs: number, connectionMs = usualConnectionMs) {
+export function statementTimeouts(statementMs: number, connectionMs = usualConnectionMs) {
   return {
     connectionTimeoutMillis: connectionMs,
     statement_timeout: statementMs,
@@ -55,14 +55,14 @@ export function connectPostgres(options: ConnectOptions): Database {
 }
 
 /** Share of the connections for short queries before the caller is authenticated. */
-const shareAtTheDoor = 0.25;
+const shareForAuthentication = 0.25;
 
-/** For the api: row-level security limits each connection to its caller's rows. */
+/** For the API: row-level security limits each connection to its caller's rows. */
 export function connectForCallers(options: ConnectOptions): Database {
-  const door = Math.max(1, Math.floor(options.maxConnections * shareAtTheDoor));
-  const rooms = Math.max(1, options.maxConnections - door);
+  const unauthenticated = Math.max(1, Math.floor(options.maxConnections * shareForAuthentication));
+  const authenticated = Math.max(1, options.maxConnections - unauthenticated);
   const open = (maxConnections: number): Pool => openPool({ ...options, maxConnections }, preparedName);
-  const pool = callersPool(open(door), open(rooms), options.connectionMs ?? usualConnectionMs);
+  const pool = callersPool(open(unauthenticated), open(authenticated), options.connectionMs ?? usualConnectionMs);
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
@@ -75,7 +75,7 @@ function openPool(
     application_name: options.name,
     ...(options.actor === undefined ? {} : { options: `-c inlet.actor=${options.actor.replaceAll(/[^\w.@-]/g, '_')}` }),
     max: options.maxConnections,
-    ...patience(statementMs, connectionMs),
+    ...statementTimeouts(statementMs, connectionMs),
     idle_in_transaction_session_timeout: 30_000,
     types: typeOverrides,
   });

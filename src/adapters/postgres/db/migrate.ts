@@ -7,8 +7,8 @@ import { advisoryLocks } from './advisory-locks.ts';
 import { prepareApiRole, roleRemedy } from './api-role.ts';
 
 /**
- * Holds the lock under which both stores are migrated, for as long as `run` takes: two deployments at once wait for
- * each other. The lock ends with the session, whatever happens to the process.
+ * Holds the migration lock of both stores while `run` executes, so that concurrent deployments wait for each other. The lock
+ * is released with the session, even if the process dies.
  */
 export async function underMigrationLock<T>(url: Secret, run: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-migrate' });
@@ -21,7 +21,7 @@ export async function underMigrationLock<T>(url: Secret, run: (client: Client) =
   }
 }
 
-/** Each file in a transaction of its own, with its record; then the queues, and what the api may do with all of it. */
+/** Runs each file and records it in one transaction, then updates the queues and the privileges of the API role. */
 export async function migratePostgres(
   client: Client,
   options: { url: Secret; folder: string; apiRole: string; log: Log },
@@ -39,8 +39,8 @@ export async function migratePostgres(
     await boss.stop();
   }
   if (!(await prepareApiRole(client, options.apiRole))) {
-    // All else is done, and workers and commands need no role.
-    options.log.warn({ role: options.apiRole }, `The api cannot start yet. ${roleRemedy(options.apiRole)}`);
+    // Everything else is done, and workers and commands need no role.
+    options.log.warn({ role: options.apiRole }, `The API cannot start yet. ${roleRemedy(options.apiRole)}`);
   }
   return pending.map(({ name }) => name);
 }

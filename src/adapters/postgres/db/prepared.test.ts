@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { preparedName } from './prepared.ts';
 
 describe('the name of a prepared statement', () => {
-  it('is the same for the same text, and another for another', () => {
+  it('depends only on the text', () => {
     const one = preparedName('select 1 where $1');
     expect(one).toBe(preparedName('select 1 where $1'));
     expect(one).not.toBe(preparedName('select 2 where $1'));
   });
 
   it.each(['select * from "job" where "partner_id" = $1 order by "id" LIMIT $2', 'begin', 'delete from "job"'])(
-    'is not given to %s',
+    'is undefined for %s',
     (text) => {
       expect(preparedName(text)).toBeUndefined();
     },
   );
 
-  it('is given to so many texts and no more, and those keep theirs', () => {
+  it('is given to a limited number of texts, which keep it', () => {
     const names = Array.from({ length: 1_000 }, (_, index) => preparedName(`select ${index} where $1`));
     const given = names.filter((name) => name !== undefined);
     expect(given.length).toBeLessThanOrEqual(200);

@@ -1,5 +1,5 @@
 /** PostgreSQL keeps a plan per connection and name. Lists of many lengths must not fill its memory. */
-const mostNames = 200;
+const maxNames = 200;
 const names = new Map<string, string>();
 
 /**
@@ -10,7 +10,7 @@ const names = new Map<string, string>();
 export function preparedName(text: string): string | undefined {
   const known = names.get(text);
   if (known !== undefined) return known;
-  if (names.size >= mostNames || !/^\s*(?:select|insert|update|with)\b/i.test(text) || /\blimit\b/i.test(text))
+  if (names.size >= maxNames || !/^\s*(?:select|insert|update|with)\b/i.test(text) || /\blimit\b/i.test(text))
     return undefined;
   const name = `inlet_${names.size + 1}`;
   names.set(text, name);

@@ -7,7 +7,7 @@ import type { AsCaller, CallerScope } from '../../../ports/request-store.ts';
 import { apiTables, roleRemedy, underRole } from './api-role.ts';
 import { partnerSemaphore } from './partner-semaphore.ts';
 
-/** Throws unless the policies apply to the role: an api that sees all rows must not start. */
+/** Throws unless the policies apply to the role: an API process that sees all rows must not start. */
 export async function requireRowSecurity(url: Secret, role: string): Promise<void> {
   const client = new Client({
     connectionString: underRole(url, role).reveal(),
@@ -19,7 +19,7 @@ export async function requireRowSecurity(url: Secret, role: string): Promise<voi
   try {
     await client.connect().catch((error: unknown) => {
       if (!(error instanceof DatabaseError)) throw error;
-      throw new Error(`The role ${role} cannot be taken on: ${error.message}. ${roleRemedy(role)}`, { cause: error });
+      throw new Error(`The role ${role} cannot be assumed: ${error.message}. ${roleRemedy(role)}`, { cause: error });
     });
     const { rows } = await client.query<{ unbound: string | null }>(
       `SELECT string_agg(name, ', ') AS unbound FROM unnest($1::text[]) AS name WHERE NOT row_security_active(name)`,

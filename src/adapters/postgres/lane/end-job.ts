@@ -101,7 +101,7 @@ async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[
     if (isFailureCode(code)) {
       return { code, message: detail ?? failureCatalogue[code].title, file, row, column: null, count };
     }
-    throw new Error(`${code} is in no catalogue`);
+    throw new Error(`${code} is not in the failure catalogue`);
   });
 }
 

@@ -34,7 +34,7 @@ const rowSchema = z.record(z.enum(names), z.coerce.number().transform(Math.round
 
 export type QueueStats = Readonly<z.infer<typeof rowSchema>>;
 
-/** Reads through a database function, because the api's role cannot see the jobs of all partners. */
+/** Reads through a database function, because the API role cannot see the jobs of all partners. */
 export async function selectQueueStats(client: ClientBase): Promise<QueueStats> {
   const { rows } = await client.query<{ waits: unknown }>('SELECT what_waits($1, $2, $3) AS waits', [
     laneQueue,
@@ -45,7 +45,7 @@ export async function selectQueueStats(client: ClientBase): Promise<QueueStats> 
 }
 
 export type QueueStatsReader = {
-  /** Fails within seconds when PostgreSQL does not answer. */
+  /** Fails within seconds if PostgreSQL does not respond. */
   readonly read: () => Promise<QueueStats>;
   readonly close: () => Promise<void>;
 };

@@ -1,12 +1,12 @@
 import { PgBoss, type Queue } from 'pg-boss';
 import type { Secret } from '../../../domain/secret.ts';
 import type { Log } from '../../../ports/observability.ts';
-import { patience, usualStatementMs } from '../db/connect.ts';
+import { statementTimeouts, usualStatementMs } from '../db/connect.ts';
 import { fileQueue, laneQueue, lostFileQueue } from './tokens.ts';
 
 const day = 24 * 3600;
 
-/** pg-boss hands out the right to work; the order is in our own tables. Figures: docs/architecture.md, "Lanes". */
+/** pg-boss assigns tokens to workers; our own tables define the order. Measurements: docs/architecture.md, "Lanes". */
 const queues: readonly Queue[] = [
   {
     name: lostFileQueue,
@@ -52,8 +52,8 @@ const queues: readonly Queue[] = [
 
 export type BossRole = 'migrate' | 'send' | 'work';
 
-/** A worker's slots ask for tokens one after the other: more than these are not used. */
-const mostConnections = 4;
+/** A worker's slots fetch tokens one at a time, so more connections would be idle. */
+const maxPoolSize = 4;
 
 export async function startBoss(options: {
   url: Secret;
@@ -66,17 +66,17 @@ export async function startBoss(options: {
   const boss = new PgBoss({
     connectionString: options.url.reveal(),
     application_name: `${options.name}-queue`,
-    max: isWorker ? Math.min(mostConnections, options.maxConnections ?? mostConnections) : 1,
+    max: isWorker ? Math.min(maxPoolSize, options.maxConnections ?? maxPoolSize) : 1,
     migrate: options.role === 'migrate',
     createSchema: options.role === 'migrate',
     schedule: false,
-    // A dead worker is noticed by these; the default of 60 s would make every takeover take a minute.
+    // These detect a dead worker. With the default of 60 s, every takeover would take a minute.
     supervise: isWorker,
     superviseIntervalSeconds: 2,
     monitorIntervalSeconds: 2,
     useListenNotify: isWorker,
-    // Handed on to pg.
-    ...patience(usualStatementMs),
+    // Passed on to pg.
+    ...statementTimeouts(usualStatementMs),
   });
   boss.on('error', (error) => options.log.warn({ error: error.message }, 'queue error'));
   boss.on('warning', (warning) => options.log.warn({ warning: warning.message }, 'queue warning'));
@@ -84,7 +84,7 @@ export async function startBoss(options: {
   return boss;
 }
 
-/** Makes the queues as described above; an existing queue gets the settings that may change. */
+/** Creates the queues above. An existing queue gets the settings that can change. */
 export async function createQueues(boss: PgBoss): Promise<void> {
   for (const { name, ...options } of queues) {
     const { policy: _policy, ...changeable } = options;

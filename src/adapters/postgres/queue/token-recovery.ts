@@ -83,6 +83,6 @@ export async function requeueLostTokens(
     const isSent = await resendToken(db, boss, { ...holding, data: { ...holding.data, lost } }, seconds);
     if (!isSent) continue;
     recordRetry(holding.queue, 'lost');
-    log.warn({ queue: holding.queue, data: holding.data, lost, seconds, isSilent }, 'its worker is gone: sent again');
+    log.warn({ queue: holding.queue, data: holding.data, lost, seconds, isSilent }, 'worker lost: token resent');
   }
 }

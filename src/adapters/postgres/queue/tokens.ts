@@ -8,7 +8,7 @@ export const fileQueue = 'file';
 /** Where pg-boss puts a file token that used up its retries. */
 export const lostFileQueue = 'file-lost';
 
-/** Why a token is worked on once more: see docs/decisions/failure-recovery.md. `handed_back`: its worker was told to stop. */
+/** Why a token is retried: see docs/decisions/failure-recovery.md. `handed_back`: its worker is shutting down. */
 export const retryCauses = ['away', 'broke', 'lost', 'failed', 'handed_back'] as const;
 export type RecordRetry = (queue: string, cause: (typeof retryCauses)[number]) => void;
 

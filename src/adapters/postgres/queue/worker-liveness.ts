@@ -97,7 +97,7 @@ export function startWorkerLiveness(options: { url: Secret; log: Log }): WorkerL
   };
 }
 
-/** Does not wait for a server that does not answer. */
+/** Does not wait for an unresponsive server. */
 async function end(session: Client): Promise<void> {
   await Promise.race([session.end().catch(() => undefined), pause(closeMs)]);
   session.emit('end');
