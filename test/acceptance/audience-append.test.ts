@@ -173,7 +173,7 @@ describe('appending files to an audience', () => {
 
   it.each([
     [{}, ['/file_path']],
-    [{ file_path: 1, name: 'x' }, ['', '/file_path']],
+    [{ file_path: 1, name: 'x' }, ['/file_path', '/name']],
     [null, ['']],
   ])('rejects the body %j', async (body, pointers) => {
     const audienceId = await make('back/a.csv');

@@ -71,8 +71,8 @@ describe('creating an audience', () => {
     ['a name that is not a string', { name: 5, file_path: 'a' }, ['/name']],
     ['no path', { name: 'x' }, ['/file_path']],
     ['a path that is not a string', { name: 'x', file_path: ['a'] }, ['/file_path']],
-    ['everything wrong at once', { name: '', file_path: 7, surprise: 1 }, ['', '/file_path', '/name']],
-    ['a field that does not exist', { name: 'x', file_path: 'a', compressed: true }, ['']],
+    ['everything wrong at once', { name: '', file_path: 7, surprise: 1 }, ['/file_path', '/name', '/surprise']],
+    ['a field that does not exist', { name: 'x', file_path: 'a', compressed: true }, ['/compressed']],
     ['a list', [], ['']],
     ['null', null, ['']],
   ])('rejects %s with 400 and a pointer to the field', async (_what, body, pointers) => {

@@ -107,7 +107,7 @@ describe('marketplace import over HTTP', () => {
   it.each([
     { body: {}, pointers: ['/file_path', '/key_type'], code: 'invalid_request' },
     { body: { file_path: 5, key_type: 2 }, pointers: ['/file_path', '/key_type'], code: 'invalid_request' },
-    { body: { file_path: 'a', key_type: 0, surprise: 1 }, pointers: [''], code: 'invalid_request' },
+    { body: { file_path: 'a', key_type: 0, surprise: 1 }, pointers: ['/surprise'], code: 'invalid_request' },
     { body: { file_path: '../x', key_type: 0 }, pointers: ['/file_path'], code: 'invalid_file_path' },
     { body: { file_path: 's3://b/x', key_type: 0 }, pointers: ['/file_path'], code: 'invalid_file_path' },
     { body: { file_path: 'daily/', key_type: 0 }, pointers: ['/compressed'], code: 'compressed_required' },
