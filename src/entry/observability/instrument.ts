@@ -13,9 +13,9 @@ export function meterPort<Port extends object>(meters: Meters, server: Server, p
   return wrapMethods(target, (method, call) => {
     const labels = { server, port, method };
     const end = meters.calls.startTimer(labels);
-    const result = call();
-    if (!(result instanceof Promise)) return result;
-    return result.then(
+    const returned = call();
+    if (!(returned instanceof Promise)) return returned;
+    return returned.then(
       (result: unknown) => {
         end();
         return result;
