@@ -7,7 +7,7 @@ import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.t
 import { quickGet } from '../../src/adapters/s3/quick-get.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { loopback } from '../hostile/wire.ts';
+import { loopback } from '../hostile/fake-storage.ts';
 import { type OwnBucket, createOwnBucket } from '../support/own-bucket.ts';
 import { type ExternalIdCheck, createOwnRole, startExternalIdCheck } from '../support/own-role.ts';
 

@@ -1,8 +1,8 @@
-import { createServer, type Server } from 'node:http';
+import { type Server, createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { loopback, startStorage } from '../hostile/wire.ts';
+import { loopback, startStorage } from '../hostile/fake-storage.ts';
 
 // Ceph has no regions, so a small server sends the AWS response to a request in the wrong region: a redirect with the
 // documented body. Everything else about partner buckets is tested on the real storage.

@@ -1,10 +1,10 @@
 import { columns } from './columns.ts';
 import type { CorpusFile } from './corpus-file.ts';
 import { encodings } from './encodings.ts';
-import { gzips } from './gzips.ts';
+import { gzip } from './gzip.ts';
 import { headers } from './headers.ts';
 import { ids } from './ids.ts';
-import { lineEnds } from './line-ends.ts';
+import { lineEndings } from './line-endings.ts';
 import { otherFormats } from './other-formats.ts';
 import { quotes } from './quotes.ts';
 import { sizes } from './sizes.ts';
@@ -17,9 +17,9 @@ export const corpusFiles: readonly CorpusFile[] = [
   ...ids,
   ...values,
   ...encodings,
-  ...lineEnds,
+  ...lineEndings,
   ...headers,
   ...otherFormats,
-  ...gzips,
+  ...gzip,
   ...sizes,
 ];

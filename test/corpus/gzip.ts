@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { fails, loads, rejects, type CorpusFile } from './corpus-file.ts';
+import { type CorpusFile, fails, loads, rejects } from './corpus-file.ts';
 import { gzipOf, headerOf, withFileName, withFlippedBit, withoutTrailer } from './gzip-parts.ts';
 import { bytes, goodRows, lines, two } from './lines.ts';
 
@@ -203,4 +203,4 @@ const members: readonly CorpusFile[] = [
   },
 ];
 
-export const gzips: readonly CorpusFile[] = [...announcements, ...damages, ...members];
+export const gzip: readonly CorpusFile[] = [...announcements, ...damages, ...members];

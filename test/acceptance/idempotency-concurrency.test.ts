@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { partnerState } from '../support/partner-state.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
 import { repeatableOperations, repeatableRequest } from '../support/repeatable-requests.ts';
-import { startApi, stopProcess, type ServiceProcess } from '../support/running-service.ts';
-import { createStores, type TestStores } from '../support/stores.ts';
+import { type ServiceProcess, startApi, stopProcess } from '../support/running-service.ts';
+import { type TestStores, createStores } from '../support/stores.ts';
 import { apiClient } from './api-client.ts';
 import { audienceClient } from './audience-client.ts';
 
@@ -17,7 +17,7 @@ describe(`a request sent ${times} times concurrently with one Idempotency-Key to
   beforeAll(async () => {
     stores = await createStores('one');
     partner = await createPartner(stores.environment);
-    apis = await Promise.all([1, 2, 3, 4].map(() => startApi(stores.environment, 'idempotency-at-once')));
+    apis = await Promise.all([1, 2, 3, 4].map(() => startApi(stores.environment, 'idempotency-concurrency')));
   });
   afterAll(async () => {
     await Promise.all(apis.map(({ child }) => stopProcess(child)));

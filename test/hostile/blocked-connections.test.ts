@@ -6,8 +6,8 @@ import { type PartnerBucket, partnerObjectStore } from '../../src/adapters/s3/pa
 import { awsRegions } from '../../src/domain/partner-bucket.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
+import { listing, loopback, startStorage, watchConnections } from './fake-storage.ts';
 import { hostile } from './sources.ts';
-import { listing, loopback, startStorage, watchConnections } from './wire.ts';
 
 const credentials = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), region: 'eu-west-1' };
 const production: PartnerBucket = { bucket: 'own-bucket', credentials, endpoint: null, networks: [] };

@@ -1,17 +1,17 @@
-import { importFileListSchema } from '../../src/adapters/http/records/import-log.ts';
-import { loadErrorListSchema, type LoadErrorRecord } from '../../src/adapters/http/records/load-error.ts';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { importFileListSchema } from '../../src/adapters/http/records/import-log.ts';
+import { type LoadErrorRecord, loadErrorListSchema } from '../../src/adapters/http/records/load-error.ts';
 import type { CorpusFile } from '../corpus/corpus-file.ts';
 import { corpusFiles } from '../corpus/corpus-files.ts';
 import { corpusAttributes } from '../corpus/lines.ts';
-import { createPartner, type TestPartner } from '../support/partners.ts';
+import { type TestPartner, createPartner } from '../support/partners.ts';
 import { runInlet } from '../support/run-inlet.ts';
-import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
-import { apiClient, type ApiClient } from './api-client.ts';
+import { type Marketplace, joinMarketplace } from '../support/start-marketplace.ts';
+import { type ApiClient, apiClient } from './api-client.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
 // The worker loads small files under a prefix together, on a different code path than a single file. The result of each

@@ -6,8 +6,8 @@ import { parsePartnerPath } from '../../src/domain/partner-bucket.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { audienceKey, keyInPrefix } from '../../src/domain/source-path.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
+import { type Storage, listing, loopback, startStorage } from './fake-storage.ts';
 import { hostile } from './sources.ts';
-import { type Storage, listing, loopback, startStorage } from './wire.ts';
 
 const credentials = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), region: 'us-east-1' };
 

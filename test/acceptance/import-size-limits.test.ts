@@ -1,8 +1,8 @@
-import type { ImportLogRecord } from '../../src/adapters/http/records/import-log.ts';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ImportLogRecord } from '../../src/adapters/http/records/import-log.ts';
 import { goodRows } from '../corpus/lines.ts';
-import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { type Marketplace, startMarketplace } from '../support/start-marketplace.ts';
 
 const rows = goodRows(3);
 const plain = rows.length;
@@ -17,7 +17,7 @@ describe('import size limits', () => {
   let market: Marketplace;
 
   beforeAll(async () => {
-    market = await startMarketplace('bounded-files', settings);
+    market = await startMarketplace('import-size-limits', settings);
     await market.partner.createAttribute('sport', 'sport');
     for (const n of [1, 2, 3]) await market.partner.upload(`three/${n}.csv`, rows);
     for (const n of [1, 2, 3, 4]) await market.partner.upload(`four/${n}.csv`, rows);
