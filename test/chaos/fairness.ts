@@ -25,7 +25,7 @@ const [jobs, partners, each, workers] = [values.jobs, values.partners, values.ea
 if (!jobs || !partners || !each || !workers)
   throw new Error('npm run fairness -- [--jobs] [--partners] [--each] [--workers]');
 const maxShare = 0.05;
-const requestsAtOnce = 16;
+const concurrentRequests = 16;
 
 await setup();
 const cluster = await startTestCluster('fairness', {
@@ -46,7 +46,7 @@ const newPartner = async (): Promise<BarePartner> => {
 const queue = (partner: BarePartner, count: number): Promise<void> =>
   runConcurrently(
     Array.from({ length: count }, (_, n) => n),
-    count > requestsAtOnce ? requestsAtOnce : 1,
+    count > concurrentRequests ? concurrentRequests : 1,
     () => apiClient(cluster.url, partner.apiKey).queue({ file_path: '1.csv', key_type: 0 }),
   );
 
@@ -54,7 +54,7 @@ const large = await newPartner();
 await queue(large, jobs);
 printLine(`${jobs} jobs of one partner are queued`);
 const others = Array.from({ length: partners }, (_, n) => n);
-await runConcurrently(others, requestsAtOnce, async () => queue(await newPartner(), each));
+await runConcurrently(others, concurrentRequests, async () => queue(await newPartner(), each));
 printLine(`${each} jobs of each of ${partners} partners are queued`);
 for (let n = 0; n < workers; n++) await cluster.addWorker();
 const start = Date.now();

@@ -70,7 +70,7 @@ describe('a backup taken under load', () => {
   it('has no record of requests accepted after it, and does not reuse their IDs', async () => {
     const [partner] = partners;
     if (!partner) throw new Error('no partner');
-    for (const importId of lost) expect(await partner.through(url).isThere(importId)).toBe(false);
+    for (const importId of lost) expect(await partner.through(url).hasImport(importId)).toBe(false);
     const before = partner.submitted.length;
     await submitOneOfEach(partner.through(url));
     const ids = partner.submitted.slice(before).map(({ id }) => id);

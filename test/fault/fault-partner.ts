@@ -58,7 +58,7 @@ export type FaultPartner = Expected & {
   /** The same partner at another API process. */
   readonly through: (url: string) => FaultPartner;
   /** Whether the API has a record of the import. */
-  readonly isThere: (importId: number) => Promise<boolean>;
+  readonly hasImport: (importId: number) => Promise<boolean>;
   readonly waitForImport: (id: number) => Promise<void>;
   readonly waitForAudience: (id: number) => Promise<void>;
 };
@@ -170,7 +170,7 @@ function faultPartnerOf({ id, apiKey, attributes, put }: Identity, url: string):
         await audienceApi.clear(audienceId);
         audiences.set(audienceId, emptyAudience());
       },
-      isThere: async (importId) => (await api.request(`/v1/marketplace/import/${importId}`)).status !== 404,
+      hasImport: async (importId) => (await api.request(`/v1/marketplace/import/${importId}`)).status !== 404,
       waitForImport: async (importId) => void (await api.waitForEnd(importId)),
       waitForAudience: async (audienceId) => void (await audienceApi.settled(audienceId)),
     };

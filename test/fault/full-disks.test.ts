@@ -12,8 +12,8 @@ import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
 // PostgreSQL and both shards share a small file system in memory, which is then filled to its last byte. PostgreSQL may exit.
 
-const place = `/var/tmp/inlet-small-${process.pid}`;
-const filler = join(place, 'filler');
+const mountPoint = `/var/tmp/inlet-small-${process.pid}`;
+const filler = join(mountPoint, 'filler');
 /** Long enough for every job to fail on the full disk and to be retried. */
 const fullMs = 15_000;
 
@@ -26,17 +26,17 @@ describe.runIf(canMount && inject('campaign') === 'long')('a full disk', () => {
   let partner: FaultPartner;
 
   beforeAll(async () => {
-    mkdirSync(place);
-    execFileSync('/usr/bin/mount', ['-t', 'tmpfs', '-o', 'size=500m,mode=755', 'tmpfs', place]);
-    fresh = await startFreshServers(join(place, 'stack'));
+    mkdirSync(mountPoint);
+    execFileSync('/usr/bin/mount', ['-t', 'tmpfs', '-o', 'size=500m,mode=755', 'tmpfs', mountPoint]);
+    fresh = await startFreshServers(join(mountPoint, 'stack'));
     await inletOutput(fresh.stores.environment, ['migrate']);
     cluster = await startTestCluster('full-disks', { topology: 'two', workers: 2, stores: fresh.stores });
     partner = await cluster.newPartner();
   });
   afterAll(async () => {
     await cluster.stop();
-    execFileSync('/usr/bin/umount', ['--lazy', place]);
-    rmSync(place, { recursive: true, force: true });
+    execFileSync('/usr/bin/umount', ['--lazy', mountPoint]);
+    rmSync(mountPoint, { recursive: true, force: true });
   });
 
   const submit = async (): Promise<void> => {

@@ -22,8 +22,8 @@ const seconds = 1_200;
 
 /** Opens a shell in an empty folder with an empty home and only the given environment. `programs`: folders to add to its PATH. */
 export function openTerminal(environment: Readonly<Record<string, string>>, ...programs: string[]): Terminal {
-  const place = mkdtempSync(join(tmpdir(), 'inlet-pages-'));
-  const [folder, home] = [join(place, 'empty'), join(place, 'home')];
+  const root = mkdtempSync(join(tmpdir(), 'inlet-pages-'));
+  const [folder, home] = [join(root, 'empty'), join(root, 'home')];
   for (const path of [folder, home]) mkdirSync(path);
   const path = [...programs, dirname(process.execPath), '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin'].join(':');
   const openNext = (): Shell => openShell(folder, { PATH: path, HOME: home, ...environment });
@@ -34,7 +34,7 @@ export function openTerminal(environment: Readonly<Record<string, string>>, ...p
     folder,
     run: (commands) => shell.run(commands),
     start: async (commands, until) => {
-      const log = join(place, `started-${busy.length}.log`);
+      const log = join(root, `started-${busy.length}.log`);
       writeFileSync(log, '');
       await shell.run(`(\n${commands}\n) >${log} 2>&1 &`);
       busy.push(shell);
@@ -50,7 +50,7 @@ export function openTerminal(environment: Readonly<Record<string, string>>, ...p
     },
     close: async () => {
       for (const { group } of [shell, ...busy]) await stopGroup(group);
-      rmSync(place, { recursive: true, force: true });
+      rmSync(root, { recursive: true, force: true });
     },
   };
 }

@@ -17,11 +17,11 @@ import { withBug } from './with-bug.ts';
 
 const settings = { INLET_ROOM_BYTES: String(stagingTableBytes), INLET_PURGE_SECONDS: '1' };
 /** Longer than every request takes without a bug. */
-const patienceSeconds = 40;
+const timeoutSeconds = 40;
 
 /** A bug can make a request wait forever. */
 async function withTimeout(submitting: Promise<void>): Promise<void> {
-  await Promise.race([submitting.catch(() => undefined), pause(patienceSeconds * 1000, undefined, { ref: false })]);
+  await Promise.race([submitting.catch(() => undefined), pause(timeoutSeconds * 1000, undefined, { ref: false })]);
 }
 
 async function withSuspendedWorker(
@@ -39,7 +39,7 @@ async function withSuspendedWorker(
   const submit = async (): Promise<void> => {
     await partner.createAudience([members(0, 4)]);
     if (meanwhile === 'clear') {
-      await waitUntil('a worker is suspended', stopped, patienceSeconds);
+      await waitUntil('a worker is suspended', stopped, timeoutSeconds);
       await partner.clear(other);
       await partner.append(other, [members(20, 22)]);
     }
@@ -47,7 +47,7 @@ async function withSuspendedWorker(
   };
   const submitting = submit();
   submitting.catch(() => undefined); // the audit below reports the failure
-  await waitUntil('a worker is suspended', stopped, patienceSeconds);
+  await waitUntil('a worker is suspended', stopped, timeoutSeconds);
   await cluster.addWorker();
   await withTimeout(submitting);
   victim.child.kill('SIGCONT');
@@ -73,7 +73,7 @@ async function findingsWith(bug: Bug | null): Promise<string[]> {
       : [await cluster.newPartner(), await cluster.newPartner()];
     if (!stops) await Promise.all(partners.map((partner) => withTimeout(submitOneOfEach(partner))));
     await withDatabase(cluster.stores, (client) => client.query('UPDATE partner SET purge_after = now()'));
-    return await cluster.auditAtEnd(partners, bug ? 12 : patienceSeconds);
+    return await cluster.auditAtEnd(partners, bug ? 12 : timeoutSeconds);
   } finally {
     for (const { child } of cluster.workers) child.kill('SIGKILL');
     await cluster.stop();

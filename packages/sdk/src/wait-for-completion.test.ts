@@ -33,12 +33,12 @@ const steps = [
 describe('waitFor without long polling', () => {
   it('polls until completion and reports every change once', async () => {
     server = await startScriptedServer(stepping(steps));
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const ended = await inlet().waitFor(job, {
-      onProgress: ({ status, progress }) => told.push([status, progress.rows_read]),
+      onProgress: ({ status, progress }) => reported.push([status, progress.rows_read]),
     });
     expect(ended).toMatchObject({ ok: true, value: { status: 2 } });
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [0, 0],
       [1, 0],
       [1, 9],
@@ -92,9 +92,11 @@ describe('waitFor with long polling', () => {
       else if (headers['if-none-match'] === '"a"') sendJson(response, 200, { status: 2 }, { etag: '"b"', ...applied });
       else sendProblem(response, 400, 'invalid_request');
     });
-    const told: number[] = [];
-    expect(await inlet().waitFor(job, { onProgress: ({ status }) => told.push(status) })).toMatchObject({ ok: true });
-    expect(told).toEqual([1, 2]);
+    const reported: number[] = [];
+    expect(await inlet().waitFor(job, { onProgress: ({ status }) => reported.push(status) })).toMatchObject({
+      ok: true,
+    });
+    expect(reported).toEqual([1, 2]);
     expect(server.seen.map(({ headers }) => [headers['prefer'], headers['if-none-match']])).toEqual([
       [undefined, undefined],
       ['wait=30', '"a"'],

@@ -43,7 +43,8 @@ export async function loadErrorsResponse(
   const after = fileId === undefined || row === undefined ? firstErrorPlace : { fileId, row };
   const errors = await list({ after, limit });
   const last = errors.at(-1);
-  if (last && errors.length === limit) linkNext(request, reply, limit, { list: name, place: [last.fileId, last.row] });
+  if (last && errors.length === limit)
+    linkNext(request, reply, limit, { list: name, position: [last.fileId, last.row] });
   const records = errors.map(loadErrorRecord);
   if (!prefersCsv(request.headers.accept)) return records;
   return reply

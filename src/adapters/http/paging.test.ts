@@ -7,10 +7,10 @@ import { linkNext, readCursor } from './paging.ts';
 const encoded = (text: string): string => Buffer.from(text).toString('base64url');
 
 /** The `Link` header of a response to this URL. */
-async function linkOf(url: string, place: readonly number[] = [7], headers = {}): Promise<string> {
+async function linkOf(url: string, position: readonly number[] = [7], headers = {}): Promise<string> {
   const api = Fastify();
   api.get('/lists/:id/items', async (request, reply) => {
-    linkNext(request, reply, 50, { list: 'items', place });
+    linkNext(request, reply, 50, { list: 'items', position });
     return [];
   });
   return String((await api.inject({ url, headers })).headers['link']);
@@ -22,9 +22,9 @@ describe('a cursor', () => {
   const most = Number.MAX_SAFE_INTEGER;
   it.each([[[0]], [[1]], [[most]], [[0, 0]], [[7, 12_345]], [[most, most]], [[1, 2, 3]]])(
     'decodes to the position %j it encodes',
-    async (place) => {
-      const cursor = cursorIn(await linkOf('/lists/1/items', place));
-      expect(readCursor(cursor, 'items', place.length)).toEqual(place);
+    async (position) => {
+      const cursor = cursorIn(await linkOf('/lists/1/items', position));
+      expect(readCursor(cursor, 'items', position.length)).toEqual(position);
       expect(cursor.length).toBeLessThanOrEqual(128);
     },
   );

@@ -2,20 +2,25 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../../domain/failure.ts';
 
 /** The position of the last entry of a page: a few numbers and the name of the list. Opaque to clients. */
-export type Cursor = { readonly list: string; readonly place: readonly number[] };
+export type Cursor = { readonly list: string; readonly position: readonly number[] };
 
 /** The position at which a page starts; empty for the first page. */
 export function readCursor(cursor: string | undefined, list: string, length: number): number[] {
   if (cursor === undefined) return [];
   const [name, ...numbers] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
-  const place = numbers.map(Number);
+  const position = numbers.map(Number);
   // Base64 decoding is lenient. Encoding the result again detects cursors that this service did not issue.
-  if (name !== list || place.length !== length || encode({ list, place }) !== cursor || !place.every(isPlace)) {
+  if (
+    name !== list ||
+    position.length !== length ||
+    encode({ list, position }) !== cursor ||
+    !position.every(isPosition)
+  ) {
     throw new Failure('invalid_request', 'The cursor is invalid.', {
       fields: [{ pointer: '/cursor', parameter: 'cursor', detail: 'cursor was not issued by this operation.' }],
     });
   }
-  return place;
+  return position;
 }
 
 /**
@@ -31,11 +36,11 @@ export function linkNext(request: FastifyRequest, reply: FastifyReply, limit: nu
   reply.header('link', `<${pathOfRoute(request)}?${query.toString()}>; rel="next"`);
 }
 
-function encode({ list, place }: Cursor): string {
-  return Buffer.from([list, ...place].join('.'), 'latin1').toString('base64url');
+function encode({ list, position }: Cursor): string {
+  return Buffer.from([list, ...position].join('.'), 'latin1').toString('base64url');
 }
 
-function isPlace(number: number): boolean {
+function isPosition(number: number): boolean {
   return Number.isSafeInteger(number) && number >= 0;
 }
 

@@ -9,13 +9,13 @@ const most = 5;
 
 describe('the limit of invalid keys', () => {
   let api: Api;
-  let asked: string[];
-  let atOnce: number;
-  let mostAtOnce: number;
+  let lookups: string[];
+  let concurrent: number;
+  let maxConcurrent: number;
   let hold: Promise<unknown>;
 
   beforeEach(() => {
-    [asked, atOnce, mostAtOnce, hold] = [[], 0, 0, Promise.resolve()];
+    [lookups, concurrent, maxConcurrent, hold] = [[], 0, 0, Promise.resolve()];
     api = Fastify();
     addProblemAnswers(api);
     const guard = guardAgainstWrongKeys({ wrongKeysPerAddress: most });
@@ -27,51 +27,51 @@ describe('the limit of invalid keys', () => {
   });
 
   async function lookUp(authorization: string): Promise<string> {
-    asked.push(authorization);
-    atOnce += 1;
-    mostAtOnce = Math.max(mostAtOnce, atOnce);
+    lookups.push(authorization);
+    concurrent += 1;
+    maxConcurrent = Math.max(maxConcurrent, concurrent);
     await hold;
     await new Promise(setImmediate);
-    atOnce -= 1;
+    concurrent -= 1;
     if (!authorization.includes('good')) throw new InvalidApiKey(null);
     return 'yes';
   }
-  const ask = async (authorization: string, remoteAddress = '203.0.113.7'): Promise<number> =>
+  const send = async (authorization: string, remoteAddress = '203.0.113.7'): Promise<number> =>
     (await api.inject({ url: '/', headers: { authorization }, remoteAddress })).statusCode;
   const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
   it('looks up no more keys of an address than the limit, even if they arrive concurrently', async () => {
-    const statuses = await Promise.all(times(500, (n) => ask(`Bearer wrong-${n}`)));
-    expect(asked).toHaveLength(most);
+    const statuses = await Promise.all(times(500, (n) => send(`Bearer wrong-${n}`)));
+    expect(lookups).toHaveLength(most);
     expect(statuses.filter((status) => status === 401)).toHaveLength(most);
     expect(statuses.filter((status) => status === 429)).toHaveLength(500 - most);
   });
 
   it('looks up unrecognized keys one at a time, also from different addresses', async () => {
-    await Promise.all(times(200, (n) => ask(`Bearer wrong-${n}`, `10.0.0.${n}`)));
-    expect([asked.length, mostAtOnce]).toEqual([200, 1]);
+    await Promise.all(times(200, (n) => send(`Bearer wrong-${n}`, `10.0.0.${n}`)));
+    expect([lookups.length, maxConcurrent]).toEqual([200, 1]);
   });
 
   it('does not throttle keys that are known to be valid', async () => {
-    expect(await ask('Bearer good')).toBe(200);
-    await Promise.all(times(most, (n) => ask(`Bearer wrong-${n}`)));
-    expect(await ask('Bearer good')).toBe(200);
-    expect(await ask('bearer   good')).toBe(200);
-    expect(await ask('Bearer good-too')).toBe(429);
-    expect(await Promise.all(times(20, () => ask('Bearer good')))).toEqual(times(20, () => 200));
-    expect(mostAtOnce).toBeGreaterThan(1);
+    expect(await send('Bearer good')).toBe(200);
+    await Promise.all(times(most, (n) => send(`Bearer wrong-${n}`)));
+    expect(await send('Bearer good')).toBe(200);
+    expect(await send('bearer   good')).toBe(200);
+    expect(await send('Bearer good-too')).toBe(429);
+    expect(await Promise.all(times(20, () => send('Bearer good')))).toEqual(times(20, () => 200));
+    expect(maxConcurrent).toBeGreaterThan(1);
   });
 
   it('admits concurrent requests with one valid key that is not known yet', async () => {
-    expect(await Promise.all(times(100, () => ask('Bearer good')))).toEqual(times(100, () => 200));
+    expect(await Promise.all(times(100, () => send('Bearer good')))).toEqual(times(100, () => 200));
   });
 
   it('rejects a key that waits too long for its lookup', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const held = Promise.withResolvers<null>();
     hold = held.promise;
-    const first = ask('Bearer good');
-    await vi.waitUntil(() => asked.length === 1);
+    const first = send('Bearer good');
+    await vi.waitUntil(() => lookups.length === 1);
     const second = api.inject({ url: '/', headers: { authorization: 'Bearer good-too' } });
     // A later request was answered, so this one has arrived.
     expect((await api.inject({ url: '/elsewhere' })).statusCode).toBe(404);
@@ -79,7 +79,7 @@ describe('the limit of invalid keys', () => {
     held.resolve(null);
     expect(await first).toBe(200);
     expect((await second).json()).toMatchObject({ status: 503, code: 'unavailable' });
-    expect(asked).toEqual(['Bearer good']);
-    expect(await ask('Bearer good-too')).toBe(200);
+    expect(lookups).toEqual(['Bearer good']);
+    expect(await send('Bearer good-too')).toBe(200);
   });
 });

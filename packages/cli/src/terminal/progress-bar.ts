@@ -34,7 +34,7 @@ const minIntervalMs = 200;
 /** The rate per second over the last ten seconds. */
 export class Rate {
   readonly #now: () => number;
-  #noted: { readonly at: number; readonly amount: number }[] = [];
+  #samples: { readonly at: number; readonly amount: number }[] = [];
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
@@ -43,16 +43,16 @@ export class Rate {
   /** Records the current amount. */
   note(amount: number): void {
     const at = this.#now();
-    this.#noted.push({ at, amount });
+    this.#samples.push({ at, amount });
     // Keeps the last sample before the window, so that slow work has a rate too.
-    while ((this.#noted[1]?.at ?? at) <= at - windowMs) this.#noted.shift();
+    while ((this.#samples[1]?.at ?? at) <= at - windowMs) this.#samples.shift();
   }
 
   /** Null until there are enough samples. Falls while no amount is recorded. */
   get perSecond(): number | null {
     const now = this.#now();
-    const [first] = this.#noted;
-    const last = this.#noted.at(-1);
+    const [first] = this.#samples;
+    const last = this.#samples.at(-1);
     if (!first || !last || now - first.at < minIntervalMs) return null;
     return ((last.amount - first.amount) / (now - first.at)) * 1000;
   }

@@ -123,9 +123,9 @@ export async function findSame(
   path: string,
   { file: { size }, partSize, openFile, signal }: Compared,
 ): Promise<string | null> {
-  const there = await storage.head(path);
-  if (!there.ok || there.value?.size !== size) return null;
-  const { etag } = there.value;
+  const existing = await storage.head(path);
+  if (!existing.ok || existing.value?.size !== size) return null;
+  const { etag } = existing.value;
   const isInParts = size > partSize;
   if (etag.endsWith(`-${Math.ceil(size / partSize)}"`) !== isInParts) return null;
   const reading = await openFile();

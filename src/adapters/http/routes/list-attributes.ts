@@ -45,7 +45,8 @@ export const listAttributes = defineRoute({
     const [afterId = 0] = readCursor(cursor, 'attributes', 1);
     const attributes = await deps.attributes.list(partnerOf(request).id, { retired: true, page: { afterId, limit } });
     const last = attributes.at(-1);
-    if (last && attributes.length === limit) linkNext(request, reply, limit, { list: 'attributes', place: [last.id] });
+    if (last && attributes.length === limit)
+      linkNext(request, reply, limit, { list: 'attributes', position: [last.id] });
     return attributes.map(({ id, name, foreignKeys, isRetired }) => ({
       attribute_id: id,
       name,

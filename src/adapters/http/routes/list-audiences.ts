@@ -30,7 +30,7 @@ export const listAudiences = defineRoute({
     const [beforeId = Number.MAX_SAFE_INTEGER] = readCursor(cursor, 'audiences', 1);
     const audiences = await list(deps, scopeOf(request), { beforeId, limit });
     const last = audiences.at(-1);
-    if (last && audiences.length === limit) linkNext(request, reply, limit, { list: 'audiences', place: [last.id] });
+    if (last && audiences.length === limit) linkNext(request, reply, limit, { list: 'audiences', position: [last.id] });
     return audiences.map(audienceRecord);
   },
 });

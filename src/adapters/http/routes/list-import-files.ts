@@ -42,7 +42,7 @@ export const listImportFiles = defineRoute({
     const page = { afterId, limit };
     const files = await list(deps, partnerOf(request), request.params.import_log_id, page);
     const last = files.at(-1);
-    if (last && files.length === limit) linkNext(request, reply, limit, { list: 'import files', place: [last.id] });
+    if (last && files.length === limit) linkNext(request, reply, limit, { list: 'import files', position: [last.id] });
     return files.map(importFileRecord);
   },
 });

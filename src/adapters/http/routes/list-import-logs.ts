@@ -29,7 +29,8 @@ export const listImportLogs = defineRoute({
     const [beforeId = Number.MAX_SAFE_INTEGER] = readCursor(cursor, 'imports', 1);
     const logs = await list(deps, partnerOf(request), { beforeId, limit });
     const last = logs.at(-1);
-    if (last && logs.length === limit) linkNext(request, reply, limit, { list: 'imports', place: [last.importLogId] });
+    if (last && logs.length === limit)
+      linkNext(request, reply, limit, { list: 'imports', position: [last.importLogId] });
     return logs.map(importLogRecord);
   },
 });

@@ -50,7 +50,7 @@ export type QueueStatsReader = {
   readonly close: () => Promise<void>;
 };
 
-const patienceMs = 3_000;
+const timeoutMs = 3_000;
 
 /** Uses its own connection, so that stats are available while the service uses all others. */
 export function queueStatsReader(options: { url: Secret; name: string; log: Log }): QueueStatsReader {
@@ -58,9 +58,9 @@ export function queueStatsReader(options: { url: Secret; name: string; log: Log 
     connectionString: options.url.reveal(),
     application_name: options.name,
     max: 1,
-    connectionTimeoutMillis: patienceMs,
-    statement_timeout: patienceMs,
-    query_timeout: patienceMs,
+    connectionTimeoutMillis: timeoutMs,
+    statement_timeout: timeoutMs,
+    query_timeout: timeoutMs,
     keepAlive: true,
   });
   outliveConnections(pool, options.log);

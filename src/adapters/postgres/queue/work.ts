@@ -56,7 +56,7 @@ export async function startWork(
       queue: fileQueue,
       keyOf: ({ fileId }) => String(fileId),
       handle: ({ data: { fileId, lost = 0 } }, signal) =>
-        lost > mostLost ? handlers.abandonBatch(fileId) : handlers.loadBatch(fileId, signal),
+        lost > maxLost ? handlers.abandonBatch(fileId) : handlers.loadBatch(fileId, signal),
     }),
     ...slotsOf<FilePayload>(context, 1, {
       queue: lostFileQueue,
@@ -113,12 +113,12 @@ function slotsOf<Payload extends RetryCounters>(
 }
 
 /** A file that crashes its worker this often is abandoned. */
-const mostLost = 20;
+const maxLost = 20;
 
 /** Retry budget while a dependency is down: about a day. */
-const mostWaits = 8_640;
+const maxWaits = 8_640;
 /** A connection that breaks this often may be broken by the request itself. */
-const mostBreaks = 20;
+const maxBreaks = 20;
 const longestWaitSeconds = 10;
 
 /**
@@ -131,7 +131,7 @@ async function passOn(context: WorkerContext, holding: HeldToken, error: unknown
   const { waits = 0, breaks = 0 } = holding.data;
   const how = transientErrorKind(error);
   const about = { queue: holding.queue, data: holding.data, retryCount: holding.retryCount, err: error };
-  if (how === null || waits >= mostWaits || breaks >= mostBreaks) {
+  if (how === null || waits >= maxWaits || breaks >= maxBreaks) {
     log.warn(about, 'attempt failed');
     recordRetry(holding.queue, 'failed');
     return false;
