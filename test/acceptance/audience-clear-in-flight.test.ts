@@ -92,7 +92,7 @@ describe('clearing an audience at any moment and size', () => {
         )
           .map(Number)
           .reduce((sum, count) => sum + count);
-      await waitUntil('the dead generation is purged', async () => {
+      await waitUntil('the cleared generation is purged', async () => {
         // After a purge, the purger pauses for up to ten times the duration of that purge.
         await withDatabase(market.stores, (client) => client.query('UPDATE partner SET purge_after = now()'));
         return (await left()) === 0;

@@ -59,7 +59,7 @@ describe('clearing an audience', () => {
     expect(await market.audiences.get(audienceId)).toMatchObject({ status: 2, unique_devices: 10 });
   });
 
-  it('soon removes only the cleared rows from ClickHouse', async () => {
+  it('removes exactly the cleared rows from ClickHouse soon after', async () => {
     const { audienceId } = await market.audiences.create('Purge', 'small.csv');
     const neighbor = await market.audiences.create('Neighbor', 'small.csv');
     await market.audiences.settled(neighbor.audienceId);
@@ -101,8 +101,8 @@ describe('clearing an audience', () => {
       const isTrue = async (query: string): Promise<boolean> =>
         (await client.query<{ so: boolean }>(`SELECT (${query}) AS so FROM pg_stat_clear_snapshot()`)).rows[0]?.so ===
         true;
-      const isIdle = "SELECT count(*) = 0 FROM pgboss.job WHERE name = 'lane' AND state < 'completed'";
-      await waitUntil('the lane is idle', () => isTrue(isIdle));
+      const laneIsIdle = "SELECT count(*) = 0 FROM pgboss.job WHERE name = 'lane' AND state < 'completed'";
+      await waitUntil('the lane is idle', () => isTrue(laneIsIdle));
       const waiting = (calls: number): Promise<void> =>
         waitUntil(
           `${calls} calls wait for a lock`,

@@ -113,8 +113,8 @@ describe('inlet on a terminal', () => {
     await show('audience create Summer members.csv --watch');
     const question = 'This removes all devices from audience 1. Continue? [y/N] ';
     for (const answer of ['', 'n', 'what']) {
-      const refused = await show('audience clear 1', [type(question, answer)]);
-      expect([refused.code, refused.text]).toEqual([130, expect.stringContaining('declined: Nothing was cleared.')]);
+      const declined = await show('audience clear 1', [type(question, answer)]);
+      expect([declined.code, declined.text]).toEqual([130, expect.stringContaining('declined: Nothing was cleared.')]);
     }
     expect((await show('audience show 1')).text).toMatch(/^devices +1$/m);
     expect(await show('audience clear 1', [type(question, 'y')])).toMatchObject({ code: 0 });

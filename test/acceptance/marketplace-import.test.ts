@@ -79,7 +79,7 @@ describe('marketplace import over HTTP', () => {
     { name: 'a missing file', path: 'nowhere.csv', body: null, code: 'no_files' },
     { name: 'an empty file', path: 'empty.csv', body: '', code: 'empty_file' },
     { name: 'only a header', path: 'header.csv', body: 'id,keys\n', code: 'empty_file' },
-    { name: 'plain text called .gz', path: 'plain.csv.gz', body: 'x,y\n', code: 'compression_mismatch' },
+    { name: 'plain text named .gz', path: 'plain.csv.gz', body: 'x,y\n', code: 'compression_mismatch' },
     {
       name: 'truncated gzip',
       path: 'cut.csv.gz',

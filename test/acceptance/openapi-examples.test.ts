@@ -52,7 +52,7 @@ describe('the examples of the OpenAPI document', () => {
     const logs = await service.api.list();
     expect(logs.map(({ status }) => status)).toContain(2);
     expect(logs.find(({ import_log_id }) => import_log_id === 1)).toMatchObject({ status: 2, total_rows: '3' });
-    // The bucket of the example does not exist.
+    // The example's storage credentials are not valid.
     expect(logs.flatMap(({ errors }) => errors ?? []).map(({ code }) => code)).toContain(
       'storage_credentials_rejected',
     );

@@ -84,7 +84,7 @@ describe("importing from a partner's own bucket with a role", () => {
   it.each([
     { name: 'an invalid role', credentials: { roleArn: 'inlet' }, code: 'invalid_role_arn', pointers: ['roleArn'] },
     {
-      name: 'a role beside a key',
+      name: 'a role together with a key',
       credentials: { roleArn: 'arn:aws:iam::123456789012:role/a', accessKeyId: 'KEY' },
       code: 'invalid_request',
       pointers: ['accessKeyId'],

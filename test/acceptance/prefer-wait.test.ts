@@ -111,14 +111,14 @@ describe('Prefer: wait', () => {
   });
 
   it('returns with the known tag on the next change, including a change of queue position', async () => {
-    const [before, behind] = [await jobs.queue(), await jobs.queue()];
-    const tag = await tagOf(pathOf(behind));
-    const waiting = ask(pathOf(behind), { prefer: 'wait=60', 'if-none-match': tag });
-    await cancelAllUpTo(before);
+    const [first, second] = [await jobs.queue(), await jobs.queue()];
+    const tag = await tagOf(pathOf(second));
+    const waiting = ask(pathOf(second), { prefer: 'wait=60', 'if-none-match': tag });
+    await cancelAllUpTo(first);
     const answer = await waiting;
     expect(answer.status).toBe(200);
     expect(importLogSchema.parse(await answer.json())).toMatchObject({ status: 0, progress: { queue_position: 0 } });
-    await cancelAllUpTo(behind);
+    await cancelAllUpTo(second);
   });
 
   it('returns soon after a worker completes the job, for imports and audiences', async () => {

@@ -39,7 +39,7 @@ const send = async (url: string, init: RequestInit = {}): Promise<Answer> => {
 
 async function expectProblem(answer: Answer, code: string): Promise<Problem> {
   const problem = problemSchema.strict().parse(JSON.parse(answer.text));
-  if (!isFailureCode(code)) throw new Error(`${code} is no code`);
+  if (!isFailureCode(code)) throw new Error(`unknown code: ${code}`);
   expect(problem).toMatchObject({ code, type: `urn:inlet:error:${code}`, title: failureCatalogue[code].title });
   expect(answer.status).toBe(problem.status);
   expect(answer.headers.get('content-type')).toBe('application/problem+json');

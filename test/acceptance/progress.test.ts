@@ -31,14 +31,14 @@ describe('progress', () => {
     storage.make({ is: 'slow', bytesPerSecond: file.length / secondsOfFlow });
     const id = await market.api.queue({ file_path: 'large.csv.gz', key_type: 1 });
     await market.partner.upload('small.csv', `${device(1)},sport\n`);
-    const behind = await market.api.queue({ file_path: 'small.csv', key_type: 1 });
+    const next = await market.api.queue({ file_path: 'small.csv', key_type: 1 });
     const seen: ImportLogRecord[] = [];
     do {
       await pause(100);
       seen.push(await market.api.get(id));
     } while ((seen.at(-1)?.status ?? 0) < 2);
     storage.make({ is: 'none' });
-    const waiting = await market.api.get(behind);
+    const waiting = await market.api.get(next);
     expect(waiting.progress.queue_position).toBeLessThanOrEqual(1);
 
     const last = seen.at(-1);
@@ -65,6 +65,6 @@ describe('progress', () => {
     expect(new Set(between.map(({ bytes_read }) => bytes_read)).size).toBeGreaterThanOrEqual(3);
     expect(between.some(({ rows_read }) => rows_read > 0 && rows_read < rows)).toBe(true);
     expect(between.some(({ estimated_seconds_left }) => (estimated_seconds_left ?? 0) > 0)).toBe(true);
-    await market.api.waitForEnd(behind);
+    await market.api.waitForEnd(next);
   });
 });

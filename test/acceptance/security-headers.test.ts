@@ -48,7 +48,7 @@ describe('security headers', () => {
   });
 
   it.each(['/docs', '/docs/start.js', '/docs/swagger-ui.css', '/openapi.json'])(
-    'allow caching and own scripts where the route needs them: %s',
+    'allow caching and same-origin scripts for documentation: %s',
     async (path) => {
       const { headers } = await fetch(api.url + path);
       expectSafe(headers);

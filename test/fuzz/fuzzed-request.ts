@@ -42,7 +42,7 @@ export function fuzzClient(url: string): {
           incoming.on('error', reject);
           incoming.on('end', end);
         });
-        outgoing.on('timeout', () => outgoing.destroy(new Error('no answer within 30 s')));
+        outgoing.on('timeout', () => outgoing.destroy(new Error('no response within 30 s')));
         outgoing.on('error', reject);
         outgoing.end(body ?? undefined);
       }),
