@@ -83,11 +83,11 @@ describe("a customer's audience", () => {
             `${audiencePath}/${audienceId}${sub}`,
             body,
           );
-          const asNobodys = JSON.stringify({ ...missing, request_id: undefined }).replaceAll(
+          const expectedProblem = JSON.stringify({ ...missing, request_id: undefined }).replaceAll(
             '999999',
             String(audienceId),
           );
-          expect(problem, `${caller} to ${owner}`).toEqual(JSON.parse(asNobodys));
+          expect(problem, `${caller} to ${owner}`).toEqual(JSON.parse(expectedProblem));
         }
       }
       for (const [name, { client, audienceId }] of callers) {
