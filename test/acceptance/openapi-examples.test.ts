@@ -3,7 +3,7 @@ import { answerChecker, readAnswer } from '../support/openapi/check-answer.ts';
 import { operationsOf, parseOpenApi, readOpenApiText, type DescribedOperation } from '../support/openapi/document.ts';
 import { exampleRequests } from '../support/openapi/example-requests.ts';
 import { makeExampleWorld } from '../support/openapi/example-world.ts';
-import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
+import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 
 // Sends every example of the OpenAPI document unchanged and validates the response against the document.
 
@@ -24,7 +24,7 @@ describe('the examples of the OpenAPI document', () => {
   let service: Audiences;
 
   beforeAll(async () => {
-    service = await joinAudiences();
+    service = await startAudiences('openapi-examples');
     await makeExampleWorld(service);
   });
   afterAll(() => service.stop());

@@ -99,7 +99,7 @@ describe('an API that terminates TLS', () => {
   it('keeps the previous certificate when the new one is invalid', async () => {
     const before = (await handshake()).fingerprint;
     // The two renames in the previous test may already have logged a warning.
-    const warnings = (): number => log().split('the new certificate cannot be used').length;
+    const warnings = (): number => log().split('cannot use the new TLS certificate').length;
     const warningsBefore = warnings();
     writeFileSync(first.cert, 'half a certi');
     api.child.kill('SIGHUP');
@@ -110,7 +110,7 @@ describe('an API that terminates TLS', () => {
   it('does not start with only a certificate or with a mismatched key', async () => {
     const [one, other] = [makeCertificate(), makeCertificate()];
     for (const [settings, message] of [
-      [{ INLET_TLS_CERT_FILE: one.cert }, 'needed together'],
+      [{ INLET_TLS_CERT_FILE: one.cert }, 'must be set together'],
       [{ INLET_TLS_CERT_FILE: one.cert, INLET_TLS_KEY_FILE: other.key }, 'key values mismatch'],
     ] as const) {
       const failing = startProcess('api', { ...stores.environment, ...settings }, 'tls-wrong');
