@@ -55,6 +55,6 @@ describe('import size limits', () => {
   it('reject a gzip file that is too large', async () => {
     const [code, message] = await failureOf('longer.csv.gz', true);
     expect(code).toBe('file_too_large');
-    expect(message).toMatch(new RegExp(`^The file has \\d+ bytes; ${gzipped} are allowed\\.$`));
+    expect(message).toMatch(new RegExp(`^The file has \\d+ bytes; the limit is ${gzipped}\\.$`));
   });
 });

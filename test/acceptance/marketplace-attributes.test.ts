@@ -56,7 +56,7 @@ describe('attributes', () => {
       says: 'foreign key',
     },
     { name: 'an unknown attribute', parameters: ['retire', '999999'], says: 'no attribute 999999' },
-    { name: 'an invalid ID', parameters: ['retire', 'x'], says: 'no attribute id' },
+    { name: 'an invalid ID', parameters: ['retire', 'x'], says: 'not a valid attribute ID' },
   ])('reject $name with a helpful message', async ({ parameters, says }) => {
     await expect(operate(...parameters)).rejects.toThrow(says);
   });
