@@ -7,11 +7,11 @@ export type Series = { readonly name: string; readonly points: readonly Point[] 
 type Outcome = {
   readonly pairs: readonly Pair[];
   readonly rows: number;
-  /** Additional figures of the run. */
+  /** Additional figures from the run. */
   readonly notes?: readonly string[];
   /** What `npm run bench:plots` draws. */
   readonly series?: readonly Series[];
-  /** Whether a goal given in words is reached. */
+  /** Whether a goal that is stated in words is met. */
   readonly isReached?: boolean;
 };
 

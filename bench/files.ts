@@ -4,7 +4,7 @@ import type { Running } from './service.ts';
 /** Derives a device ID from a number in SQL. */
 export const deviceSql = (number: string): string => `reinterpretAsUUID(sipHash128(${number}))`;
 
-/** A line of an audience file: a device without an event. */
+/** One line of an audience file. The device has no event. */
 const memberLine = `concat(toString(${deviceSql('number')}), ',')`;
 
 export type Numbers = { readonly from: number; readonly count: number };
@@ -37,7 +37,7 @@ export async function putFile(
   });
 }
 
-/** Writes equal files under a prefix, four at a time. */
+/** Writes identical files under a prefix, four at a time. */
 export async function putFiles(
   running: Running,
   prefix: string,

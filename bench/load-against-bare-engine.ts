@@ -34,7 +34,8 @@ export function loadBench(of: Omit<Bench, 'compares' | 'run'> & { path: string; 
 async function secondsToPublish(running: Running, path: string): Promise<number> {
   const start = performance.now();
   const { audienceId } = await running.audiences.create(path, path);
-  // Only this load writes to the table. Polling ten times a second: fifty took a third of a core from the load.
+  // Only this load writes to the table. Polls ten times a second, because polling fifty times a second took a third of
+  // a core from the load.
   const isPublished = async (): Promise<boolean> =>
     (await publishedRows(running, 'audience_devices_local')) >= tenMillion.rows;
   await waitUntil('all rows are published', isPublished, 3600, 100);

@@ -4,7 +4,7 @@ import type { Running } from './service.ts';
 
 const mebibyte = 1024 ** 2;
 
-/** The peak memory of any Inlet statement on any shard since then, in MiB, from the query log. */
+/** The peak memory, in MiB, of any Inlet statement on any shard since the given time, as recorded in the query log. */
 export async function enginePeak({ stores }: Running, since: Date): Promise<number> {
   await commandOnShards(stores, 'SYSTEM FLUSH LOGS');
   const peaks = await selectOnShards(
@@ -16,7 +16,7 @@ export async function enginePeak({ stores }: Running, since: Date): Promise<numb
   return Math.round(Math.max(...peaks.map(Number)) / mebibyte);
 }
 
-/** The peak memory of the worker during a run, sampled every 50 ms, in MiB. */
+/** The worker's peak memory during a run, in MiB, sampled every 50 ms. */
 export async function workerPeak({ service }: Running, run: () => Promise<unknown>): Promise<number> {
   const pid = service.worker.pid ?? 0;
   let peak = 0;

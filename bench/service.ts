@@ -27,7 +27,7 @@ export async function withService<T>(
   run: (running: Running) => Promise<T>,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  // Once, because it recreates the template database and a benchmark may run two services.
+  // Runs only once, because it recreates the template database and a benchmark may start two services.
   prepared ??= setup();
   await prepared;
   const stores = await createStores(topology);

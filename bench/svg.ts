@@ -16,7 +16,7 @@ const width = 720;
 const height = 400;
 const frame = { left: 80, right: 700, top: 64, bottom: 340 };
 
-/** Mid-tones, readable on light and dark pages. */
+/** Mid-tones, which are readable on both light and dark pages. */
 const text = '#808890';
 const colors = ['#2f81f7', '#e0732c'];
 
@@ -69,7 +69,7 @@ function placesOf({ x }: Chart, most: number): { x: (value: number) => number; y
   };
 }
 
-/** Ticks from 0 in steps of 1, 2 or 5, up to at least the largest value. */
+/** Ticks that start at 0, have steps of 1, 2, or 5, and reach at least the largest value. */
 function niceTicks(most: number): number[] {
   const power = 10 ** Math.floor(Math.log10(most / 4));
   const step = [1, 2, 5, 10].map((n) => n * power).find((size) => size * 5 >= most) ?? power;

@@ -6,7 +6,7 @@ import { createKnownDevices } from './warehouse.ts';
 const rows = scaled(10_000_000);
 const firstKnown = Math.floor(rows / 2);
 
-/** The load that most benchmarks use; half of its devices are known. */
+/** The load that most benchmarks use. Half of its devices are already known. */
 export const tenMillion = { rows, unique: rows, matched: rows - firstKnown };
 
 /** Creates twenty million known devices and the file. */

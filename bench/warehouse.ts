@@ -36,7 +36,7 @@ export async function waitForMerges({ stores }: Running): Promise<void> {
   );
 }
 
-/** Published rows: those of active parts. */
+/** Published rows, which are the rows in active parts. */
 export async function publishedRows(
   { stores }: Running,
   table: 'audience_devices_local' | 'device_attributes_local',

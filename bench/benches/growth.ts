@@ -36,7 +36,7 @@ export const bench: Bench = {
       await secondsPerMillion(million);
       await put(middle);
       await secondsPerMillion(middle);
-      // The storage cannot hold it together with two copies of the others.
+      // The storage is too small for this file and two copies of the other files.
       await removeFiles(running.stores, running.partner.prefix + pathOf(middle));
       await put(small);
       await put(large);

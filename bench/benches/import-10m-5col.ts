@@ -13,7 +13,7 @@ const keysOfRow = 4;
 const attributeCount = 16;
 const path = 'import.csv.gz';
 
-/** Four different keys a row, spread over all sixteen. */
+/** Each row has four different keys, which are spread over all sixteen keys. */
 const keySql = (n: number): string => `'crm-', toString((intDiv(number, 3) + ${n * 5}) % ${attributeCount})`;
 const keysSql = Array.from({ length: keysOfRow }, (_, n) => keySql(n)).join(`, '|', `);
 const lineSql = `concat(toString(${deviceSql('number')}), if(number % 2 = 0, ',1,', ',3,'), ['DE', 'US', 'FR'][number % 3 + 1], ',0,', ${keysSql})`;

@@ -5,7 +5,7 @@ import { alternate, secondsOf, summarize, type Bench, type Pair } from '../bench
 import { scaled } from '../scale.ts';
 import { withService, type Running } from '../service.ts';
 
-/** Requests in flight, each on its own connection. */
+/** The number of concurrent requests. Each one uses its own connection. */
 const together = 8;
 
 type Reading = { readonly api: ApiClient; readonly id: number };

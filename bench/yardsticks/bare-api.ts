@@ -3,8 +3,9 @@ import { Pool } from 'pg';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
-// A minimal hand-written API: Fastify and pg with the statements of two Inlet operations, without keys, limits, schemas or
-// logs. `api-operation.ts` starts it as a separate process, passes the settings on stdin and reads the address from stdout.
+// A minimal hand-written API: Fastify and pg with the statements of two Inlet operations, without API keys, limits,
+// schemas, or logs. `api-operation.ts` starts it as a separate process, passes the settings on stdin and reads the
+// address from stdout.
 
 const given = z.object({ postgresUrl: z.string(), partnerId: z.int() });
 const { postgresUrl, partnerId } = given.parse(JSON.parse(await text(process.stdin)));

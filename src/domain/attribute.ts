@@ -36,7 +36,7 @@ export function attributesOfKeys(keys: readonly string[], resolved: readonly Res
   return [...new Set(keys.flatMap((key) => byKey.get(key) ?? []))];
 }
 
-/** A foreign key must be representable in a file: no separator, no control character. */
+/** A file must be able to contain the foreign key, so it has no separator and no control character. */
 export function requireForeignKeys(keys: readonly string[]): void {
   const wrong = keys.find((key) => !canBeForeignKey(key));
   if (wrong === undefined) return;

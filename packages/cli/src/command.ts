@@ -7,7 +7,7 @@ export type CommonOptions = OutputOptions & LoginOptions;
 
 type About = {
   readonly description: string;
-  /** Each example as typed, with what it does. */
+  /** Each example as the user types it, and a description of what it does. */
   readonly examples: readonly (readonly [command: string, what: string])[];
 };
 

@@ -55,7 +55,7 @@ export class ByteSet {
   }
 }
 
-/** FNV-1a, one byte at a time. */
+/** The initial value of an FNV-1a hash. `addToHash` adds one byte at a time. */
 export const emptyHash = -2_128_831_035;
 
 export function addToHash(hash: number, byte: number): number {

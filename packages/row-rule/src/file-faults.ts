@@ -77,5 +77,5 @@ export const fileFaults = {
 
 export type FileFaultCode = keyof typeof fileFaults;
 
-/** What is wrong with one file. The catalogue above has the cause and the remedy. */
+/** What is wrong with one file. The catalogue above contains the cause and the remedy. */
 export type FileFault = { readonly code: FileFaultCode; readonly detail: string };

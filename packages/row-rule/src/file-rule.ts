@@ -56,7 +56,9 @@ export const lineOutOfBounds: FileFault = {
 
 type Rows = { readonly accepted: number; readonly rejected: number };
 
-/** Decision 16: marketplace imports skip any number of rejected rows; an audience file may have none by default. */
+/**
+ * Decision 16: marketplace imports skip any number of rejected rows; by default, an audience file must not have any.
+ */
 export const badRowShares = { marketplace: 1, audience: 0 } as const;
 
 /** Decisions 16 and 17: a file fails if it has no valid row, or if more than the given share of its rows is rejected. */

@@ -39,7 +39,9 @@ export const zeroIdPattern = '^0{8}(-0{4}){3}-0{12}$';
 /** MD5, SHA-1 and SHA-256 in hexadecimal. */
 export const hashedIdPattern = `^(${hex}{32}|${hex}{40}|${hex}{64})$`;
 
-/** The form of a foreign key. A file must be able to contain it: no separator and no control characters. */
+/**
+ * The form of a foreign key. A file must be able to contain the key, so it has no separator and no control characters.
+ */
 // eslint-disable-next-line no-control-regex -- matches control characters on purpose
 const foreignKey = /^[^|\u0000-\u001f\u007f]{1,200}$/u;
 

@@ -16,7 +16,10 @@ const headerNames = new Set([
   'adid',
 ]);
 
-/** Enough lines that a few bad rows at the top do not hide the layout, few enough to detect a different format early. */
+/**
+ * There are enough lines that a few bad rows at the top do not hide the layout, but few enough that a different format
+ * is detected early.
+ */
 const sniffedLines = 100;
 
 /** More than one line of maximum size (100 kB), so that an overlong first line does not hide the layout. */
@@ -88,7 +91,7 @@ function describeMismatch({ line, row }: FirstLine, shapes: Shapes): string {
   return `Line ${row} has ${count} ${delimiter === ',' ? 'comma' : 'tab'}-separated columns; ${expected} are expected.`;
 }
 
-/** The candidate delimiters, the one that occurs first in the line before the other. */
+/** The candidate delimiters. The one that occurs first in the line comes first. */
 function delimitersIn(line: string): readonly Delimiter[] {
   if (!line.includes('\t')) return [','];
   return line.indexOf('\t') < line.indexOf(',') || !line.includes(',') ? ['\t', ','] : [',', '\t'];

@@ -10,7 +10,7 @@ import {
 } from './row-rule.ts';
 import { decodeUtf8 } from './text.ts';
 
-/** The values of a valid row. A column missing from the layout is 0 or empty. */
+/** The values of a valid row. The value of a column that is missing from the layout is 0 or empty. */
 type ValidRow = {
   readonly device: string;
   readonly idType: number;
@@ -77,7 +77,7 @@ function keysOf(line: Line, name: ColumnName, context: LineContext): readonly st
   return column(line, name, context).split(keySeparator);
 }
 
-/** Duplicate keys in a row count once. */
+/** Duplicate keys in a row are counted only once. */
 function attributesOf(keys: readonly string[], { attributeIdByKey }: LineContext): number[] {
   return [...new Set(keys.map((key) => attributeIdByKey.get(key) ?? 0))];
 }

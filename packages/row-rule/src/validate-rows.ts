@@ -63,7 +63,7 @@ export class RowValidator {
   /** Delimiters in a valid row. */
   readonly #delimiters: number;
   readonly #hasEvents: boolean;
-  /** Keys are validated one by one, an event as a whole. */
+  /** Keys are validated one by one. An event is validated as a whole. */
   readonly #separator: number;
   readonly #knownParts = new ByteSet();
   #open: Buffer[] = [];

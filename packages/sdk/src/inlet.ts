@@ -30,7 +30,7 @@ export type { Uploaded, UploadFile, UploadOptions, UploadProgress } from './uplo
 export type { WaitOptions } from './wait-for-completion.ts';
 
 export type InletSettings = {
-  /** API URL: `https://…`. `http://` is accepted for this machine, or with `allowHttp`. */
+  /** API URL: `https://…`. `http://` is accepted only for this machine or with `allowHttp`. */
   readonly url: string;
   readonly apiKey: string;
   /** User token of a customer: audience calls act for that customer. */

@@ -39,7 +39,7 @@ export type LocalProblem = {
   readonly from: 'sdk';
   readonly code: LocalCode;
   readonly detail: string;
-  /** Number of attempts. */
+  /** The number of attempts. */
   readonly attempts: number;
   /** The storage response, for `storage_refused`. */
   readonly storage?: StorageAnswer;
@@ -57,9 +57,9 @@ export type StorageAnswer = {
 };
 
 export type LocalCode =
-  /** No connection, or the connection broke. */
+  /** No connection could be made, or the connection broke. */
   | 'network_failed'
-  /** No response in time, or a timeout expired. */
+  /** No response arrived in time, or a timeout expired. */
   | 'timed_out'
   /** Aborted by the caller's signal. */
   | 'aborted'

@@ -37,8 +37,8 @@ async function sendOnce(
 const pieceBytes = 262_144;
 
 /**
- * Node aborts a request without progress for five minutes, and a body passed as one buffer makes no progress until it is
- * sent. Sent in pieces, a slow connection can use the full `timeoutMs`.
+ * Node aborts a request without progress for five minutes, and a body passed as one buffer makes no progress until it
+ * is sent. The body is therefore sent in pieces, so that a slow connection can use the full `timeoutMs`.
  */
 function contentOf({ headers, body }: HttpRequest): Pick<RequestInit, 'headers' | 'body' | 'duplex'> {
   if (body === undefined) return { headers };
@@ -82,7 +82,7 @@ export type RetrySettings = {
   /** Maximum delay before the second attempt. It doubles with each further attempt. */
   readonly firstDelayMs: number;
   readonly longestDelayMs: number;
-  /** With a longer `Retry-After` the call returns the problem instead of waiting. */
+  /** If `Retry-After` is longer, the call returns the problem instead of waiting. */
   readonly longestRetryAfterMs: number;
 };
 

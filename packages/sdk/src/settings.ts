@@ -6,7 +6,10 @@ type Rule = {
   readonly allowHttp: boolean;
 };
 
-/** Validates a URL: https, or http for this machine or with `allowHttp`. Removes trailing slashes. */
+/**
+ * Validates a URL and removes trailing slashes. The scheme must be https; http is accepted only for this machine or
+ * with `allowHttp`.
+ */
 export function readAddress(given: string, { name, sent, allowHttp }: Rule): string {
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol)) throw new TypeError(`${name} must be an https URL`);
@@ -24,7 +27,7 @@ export function readAddress(given: string, { name, sent, allowHttp }: Rule): str
 
 const placeholder = '[secret]';
 
-/** A value that is sent but never printed by console.log, in JSON or in a problem. */
+/** A value that is sent but never appears in console.log output, in JSON, or in a problem. */
 export class Secret {
   readonly #value: string;
 

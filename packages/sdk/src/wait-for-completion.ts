@@ -21,8 +21,8 @@ const minPollIntervalMs = 1_000;
 const polling = { firstMs: 250, factor: 1.5, longestMs: 5_000 } as const;
 
 /**
- * Polls a record until its status is final. Uses long polling (`Prefer: wait` with `If-None-Match`), and polling with
- * backoff if the server does not support it.
+ * Polls a record until its status is final. Uses long polling (`Prefer: wait` with `If-None-Match`), or polling with
+ * backoff if the server does not support long polling.
  */
 export async function waitForCompletion<T extends Job>(
   callApi: CallApi,
@@ -43,7 +43,7 @@ export async function waitForCompletion<T extends Job>(
   for (;;) {
     const start = performance.now();
     const seconds = Math.min(longestWaitSeconds, Math.floor((end - start) / 1000));
-    // With `onProgress` the first request returns immediately, to report the current status.
+    // With `onProgress`, the first request returns immediately, so that the current status is reported.
     const holds: boolean = seconds >= 1 && (last !== null || !onProgress);
     const answered: Answered<T | undefined> = await callApi<T | undefined>({
       ...record,

@@ -29,9 +29,9 @@ export type CheckRules = {
   /** The share of rejected rows that a file may have. */
   readonly badRowShare: number;
   readonly keys: LineContext['attributeIdByKey'];
-  /** Whether the file should be gzip; null if not declared. */
+  /** Whether the file is declared to be gzip; null if the compression is not declared. */
   readonly expectGzip: (name: string) => boolean | null;
-  /** Number of rejected rows to show. */
+  /** The number of rejected rows to show. */
   readonly shownRows: number;
 };
 
@@ -46,7 +46,7 @@ export type CheckedFile = {
 
 type Unreadable = { readonly code: 'unreadable_file'; readonly detail: string };
 
-/** The engine has one gigabyte for a load and cannot process a longer line. */
+/** The engine has one gigabyte of memory for a load and cannot process a longer line. */
 const maxLineBytes = 1024 ** 3;
 
 /** Validates a local file as the service would. An unreadable file is reported and does not stop the check. */
@@ -65,7 +65,7 @@ export async function checkFile(
   }
 }
 
-/** Applies the checks in the same order as the service. Streams the file. */
+/** Streams the file and applies the checks in the same order as the service. */
 async function validateFile(path: string, rules: CheckRules, onBytes: (bytes: number) => void): Promise<CheckedFile> {
   const handle = await open(path);
   try {

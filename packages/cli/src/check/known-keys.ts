@@ -10,7 +10,7 @@ type KnownKeys = LineContext['attributeIdByKey'];
 
 type KeyType = 0 | 1;
 
-/** Accepts every key of a valid form, if the partner's keys are not known. */
+/** Accepts every well-formed key if the partner's keys are not known. */
 export function keysByForm(type: KeyType): KnownKeys {
   const has = type === 0 ? canBeAttributeId : canBeForeignKey;
   return { has, get: () => 0 };

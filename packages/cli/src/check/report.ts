@@ -25,7 +25,7 @@ export function isGood({ fault, rows }: CheckedFile): boolean {
   return fault === null && rows.bad === 0;
 }
 
-/** The JSON output. Uses the field names of the API where it has the same values. */
+/** The JSON output. Uses the API's field names for values that the API returns too. */
 export function checkedJson(file: CheckedFile): Record<string, unknown> {
   const { path, bytes, layout, fault, rows } = file;
   return {

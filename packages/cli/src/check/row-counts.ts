@@ -20,12 +20,12 @@ export type BadRow = {
 export type CountedRows = {
   readonly good: number;
   readonly bad: number;
-  /** The most frequent first, as in an import record. */
+  /** The most frequent reason comes first, as in an import record. */
   readonly reasons: readonly ReasonCount[];
   readonly firstBad: readonly BadRow[];
 };
 
-/** As many bytes of a rejected row as the service stores. */
+/** The number of bytes of a rejected row that the service stores. */
 const shownBytes = 200;
 
 export class RowCounts {

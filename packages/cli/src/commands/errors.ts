@@ -42,7 +42,7 @@ export function addErrorsCommand(program: Command): void {
       const rejects = inlet.rejects(options.audience ? { audience_id: id } : { import_log_id: id });
       const { stdout } = output;
       if (options.csv) {
-        // A file gets control characters unchanged; a terminal would interpret them.
+        // Control characters are written to a file unchanged. A terminal would interpret them.
         const shown = (line: string): string => (stdout.isTTY ? escapeTerminal(line) : line);
         await writeText(stdout, `${csvHeading(csvColumns)}\r\n`);
         for await (const reject of rejects)

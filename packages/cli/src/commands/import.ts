@@ -45,7 +45,7 @@ async function readCredentials(
   return { ...of, accessKeyId: id, secretAccessKey: secret };
 }
 
-/** A path without a trailing slash may also be a prefix. Only the storage knows, and the job then reports it. */
+/** A path without a trailing slash may also be a prefix. Only the storage can tell, so the job reports the error. */
 function isPrefix(path: string): boolean {
   return path.endsWith('/');
 }

@@ -61,11 +61,12 @@ export function addLoginCommand(program: Command): void {
         throw wrongUse(`"${name}" is not a valid profile name.`, 'Use letters, digits, dots, hyphens and underscores.');
       }
       const path = settingsPath(environment);
-      // Before any prompt, so that an unusable file does not discard the answers.
+      // Runs before any prompt, so that the user's answers are not lost if the file is unusable.
       await readProfiles(path);
       const issued: Issued = options.from === undefined ? { storage: {} } : await readIssued(options.from);
       const access = await readAccess(options, issued, environment);
-      // Before the storage prompts, so that a wrong key fails early. Every key may read its limits.
+      // Runs before the storage prompts, so that the command fails early if the key is wrong. Every key is allowed to
+      // read its limits.
       const inlet = await clientOf(access);
       valueOf(await inlet.getLimits());
       const storage = await askForStorage(knownStorage(options, issued, environment));
@@ -96,7 +97,7 @@ async function readAccess(options: Options, issued: Issued, environment: Environ
     issued.apiKey ??
     environment['INLET_API_KEY'] ??
     (await ask({ what: 'API key', flag: 'INLET_API_KEY or --from', isSecret: true }));
-  // Not from the environment: a token set for one command must not apply to all later ones.
+  // Not read from the environment, because a token that is set for one command must not apply to all later commands.
   const { userToken } = issued;
   return {
     url,

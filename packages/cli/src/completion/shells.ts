@@ -39,7 +39,7 @@ complete -o bashdefault -o default -F _inlet inlet
 `;
 }
 
-/** One line per word; fish filters them itself. */
+/** Prints one word per line. fish filters the words itself. */
 export function fishCompletion(places: readonly Place[]): string {
   const lines = places.flatMap(({ path, commands, options, choices }) => {
     const condition = `-n ${quoteForFish(
@@ -77,7 +77,7 @@ function quoteForFish(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`;
 }
 
-/** As for bash, with a description of each word. */
+/** The same as for bash, but with a description of each word. */
 export function zshCompletion(places: readonly Place[]): string {
   const cases = places.map(({ path, commands, options, choices }) => {
     const words = [

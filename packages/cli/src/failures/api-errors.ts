@@ -13,7 +13,7 @@ export function failureOf(problem: Problem): CliFailure {
   if (problem.from === 'sdk') return connectionFailure(problem);
   const { code, title, detail, errors: fields, request_id: requestId } = problem;
   return new CliFailure({
-    // `type` ends with the code, also if the code is newer than the SDK.
+    // `type` ends with the code, even if the code is newer than the SDK.
     code: code === 'unknown_code' ? (problem.type.split(':').at(-1) ?? code) : code,
     title,
     detail,

@@ -61,7 +61,7 @@ const storageVariables = {
   secretAccessKey: 'INLET_STORAGE_SECRET_ACCESS_KEY',
 } as const;
 
-/** All variables or none: settings of two storages are never mixed. */
+/** Either all variables are used or none, so that the settings of two storages are never mixed. */
 function storageFromEnvironment(environment: Environment): StorageSettings | undefined {
   const { region, bucket, prefix, accessKeyId, secretAccessKey } = storageVariables;
   const missing = Object.values(storageVariables).filter((name) => environment[name] === undefined);

@@ -60,7 +60,7 @@ async function replace(path: string, profiles: Profiles): Promise<void> {
     } finally {
       await file.close();
     }
-    // The umask can only remove permissions; this restores those of the owner.
+    // The umask may have removed permissions. This call restores the owner's permissions.
     await chmod(temporary, 0o600);
     await rename(temporary, path);
   } catch (error) {

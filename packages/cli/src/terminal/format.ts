@@ -2,12 +2,12 @@ import { csvField } from '@inlet/row-rule/text';
 import type { Paint } from './output.ts';
 import { escapeTerminal } from './text.ts';
 
-/** With commas, independent of the locale: 1,234,567. */
+/** Formats a number with commas in every locale, for example 1,234,567. */
 export function countOf(number: number | string): string {
   return Number(number).toLocaleString('en-US', { maximumFractionDigits: 0 });
 }
 
-/** Decimal units (1 MB is a million bytes), three digits. */
+/** Uses decimal units (1 MB is a million bytes) and three digits. */
 export function bytesOf(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let value = bytes;

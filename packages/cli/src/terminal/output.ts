@@ -13,7 +13,7 @@ export type Output = {
   readonly isLive: boolean;
   /** Prints the result: JSON with --json, otherwise `text`, which must be escaped. */
   result(value: unknown, text: () => string): void;
-  /** Prints one of many results; with --json one line of JSON. */
+  /** Prints one of many results. With --json, each result is one line of JSON. */
   line(value: unknown, text: () => string): void;
   /** Prints a hint that is not part of the result, unless --quiet is set. Escapes the text. */
   note(text: string): void;

@@ -44,11 +44,11 @@ export class Rate {
   note(amount: number): void {
     const at = this.#now();
     this.#samples.push({ at, amount });
-    // Keeps the last sample before the window, so that slow work has a rate too.
+    // Keeps the last sample before the window, so that slow work also has a rate.
     while ((this.#samples[1]?.at ?? at) <= at - windowMs) this.#samples.shift();
   }
 
-  /** Null until there are enough samples. Falls while no amount is recorded. */
+  /** Null until there are enough samples. The rate falls while no amount is recorded. */
   get perSecond(): number | null {
     const now = this.#now();
     const [first] = this.#samples;
@@ -89,7 +89,9 @@ export type ProgressBar = { show(bytes: Bytes): void; end(): void };
 const drawIntervalMs = 100;
 const refreshIntervalMs = 1_000;
 
-/** One line with a bar, the rate and the time left, drawn at most ten times a second. Draws nothing off a terminal. */
+/**
+ * One line with a bar, the rate and the time left, drawn at most ten times a second. Draws nothing without a terminal.
+ */
 export function progressBar(
   { isLive, stderr }: Pick<Output, 'isLive' | 'stderr'>,
   now = (): number => performance.now(),

@@ -15,12 +15,15 @@ export type Question = {
   readonly isOptional?: true;
 };
 
-/** Whether prompts are possible. They go to standard error, so that standard output has only the result. */
+/**
+ * Whether prompts are possible. Prompts are written to standard error, so that standard output contains only the
+ * result.
+ */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** Prompts until there is an answer. Without a terminal it fails and names the option. */
+/** Prompts until the user enters an answer. Without a terminal, fails with an error that names the option. */
 export async function ask({ what, question = what, flag, isSecret, isOptional }: Question): Promise<string> {
   if (!canAsk()) throw missingAnswer(what, flag);
   for (;;) {

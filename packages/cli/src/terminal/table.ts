@@ -14,7 +14,10 @@ export type Column<T> = {
 const gap = '  ';
 const minShrunkWidth = 8;
 
-/** Renders a table. Truncates columns to the terminal width; off a terminal nothing is cut. Escapes the cells. */
+/**
+ * Renders a table. Escapes the cells and truncates columns to the terminal width. Without a terminal, nothing is
+ * truncated.
+ */
 export function table<T extends object>(
   columns: readonly Column<T>[],
   entries: readonly T[],

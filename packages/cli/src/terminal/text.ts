@@ -9,7 +9,7 @@ export function escapeTerminal(text: string): string {
   });
 }
 
-/** Equivalent JSON without such characters. `JSON.stringify` does not escape those above 0x7e. */
+/** Equivalent JSON without such characters. `JSON.stringify` does not escape characters above 0x7e. */
 export function escapeTerminalJson(value: unknown, indent = 2): string {
   const text = JSON.stringify(value, null, indent);
   return text.replaceAll(unsafe, (character) =>
@@ -33,7 +33,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** Truncates text to a width, with an ellipsis if it was cut. */
+/** Truncates text to a width and adds an ellipsis if the text was cut. */
 export function cutToWidth(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let kept = '';

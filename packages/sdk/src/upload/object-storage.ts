@@ -3,7 +3,7 @@ import { type Problem, type Failure, type Result, type StorageAnswer, fail, succ
 import { type HttpAnswer, type RetrySettings, defaultRetry, sendWithRetries } from '../send.ts';
 import { type Storage, type StorageRequest, sign } from './storage.ts';
 
-// ETags that S3 computes from the content. With KMS encryption ETags have another form, and everything is sent again.
+// ETags that S3 computes from the content. With KMS encryption, ETags have another form, and everything is sent again.
 
 export function etagOf(bytes: Uint8Array): string {
   return `"${createHash('md5').update(bytes).digest('hex')}"`;
@@ -91,7 +91,8 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
       const answered = await send({ method: 'POST', path, query: { uploadId }, body }, forCompletion);
       if (answered.ok) return succeed({ etag: elementOf(answered.value.text, 'ETag') ?? '' });
       if (answered.problem.attempts === 1 || !isGone(answered.problem)) return answered;
-      // An earlier attempt may have succeeded with a lost response. Otherwise the upload was removed, and the object is older.
+      // An earlier attempt may have succeeded although its response was lost. Otherwise, the upload was removed and the
+      // object is older.
       const there = await send({ method: 'HEAD', path, query: {} }, forControl);
       const expected = expectedEtag(parts.map(({ etag }) => etag));
       const isIt =
@@ -102,7 +103,7 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
     },
     remove: async ({ path, uploadId }) => {
       const query = { uploadId };
-      // A part in flight can arrive after the removal, so this repeats until nothing is left.
+      // A part in flight can arrive after the removal, so the removal is repeated until no part is left.
       for (let round = 0; round < 3; round += 1) {
         const removed = await send({ method: 'DELETE', path, query }, forControl);
         if (!removed.ok && !isGone(removed.problem)) return removed;

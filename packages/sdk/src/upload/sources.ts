@@ -2,7 +2,10 @@ import { open, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { fail, type Failure } from '../result.ts';
 
-/** What is uploaded: a local path (its last part becomes the name), or a name and a local path or the content. */
+/**
+ * What is uploaded: either a local path (its base name becomes the name), or a name together with a local path or the
+ * content.
+ */
 export type UploadFile =
   | string
   | { readonly name: string; readonly path: string }
@@ -23,7 +26,7 @@ export type LocalFile = { readonly path: string; readonly size: number; readonly
 
 export type Read = (size: number) => Promise<Uint8Array<ArrayBuffer>>;
 
-/** `read` returns `size` bytes; fewer at the end. */
+/** `read` returns `size` bytes, or fewer at the end. */
 export type Reading = {
   readonly read: Read;
   /** False if the content has changed since the upload began. */

@@ -5,7 +5,7 @@ import { Secret, readAddress } from '../settings.ts';
 
 /** The storage credentials from `inlet partner create`, with the endpoint. */
 export type StorageSettings = {
-  /** Omit it for AWS. `https://…`; `http://` is accepted for this machine, or with `allowHttp`. */
+  /** Omit it for AWS. Must be `https://…`. `http://` is accepted only for this machine or with `allowHttp`. */
   readonly endpoint?: string | undefined;
   readonly region: string;
   readonly bucket: string;

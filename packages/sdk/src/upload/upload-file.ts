@@ -134,7 +134,10 @@ type Parts = {
   readonly resuming: Resuming | null;
 };
 
-/** Reads parts in sequence and sends as many at once as there are permits. The first part already holds a permit. */
+/**
+ * Reads parts in sequence and sends as many of them concurrently as there are permits. The first part already holds a
+ * permit.
+ */
 async function sendParts(
   shared: Shared,
   path: string,

@@ -19,8 +19,8 @@ export type UploadOptions = {
   /** Number of parts in memory and in flight, over all files; 4 by default. */
   readonly parallel?: number | undefined;
   /**
-   * A folder for the state of unfinished uploads. With it, repeating an interrupted call resumes it, and a file that is
-   * already uploaded with the same content is not sent again. Applies to files given by path.
+   * A folder for the state of unfinished uploads. If it is set, repeating an interrupted call resumes the upload, and a
+   * file that is already uploaded with the same content is not sent again. Applies only to files given by path.
    */
   readonly resumeFolder?: string | undefined;
 };
