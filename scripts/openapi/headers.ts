@@ -3,7 +3,7 @@ const text = { type: 'string' };
 /** Response headers; `components/headers` in the OpenAPI document. */
 export const headers = {
   'x-request-id': {
-    description: 'ID of the request; also in the log and in problems.',
+    description: 'ID of the request. The log and problem responses contain the same ID.',
     required: true,
     schema: { type: 'string', format: 'uuid' },
     example: '0b8f5c1e-6d2a-4f0e-9a53-3c1d8f1f7b42',

@@ -11,7 +11,7 @@ type JsonObject = { readonly [key: string]: unknown };
 
 const description = `Loads files of mobile advertising IDs from object storage into a warehouse.
 
-Every error response is \`application/problem+json\` (RFC 9457) with a stable \`code\`. In addition to the codes of each
+Every error response is \`application/problem+json\` (RFC 9457) with a stable \`code\`. In addition to the codes listed for each
 operation, an unknown path returns 404 \`not_found\`, and an unsupported method returns 405 \`method_not_allowed\` with
 \`Allow\`. A request that is not valid HTTP returns 400, 408 or 431.
 
@@ -32,7 +32,7 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     description:
-      "A partner's API key, `inlet_<environment>_key_…`. A key can be limited to scopes; each operation names the scope it needs.",
+      "A partner's API key, `inlet_<environment>_key_…`. A key can be limited to certain scopes. Each operation names the scope that it requires.",
   },
   userToken: {
     type: 'apiKey',

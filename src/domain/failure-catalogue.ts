@@ -20,7 +20,7 @@ export const failureCatalogue = {
 
   invalid_request: {
     title: 'Invalid request',
-    cause: 'A field is missing, has the wrong type or violates a rule. `errors` lists every invalid field.',
+    cause: 'A field is missing, has the wrong type, or violates a rule. `errors` lists every invalid field.',
     remedy: 'Correct the fields listed in `errors` and send the request again.',
     fault: 'partner',
     isRetryable: false,
@@ -28,7 +28,7 @@ export const failureCatalogue = {
   },
   invalid_file_path: {
     title: 'Invalid file path',
-    cause: 'The path is empty, absolute or too long, contains a `.` or `..` segment, or contains control characters.',
+    cause: 'The path is empty, absolute, or too long, contains a `.` or `..` segment, or contains control characters.',
     remedy:
       'Send a path relative to your prefix, without a leading `/`. With `path_type` 1, send `s3://<bucket>/<path>`.',
     fault: 'partner',
@@ -47,7 +47,7 @@ export const failureCatalogue = {
     title: 'Credentials do not match the path type',
     cause: '`path_type` is 1 and `credentials` is missing, or `path_type` is 0 and `credentials` is present.',
     remedy:
-      'Send `credentials` with `path_type` 1: `accessKeyId`, `secretAccessKey` and `region`, or `roleArn` and `region`. Leave it out with `path_type` 0.',
+      'Send `credentials` with `path_type` 1: either `accessKeyId`, `secretAccessKey`, and `region`, or `roleArn` and `region`. Omit `credentials` with `path_type` 0.',
     fault: 'partner',
     isRetryable: false,
     status: 400,
@@ -87,7 +87,7 @@ export const failureCatalogue = {
   idempotency_key_in_use: {
     title: 'A request with this Idempotency-Key is in progress',
     cause: 'Another request with the same `Idempotency-Key` has not finished. This request changed nothing.',
-    remedy: 'Send the same request again after the time in `Retry-After`. It gets the response of the first request.',
+    remedy: 'Send the same request again after the time in `Retry-After`. You get the response to the first request.',
     fault: 'partner',
     isRetryable: true,
     status: 409,
@@ -95,7 +95,7 @@ export const failureCatalogue = {
   idempotency_key_reused: {
     title: 'Idempotency-Key was used for a different request',
     cause:
-      'A request with the same `Idempotency-Key` but a different body, operation, ID or customer was accepted in the last 24 hours.',
+      'A request with the same `Idempotency-Key` but a different body, operation, ID, or customer was accepted in the last 24 hours.',
     remedy: 'Use a new key for each new request. Reuse a key only to send the same request again.',
     fault: 'partner',
     isRetryable: false,
@@ -107,7 +107,7 @@ export const failureCatalogue = {
   unauthenticated: {
     title: 'API key is missing or invalid',
     cause:
-      'The `Authorization` header is missing, is not `Bearer <API_KEY>`, or contains an unknown, expired or revoked key.',
+      'The `Authorization` header is missing, is not `Bearer <API_KEY>`, or contains an unknown, expired, or revoked key.',
     remedy: 'Send `Authorization: Bearer <API_KEY>` with one of your API keys.',
     fault: 'partner',
     isRetryable: false,
@@ -116,7 +116,7 @@ export const failureCatalogue = {
   invalid_user_token: {
     title: 'User token is invalid',
     cause:
-      'The `x-user-token` header is empty, or the token is unknown, expired, revoked or belongs to a different partner than the API key.',
+      'The `x-user-token` header is empty, or the token is unknown, expired, or revoked, or belongs to a different partner than the API key.',
     remedy: 'Send a user token that was issued for one of your customers, or omit the header to act for yourself.',
     fault: 'partner',
     isRetryable: false,
@@ -162,7 +162,7 @@ export const failureCatalogue = {
   request_timeout: {
     title: 'Request timeout',
     cause: 'The complete request did not arrive in time.',
-    remedy: 'Send the whole request at once, on a new connection.',
+    remedy: 'Send the whole request without pauses on a new connection.',
     fault: 'partner',
     isRetryable: true,
     status: 408,
@@ -196,7 +196,7 @@ export const failureCatalogue = {
 
   too_many_open_jobs: {
     title: 'Too many unfinished jobs',
-    cause: 'You have reached the limit of unfinished jobs.',
+    cause: 'You have reached the limit on unfinished jobs.',
     remedy: 'Wait until earlier jobs finish, or load many files with one prefix import.',
     fault: 'partner',
     isRetryable: true,
@@ -205,7 +205,7 @@ export const failureCatalogue = {
   too_many_requests: {
     title: 'Too many requests',
     cause:
-      'The API key or your account exceeded its requests per minute, or one address sent too many requests with invalid keys.',
+      'The API key or your account exceeded its limit of requests per minute, or one address sent too many requests with invalid keys.',
     remedy:
       'Wait for the number of seconds in `Retry-After`. The `RateLimit` header shows how many requests are left, and `GET /v1/limits` shows your limits.',
     fault: 'partner',
@@ -214,9 +214,9 @@ export const failureCatalogue = {
   },
   too_many_streams: {
     title: 'Too many open streams',
-    cause: 'You, or this Inlet process, reached the limit of open streams and waiting requests.',
+    cause: 'You or this Inlet process reached the limit on open streams and waiting requests.',
     remedy:
-      'Close unused streams and follow one job at a time: your jobs finish in submission order. Or try again after the time in `Retry-After`.',
+      'Close unused streams and follow one job at a time, because your jobs finish in submission order. You can also try again after the time in `Retry-After`.',
     fault: 'partner',
     isRetryable: true,
     status: 429,
@@ -227,14 +227,14 @@ export const failureCatalogue = {
   internal: {
     title: 'Internal error',
     cause: 'An unexpected error occurred. It is logged with the request ID.',
-    remedy: 'Try again. If this persists, contact the operator with the request ID.',
+    remedy: 'Try again. If the error persists, contact the operator and include the request ID.',
     fault: 'operator',
     isRetryable: true,
     status: 500,
   },
   unavailable: {
     title: 'Service temporarily unavailable',
-    cause: 'PostgreSQL, ClickHouse or the object storage is not responding.',
+    cause: 'PostgreSQL, ClickHouse, or the object storage is not responding.',
     remedy: 'Try again after the time in `Retry-After`.',
     fault: 'operator',
     isRetryable: true,
@@ -244,7 +244,7 @@ export const failureCatalogue = {
     title: 'Report is not ready',
     cause: 'The report is still being computed.',
     remedy:
-      'Send the request again after the time in `Retry-After`. The computation continues and its result is cached.',
+      'Send the request again after the time in `Retry-After`. The computation continues, and its result is cached.',
     fault: 'operator',
     isRetryable: true,
     status: 503,
@@ -254,16 +254,15 @@ export const failureCatalogue = {
 
   no_files: {
     title: 'No files found',
-    cause: 'No object has this path or starts with it.',
-    remedy:
-      'Check the path: it is relative to your prefix and matched exactly (case-sensitive). Upload the file before you import it.',
+    cause: 'No object key equals this path or starts with it.',
+    remedy: 'Check the path. It is relative to your prefix and case-sensitive. Upload the file before you import it.',
     fault: 'partner',
     isRetryable: false,
   },
   too_many_files: {
     title: 'Too many files under the prefix',
-    cause: 'More files start with the path than one job can load.',
-    remedy: 'Import narrower prefixes, one request each.',
+    cause: 'More object keys start with this path than one job can load.',
+    remedy: 'Import narrower prefixes, and send one request for each.',
     fault: 'partner',
     isRetryable: false,
   },
@@ -286,14 +285,14 @@ export const failureCatalogue = {
   load_abandoned: {
     title: 'Load failed after several attempts',
     cause: 'The file could not be loaded because of repeated errors in Inlet or its dependencies.',
-    remedy: 'Import the file again. If this persists, contact the operator with the import log ID.',
+    remedy: 'Import the file again. If the error persists, contact the operator and include the import log ID.',
     fault: 'operator',
     isRetryable: true,
   },
   job_cancelled: {
     title: 'Job canceled',
     cause:
-      'The operator canceled the job. Files that were not read completely by then are not loaded. With `mode: "replace"`, no file is loaded.',
+      'The operator canceled the job. Files that were not completely read by then are not loaded. With `mode: "replace"`, no file is loaded.',
     remedy:
       'Ask the operator for the reason, then submit the job again. The operator can also run `inlet jobs retry <id>`.',
     fault: 'partner',
@@ -335,14 +334,15 @@ export const failureCatalogue = {
   },
   bucket_in_other_region: {
     title: 'Bucket is in another region',
-    cause: 'The storage redirected the request because the bucket is in another region. Inlet follows no redirects.',
+    cause:
+      'The storage redirected the request because the bucket is in another region. Inlet does not follow redirects.',
     remedy: "Send the bucket's own region and submit the import again.",
     fault: 'partner',
     isRetryable: false,
   },
   role_refused: {
     title: 'Role cannot be assumed',
-    cause: 'The role does not exist, or its trust policy does not allow Inlet with your external ID.',
+    cause: 'The role does not exist, or its trust policy does not allow Inlet to assume it with your external ID.',
     remedy:
       "Allow `sts:AssumeRole` in the role's trust policy for the identity and external ID that the operator gave you, then submit the import again.",
     fault: 'partner',
@@ -359,7 +359,7 @@ export const failureCatalogue = {
   storage_address_refused: {
     title: 'Storage address is not public',
     cause:
-      'The host name of the partner-owned bucket resolves to a loopback, private, link-local, multicast or reserved address. Inlet sent nothing to it.',
+      'The host name of the partner-owned bucket resolves to a loopback, private, link-local, multicast, or reserved address. Inlet sent nothing to it.',
     remedy:
       'Check the DNS records of the host name. If the storage is on premises or behind a private endpoint, add its network to `INLET_PARTNER_S3_NETWORKS`.',
     fault: 'operator',
@@ -370,8 +370,10 @@ export const failureCatalogue = {
 
   job_not_cancellable: {
     title: 'Job can no longer be canceled',
-    cause: 'The job has finished, is a delete that has started, or all its files are loaded or about to be.',
-    remedy: 'Run `inlet jobs show <id>` to see its state. Remove loaded data afterwards with a delete or a clear.',
+    cause:
+      'The job has finished, the job is a delete that has started, or all of its files are loaded or about to be loaded.',
+    remedy:
+      'Run `inlet jobs show <id>` to see its state. To remove data that is already loaded, use a delete or a clear.',
     fault: 'operator',
     isRetryable: false,
     isOfCommand: true,

@@ -46,7 +46,7 @@ const settings = z.object({
       "PostgreSQL role of the api. Row-level security restricts it to the calling partner's rows. `inlet migrate` creates it. `none` gives the api all privileges of its user. See [deploy.md](deploy.md).",
     ),
   INLET_POSTGRES_CONNECTIONS: count(10).describe(
-    'Maximum pooled PostgreSQL connections of one process. In addition, an api opens one for the queue and one for change notifications while records are followed. A worker opens up to four for the queue, one for notifications and one for its liveness.',
+    'Maximum number of pooled PostgreSQL connections per process. In addition, an api opens one for the queue and one for change notifications while records are followed. A worker opens up to four for the queue, one for notifications and one for its liveness.',
   ),
   INLET_CLICKHOUSE_URLS: z
     .string()
@@ -63,7 +63,9 @@ const settings = z.object({
   INLET_POSTGRES_TOOLS: z
     .string()
     .default('/usr/bin')
-    .describe('Folder with `pg_dump` and `pg_restore`, at least as new as the server. Required only for backups.'),
+    .describe(
+      'Folder with `pg_dump` and `pg_restore`, which must be at least as new as the server. Required only for backups.',
+    ),
   INLET_S3_ENDPOINT: z.url().optional().describe('URL of the object storage. Omit it for AWS.'),
   INLET_S3_REGION: z.string().default('us-east-1').describe('Region of the shared bucket.'),
   INLET_S3_BUCKET: z.string().min(3).describe('Shared bucket to which partners upload.'),
@@ -90,7 +92,7 @@ const settings = z.object({
     .min(1)
     .optional()
     .describe(
-      "Access key of the identity with which Inlet assumes partners' roles. Without it partners must send access keys.",
+      "Access key of the identity with which Inlet assumes partners' roles. If it is not set, partners must send access keys.",
     ),
   INLET_ROLE_SECRET_ACCESS_KEY: secret.optional().describe('Secret of that access key.'),
   INLET_SEALING_KEYS: z
@@ -98,7 +100,7 @@ const settings = z.object({
     .regex(sealingKeysPattern, 'must be a comma-separated list of <id>:<64 hexadecimal digits>')
     .transform((list) => list.split(',').map((entry) => new Secret(entry)))
     .describe(
-      'Comma-separated keys that encrypt partner credentials, `<id>:<64 hexadecimal digits>`. The first encrypts; all can decrypt.',
+      'Comma-separated keys that encrypt partner credentials, `<id>:<64 hexadecimal digits>`. The first key encrypts; all keys can decrypt.',
     ),
   INLET_API_HOST: z.string().default('127.0.0.1').describe('Address on which the api listens.'),
   INLET_API_PORT: z.coerce
@@ -116,26 +118,26 @@ const settings = z.object({
     .max(65_535)
     .optional()
     .describe(
-      'Port of `/metrics` in each api and worker process. 0 selects a free port. Without it metrics are disabled. See observability.md.',
+      'Port of `/metrics` in each api and worker process. 0 selects a free port. If it is not set, metrics are disabled. See observability.md.',
     ),
   INLET_METRICS_HOST: z
     .string()
     .default('127.0.0.1')
     .describe(
-      'Address on which `/metrics` is served. It requires no authentication, so only Prometheus should reach it.',
+      'Address on which `/metrics` is served. `/metrics` requires no authentication, so only Prometheus should be able to reach it.',
     ),
   INLET_OTLP_URL: address(['http:', 'https:'])
     .optional()
     .describe(
-      'URL of an OpenTelemetry collector (OTLP over HTTP, JSON). `/v1/traces` is appended. Without it tracing is disabled.',
+      'URL of an OpenTelemetry collector (OTLP over HTTP, JSON). `/v1/traces` is appended. If it is not set, tracing is disabled.',
     ),
   INLET_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error'])
     .default('info')
     .describe('Minimum level of log messages.'),
-  INLET_WORKER_LANES: count(4).describe('Lanes that one worker process runs concurrently.'),
-  INLET_WORKER_FILES: count(4).describe('Batches of files that one worker process loads concurrently.'),
-  INLET_FILES_OUT_PER_LANE: count(16).describe('Maximum concurrent loads of one partner, across all workers.'),
+  INLET_WORKER_LANES: count(4).describe('Number of lanes that one worker process runs concurrently.'),
+  INLET_WORKER_FILES: count(4).describe('Number of file batches that one worker process loads concurrently.'),
+  INLET_FILES_OUT_PER_LANE: count(16).describe('Maximum number of concurrent loads per partner, across all workers.'),
   INLET_ROOM_BYTES: count(8 * 1024 * 1024).describe(
     'Loads of at least this size, in bytes, get their own staging tables, so that publishing them takes milliseconds.',
   ),
@@ -152,17 +154,17 @@ const settings = z.object({
   INLET_MAX_LINE_BYTES: count(defaultLimits.maxLineBytes).describe(
     'Maximum length of a line in bytes. Longer lines are rejected rows.',
   ),
-  INLET_MAX_FILES_PER_PREFIX: count(defaultLimits.maxFilesPerPrefix).describe('Maximum files of one job.'),
+  INLET_MAX_FILES_PER_PREFIX: count(defaultLimits.maxFilesPerPrefix).describe('Maximum number of files in one job.'),
   INLET_MAX_GZIP_FILE_BYTES: count(defaultLimits.maxGzipFileBytes).describe('Maximum size of a gzip file in bytes.'),
   INLET_MAX_PLAIN_FILE_BYTES: count(defaultLimits.maxPlainFileBytes).describe(
     'Maximum size of an uncompressed file in bytes.',
   ),
-  INLET_MAX_OPEN_JOBS: count(defaultLimits.maxOpenJobs).describe('Maximum unfinished jobs of one partner.'),
+  INLET_MAX_OPEN_JOBS: count(defaultLimits.maxOpenJobs).describe('Maximum number of unfinished jobs per partner.'),
   INLET_MAX_FOLLOWERS: count(1_000).describe(
-    'Maximum event streams and waiting requests (`Prefer: wait`) of one api process.',
+    'Maximum number of event streams and waiting requests (`Prefer: wait`) in one api process.',
   ),
   INLET_MAX_FOLLOWERS_PER_PARTNER: count(250).describe(
-    'Maximum event streams and waiting requests of one partner in one api process.',
+    'Maximum number of event streams and waiting requests per partner in one api process.',
   ),
   INLET_STREAM_SECONDS: count(300).describe(
     'Maximum duration of an event stream in seconds. The client then reconnects and authenticates again.',

@@ -27,7 +27,7 @@ export const httpSettings = {
     'How long an idle connection stays open, in seconds. Must exceed the idle timeout of the load balancer.',
   ),
   INLET_MAX_CONNECTIONS: count(5_000).describe(
-    'Maximum connections to one api process. Further connections are closed immediately.',
+    'Maximum number of connections to one api process. Further connections are closed immediately.',
   ),
   INLET_TLS_CERT_FILE: z
     .string()
@@ -38,7 +38,7 @@ export const httpSettings = {
   INLET_TRUSTED_PROXIES: networks
     .optional()
     .describe(
-      'Comma-separated addresses or networks of trusted proxies, for example `10.1.2.0/24`. The api uses `X-Forwarded-For` only from these.',
+      'Comma-separated addresses or networks of trusted proxies, for example `10.1.2.0/24`. The api trusts `X-Forwarded-For` only from these proxies.',
     ),
 };
 

@@ -29,7 +29,7 @@ export const oidcSettings = {
     .refine(isIssuerAddress, { error: 'must be an https URL without query, fragment and password' })
     .optional()
     .describe(
-      'OpenID Connect issuer whose JWTs are accepted as user tokens; matched exactly with their `iss`. Without it no JWTs are accepted. See user-tokens.md.',
+      'OpenID Connect issuer whose JWTs are accepted as user tokens. Must equal their `iss` claim exactly. If it is not set, no JWTs are accepted. See user-tokens.md.',
     ),
   INLET_OIDC_AUDIENCE: z.string().min(1).optional().describe('Required value in the `aud` claim of these tokens.'),
   INLET_OIDC_CUSTOMER_CLAIM: claim
@@ -65,7 +65,7 @@ export const oidcSettings = {
     .max(86_400)
     .default(300)
     .describe(
-      "How long the issuer's signing keys are cached, in seconds. Tokens of a removed key stay valid this long, and the issuer can be unavailable this long.",
+      "How long the issuer's signing keys are cached, in seconds. Tokens signed with a removed key stay valid for this long, and tokens are still accepted while the issuer is unavailable for this long.",
     ),
   INLET_OIDC_NETWORKS: list
     .pipe(

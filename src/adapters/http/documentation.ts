@@ -35,12 +35,13 @@ export function invalidPage(max: number): DocumentedProblems {
 /** Request headers of a conditional GET that supports long polling. */
 export const conditionalGetHeaders = {
   'If-None-Match': {
-    description: 'ETags the client has (RFC 9110), or `*`. If the record still has one of them, the response is 304.',
+    description:
+      'The ETags that the client already has (RFC 9110), or `*`. If the record still has one of them, the response is 304.',
     example: 'W/"2jmj7l5rSw0yVb_vlWAYkK"',
   },
   Prefer: {
     description:
-      '`wait=N` (RFC 7240) enables long polling for up to N seconds (maximum 60). Without `If-None-Match`, the response is sent when the record is final (status 2 or 3); with it, when the ETag changes. After N seconds the current record is sent. `Preference-Applied` confirms that the server waited: when too many clients are waiting, it responds immediately without that header.',
+      '`wait=N` (RFC 7240) enables long polling for up to N seconds (maximum 60). Without `If-None-Match`, the response is sent when the record is final (status 2 or 3). With `If-None-Match`, it is sent when the ETag changes. After N seconds, the current record is sent. `Preference-Applied` confirms that the server waited. When too many clients are waiting, the server responds immediately without that header.',
     example: 'wait=10',
   },
 } as const;
@@ -66,7 +67,7 @@ export const tooManyStreams: DocumentedProblems = {
 };
 
 export const eventStreamDescription =
-  'Server-sent events. `progress` carries the same record as `GET`: once at the start, then after each change, at most about once per second. `done` carries the final record (status 2 or 3), and the stream ends. The event `id` is the ETag of the record without quotes. A comment is sent at least every 15 seconds. The server closes a stream after several minutes or when it shuts down: reconnect with `Last-Event-ID`.';
+  'Server-sent events. `progress` carries the same record as `GET`: once at the start, then after each change, at most about once per second. `done` carries the final record (status 2 or 3), and the stream ends. The event `id` is the ETag of the record without quotes. A comment is sent at least every 15 seconds. The server closes a stream after several minutes or when it shuts down. Reconnect with `Last-Event-ID`.';
 
 export function eventStreamExample(record: { readonly status: number }): string {
   const event = (name: string, id: string, data: object): string =>
@@ -82,7 +83,7 @@ export function eventStreamExample(record: { readonly status: number }): string 
 /** The `Idempotency-Key` header of every operation that changes data. */
 export const idempotencyKeyDocumentation = {
   description:
-    'A unique value for this request, for example a UUID. If you repeat the request with the same key within 24 hours, it is not executed again: you get the original response with `Idempotent-Replayed: true`. A request that was rejected can be sent again with the same key.',
+    'A unique value for this request, for example a UUID. If you repeat the request with the same key within 24 hours, it is not executed again, and you get the original response with `Idempotent-Replayed: true`. A request that was rejected can be sent again with the same key.',
   example: '6f1c0d0e-4a55-4b1c-9d3f-2f6f6f0a7c11',
 } as const;
 

@@ -10,7 +10,7 @@ type Options = { readonly partner?: string; readonly before?: string; readonly l
 export function addAuditCommand(program: Command): void {
   program
     .command('audit')
-    .description('list changes to partners, keys and attributes, and denied calls; newest first')
+    .description('list denied calls and changes to partners, keys, and attributes, newest first')
     .option('--partner <name>', 'only this partner')
     .option('--before <id>', 'list entries before this ID')
     .option('--limit <number>', 'maximum number of entries', wholeNumber(1, 9_999), 50)

@@ -21,7 +21,7 @@ export function addMigrateCommand(program: Command): void {
 export function addBackupCommands(program: Command): void {
   program
     .command('backup')
-    .argument('<folder>', 'path of a new folder; its last segment is the name of the backup')
+    .argument('<folder>', 'path of a folder that does not exist yet; its base name is the name of the backup')
     .description('back up both databases at one consistent point while Inlet keeps running; see docs/backup.md')
     .option('--patience <seconds>', 'how long to wait for running lanes to pause', wholeNumber(1, 99_999), 300)
     .action((folder: string, { patience }: { patience: number }) =>

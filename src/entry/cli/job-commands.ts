@@ -10,7 +10,7 @@ const shownFiles = 1_000;
 export function addJobCommands(program: Command): void {
   const jobs = program
     .command('jobs')
-    .description('manage the jobs of all partners: imports, deletes and audience loads');
+    .description('manage the jobs of all partners: imports, deletes, and audience loads');
   jobs
     .command('list')
     .description('list jobs, newest first')
@@ -25,7 +25,7 @@ export function addJobCommands(program: Command): void {
     );
   jobs
     .command('show')
-    .description(`show a job and its first ${shownFiles} files: attempts, rows and errors`)
+    .description(`show a job and its first ${shownFiles} files with their attempts, rows, and errors`)
     .argument('<id>', 'job ID, which is also the import log ID')
     .action((id: string) =>
       withWiring(async ({ operations }) => {
@@ -37,7 +37,7 @@ export function addJobCommands(program: Command): void {
   addJobActions(jobs);
   program
     .command('lanes')
-    .description('list partners with open jobs and what each lane waits for; longest wait first')
+    .description('list partners with open jobs and what each lane is waiting for, longest wait first')
     .option('--limit <number>', 'maximum number of entries', wholeNumber(1, 999_999), 100)
     .action(({ limit }: { limit: number }) =>
       withWiring(async ({ operations }) => printJson(await operations.listLanes(limit))),

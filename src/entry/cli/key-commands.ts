@@ -71,7 +71,7 @@ export function addKeyCommands(program: Command): void {
 
   key
     .command('identify')
-    .description('identify a key read from standard input: its format, its partner and whether it is valid')
+    .description('identify a key read from standard input: its format, its partner, and whether it is valid')
     .action(() =>
       withWiring(async (deps) => {
         const { format, holder } = await identifyApiKey(deps, (await text(process.stdin)).trim());

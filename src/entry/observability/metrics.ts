@@ -38,7 +38,7 @@ export function createMeters() {
     }),
     statements: new Histogram({
       name: 'inlet_engine_statement_seconds',
-      help: 'Duration of ClickHouse statements by first keyword (`statement`) and `shard`. A load takes as long as its file.',
+      help: 'Duration of ClickHouse statements by first keyword (`statement`) and `shard`. A load statement runs until its file is completely read.',
       labelNames: ['statement', 'shard'],
       buckets: callBuckets,
       registers,

@@ -16,7 +16,7 @@ const single: readonly (readonly [name: string, help: string, from: keyof QueueS
   ['inlet_tokens_ready', 'Lane and file tokens that a worker can claim now.', 'readyTokens'],
   [
     'inlet_tokens_waiting',
-    'Lane and file tokens that wait for a retry after a failed attempt or an unavailable dependency.',
+    'Lane and file tokens that are waiting for a retry after a failed attempt or an unavailable dependency.',
     'waitingTokens',
   ],
 ];

@@ -17,7 +17,9 @@ type Watched = CommonOptions & { readonly watch?: true };
 export function addAudienceCommand(program: Command): void {
   const audience = program
     .command('audience')
-    .description('create, append to, clear, show and list audiences (with INLET_USER_TOKEN, those of that customer)');
+    .description(
+      "create, append to, clear, show, and list audiences (with INLET_USER_TOKEN, that customer's audiences)",
+    );
 
   partnerCommand(audience, 'create', {
     description: 'create an audience from a file or from all files under a prefix',

@@ -14,7 +14,7 @@ export function addUploadCommand(program: Command): void {
   })
     .argument('<path...>', 'files or folders; hidden files in folders are skipped')
     .option('--prefix <prefix>', 'destination relative to your own prefix', '')
-    .option('--parallel <number>', 'number of parts to send at once', wholeNumber(1, 64), 4)
+    .option('--parallel <number>', 'number of parts to send concurrently', wholeNumber(1, 64), 4)
     .option('--part-size <MiB>', 'part size; --parallel parts are held in memory', wholeNumber(5, 1024), 8)
     .option('--no-resume', 'send everything again and remove the parts of failed files')
     .addHelpText(

@@ -8,7 +8,7 @@ const outcomes: Readonly<Record<LocalCode, Outcome>> = {
     exitCode: exitCode.unavailable,
     remedy: 'Check the URL (`inlet profiles`) and that this machine can reach it.',
   },
-  timed_out: { exitCode: exitCode.unavailable, remedy: 'Try again. If this persists, contact the operator.' },
+  timed_out: { exitCode: exitCode.unavailable, remedy: 'Try again. If the error persists, contact the operator.' },
   aborted: { exitCode: exitCode.interrupted, remedy: '' },
   unreadable_answer: {
     exitCode: exitCode.unavailable,
@@ -25,7 +25,7 @@ const outcomes: Readonly<Record<LocalCode, Outcome>> = {
   },
   storage_refused: {
     exitCode: exitCode.failed,
-    remedy: 'Run the same command again. If this persists, contact the operator.',
+    remedy: 'Run the same command again. If the error persists, contact the operator.',
   },
 };
 

@@ -18,7 +18,7 @@ export type Audience = {
   readonly name: string;
   /** Distinct devices in the audience. */
   readonly unique_devices: number;
-  /** For the deep link to the composition report. */
+  /** The segment ID to use in the deep link to the composition report. */
   readonly default_warehouse_segment_id: number;
   /** 0 pending, 1 running, 2 done, 3 error. */
   readonly status: 0 | 1 | 2 | 3;
@@ -37,7 +37,7 @@ export type AudienceDetails = {
   readonly name: string;
   /** Distinct devices in the audience. */
   readonly unique_devices: number;
-  /** For the deep link to the composition report. */
+  /** The segment ID to use in the deep link to the composition report. */
   readonly default_warehouse_segment_id: number;
   /** 0 pending, 1 running, 2 done, 3 error. */
   readonly status: 0 | 1 | 2 | 3;
@@ -70,7 +70,7 @@ export type Composition = {
   readonly matched_devices: number;
   readonly warehouse_devices: number;
   readonly split: 'id_type' | 'country' | 'event' | null;
-  /** If true, counts carry noise and are rounded down, and small groups are hidden. */
+  /** If true, noise is added to counts, counts are rounded down, and small groups are hidden. */
   readonly protected: boolean;
   readonly computed_at: string;
   readonly attributes: readonly CompositionEntry[];
@@ -79,9 +79,9 @@ export type Composition = {
 export type CompositionEntry = {
   readonly attribute_id: number;
   readonly name: string;
-  /** Value of the split field; absent without a split. */
+  /** Value of the split field. Absent if the report is not split. */
   readonly value?: string | undefined;
-  /** Matched devices with the attribute. Null if hidden because the group is small. */
+  /** Matched devices with the attribute. Null if the count is hidden because the group is small. */
   readonly devices: number | null;
   /** Share of the matched devices. */
   readonly share: number | null;
@@ -158,7 +158,7 @@ export type ImportLogError = {
   /** A stable code; see docs/errors.md. */
   readonly code: string;
   readonly message: string;
-  /** As listed by GET …/files; null if the error concerns the whole job. */
+  /** The file as listed by GET …/files; null if the error concerns the whole job. */
   readonly file: string | null;
   /** Line number in the file, starting at 1, of the first row with this code. */
   readonly row: number | null;
@@ -231,11 +231,11 @@ export type QueueImport = {
   readonly credentials?: {
     readonly accessKeyId?: string | undefined;
     readonly secretAccessKey?: string | undefined;
-    /** Instead of the two keys: a role that Inlet assumes, with the ExternalId that was created for the partner. */
+    /** A role that Inlet assumes with the ExternalId that was created for the partner. Send it instead of the two keys. */
     readonly roleArn?: string | undefined;
     readonly region: string;
   } | undefined;
-  /** Whether the files are gzipped. Required for a prefix. For one file, the default is its extension. */
+  /** Whether the files are gzipped. Required for a prefix. For one file, the default is determined by the extension. */
   readonly compressed?: boolean | undefined;
   /** With `replace`, the attributes in the files keep only the rows of this import. */
   readonly mode?: 'merge' | 'replace' | undefined;

@@ -13,7 +13,9 @@ export const audienceSchema = z
     audience_id: z.int(),
     name: z.string(),
     unique_devices: deviceCount.meta({ description: 'Distinct devices in the audience.' }),
-    default_warehouse_segment_id: z.int().meta({ description: 'For the deep link to the composition report.' }),
+    default_warehouse_segment_id: z
+      .int()
+      .meta({ description: 'The segment ID to use in the deep link to the composition report.' }),
     status,
     created_at: timestamp,
     updated_at: timestamp,

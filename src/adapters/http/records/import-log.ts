@@ -18,7 +18,7 @@ const importLogErrorSchema = z
     file: z
       .string()
       .nullable()
-      .meta({ description: 'As listed by GET …/files; null if the error concerns the whole job.' }),
+      .meta({ description: 'The file as listed by GET …/files; null if the error concerns the whole job.' }),
     row: z
       .int()
       .nullable()

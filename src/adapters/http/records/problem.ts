@@ -9,7 +9,9 @@ export const problemSchema = z
     detail: z.string(),
     instance: z.string(),
     code: z.string().meta({ description: 'A stable code; see docs/errors.md.' }),
-    request_id: z.string().meta({ description: 'The value of the `x-request-id` header; also in the log.' }),
+    request_id: z
+      .string()
+      .meta({ description: 'The value of the `x-request-id` header. The log contains the same ID.' }),
     errors: z
       .array(
         z.object({

@@ -20,7 +20,7 @@ export const appendFiles = defineRoute({
   scope: 'audience:write',
   summary: 'Append files to an audience',
   description:
-    'Queues more files and merges them into the audience; a device counts once. Files that are already loaded are ignored. Files that failed or were overwritten are loaded again.',
+    'Queues more files and merges them into the audience; each device is counted only once. Files that are already loaded are ignored. Files that failed or were overwritten are loaded again.',
   params: audienceParams,
   body,
   bodyExamples: { prefix: { summary: 'All files under a prefix', value: { file_path: 'acme/summer/' } } },

@@ -18,7 +18,7 @@ export const clearAudience = defineRoute({
   params: audienceParams,
   /** The specification defines no body fields. An empty object is accepted as well. */
   body: z.strictObject({}).nullish().meta({ id: 'ClearAudience' }),
-  bodyExamples: { nothing: { summary: 'No fields; the body is optional', value: {} } },
+  bodyExamples: { nothing: { summary: 'A body without fields (the body is optional)', value: {} } },
   response: { status: 204, description: 'The audience is empty.' },
   problems: {
     ...audienceNotFound,

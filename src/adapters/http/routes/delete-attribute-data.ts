@@ -27,7 +27,7 @@ export const deleteAttributeData = defineRoute({
   scope: 'marketplace:write',
   summary: 'Delete attribute data',
   description:
-    'Queues the deletion of all data of the attributes in `keys`. This cannot be undone. Deletes run in submission order with imports: data from earlier imports is deleted, data from later imports remains. The import log has `log_type` 1, and `total_rows` is the number of deleted rows.',
+    'Queues the deletion of all data for the attributes in `keys`. A delete cannot be undone. Deletes and imports run in submission order, so data from earlier imports is deleted and data from later imports remains. The import log has `log_type` 1, and `total_rows` is the number of deleted rows.',
   body,
   bodyExamples: {
     foreignKeys: { summary: 'By your foreign keys', value: { key_type: 1, keys: ['travel', 'music'] } },

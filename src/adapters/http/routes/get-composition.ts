@@ -13,7 +13,7 @@ const split = z.enum(['id_type', 'country', 'event']);
 
 const query = z.strictObject({
   split: split.optional().meta({
-    description: 'Returns one entry per attribute and value of this field, instead of one per attribute.',
+    description: 'Returns one entry per attribute and value of this field instead of one entry per attribute.',
     examples: ['event'],
   }),
   order: z
@@ -27,11 +27,10 @@ const compositionEntrySchema = z
   .object({
     attribute_id: z.int(),
     name: z.string(),
-    value: z.string().optional().meta({ description: 'Value of the split field; absent without a split.' }),
-    devices: z
-      .int()
-      .nullable()
-      .meta({ description: 'Matched devices with the attribute. Null if hidden because the group is small.' }),
+    value: z.string().optional().meta({ description: 'Value of the split field. Absent if the report is not split.' }),
+    devices: z.int().nullable().meta({
+      description: 'Matched devices with the attribute. Null if the count is hidden because the group is small.',
+    }),
     share: z.number().min(0).max(1).nullable().meta({ description: 'Share of the matched devices.' }),
     warehouse_devices: z.int().meta({ description: 'Devices with the attribute in the whole warehouse.' }),
     warehouse_share: z.number().min(0).max(1).nullable(),
@@ -51,7 +50,7 @@ export const compositionSchema = z
     warehouse_devices: z.int(),
     split: split.nullable(),
     protected: z.boolean().meta({
-      description: 'If true, counts carry noise and are rounded down, and small groups are hidden.',
+      description: 'If true, noise is added to counts, counts are rounded down, and small groups are hidden.',
     }),
     computed_at: z.iso.datetime(),
     attributes: z.array(compositionEntrySchema).max(100),
@@ -68,7 +67,7 @@ export const getComposition = defineRoute({
   scope: 'audience:read',
   summary: 'Get the composition of an audience',
   description:
-    'Returns what the matched devices have in common: for each attribute, the number of matched devices with it, compared to the whole warehouse. Counts carry noise and small groups are hidden, unless the operator disabled this. If a large report takes longer than a request may, the response is 503 `report_not_ready` and the computation continues.',
+    'Returns what the matched devices have in common: for each attribute, the number of matched devices with it, compared to the whole warehouse. Noise is added to counts and small groups are hidden, unless the operator has disabled this protection. If a large report takes longer than a request is allowed to take, the response is 503 `report_not_ready` and the computation continues.',
   params: z.object({
     default_warehouse_segment_id: pathId("The audience's `default_warehouse_segment_id`.", 500001),
   }),

@@ -23,7 +23,7 @@ export const getImportLog = defineRoute({
   scope: 'marketplace:read',
   summary: 'Get an import log',
   description:
-    'Returns one import or delete with its progress. It is final when `status` is 2 (done) or 3 (error). Rejected rows do not fail an import: they are counted in `errors` (at most 100 entries); `GET …/errors` lists them individually.',
+    'Returns one import or delete with its progress. The record is final when `status` is 2 (done) or 3 (error). Rejected rows do not cause an import to fail. They are counted in `errors` (at most 100 entries), and `GET …/errors` lists them individually.',
   params: importLogParams,
   headers: conditionalGetHeaders,
   response: {

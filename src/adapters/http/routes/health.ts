@@ -9,7 +9,7 @@ export const getLive = defineRoute({
   path: '/health/live',
   summary: 'Check that the process is running',
   description:
-    'Checks no dependencies: an unavailable database is no reason to restart the process. Requires no API key.',
+    'Checks no dependencies, because an unavailable database is no reason to restart the process. Requires no API key.',
   response: {
     status: 200,
     description: 'The process is running.',
@@ -45,7 +45,7 @@ export const getReady = defineRoute({
   path: '/health/ready',
   summary: 'Check that requests are accepted',
   description:
-    'Checks every dependency. Only PostgreSQL determines the status: while ClickHouse or the bucket is unavailable, requests are accepted and loads wait. Requires no API key.',
+    'Checks every dependency. Only PostgreSQL determines the status. While ClickHouse or the bucket is unavailable, requests are accepted and loads wait. Requires no API key.',
   response: {
     status: 200,
     description: 'Requests are accepted. `dependencies` shows which servers are unavailable.',

@@ -18,7 +18,7 @@ export const listAudienceErrors = defineRoute({
   scope: 'audience:read',
   summary: 'List the errors of an audience',
   description:
-    'Lists paths without files, failed files, and the first rejected rows for each file and reason. Errors are kept for 90 days. Send `Accept: text/csv` for CSV; there, values that a spreadsheet would interpret as a formula are prefixed with an apostrophe.',
+    'Lists paths without files, failed files, and the first rejected rows for each file and reason. Errors are kept for 90 days. Send `Accept: text/csv` for CSV. In CSV, values that a spreadsheet would interpret as a formula are prefixed with an apostrophe.',
   params: audienceParams,
   query: pageQuery(1000, 100),
   response: {

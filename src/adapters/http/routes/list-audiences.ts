@@ -15,7 +15,7 @@ export const listAudiences = defineRoute({
   scope: 'audience:read',
   summary: 'List audiences',
   description:
-    "Newest first. With a user token, lists that customer's audiences; without one, the partner's own audiences.",
+    "Lists audiences, newest first. With a user token, lists that customer's audiences. Without one, lists the partner's own audiences.",
   query: pageQuery(1000, 1000),
   response: {
     status: 200,

@@ -18,7 +18,7 @@ export const listImportErrors = defineRoute({
   scope: 'marketplace:read',
   summary: 'List the errors of an import',
   description:
-    'Lists failed files and the first rejected rows for each file and reason, ordered by file and row. Errors are kept for 90 days. Send `Accept: text/csv` for CSV; there, values that a spreadsheet would interpret as a formula are prefixed with an apostrophe.',
+    'Lists failed files and the first rejected rows for each file and reason, ordered by file and row. Errors are kept for 90 days. Send `Accept: text/csv` for CSV. In CSV, values that a spreadsheet would interpret as a formula are prefixed with an apostrophe.',
   params: importLogParams,
   query: pageQuery(1000, 100),
   response: {

@@ -14,7 +14,8 @@ export const listImportFiles = defineRoute({
   path: '/v1/marketplace/import/:import_log_id/files',
   scope: 'marketplace:read',
   summary: 'List the files of an import',
-  description: 'Lists every file of the import with its result, ordered by path. Empty until the import starts.',
+  description:
+    'Lists every file of the import with its result, ordered by path. The list is empty until the import starts.',
   params: importLogParams,
   query: pageQuery(1000, 100),
   response: {

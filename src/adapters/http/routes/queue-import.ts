@@ -25,7 +25,7 @@ const credentialsSchema = z
     secretAccessKey: printable.optional(),
     roleArn: z.string().max(2048).optional().meta({
       description:
-        'Instead of the two keys: a role that Inlet assumes, with the ExternalId that was created for the partner.',
+        'A role that Inlet assumes with the ExternalId that was created for the partner. Send it instead of the two keys.',
     }),
     region: z.string().min(1).max(64),
   })
@@ -52,7 +52,8 @@ const body = z
     path_type: pathType.default(0),
     credentials: credentialsSchema.optional(),
     compressed: z.boolean().optional().meta({
-      description: 'Whether the files are gzipped. Required for a prefix. For one file, the default is its extension.',
+      description:
+        'Whether the files are gzipped. Required for a prefix. For one file, the default is determined by the extension.',
     }),
     mode: z.enum(['merge', 'replace']).default('merge').meta({
       description: 'With `replace`, the attributes in the files keep only the rows of this import.',
