@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readAudit } from './packages/read-audit.ts';
 
-// Checks the production packages for known vulnerabilities. Fails for severe ones and when npm fails. A registry without
-// audit support, such as many mirrors, is reported and does not fail. Additional parameters are passed to npm.
+// Checks the production packages for known vulnerabilities. Exits with an error if a vulnerability is severe or if npm
+// fails. A registry without audit support, such as many mirrors, is reported but is not an error. Additional arguments
+// are passed to npm.
 
-// Offline, npm would report no vulnerabilities without a check.
+// When it is offline, npm checks nothing and reports no vulnerabilities.
 const parameters = ['audit', '--omit=dev', '--json', '--loglevel=silent', ...process.argv.slice(2), '--offline=false'];
 const { stdout } = spawnSync('npm', parameters, { encoding: 'utf8', maxBuffer: 100_000_000 });
 const outcome = readAudit(stdout);

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Every gate that needs no server, cheapest first. */
+/** Every check that needs no server, with the cheapest first. */
 const gates = [
   { name: 'format', script: 'check:format' },
   { name: 'lint and layers', script: 'check:lint' },

@@ -2,9 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-// Run this after "npm install" has changed package-lock.json; pass a folder for another one (site). If the registry lacks the
-// binaries of some platforms, npm omits those optional packages from the lock file, and "npm ci" then rejects it as incomplete.
-// This adds them by name and version, marked with their platform, so that npm skips them here and installs them there.
+// Run this after "npm install" has changed package-lock.json; pass a folder to complete another lock file (site). If
+// the registry lacks the binaries of some platforms, npm omits those optional packages from the lock file, and "npm ci"
+// then rejects it as incomplete. This adds them by name and version, marked with their platform, so that npm installs
+// them only on their platform.
 
 const packageSchema = z.looseObject({
   version: z.string().optional(),

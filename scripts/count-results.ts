@@ -76,7 +76,7 @@ for (const { name, seconds } of steps) {
   if (report) printSlowestFiles(report);
 }
 
-// A suite's tests are counted one by one, below.
+// The tests of a suite are counted one by one below.
 const others = steps.filter(({ name }) => !name.startsWith(suitePrefix));
 let passed = others.filter(({ code }) => code === 0).length;
 let failed = others.length - passed;
@@ -84,7 +84,7 @@ for (const { name } of others.filter(({ code }) => code !== 0)) print(`FAILED: $
 for (const [suite, report] of reports) {
   if (report) {
     passed += report.numPassedTests;
-    // A suite can fail without a failed test: a hook, an import, an unhandled error.
+    // A suite can fail without a failed test, for example because of a hook, an import, or an unhandled error.
     failed += report.success ? 0 : Math.max(1, report.numFailedTests);
     printFailuresOf(suite, report);
   } else {

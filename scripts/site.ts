@@ -5,8 +5,8 @@ import { findBrokenLinks } from './site/broken-links.ts';
 import { isPage } from './site/site-pages.ts';
 import { writePage, writePages } from './site/write-pages.ts';
 
-// The documentation site: `node scripts/site.ts build` or `serve`. Its packages are in site/, separate from the service's, and are
-// installed when they are missing.
+// The documentation site: `node scripts/site.ts build` or `serve`. Its packages are in site/, separate from those of
+// the service, and are installed if they are missing.
 
 // oxlint-disable-next-line node/no-process-env -- passed on with one more variable
 const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' };

@@ -100,7 +100,7 @@ function parametersOf(operation: Operation, schemaOf: SchemaOf): Parameter[] {
   const fieldsOf = (place: 'path' | 'query', schema: z.ZodObject | undefined): Parameter[] =>
     Object.entries<z.ZodType>(schema?.shape ?? {}).map(([name, field]) => {
       const { description: text, examples: _examples, ...rest } = schemaOf(field);
-      // Not from the JSON schema, which has no examples for a field that is transformed.
+      // Examples are not taken from the JSON schema, which has none for a field that is transformed.
       const [example] = z.array(z.unknown()).parse(field.meta()?.['examples'] ?? []);
       const required = place === 'path' ? { required: true } : {};
       return {
@@ -166,7 +166,7 @@ function schemaCollector(): { readonly schemaOf: SchemaOf; readonly components: 
   const named = new Map<string, unknown>();
   return {
     schemaOf: (schema) => {
-      // `input`: responses may get additional fields within a version, so only request bodies are closed.
+      // `input`: responses may get additional fields within a version, so only request bodies reject unknown fields.
       const json = z.toJSONSchema(schema, { io: 'input', override: ({ jsonSchema }) => simplify(jsonSchema) });
       const text = JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/');
       const { $schema: _draft, $defs = {}, ...own } = jsonObject.parse(JSON.parse(text));
@@ -177,7 +177,10 @@ function schemaCollector(): { readonly schemaOf: SchemaOf; readonly components: 
   };
 }
 
-/** Path IDs are digits to the server and numbers to clients. The bounds of safe integers carry no information. */
+/**
+ * The server reads path IDs as digits, and clients send them as numbers. The bounds of safe integers carry no
+ * information.
+ */
 function simplify(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.pattern === '^[1-9]\\d{0,14}$') {
     delete schema.pattern;

@@ -7,7 +7,8 @@ import { z } from 'zod';
 
 const manifestSchema = z.looseObject({
   exports: z.record(z.string(), z.string()),
-  // Not `bin` itself: `npm ci` would link it as `npx inlet`, without the operator commands.
+  // `bin` is in `publishConfig`, because `npm ci` would link a top-level `bin` as `npx inlet`, without the operator
+  // commands.
   publishConfig: z.object({ bin: z.record(z.string(), z.string()) }).optional(),
   scripts: z.unknown().optional(),
 });

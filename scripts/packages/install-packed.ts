@@ -23,7 +23,7 @@ export function installPacked(...packages: readonly Package[]): {
 
 /** Builds and packs the packages below `folder`, and returns the paths of the archives. */
 export function packPackages(folder: string, packages: readonly Package[]): string[] {
-  // A copy, because another test may build at the same time.
+  // Builds in a copy, because another test may build at the same time.
   const tree = join(folder, 'tree');
   for (const name of packages) cpSync(join(root, 'packages', name), join(tree, 'packages', name), { recursive: true });
   for (const name of ['node_modules', 'scripts']) symlinkSync(join(root, name), join(tree, name));

@@ -36,8 +36,8 @@ export function parseLockFile(text: string): LockedPackage[] {
 }
 
 /**
- * Packages of a deployed service: without those that only development needs (`dev`), without links, and with only the
- * workspace packages that the service depends on, directly or transitively.
+ * Packages of a deployed service: excludes packages that only development needs (`dev`) and links, and includes only
+ * the workspace packages that the service depends on, directly or transitively.
  */
 export function productionPackages(packages: readonly LockedPackage[]): LockedPackage[] {
   const ours = packages.filter(isOurs);

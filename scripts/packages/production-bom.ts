@@ -36,7 +36,10 @@ export function productionBom(fullBom: unknown, packages: readonly LockedPackage
   return { ...bom, metadata: { ...bom.metadata, component: root }, components, dependencies };
 }
 
-/** npm names workspace packages by their folder, and marks a package that is listed twice like its first occurrence. */
+/**
+ * npm names workspace packages by their folder, and gives a package that is listed twice the same marks as its first
+ * occurrence.
+ */
 function corrected(component: Component): Component {
   return {
     ...component,

@@ -33,13 +33,16 @@ export function packagesPage(): string {
     '',
     '| Package | Version | License |',
     '|---|---|---|',
-    // The same version can be installed below two packages.
+    // The same version can be installed under two packages.
     ...new Set(others.map(({ name, version, license }) => `| \`${name}\` | ${version} | ${license} |`)),
     '',
   ].join('\n');
 }
 
-/** Direct dependencies, in the order of the reasons. Every dependency needs a reason and every reason a dependency. */
+/**
+ * Direct dependencies, in the order of the reasons. Every dependency needs a reason, and every reason needs a
+ * dependency.
+ */
 function inOrderOf(
   reasons: ReadonlyMap<string, Reason>,
   locked: readonly LockedPackage[],

@@ -30,7 +30,7 @@ function isHigher(left: Parts, right: Parts): boolean {
   return difference > 0;
 }
 
-/** A package.json: its own version, and those of our packages that it depends on. */
+/** Updates a package.json: its own version, and the versions of our packages that it depends on. */
 export function bumpManifest(text: string, from: string, to: string): string {
   const own = text.replace(`"version": "${from}"`, `"version": "${to}"`);
   if (own === text) throw new Error(`no version ${from} in the manifest`);
@@ -39,9 +39,9 @@ export function bumpManifest(text: string, from: string, to: string): string {
   );
 }
 
-/** A package-lock.json: only our own packages, since others can have the same version. */
+/** Updates only our own packages in a package-lock.json, because other packages can have the same version. */
 export function bumpLockFile(text: string, from: string, to: string): string {
-  // The file's own version has two spaces before it; it can be above or below the packages.
+  // The file's own version is indented by two spaces. It can be above or below the packages.
   const own = text.replace(`\n  "version": "${from}"`, `\n  "version": "${to}"`);
   return own
     .split(/^(?= {4}"[^"]*": \{$)/m)

@@ -12,7 +12,7 @@ export const runtimes = [
 
 export type Runtime = (typeof runtimes)[number];
 
-/** The path of the runtime's executable, which is installed on first use. */
+/** Returns the path of the runtime's executable and installs the runtime on first use. */
 export function programOf({ package: name, version, binary }: Runtime): string {
   const short = name.startsWith('node') ? 'node' : 'bun';
   const folder = join(import.meta.dirname, '../../.tools', `${short}-${version}`);

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
-/** The JSON Schema keywords that the contract uses. Add a keyword here when a schema uses another one that affects types. */
+/**
+ * The JSON Schema keywords that the contract uses. When a schema uses another keyword that affects types, add it here.
+ */
 export const jsonSchema = z.looseObject({
   $ref: z.string().optional(),
   type: z.union([z.string(), z.array(z.string())]).optional(),

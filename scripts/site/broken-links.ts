@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** Checks every internal link of a built site: the page must exist, and so must the heading. */
+/** Checks that the page and the heading of every internal link of a built site exist. */
 export function findBrokenLinks(folder: string): { readonly links: number; readonly broken: string[] } {
   const pages = new Map(
     globSync('**/*.html', { cwd: folder }).map((file) => [`/${file}`, readFileSync(join(folder, file), 'utf8')]),

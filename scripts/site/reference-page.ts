@@ -63,7 +63,7 @@ const documentSchema = z.looseObject({
 });
 type OpenApi = z.infer<typeof documentSchema>;
 
-/** Markdown with a title, like the pages of docs/. `json` is the text of the OpenAPI document. */
+/** Returns Markdown with a title, like the pages in docs/. `json` is the text of the OpenAPI document. */
 export function referencePage(json: string): string {
   const api = documentSchema.parse(JSON.parse(json));
   const operations = Object.entries(api.paths).flatMap(([path, methods]) =>

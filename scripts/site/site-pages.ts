@@ -28,9 +28,9 @@ export function isPage(path: string): boolean {
 type SitePage = { readonly file: string; readonly text: string; readonly faults: string[] };
 
 /**
- * A page as Starlight expects it: the title in its front matter, and links to pages of the site. `exists` tells whether a file
- * or folder is in the repository: a link to a missing file is broken on GitHub too. A link to a file that is not on the
- * site becomes plain text.
+ * A page as Starlight expects it: the title in its front matter, and links to pages of the site. `exists` tells whether
+ * a file or folder is in the repository. A link to a missing file is broken on GitHub too. A link to a file that is not
+ * on the site becomes plain text.
  */
 export function toSitePage(path: string, text: string, exists: (path: string) => boolean): SitePage {
   const faults: string[] = [];
@@ -66,7 +66,10 @@ export function homePage(home: string, index: string): string {
   return `${home.trimEnd()}\n\n${body.slice(body.indexOf('## '))}`;
 }
 
-/** A fenced block, inline code, or a link whose label may contain code: the first that matches. Only links have groups. */
+/**
+ * Matches a fenced block, inline code, or a link whose label may contain code. Only the alternative for links has
+ * groups.
+ */
 const codeOrLink = /^ *```[\s\S]*?^ *```$|(!?)\[((?:`[^`\n]*`|[^\]])*)\]\(([^)\s]+)\)|`[^`\n]*`/gm;
 
 function addressOf(slug: string): string {

@@ -17,7 +17,7 @@ export function writePages(): { readonly pages: number; readonly faults: string[
   return { pages: pages.length + 1, faults };
 }
 
-/** Returns the faults of the page. */
+/** Returns the problems with the page. */
 export function writePage(path: string): string[] {
   const page = toSitePage(path, readFileSync(path, 'utf8'), existsSync);
   return write(

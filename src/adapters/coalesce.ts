@@ -1,6 +1,6 @@
 /**
- * Runs one read at a time for any number of callers. Calls during a read share the next one: the current read may have
- * started before the change that they need to see.
+ * Runs one read at a time for any number of callers. Calls during a read share the next read, because the current read
+ * may have started before the change that the callers need to see.
  */
 export function coalesce<T>(read: () => Promise<T>): () => Promise<T> {
   let running: Promise<unknown> = Promise.resolve();

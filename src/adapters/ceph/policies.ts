@@ -8,7 +8,7 @@ type Statement = {
 
 export type Policy = { readonly Version: '2012-10-17'; readonly Statement: readonly Statement[] };
 
-/** Allows reading, writing, deleting and listing inside the prefix, and nothing else. */
+/** Allows only reading, writing, deleting, and listing inside the prefix. */
 export function partnerInsidePrefix(bucket: string, prefix: string): Policy {
   return {
     Version: '2012-10-17',

@@ -26,7 +26,7 @@ export function clickhouseAudienceWarehouse(engine: Engine): AudienceWarehouse {
   };
 }
 
-/** A prefix of the partition and sort key, so that no rows of other audiences are read. */
+/** The condition uses a prefix of the partition and sort key, so that no rows of other audiences are read. */
 export const isOfGeneration =
   'partner_id = {partner: UInt64} AND audience_id = {audience: UInt64} AND generation = {generation: UInt32}';
 
@@ -120,7 +120,7 @@ function deleteOfPartner([partnerId, dead]: [number, Generation[]]): string {
     WHERE partner_id = ${checkedId(partnerId)} AND (audience_id, generation) IN (${pairs.join(', ')})`;
 }
 
-/** Guards IDs that are written into the statement: a partition cannot be a query parameter. */
+/** Guards IDs that are written into the statement, because a partition cannot be a query parameter. */
 function checkedId(id: number): number {
   if (!Number.isSafeInteger(id) || id < 0) throw new TypeError(`${id} is not an ID`);
   return id;
@@ -144,7 +144,7 @@ function sumCounts(counts: readonly DeviceCounts[]): DeviceCounts {
   return counts.reduce((a, b) => ({ unique: a.unique + b.unique, matched: a.matched + b.matched }));
 }
 
-/** `from` is inclusive, `to` is exclusive; a missing bound is open. */
+/** `from` is inclusive and `to` is exclusive. A range without a bound is open on that side. */
 type DeviceRange = { readonly from?: string; readonly to?: string };
 
 /** Each range keeps a stream of every part in memory. */
@@ -190,7 +190,10 @@ const maxSetDevices = 500_000;
 /** Below this, counting in one range is faster than splitting. */
 const minDevicesToSplit = 1_000_000;
 
-/** Every part is a stream with its own blocks, and the merge keeps those in memory. Small blocks bound it. */
+/**
+ * Every part is a stream with its own blocks, and the merge keeps these blocks in memory. Small blocks limit the memory
+ * use.
+ */
 const settings: ClickHouseSettings = { join_algorithm: 'full_sorting_merge', max_block_size: '16384' };
 
 /** A device is on exactly one shard, so the totals are sums. */
@@ -198,7 +201,7 @@ async function countDevices(engine: Engine, of: CountedJob, about: number): Prom
   return sumCounts(await onEveryShard(engine, (shard) => countOnShard(shard, of, about / engine.shards.length)));
 }
 
-/** Looks up a small set of devices; merges a large set with all known devices, one range per processor. */
+/** Looks up a small set of devices. Merges a large set with all known devices, in one range per processor. */
 async function countOnShard(shard: Shard, of: CountedJob, about: number): Promise<DeviceCounts> {
   const known = await selectNumber(shard, {
     query: `SELECT toString(sum(rows)) AS number FROM system.parts
@@ -245,7 +248,7 @@ function selectRange(shard: Shard, of: CountedJob, query: string, range: DeviceR
 
 /**
  * Counts the devices that staged files would add to an audience, and how many of them are known. The audience is read
- * once; comparing 32 bits of each device before the whole takes a third of the time.
+ * only once. Comparing 32 bits of each device before comparing the whole device reduces the time to a third.
  */
 async function countNewDevices(engine: Engine, job: CountedJob, loads: readonly FilesOfLoad[]): Promise<DeviceCounts> {
   const counts = await onEveryShard(engine, async (shard) => {
@@ -265,8 +268,8 @@ async function countNewDevices(engine: Engine, job: CountedJob, loads: readonly 
 }
 
 /**
- * Counts the distinct devices of each file. Reading in the sort order of the stage puts equal devices next to each other:
- * LIMIT BY takes little memory and half the CPU time of GROUP BY.
+ * Counts the distinct devices of each file. Reading in the sort order of the stage puts equal devices next to each
+ * other, so LIMIT BY takes little memory and half the CPU time of GROUP BY.
  */
 async function countUploaded(engine: Engine, load: Load, fileIds: readonly number[]): Promise<Map<number, number>> {
   const { loadId, partnerId, target } = load;
@@ -295,8 +298,9 @@ const inSharedStage = `
   ) GROUP BY file_id`;
 
 /**
- * A staging table is sorted by device after the columns that are equal in all its rows; naming those lets ClickHouse read
- * in order. Many files are small ones: one set per file takes a third of the time of one set for all.
+ * A staging table is sorted by device after the columns that are equal in all its rows. Naming those columns lets
+ * ClickHouse read in order. When there are many files, they are small, and one set per file takes a third of the time
+ * of one set for all files.
  */
 function inStagingTable(loadId: LoadId, fileIds: readonly number[]): string {
   const { rows } = stagingTableNames(loadId);

@@ -34,7 +34,7 @@ export function connectEngine(options: {
         url: url.reveal(),
         database: options.database,
         application: options.name,
-        // A load may run for hours; other statements end earlier by `max_execution_time`. `abortStalled` detects a server
+        // A load may run for hours. `max_execution_time` ends other statements earlier. `abortStalled` detects a server
         // that does not respond.
         request_timeout: 6 * 3600 * 1000,
         max_open_connections: connections,
@@ -110,10 +110,10 @@ const statementMethods: ReadonlySet<string> = new Set(['query', 'command', 'exec
 type Given = { readonly abort_signal?: AbortSignal };
 
 /**
- * Aborts all statements of a server that stops answering pings, as if the connection had broken. A statement may run for
- * hours, so no timeout can tell a long one from a stalled or disconnected server; pings use a connection of their own.
- * A process starved of CPU time must not mistake itself for a stalled server, because its retries would add load to an
- * overloaded machine.
+ * Aborts all statements of a server that stops answering pings, as if the connection had broken. A statement may run
+ * for hours, so no timeout can distinguish a long statement from a stalled or disconnected server. Pings use a separate
+ * connection. A process that is starved of CPU time must not conclude that the server is stalled, because its retries
+ * would add load to an overloaded machine.
  */
 export function abortStalled(shard: Shard, pinger: Shard, { pingEveryMs, pingTimeoutMs } = defaultTimes): Shard {
   const state = { running: 0, missed: 0, gone: new AbortController() };
@@ -172,8 +172,8 @@ export function abortStalled(shard: Shard, pinger: Shard, { pingEveryMs, pingTim
 const ticks = 20;
 
 /**
- * A timeout that counts ticks of the event loop. A tick that is late because the process was starved or stopped counts
- * once, so responses that arrived meanwhile are read before the timeout fires.
+ * A timeout that counts ticks of the event loop. A tick that is late because the process was starved or stopped is
+ * counted only once, so responses that arrived meanwhile are read before the timeout fires.
  */
 function eventLoopTimeout(ms: number): { readonly signal: AbortSignal; readonly end: () => void } {
   const controller = new AbortController();

@@ -4,13 +4,14 @@ import type { EngineBackup } from '../../ports/backup.ts';
 import { type Engine, type Shard, onEveryShard } from './connect.ts';
 import { stagingTableNames } from './staging-tables.ts';
 
-/** Holds the tables as hard links in a separate database: CLONE AS is fast at any size. */
+/** Holds the tables as hard links in a separate database. CLONE AS is fast for tables of any size. */
 export function clickhouseBackup(engine: Engine, database: string, disk: string): EngineBackup {
   const held = heldDatabase(database);
   const holdOnShard = async (shard: Shard, stagedLoadIds: readonly LoadId[]): Promise<void> => {
     const tables = await tablesToHold(shard, database, stagedLoadIds);
     await shard.command({ query: `CREATE DATABASE ${held}` });
-    // Stages before final tables: rows that leave a stage before it is held are then in the final table.
+    // Holds the stages before the final tables, so that rows that leave a stage before it is held are in the final
+    // table.
     for (const isStage of [true, false]) {
       const now = tables.filter((table) => isStageTable(table) === isStage);
       await Promise.all(now.map((table) => holdTable(shard, `${database}.${table}`, `${held}.${table}`)));
@@ -57,7 +58,7 @@ function heldDatabase(database: string): string {
   return `${database}_backup`;
 }
 
-/** A folder per shard, so that shards can share a disk. */
+/** Each shard has its own folder, so that shards can share a disk. */
 function locationOf(disk: string, name: string, index: number): string {
   return `Disk('${disk}', '${name}/shard-${index + 1}')`;
 }
@@ -92,7 +93,10 @@ async function holdTable(shard: Shard, table: string, held: string): Promise<voi
 
 const pollEveryMs = 200;
 
-/** Runs in the background of the server, because it may take hours and no connection has to last that long. */
+/**
+ * Runs in the background on the server, because it may take hours and a connection should not have to stay open that
+ * long.
+ */
 async function runToCompletion(shard: Shard, statement: string): Promise<void> {
   const started = await shard.query({ query: `${statement} ASYNC`, format: 'JSONEachRow' });
   const [operation] = await started.json<{ id: string }>();

@@ -91,8 +91,8 @@ function knownReason(text: string): RejectReason {
 const corruptGzipErrors = new Set(['ZLIB_INFLATE_FAILED', 'ATTEMPT_TO_READ_AFTER_EOF', 'CANNOT_READ_ALL_DATA']);
 
 /**
- * ClickHouse's error for a single line that exceeds the memory limit of a load: the statement's own limit, not that of the
- * user or the server, is reached while lines are parsed.
+ * ClickHouse's error for a single line that exceeds the memory limit of a load: the statement reaches its own limit,
+ * not the limit of the user or the server, while lines are parsed.
  */
 const lineTooLargeForLoad =
   /^(?:Query memory limit|Memory limit \(for query\)) exceeded.*(?:ParallelParsingBlockInputFormat|LineAsStringRowInputFormat)/s;

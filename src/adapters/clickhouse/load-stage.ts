@@ -21,7 +21,10 @@ export function clickhouseLoadStage(engine: Engine, stagingTableBytes: number): 
   };
 }
 
-/** Partitioned by load and by job. A load has rows in one of the first two; dropping a missing partition is free. */
+/**
+ * Partitioned by load and by job. A load has rows in one of the first two tables. Dropping a missing partition costs
+ * nothing.
+ */
 const loadTables = ['staged_attributes_local', 'staged_members_local'];
 const jobTables = ['staged_devices_local', 'job_keys_local'];
 

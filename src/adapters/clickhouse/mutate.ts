@@ -16,12 +16,13 @@ type Statement = {
 
 /**
  * Runs a mutation on one shard and returns when no part contains the old rows. ClickHouse can wait itself
- * (`mutations_sync`), but a purge test once hung for 15 minutes. The suspected cause, not proved: the wait is only woken by
- * a rewritten part and misses the end when the last part is dropped as empty. Polling cannot miss it and takes a
- * millisecond while few mutations are open.
+ * (`mutations_sync`), but a purge test once hung for 15 minutes. The suspected (but not proven) cause is that only a
+ * rewritten part wakes the wait, so the wait misses the end when the last part is dropped as empty. Polling cannot miss
+ * the end, and a poll takes a millisecond while few mutations are open.
  *
- * An interrupted attempt may have left a mutation of these partitions, which continues without it. The next attempt waits
- * for it first: with one more mutation per attempt, a shard once had 340 of them and was busy reporting their progress.
+ * An interrupted attempt may have left a mutation of these partitions that is still running. The next attempt waits for
+ * that mutation first. When every attempt added a mutation, a shard once had 340 mutations and was busy reporting their
+ * progress.
  */
 export async function mutate(shard: Shard, table: string, statement: Statement, signal?: AbortSignal): Promise<void> {
   const { partitions, ...command } = statement;
@@ -32,7 +33,7 @@ export async function mutate(shard: Shard, table: string, statement: Statement, 
   );
   await untilDone(shard, table, earlier, signal);
   await shard.command({ ...command, clickhouse_settings: { mutations_sync: '0' }, ...stoppable });
-  // This mutation and earlier ones; later ones are not waited for.
+  // Waits for this mutation and earlier ones, but not for later ones.
   await untilDone(shard, table, await openMutations(shard, table), signal);
 }
 
@@ -49,7 +50,9 @@ async function untilDone(shard: Shard, table: string, mutations: Mutation[], sig
 
 const polls = new WeakMap<Shard, Map<string, () => Promise<Mutation[]>>>();
 
-/** The query costs more the more mutations are open, so all waiting calls of this process share it. */
+/**
+ * The cost of the query grows with the number of open mutations, so all waiting calls in this process share one query.
+ */
 function openMutations(shard: Shard, table: string): Promise<Mutation[]> {
   const ofShard = polls.get(shard) ?? new Map<string, () => Promise<Mutation[]>>();
   polls.set(shard, ofShard);

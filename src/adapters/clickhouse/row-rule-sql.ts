@@ -61,8 +61,8 @@ function attributeIdsSql(layout: RowLayout, from: Split): string {
 }
 
 /**
- * Truncates a line that is too long, to a length that is still too long. In full, a line of 60 MB of delimiters would take
- * a gigabyte. The extra bytes cover a byte order mark and a carriage return.
+ * Truncates a line that is too long to a length that is still too long. Without truncation, a line of 60 MB of
+ * delimiters would take a gigabyte. The extra bytes cover a byte order mark and a carriage return.
  */
 export function rawSql(maxLineBytes: number): string {
   return `substring(bytes, 1, ${maxLineBytes + 5})`;
@@ -74,7 +74,7 @@ export function rawSql(maxLineBytes: number): string {
  */
 export const isDataRowSql = `(length(raw) > 4 OR line != '') AND row != header_row`;
 
-/** Splitting is cheap; only lines with quotes pay for the regular expressions. */
+/** Splitting is cheap. Only lines with quotes need the regular expressions. */
 function fieldsSql(layout: RowLayout): string {
   const delimiter = literal(layout.delimiter);
   const patterns = quotedFieldPatterns(layout.delimiter);

@@ -8,7 +8,10 @@ import { toLoadFailure } from './load-results.ts';
 import { stageSql } from './stage-sql.ts';
 import { createStagingTables, stagingTableNames } from './staging-tables.ts';
 
-/** Parallel views load 2.3 instead of 1.5 million rows a second. Rows for other shards are stored when it returns. */
+/**
+ * Parallel views load 2.3 instead of 1.5 million rows per second. Rows for other shards are stored by the time the
+ * statement returns.
+ */
 const settings: ClickHouseSettings = {
   min_chunk_bytes_for_parallel_parsing: '4194304',
   // Views get the blocks as they are. Squashing them again would delay the counts until the end of the load.
@@ -37,7 +40,10 @@ const together: ClickHouseSettings = { max_insert_block_size: '16' };
 
 type StageOptions = { readonly maxLineBytes: number; readonly stagingTableBytes: number };
 
-/** Streams the object's bytes unchanged; ClickHouse decompresses, splits, validates and counts. */
+/**
+ * Streams the object's bytes unchanged. ClickHouse decompresses the data, splits it into lines, and validates and
+ * counts the rows.
+ */
 export async function stageLoad(
   engine: Engine,
   load: Load,
@@ -114,8 +120,8 @@ function haveSameColumns(a: RowLayout, b: RowLayout): boolean {
 
 /**
  * Creates the staging tables of a large load and returns the one that receives its lines; null for the shared stage.
- * Creating the tables takes some ten milliseconds, which for large loads is less than writing the rows a second time. A
- * replacing job publishes all its loads in one statement, from the shared stage.
+ * Creating the tables takes about ten milliseconds. For large loads, that is less than the time to write the rows a
+ * second time. A replacing job publishes all its loads in one statement, from the shared stage.
  */
 async function stagingTableFor(
   engine: Engine,
@@ -148,7 +154,7 @@ async function push(engine: Engine, load: Load, what: Push): Promise<void> {
     http_headers: what.isGzip ? { 'Content-Encoding': 'gzip' } : {},
     abort_signal: what.signal,
   });
-  await finished(stream.resume()); // an unread response would block the connection from reuse
+  await finished(stream.resume()); // an unread response would prevent reuse of the connection
 }
 
 function targetParameters({ partnerId, jobId, target }: Load): Record<string, number> {

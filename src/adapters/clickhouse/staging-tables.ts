@@ -26,7 +26,7 @@ export function stagingTableNames(loadId: LoadId) {
   };
 }
 
-/** In the direction of the data, so that a drop stops new rows first. */
+/** The tables are listed in the direction of the data flow, so that a drop stops new rows first. */
 function everyTableOf(loadId: LoadId): string[] {
   const { lines, views, allRows, rows } = stagingTableNames(loadId);
   return [lines, ...Object.values(views), allRows, rows];
@@ -149,7 +149,10 @@ function attributes({ partnerId, jobId, loadId, target }: Load): StagingShape {
 
 const loadsPerDrop = 50;
 
-/** Returns when no statement uses the tables and their files are deleted. A load without staging tables costs nothing. */
+/**
+ * Returns when no statement uses the tables and their files are deleted. The call costs nothing for a load without
+ * staging tables.
+ */
 export async function dropStagingTables(engine: Engine, loadIds: readonly LoadId[]): Promise<void> {
   for (let start = 0; start < loadIds.length; start += loadsPerDrop) {
     const tables = loadIds.slice(start, start + loadsPerDrop).flatMap(everyTableOf);
@@ -175,7 +178,7 @@ export async function listLoadsWithStagingTables(engine: Engine): Promise<number
   return [...new Set(names.flat().flatMap(({ name }) => loadOfTable(name) ?? []))];
 }
 
-/** Returns those of the loads that have staging tables on the shard. */
+/** Returns the loads that have staging tables on the shard. */
 export async function findStagingTables(shard: Shard, loadIds: readonly LoadId[]): Promise<Set<number>> {
   const byName = new Map(loadIds.map((loadId) => [stagingTableNames(loadId).rows, loadId]));
   const result = await shard.query({

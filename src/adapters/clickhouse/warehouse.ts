@@ -30,7 +30,7 @@ export function clickhouseWarehouse(engine: Engine): Warehouse {
   };
 }
 
-/** Idempotent: a load reads each key once. */
+/** Idempotent, because a load reads each key only once. */
 async function writeJobKeys(engine: Engine, jobId: JobId, keys: readonly ResolvedKey[]): Promise<void> {
   if (keys.length === 0) return;
   await shardFor(engine, jobId).insert({
@@ -103,7 +103,7 @@ async function publishDevices(engine: Engine, jobId: JobId, loadIds: readonly Lo
     const countOf = (query: string): Promise<number> => selectNumber(shard, { query, query_params });
     const query = `INSERT INTO known_devices_local (device) SELECT device ${ofJob} AND is_add ORDER BY device LIMIT 1 BY device`;
     const { summary } = await shard.command({ query, query_params });
-    // The rows written are the count, unless some devices only have deletes.
+    // The number of rows written is the count, unless some devices have only deletes.
     const deletes = await countOf(`SELECT toString(count()) AS number ${ofJob} AND NOT is_add`);
     if (summary && deletes === 0) return Number(summary.written_rows);
     const devices = `SELECT device ${ofJob} ORDER BY device LIMIT 1 BY device`;

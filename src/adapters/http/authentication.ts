@@ -32,7 +32,7 @@ export function addAuthentication(api: Api, deps: Deps): void {
   api.addHook('onRequest', async (request, reply) => {
     callers.set(request, await guard(request, reply, () => lookUp(request)));
   });
-  // After the rate limit, which also counts requests that are denied here.
+  // Runs after the rate limit, which therefore also counts requests that are denied here.
   api.addHook('preParsing', async (request) => {
     const { scope } = request.routeOptions.config;
     if (!scope) throw new Error(outside);

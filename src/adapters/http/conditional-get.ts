@@ -83,7 +83,7 @@ async function longPoll<State, Rec>(
     const news = await subscription.next((state) => isNews(resource.represent(state)), seconds * 1000);
     endWait();
     for (const denial of denials) throw denial;
-    // The process is shutting down: the client must reconnect to another one.
+    // The process is shutting down, so the client must reconnect to another process.
     if (subscription.isOver()) reply.header('connection', 'close');
     return resource.represent(news ?? (await subscription.fresh()) ?? first);
   } finally {
@@ -140,7 +140,7 @@ export function beginWait(request: FastifyRequest): () => void {
   };
 }
 
-/** Time that the request waited on purpose. Latency metrics exclude it. */
+/** The time that the request waited on purpose. Latency metrics exclude it. */
 export function waitedMs(request: FastifyRequest): number {
   const { waitedMs: before, since } = waits.get(request) ?? { waitedMs: 0, since: null };
   return since === null ? before : before + performance.now() - since;

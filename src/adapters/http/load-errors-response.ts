@@ -13,7 +13,7 @@ function toCsv<Column extends string>(
   return [columns.join(','), ...lines, ''].join('\r\n');
 }
 
-/** Whether `Accept` prefers CSV to JSON. With equal weights the first one wins; JSON is the default. */
+/** Whether `Accept` prefers CSV to JSON. If the weights are equal, the first media type wins. JSON is the default. */
 export function prefersCsv(accept = ''): boolean {
   const ranges = accept.split(',').map(toRange);
   const csv = ranges.find(({ type }) => type === 'text/csv');

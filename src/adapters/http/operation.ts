@@ -38,7 +38,9 @@ export type Operation<
     readonly schema?: Result;
     readonly example?: z.input<Result>;
   };
-  /** Responses with another status: without a body or, with an example, with the same schema. */
+  /**
+   * Responses with another status. A response with an example has the same schema; one without an example has no body.
+   */
   readonly otherResponses?: Readonly<Record<number, DocumentedResponse & { readonly example?: z.input<Result> }>>;
   /** Problems specific to this operation, by code. Those that many operations share are added by the generator. */
   readonly problems: DocumentedProblems;

@@ -35,7 +35,7 @@ function problemOf(failure: Failure, instance: string, requestId: string): Probl
   };
 }
 
-/** The path of a request without its query, also if the request line has an absolute URL. */
+/** The path of a request without its query, even if the request line contains an absolute URL. */
 export function pathOf({ url }: { readonly url: string }): string {
   return url.replace(/^https?:\/\/[^/]*/i, '').split('?')[0] ?? '/';
 }

@@ -34,7 +34,7 @@ export async function streamEvents<State, Rec>(
     const lastId = request.headers['last-event-id']?.toString();
     setCaching(reply);
     if (isFinal && tag === lastId) {
-      // There are no more events. This status stops the automatic reconnection of an EventSource.
+      // There are no more events. This status prevents an EventSource from reconnecting automatically.
       subscription.close();
       reply.code(204);
       return undefined;
@@ -54,7 +54,7 @@ export async function streamEvents<State, Rec>(
   }
 }
 
-/** Pulls the next state only after the last event was consumed: a slow client skips states and uses no memory. */
+/** Pulls the next state only after the last event was consumed, so a slow client skips states and uses no memory. */
 async function* events<State, Rec>(
   subscription: Subscription<State>,
   represent: (state: State) => Representation<Rec>,

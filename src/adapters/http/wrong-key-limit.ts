@@ -75,23 +75,23 @@ function serialQueue() {
   };
 }
 
-/** The key alone, because headers can be spelled differently; as a hash, so that no key stays in memory. */
+/** Uses only the key, because headers can be spelled differently, and hashes it, so that no key stays in memory. */
 function hashOfKeyIn(authorization: string): string {
   return createHash('sha256')
     .update(authorization.slice(authorization.lastIndexOf(' ') + 1))
     .digest('base64');
 }
 
-/** Bounds the memory. Counting addresses cannot stop an attacker with more addresses than this. */
+/** Limits the memory use. Counting addresses cannot stop an attacker who has more addresses than this. */
 const maxAddresses = 10_000;
 
 export type WrongKeyCounts = {
   readonly note: (address: string) => void;
-  /** Seconds until the address may try again; null if it may now. */
+  /** The number of seconds until the address may try again; null if it may try now. */
   readonly secondsToWait: (address: string) => number | null;
 };
 
-/** Counts per address and window, in this process only. Evicts the address that was idle longest. */
+/** Counts requests per address and window, in this process only. Evicts the address that has been idle longest. */
 export function countWrongKeys(limit: number, windowSeconds: number, now = () => performance.now()): WrongKeyCounts {
   const counts = new Map<string, number>();
   let endsAt = 0;

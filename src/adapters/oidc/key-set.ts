@@ -10,7 +10,7 @@ import type { Network } from '../../domain/network-address.ts';
 import type { Log } from '../../ports/observability.ts';
 import { type Agents, type Resolve, destroyAgents, guardedAgents } from '../guarded-agents.ts';
 
-/** A discovery document has about 5 kB, a key set with certificates about 20 kB. */
+/** A discovery document is about 5 kB, and a key set with certificates is about 20 kB. */
 const maxBytes = 256 * 1024;
 
 /** Follows no redirects, bounds the response size, and stops on the signal at any point. */
@@ -106,11 +106,11 @@ export type KeyTimes = {
   readonly refreshMs: number;
   /** The minimum time between two requests to the issuer. */
   readonly cooldownMs: number;
-  /** Request timeout; less than `maxAgeMs`, otherwise keys could arrive expired. */
+  /** Request timeout. It must be less than `maxAgeMs`, because keys could otherwise be expired when they arrive. */
   readonly timeoutMs: number;
 };
 
-/** At 300 s: refreshed every minute while tokens arrive, and at most every 5 s for unknown keys. */
+/** With 300 s, keys are refreshed every minute while tokens arrive, and at most every 5 s for unknown keys. */
 export function keyTimes(maxAgeMs: number): KeyTimes {
   return {
     maxAgeMs,
@@ -127,14 +127,14 @@ const monotonicClock: Clock = { now: () => performance.now(), pause };
 
 export type CachedKeys<Keys> = {
   readonly keys: Keys;
-  /** The start of the request: changes after it may be missing. */
+  /** When the request started. The keys may not include changes made after that time. */
   readonly requestedAt: number;
 };
 
 export type KeyCache<Keys> = {
   /** Keys that are not older than `maxAgeMs`. */
   readonly current: () => Promise<CachedKeys<Keys>>;
-  /** Keys requested at this time or later; waits for the cooldown. */
+  /** Returns keys that were requested at this time or later. Waits for the cooldown. */
   readonly since: (moment: number) => Promise<CachedKeys<Keys>>;
   readonly now: () => number;
 };
@@ -179,7 +179,7 @@ export function cacheKeys<Keys>(
   };
   const since = async (moment: number): Promise<CachedKeys<Keys>> => {
     let newest = cached;
-    // A pending request may have started earlier; the one after it did not.
+    // A pending request may have started too early. The next request did not.
     while (!newest || newest.requestedAt < moment) newest = await request();
     return newest;
   };

@@ -91,7 +91,7 @@ async function rotateKey(
     if (!before) return null;
     const old = await tx
       .updateTable('api_key')
-      // The earlier of the two; least() ignores null.
+      // The earlier of the two times. least() ignores null.
       .set({ expires_at: sql<Date>`least(expires_at, now() + make_interval(secs => ${next.overlapSeconds}))` })
       .where('partner_id', '=', partnerId)
       .where('id', '=', keyId)

@@ -36,7 +36,7 @@ async function change(
   return changed !== undefined;
 }
 
-/** Does not move foreign keys from another attribute; tying does. */
+/** Does not move foreign keys from another attribute. Only tying a key moves it. */
 async function insertAttribute(
   db: Database,
   partnerId: PartnerId,

@@ -31,7 +31,7 @@ export function postgresAudienceStore(
     clear: (scope, audienceId, idempotency = null) => clearAudience(deps, scope, audienceId, idempotency),
     find: async (scope, audienceId) => (await selectAudiences(db, scope, { audienceId }))[0] ?? null,
     list: (scope, page) => selectAudiences(db, scope, page),
-    // One snapshot: files and counts belong together.
+    // Reads one snapshot, because files and counts belong together.
     findWithFiles: (scope, audienceId, limit) =>
       db
         .transaction()
@@ -117,7 +117,7 @@ async function appendToAudience(
   const { partnerId } = scope;
   if (!(await findAudience(deps.db, scope, audienceId))) return null;
   return runIdempotently(deps, { partnerId, idempotency, result: z.int() }, (tx) =>
-    // The lane before the audience: every transaction that locks both uses this order.
+    // Locks the lane before the audience. Every transaction that locks both uses this order.
     submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
       const { generation } = await lockAudience(tx, scope, audienceId);
       await supersedeLoads(tx, { id: jobId, audienceId, generation }, [filePath]);
@@ -154,8 +154,9 @@ async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
 }
 
 /**
- * Changes a few rows, regardless of the audience's size: starts an empty generation, records the old one for purging, and ends
- * the audience's open jobs. They end in this transaction, so a worker that is loading one cannot commit.
+ * Changes only a few rows, regardless of the audience's size. Starts an empty generation, records the old one for
+ * purging, and ends the audience's open jobs. The jobs end in this transaction, so a worker that is loading one cannot
+ * commit.
  */
 async function clearAudience(
   deps: Deps,
@@ -165,7 +166,7 @@ async function clearAudience(
 ): Promise<boolean> {
   if (!(await findAudience(deps.db, scope, audienceId))) return false;
   return runIdempotently(deps, { partnerId: scope.partnerId, idempotency, result: z.literal(true) }, async (tx) => {
-    // The lane before the audience, as in an append. The lane sees either the canceled jobs or the new token.
+    // Locks the lane before the audience, as an append does. The lane sees either the canceled jobs or the new token.
     await lockLane(tx, scope.partnerId);
     const { generation } = await lockAudience(tx, scope, audienceId);
     await tx
@@ -254,7 +255,7 @@ type Row = {
   files: StatusesPresent;
 };
 
-/** The audience's own time or that of its newest entry: a failed file updates only itself. */
+/** The audience's own time or the time of its newest entry, because a failed file updates only its own time. */
 const updatedAt = sql`greatest(
   audience.updated_at,
   (SELECT max(f.updated_at) FROM job_file f
@@ -263,7 +264,7 @@ const updatedAt = sql`greatest(
    WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL)
 )`;
 
-/** One EXISTS per status: reads a few of an audience's ten thousand files. */
+/** Uses one EXISTS per status, so that only a few of an audience's ten thousand files are read. */
 const entriesOf = (status: number): RawBuilder<unknown> =>
   sql`SELECT FROM (${audienceFiles}) AS entry WHERE entry.status = ${sql.lit(status)}`;
 

@@ -36,7 +36,7 @@ export function clickhouseAudienceProfiler(engine: Engine, key: FingerprintKey):
   };
 }
 
-/** FINAL counts a device once even if it is in several unmerged parts. */
+/** With FINAL, a device is counted only once even if it is in several unmerged parts. */
 async function countKnown(session: ReportSession): Promise<number> {
   const [row] = await session.rows<{ devices: string }>(
     'SELECT toString(count()) AS devices FROM known_devices_local FINAL',
@@ -88,7 +88,7 @@ function sumOf(attributeId: number, cells: readonly CellOfShard[]): Omit<CellCou
   };
 }
 
-/** Enough to compare, and few enough for a report of thousands of attributes. */
+/** This is enough for comparisons and small enough for a report of thousands of attributes. */
 const maxEvents = 100;
 /** In bytes. The list is sent with every statement. */
 const maxEventBytes = 256;

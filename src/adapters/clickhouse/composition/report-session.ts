@@ -55,7 +55,7 @@ export async function inReportSession<T>(
   } catch (error) {
     throw withoutConstants(error);
   } finally {
-    // Frees the memory early; a failure is harmless.
+    // Frees the memory early. A failure is harmless.
     for (const table of temporaryTables) {
       await shard.command({ query: `DROP TEMPORARY TABLE IF EXISTS ${table}`, ...common }).catch(() => null);
     }

@@ -7,7 +7,7 @@ import { defineRoute } from '../operation.ts';
 import { createdAudienceSchema } from '../records/audience.ts';
 import { filePath } from '../schemas.ts';
 
-/** The length counts Unicode code points; `length` counts some of them twice. No store accepts a NUL. */
+/** The limit counts Unicode code points, because `length` counts some of them twice. No store accepts a NUL. */
 const name = z
   .string()
   .trim()
@@ -59,7 +59,7 @@ export const createAudience = defineRoute({
     const audience = { name: audienceName, filePath: file_path };
     const { audienceId, warehouseSegmentId } = await create(deps, caller, audience, idempotent);
     request.log.info({ audienceId }, 'audience load accepted');
-    // The route's own path: the operation is also served at a deprecated one.
+    // Uses the route's own path, because the operation is also served at a deprecated path.
     reply.code(201).header('location', `${request.routeOptions.url}/${audienceId}`);
     return { audience_id: audienceId, default_warehouse_segment_id: warehouseSegmentId };
   },

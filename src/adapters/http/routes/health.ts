@@ -33,7 +33,10 @@ type State = Omit<Dependency, 'check'> & { readonly state: 'ok' | 'unavailable' 
 
 const checkTimeout = 3_000;
 
-/** Requires no key, so callers are unlimited: the dependencies are checked at most five times per second. */
+/**
+ * The route requires no key, so the number of callers is unlimited. The dependencies are therefore checked at most five
+ * times per second.
+ */
 const cacheMs = 200;
 
 const state = z.enum(['ok', 'unavailable']);
@@ -70,7 +73,7 @@ export const getReady = defineRoute({
     return async (request, reply) => {
       const now = performance.now();
       if (cached === null || now - cached.at >= cacheMs) {
-        // The request's own log is silent.
+        // The request's own logger is silent.
         const { log } = request.server;
         cached = { at: now, states: Promise.all(dependencies.map((dependency) => stateOf(dependency, log))) };
       }

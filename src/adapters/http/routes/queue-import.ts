@@ -11,7 +11,7 @@ import { defineRoute } from '../operation.ts';
 import { queuedSchema } from '../records/import-log.ts';
 import { filePath, keyType, pathType } from '../schemas.ts';
 
-/** Keys are sent in HTTP headers: only printable ASCII, without spaces. */
+/** Keys are sent in HTTP headers, so they must be printable ASCII without spaces. */
 const printable = z
   .string()
   .max(256)
