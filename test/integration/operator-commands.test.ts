@@ -63,6 +63,7 @@ describe('the operator commands', () => {
     expect(text).toContain('FAIL   Workers: no worker is connected');
     expect(text).toContain('Start at least one worker.');
     expect(text).toContain('ok     ClickHouse, shard 2: ');
+    expect(text).toMatch(/ok {5}PostgreSQL: version \S.*, \d+ of \d+ connections in use/);
   });
 
   it('doctor reports each server separately when one is down', async () => {

@@ -29,16 +29,16 @@ export function postgresChecks(config: Config): Check[] {
       remedy: 'Start PostgreSQL, or fix INLET_POSTGRES_URL. Until then the api responds with 503 and workers wait.',
       run: () =>
         ask(async (client) => {
-          const { rows } = await client.query<{ version: string; used: string; connectionLimit: string }>(
-            `SELECT current_setting('server_version') AS version, count(*) AS used, current_setting('max_connections') AS connectionLimit
+          const { rows } = await client.query<{ version: string; used: string; connection_limit: string }>(
+            `SELECT current_setting('server_version') AS version, count(*) AS used, current_setting('max_connections') AS connection_limit
              FROM pg_stat_activity`,
           );
           const [row] = rows;
           if (!row) throw new Error('PostgreSQL returned no row');
-          if (Number(row.used) > 0.9 * Number(row.connectionLimit)) {
-            throw new Error(`${row.used} of ${row.connectionLimit} connections are in use: raise max_connections`);
+          if (Number(row.used) > 0.9 * Number(row.connection_limit)) {
+            throw new Error(`${row.used} of ${row.connection_limit} connections are in use: raise max_connections`);
           }
-          return `version ${row.version}, ${row.used} of ${row.connectionLimit} connections in use`;
+          return `version ${row.version}, ${row.used} of ${row.connection_limit} connections in use`;
         }),
     },
     schemaCheck('PostgreSQL', 'postgres', () =>
