@@ -1,4 +1,4 @@
-/** The server was not reached: the request had no effect and cannot be the cause. */
+/** The server was not reached, so the request had no effect and cannot be the cause. */
 const unavailableCodes = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -7,7 +7,7 @@ const unavailableCodes = new Set([
   'EAI_AGAIN',
   'ENOTFOUND',
   'ETIMEDOUT',
-  // PostgreSQL: shutting down or starting up, out of disk space, memory or connections.
+  // PostgreSQL is shutting down, is starting up, or is out of disk space, memory, or connections.
   '57P01',
   '57P02',
   '57P03',

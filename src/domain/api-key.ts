@@ -16,9 +16,9 @@ export type ApiKey = {
 /** Options for a new API key. */
 export type NewApiKey = {
   readonly name: string;
-  /** Null: all scopes. */
+  /** Null for all scopes. */
   readonly scopes: readonly Scope[] | null;
-  /** Null: the key never expires. */
+  /** Null if the key never expires. */
   readonly livesSeconds: number | null;
 };
 

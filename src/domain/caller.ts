@@ -32,7 +32,7 @@ export class InvalidApiKey extends Failure {
   }
 }
 
-/** `any`: every valid key is enough. */
+/** With `any`, every valid key is enough. */
 export function requireScope(caller: Caller, needed: Scope | 'any'): void {
   if (needed === 'any' || caller.scopes.includes(needed)) return;
   throw new Failure('scope_missing', `The API key lacks the scope "${needed}".`);

@@ -32,7 +32,7 @@ export class Failure extends Error {
   }
 }
 
-/** Runs every check and reports all invalid fields at once, with the code and detail of the first failure. */
+/** Runs every check and reports all invalid fields together, with the code and detail of the first failure. */
 export function requireAll(checks: readonly (() => void)[]): void {
   const [first, ...others] = checks.flatMap(failureOf);
   if (!first) return;

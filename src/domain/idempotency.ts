@@ -1,4 +1,4 @@
-/** A request that the caller can send again: it runs once and gets the same response each time. */
+/** A request that the caller can send again. It runs only once and gets the same response each time. */
 export type IdempotentRequest = {
   /** The caller's idempotency key. Keys are scoped to a partner. */
   readonly key: string;

@@ -1,8 +1,8 @@
 declare const kind: unique symbol;
 
 /**
- * A number with a kind: an ID of one kind is not accepted where another kind is expected. The kind is optional, so a plain
- * number, as it comes from a request, a queue token or a test, still is.
+ * A number with a kind. An ID of one kind is not accepted where another kind is expected. The kind is optional, so a
+ * plain number from a request, a queue token, or a test is still accepted.
  */
 type Id<Kind extends string> = number & { readonly [kind]?: Kind };
 

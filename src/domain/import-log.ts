@@ -57,7 +57,7 @@ export type Progress = {
   readonly rowsRead: number;
   /** The partner's unfinished jobs ahead of this one; 0 when it is running or finished. */
   readonly queuePosition: number;
-  /** Null while no estimate is possible: while the job waits, or before its first bytes. */
+  /** Null while no estimate is possible, because the job is waiting or has not read its first bytes. */
   readonly secondsLeft: number | null;
 };
 

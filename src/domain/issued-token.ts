@@ -87,7 +87,7 @@ export function isKeySetAddress(text: string, issuer: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname) && issuer.startsWith('http:'));
 }
 
-/** Accepts addresses only: a resolver decides what `localhost` means. */
+/** Accepts only addresses, because a resolver decides what `localhost` means. */
 function isLoopback(hostname: string): boolean {
   return hostname === '127.0.0.1' || hostname === '[::1]';
 }

@@ -30,14 +30,14 @@ export function versionsOfJob(seq: number): JobVersions {
   return { ofDeletes: seq * 2, ofAdds: seq * 2 + 1 };
 }
 
-/** Files up to this size are loaded in batches: the fixed cost of a load exceeds the cost of their rows. */
+/** Files up to this size are loaded in batches, because the fixed cost of a load exceeds the cost of their rows. */
 const smallFileBytes = 1024 * 1024;
 
 /** Batch limits. They allow several batches in parallel and limit the impact of a failed one. */
 const batchBytes = 64 * 1024 * 1024;
 const batchFiles = 250;
 
-/** Groups files into batches: large files alone, small files with their neighbors. */
+/** Groups files into batches. A large file is alone in its batch, and small files are grouped with their neighbors. */
 export function intoBatches<File extends { readonly size: number }>(files: readonly File[]): File[][] {
   const batches: File[][] = [];
   let open: { files: File[]; bytes: number } | null = null;

@@ -9,7 +9,7 @@ export type KeyKind = 'key' | 'user';
 /** Digits come first because the checksum is a base-62 number. */
 export const keyAlphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** 33 characters of 62 carry 196 bits. */
+/** 33 characters from an alphabet of 62 carry 196 bits. */
 export const randomLength = 33;
 
 /** 62^6 exceeds 2^32. */
@@ -42,14 +42,14 @@ export function parseKey(text: string): { readonly environment: string; readonly
 }
 
 /**
- * Whether a database lookup is worthwhile. The environment is not compared: it is only a label, and keys stay valid when
- * an installation changes it.
+ * Whether a database lookup is worthwhile. The environment is not compared, because it is only a label and keys stay
+ * valid when an installation changes it.
  */
 export function mayBeKey(kind: KeyKind, text: string): boolean {
   return parseKey(text)?.kind === kind || oldKeys[kind].test(text);
 }
 
-/** Masks everything that resembles a key in log text, whether or not its checksum is right. */
+/** Masks everything that resembles a key in log text, whether or not the checksum matches. */
 export function hideKeys(text: string): string {
   return text.includes('inlet') ? text.replaceAll(anyKey, '[key]') : text;
 }

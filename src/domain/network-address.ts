@@ -105,7 +105,7 @@ const special = [
   '3fff::/20', // documentation
 ].map(network);
 
-/** NAT64 leads to the IPv4 address in its last bits. Its local-use form (64:ff9b:1::/48) is not assigned. */
+/** A NAT64 address leads to the IPv4 address in its last bits. Its local-use form (64:ff9b:1::/48) is not assigned. */
 const nat64 = network('64:ff9b::/96');
 
 /** Whether the text is a publicly routable address. */

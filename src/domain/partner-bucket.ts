@@ -37,7 +37,7 @@ export function parsePartnerPath(filePath: string): { readonly bucket: string; r
   return { bucket, key };
 }
 
-/** IAM's rules for role ARNs. Storage on premises has no accounts and omits the number. */
+/** IAM's rules for role ARNs. On-premises storage has no accounts and omits the number. */
 const rolePattern = /^arn:aws:iam::(?:\d{12})?:role\/(?:[\w+=,.@-]+\/)*[\w+=,.@-]{1,64}$/;
 
 export function requireRoleArn(roleArn: string): void {

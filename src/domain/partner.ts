@@ -8,7 +8,7 @@ export type Partner = {
   readonly prefix: string;
 };
 
-/** Also used as a key prefix: lowercase letters, digits and single hyphens, 2 to 40 characters. */
+/** The name is also used as a key prefix. It has 2 to 40 characters: lowercase letters, digits, and single hyphens. */
 export const partnerNamePattern = /^(?=.{2,40}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 export function prefixOfPartner(name: string): string {
@@ -21,7 +21,7 @@ export type PartnerSettings = {
   readonly audienceBadRowShare: number;
 };
 
-/** Accepts plain numbers only: not "1%", and not an empty text, which JavaScript converts to 0. */
+/** Accepts only plain numbers. Rejects "1%" and an empty string, which JavaScript would convert to 0. */
 export function toBadRowShare(text: string): number {
   const share = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (share >= 0 && share <= 1) return share;

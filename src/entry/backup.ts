@@ -19,7 +19,7 @@ const manifestSchema = z.object({
   takenAt: z.iso.datetime(),
   engineDatabase: z.string().regex(/^[a-z_][a-z0-9_]*$/),
   shards: z.int().positive(),
-  /** Migrations of both databases: a backup must be restored by the release that wrote it. */
+  /** Migrations of both databases. A backup must be restored by the release that wrote it. */
   migrations: z.array(z.string()),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
@@ -35,7 +35,7 @@ function backupFolder(folder: string): BackupFolder {
   return { name, dumpFile: join(folder, 'postgres.dump'), manifestFile: join(folder, 'backup.json') };
 }
 
-/** Written last: a folder without a manifest is not a complete backup. */
+/** Written last, so that a folder without a manifest is not a complete backup. */
 async function writeManifest({ manifestFile }: BackupFolder, manifest: Manifest): Promise<void> {
   await writeFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
 }

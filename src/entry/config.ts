@@ -15,7 +15,7 @@ const secret = z
   .string()
   .min(1)
   .transform((value) => new Secret(value));
-/** A URL with a password: errors describe the problem and never contain the URL. */
+/** A URL with a password. Errors describe the problem and never contain the URL. */
 const address = (protocols: readonly string[]) =>
   z
     .string()

@@ -86,7 +86,10 @@ const ofPartner = ['INLET_OIDC_PARTNER_CLAIM', 'INLET_OIDC_PARTNER'] as const;
 
 export type MissingSetting = { readonly name: keyof OidcConfig; readonly message: string };
 
-/** All or none: a partial configuration would silently reject tokens, or accept them with every partner's key. */
+/**
+ * Either all settings are set or none, because a partial configuration would silently reject tokens or accept them with
+ * every partner's key.
+ */
 export function findMissingOidcSettings(config: OidcConfig): MissingSetting[] {
   const isSet = (name: keyof OidcConfig): boolean => config[name] !== undefined;
   if (![...needed, ...ofPartner, 'INLET_OIDC_NETWORKS' as const].some(isSet)) return [];

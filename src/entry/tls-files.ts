@@ -3,14 +3,17 @@ import { createSecureContext } from 'node:tls';
 import type { TlsFiles, TlsSource } from '../adapters/http/http-limits.ts';
 import type { Log } from '../ports/observability.ts';
 
-/** Polls modification times: file events are lost when a symbolic link changes, as with Kubernetes secrets. */
+/**
+ * Polls modification times, because file events are lost when a symbolic link changes, as it does with Kubernetes
+ * secrets.
+ */
 const pollEveryMs = 2_000;
 
 type Paths = { readonly cert: string; readonly key: string };
 
 /**
- * Reads the certificate and key, and reloads them when a file changes and on SIGHUP. A certificate and key that do not
- * match, as between two writes, are ignored, and the previous ones stay in use.
+ * Reads the certificate and key, and reloads them when a file changes and on SIGHUP. If the certificate and key do not
+ * match, for example because only one has been written, they are ignored and the previous ones stay in use.
  */
 export function watchTlsFiles(paths: Paths, log: Log): TlsSource & { readonly close: () => void } {
   let files = readTlsFiles(paths);

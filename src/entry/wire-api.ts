@@ -24,7 +24,7 @@ import { issuedTokensOf } from './issuer.ts';
 import { hasRoleIdentity } from './source-storage.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
-/** A request can take 30 s; the caller gets a response well before. */
+/** A request can take 30 s. The caller gets a response well before that. */
 const reportTimeoutMs = 20_000;
 
 /** Builds what the api process uses. */

@@ -27,8 +27,8 @@ export function postgresCompositionStore(db: Database): CompositionStore {
 }
 
 /**
- * Uses a session lock, not a transaction lock: a report takes minutes, longer than a transaction may be idle. The lock holds
- * one connection and is released with it if the process dies.
+ * Uses a session lock, not a transaction lock, because a report takes minutes, which is longer than a transaction may
+ * be idle. The lock holds one connection and is released with it if the process dies.
  */
 async function runAlone<T>(
   db: Database,
@@ -52,8 +52,8 @@ async function runAlone<T>(
 }
 
 /**
- * Keeps the first report of a state: its numbers must not change while the audience does not. A slow computation must not
- * overwrite the report of a later state either.
+ * Keeps the first report of a state, because its numbers must not change while the audience stays the same. A slow
+ * computation must not overwrite the report of a later state either.
  */
 async function saveComposition(
   db: Database,

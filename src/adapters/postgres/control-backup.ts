@@ -57,7 +57,7 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
       const ended = await endedSince(url, openJobs);
       const [unlocked] = await ask<{ is: boolean }>('SELECT pg_advisory_unlock($1) AS is', [advisoryLocks.backupCut]);
       if (ended.length > 0 || !unlocked?.is) {
-        // Rare: a worker that was considered dead has continued, and its staging tables are already dropped.
+        // This is rare. A worker that was presumed dead has continued, and its staging tables are already dropped.
         throw new Error(`A lane continued during the pause (jobs ${ended.join(', ')}). Run the backup again.`);
       }
     },

@@ -6,13 +6,13 @@ import { tryStartWork } from './control-backup.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
 
-/** By then, late statements have written their rows to the dead generation. */
+/** By this age, late statements have written their rows to the dead generation. */
 const recheckAfter = sql<Date>`dead_at + interval '1 hour'`;
 
 /** How long a purge claim lasts after it was last renewed. */
 const lease = sql<Date>`now() + interval '2 minutes'`;
 
-/** A partner's next purge waits this many times as long as its last one took, to limit rewriting. */
+/** A partner's next purge waits this many times the duration of its last purge, to limit rewriting. */
 const pausePerPurge = 10;
 
 export async function claimDueGenerations(db: Database, limit: number): Promise<DeadGeneration[]> {
@@ -89,7 +89,7 @@ function toDeadGeneration(row: DeadRow): DeadGeneration {
   };
 }
 
-/** The first check is immediate, the second an hour later. Then the generation is done. */
+/** The first check is immediate, and the second follows an hour later. The generation is then done. */
 export async function recordPurge(db: Database, { audienceId, generation }: Generation, rows: number): Promise<void> {
   await db
     .updateTable('dead_generation')

@@ -12,7 +12,7 @@ import { selectRunningJob } from './lane/publish-loads.ts';
 import { type LoadRow, isOfAudience, loadColumns, toLoad, toSource } from './loaded-files.ts';
 import { sendLaneToken } from './queue/tokens.ts';
 
-/** `maxBatches`: batches of one partner that may be loading at a time. */
+/** `maxBatches` is the number of batches of one partner that may be loading at a time. */
 export function postgresFileStore(db: Database, boss: PgBoss, maxBatches: number): FileStore {
   return {
     claim: (batchId) => claimBatch(db, batchId),
@@ -75,8 +75,8 @@ async function claimBatch(db: Database, batchId: BatchId): Promise<BatchClaim | 
 type FinalOutcome = Exclude<FileOutcome, { is: 'alone' }>;
 
 /**
- * Writes the outcome of each file, all or nothing, if the claim is still this attempt's and the job is running. Locks the
- * job's row first: the lane decides under the same lock, so it cannot miss the token sent here.
+ * Writes the outcome of each file, all or nothing, if the claim is still this attempt's and the job is running. Locks
+ * the job's row first. The lane decides under the same lock, so it cannot miss the token sent here.
  */
 async function commitBatch(
   db: Database,
@@ -202,8 +202,8 @@ type Staged = { readonly loadIds: readonly LoadId[]; readonly jobIds: readonly J
 type Live = { readonly loadIds: Set<LoadId>; readonly jobIds: Set<JobId> };
 
 /**
- * A load is live while its files are loading, and in a replacing job until the job ends. During a backup cut every load
- * counts as live: one that a clear has just ended may be live in the backup.
+ * A load is live while its files are loading, and in a replacing job until the job ends. During a backup cut, every
+ * load counts as live, because a load that a clear has just ended may be live in the backup.
  */
 async function selectLive(db: Database, staged: Staged): Promise<Live> {
   return db.transaction().execute(async (tx) => {

@@ -14,7 +14,7 @@ type StoredRequest = { readonly fingerprint: Uint8Array; readonly result: unknow
 
 /** Stores call these in their own transactions, so that a request is stored together with its effect. */
 export type RequestRecords = AcceptedRequests & {
-  /** Returns false while another request with this key runs. Held until the transaction ends. */
+  /** Returns false while another request with this key is running. The claim is held until the transaction ends. */
   readonly claim: (tx: Tx, key: RequestKey) => Promise<boolean>;
   readonly find: (tx: Tx, key: RequestKey) => Promise<StoredRequest | null>;
   /** Replaces an expired request. The caller holds the claim. */
@@ -34,7 +34,7 @@ type Deps = { readonly db: Database; readonly requests: RequestRecords };
 
 type Run<Result> = {
   readonly partnerId: PartnerId;
-  /** Null: the request has no idempotency key. */
+  /** Null if the request has no idempotency key. */
   readonly idempotency: IdempotentRequest | null;
   readonly result: z.ZodType<Result>;
 };
@@ -59,7 +59,7 @@ export async function runIdempotently<Result>(
   while (performance.now() < end) {
     const done = await db.transaction().execute(async (tx) => {
       const isClaimed = await requests.claim(tx, key);
-      // After the claim and in a separate statement, so that it sees what the previous holder committed.
+      // Runs after the claim and in a separate statement, so that it sees what the previous holder committed.
       const stored = await requests.find(tx, key);
       if (stored) return { result: replay(stored, fingerprints, schema), isReplayed: true };
       if (!isClaimed) return null;
@@ -125,11 +125,11 @@ async function saveRequest(
     )
     .returning('partner_id')
     .executeTakeFirst();
-  // The claim rules this out. If it happens all the same, the error rolls the transaction back.
+  // The claim rules this case out. If it occurs anyway, the error rolls the transaction back.
   if (!saved) throw new Error('a request with the same idempotency key ran at the same time');
 }
 
-/** Deletes a bounded number, oldest first. The next call deletes the rest. */
+/** Deletes a limited number of requests, oldest first. Later calls delete the rest. */
 async function deleteExpired(db: Database, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM accepted_request WHERE ctid = ANY (ARRAY(

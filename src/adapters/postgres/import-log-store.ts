@@ -98,7 +98,7 @@ async function insertDelete(
   return jobId;
 }
 
-/** Progress of a running job's files. For an ended job it follows from the record alone. */
+/** Progress of a running job's files. For an ended job, the progress follows from the record alone. */
 const filesRead = sql<{ bytes: number; rows: number } | null>`
   CASE WHEN job.status = ${jobStatus.running} THEN (
     SELECT json_build_object('bytes', coalesce(sum(f.bytes_read), 0),

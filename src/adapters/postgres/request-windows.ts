@@ -23,9 +23,9 @@ async function deleteEndedWindows(db: Database, windowSeconds: number): Promise<
 const allKeys = 0;
 
 /**
- * Writes all portions in one statement, key rows before partner rows: a statement that waits for a partner row holds no row
- * that another one needs. A statement that started in the previous window and waited counts in the window of the row. A row
- * further in the future means that the clock was set back; its count restarts.
+ * Writes all portions in one statement, with key rows before partner rows, so that a statement that is waiting for a
+ * partner row holds no row that another statement needs. A statement that started in the previous window and waited
+ * counts in the window of the row. A row further in the future means that the clock was set back; its count restarts.
  */
 async function takeRequests(
   db: Database,

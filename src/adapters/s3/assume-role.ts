@@ -20,7 +20,7 @@ export type RoleSettings = {
 export type PartnerRole = BucketRole & { readonly partnerId: number; readonly externalId: string };
 export type SessionKeys = BucketKeys & { readonly sessionToken: Secret; readonly expiresAt: Date };
 
-/** Every role allows one hour. */
+/** Every role allows sessions of one hour. */
 const sessionSeconds = 3_600;
 
 /** Assumes the role with the partner's ExternalId. Rejects a role that can also be assumed with another one. */
@@ -59,7 +59,7 @@ async function assumeForPartner(client: STSClient, role: PartnerRole): Promise<S
   }
 }
 
-/** Only an explicit denial counts as no. Other errors, such as throttling, are retried. */
+/** Returns false only for an explicit denial. Other errors, such as throttling, are thrown and then retried. */
 async function canAssume(client: STSClient, role: PartnerRole, externalId: string): Promise<boolean> {
   try {
     await requestKeys(client, role, externalId);

@@ -30,7 +30,7 @@ export function connectS3(settings: S3Settings, guarded?: Agents): S3Client {
       connectionTimeout: 10_000, // includes waiting for a free socket
       requestTimeout: 60_000,
       throwOnRequestTimeout: true, // the default only logs a warning
-      socketTimeout: 300_000, // a stalled body; long enough for a slow ClickHouse to consume it
+      socketTimeout: 300_000, // for a stalled body; long enough for a slow ClickHouse to consume the body
       httpAgent: guarded?.http ?? agentLimits,
       ...(guarded ? { httpsAgent: guarded.https } : {}),
     },

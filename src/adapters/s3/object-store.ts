@@ -109,7 +109,8 @@ export async function unpackWhole(packed: Uint8Array, maxBytes: number): Promise
   } catch (error) {
     throw failureOf(brokenGzip, error);
   }
-  // zlib ignores everything after a zero byte behind a member. ClickHouse, which reads larger files, rejects it.
+  // zlib ignores everything after a zero byte that follows a member. ClickHouse, which reads larger files, rejects such
+  // a file.
   if (gunzip.bytesWritten < packed.length) throw failureOf(trailingBytes);
   return Buffer.concat(chunks, size);
 }

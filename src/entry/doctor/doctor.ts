@@ -40,7 +40,7 @@ function storageChecks(config: Config): Check[] {
   ];
 }
 
-/** Less than the timeout of a check, so that the result names the cause. */
+/** Shorter than the timeout of a check, so that the result names the cause. */
 const fetchTimeoutMs = 4_000;
 
 /** Empty if no issuer is configured. */

@@ -14,7 +14,7 @@ export type CheckResult = {
   readonly isOk: boolean;
   readonly message: string;
   readonly remedy: string;
-  /** The failed check of the same server with the same message: there is one problem to fix, not two. */
+  /** A failed check of the same server with the same message. There is one problem to fix, not two. */
   readonly causedBy: string | null;
   readonly milliseconds: number;
 };

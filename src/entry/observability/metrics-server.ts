@@ -6,7 +6,10 @@ import { coalesceReads } from '../timeouts.ts';
 import type { Meters } from './metrics.ts';
 import { createStateGauges } from './state-gauges.ts';
 
-/** Prometheus gives a scrape ten seconds. This keeps the response well below, whatever PostgreSQL does. */
+/**
+ * Prometheus gives a scrape ten seconds. This timeout keeps the response well below that limit, even if PostgreSQL is
+ * slow or down.
+ */
 const readTimeoutMs = 4_000;
 
 type Options = {
@@ -19,8 +22,8 @@ type Options = {
 };
 
 /**
- * Serves `/metrics` and `/live` on a port of their own: they are for operators and require no key. `/live` checks no
- * dependency, because restarting this process would not bring PostgreSQL back.
+ * Serves `/metrics` and `/live` on a port of their own: the endpoints are for operators and require no key. `/live`
+ * checks no dependency, because restarting this process would not bring PostgreSQL back.
  */
 export async function serveMetrics({
   host,

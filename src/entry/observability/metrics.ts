@@ -2,8 +2,8 @@ import { rejectReasons } from '@inlet/row-rule/reject-reason';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
 import { fileQueue, laneQueue, retryCauses } from '../../adapters/postgres/queue/tokens.ts';
 
-// Every label value comes from a list in the code: port names, reasons, codes. Never a partner, a path or other input,
-// because each new value creates a time series.
+// Every label value comes from a list in the code, such as port names, reasons, and codes. A label value is never a
+// partner, a path, or other input, because each new value creates a time series.
 
 /** From a short query to the load of a large file. */
 const callBuckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600];
@@ -114,7 +114,7 @@ export function createMeters() {
   return { ...meters, registry };
 }
 
-/** Alerts cannot see the increase of a counter that first appears with its first event. */
+/** Alerts cannot detect the increase of a counter that does not exist before its first event. */
 function startFromZero(meters: Omit<Meters, 'registry'>): void {
   for (const reason of Object.keys(rejectReasons)) meters.rowsRejected.inc({ reason }, 0);
   for (const queue of [laneQueue, fileQueue]) {

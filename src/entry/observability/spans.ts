@@ -35,7 +35,8 @@ export function startSpans(options: { url: Secret; service: string; log: Log }):
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': options.service, 'process.pid': process.pid }),
     sampler: new AlwaysOnSampler(),
-    // Buffers at most 2,048 spans and drops the rest: an unavailable collector costs spans, not memory.
+    // Buffers at most 2,048 spans and drops the rest, so that spans are lost while the collector is unavailable but
+    // memory use does not grow.
     spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: 1_000 })],
   });
   const tracer: Tracer = provider.getTracer('inlet');

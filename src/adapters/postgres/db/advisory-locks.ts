@@ -9,7 +9,10 @@ export const advisoryLocks = {
   partnerName: 7_340_022,
   /** Transaction lock: one process at a time claims dead generations to purge. */
   purge: 7_340_023,
-  /** Hash seed. Shared session lock on each queue token that a worker holds; shows other workers that it is alive. */
+  /**
+   * Hash seed. Shared session lock on each queue token that a worker holds; shows other workers that this worker is
+   * alive.
+   */
   workerToken: 7_340_024,
   /** Exclusive session lock of a backup while it takes its cut. Work that a backup must not miss holds it shared. */
   backupCut: 7_340_025,

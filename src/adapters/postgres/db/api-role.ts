@@ -2,7 +2,7 @@ import { type Client, DatabaseError } from 'pg';
 import { Secret } from '../../../domain/secret.ts';
 import { laneQueue } from '../queue/tokens.ts';
 
-/** PostgreSQL's name for no role: the API then has the privileges of the user in its URL. */
+/** PostgreSQL's name for no role. The API then has the privileges of the user in its URL. */
 export const noRole = 'none';
 
 /** The same URL, for connections that start under a role. Keeps existing options. */
@@ -56,7 +56,7 @@ async function queueGrantsOf(client: Client, role: string): Promise<string[]> {
 }
 
 async function makeRole(client: Client, role: string): Promise<boolean> {
-  // Roles are global to the server: another installation may have created it, or may be creating it now.
+  // Roles are global to the server, so another installation may have created this role or may be creating it now.
   for (const statement of [`CREATE ROLE ${role} NOLOGIN`, `GRANT ${role} TO CURRENT_USER`]) {
     try {
       await client.query(statement);
@@ -106,7 +106,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   dead_generation: 'INSERT',
   accepted_request: 'SELECT, INSERT, UPDATE (fingerprint, result, accepted_at)',
   request_window: 'SELECT, INSERT, UPDATE (number, taken)',
-  // Denied calls of any caller: inserted, never read.
+  // Denied calls of any caller. The API inserts these rows and never reads them.
   audit_log: 'INSERT',
   composition: 'SELECT, INSERT, UPDATE (generation, last_load_id, report, computed_at)',
 };
@@ -118,7 +118,7 @@ export const closedToApi: Readonly<Record<string, string>> = {
   sweep: 'used by workers only',
 };
 
-/** Run with the owner's rights, so only this role may call them. */
+/** These functions run with the owner's rights, so only this role may call them. */
 export const apiFunctions = [
   'key_with_hash(bytea)',
   'partner_with_key(bytea)',

@@ -31,10 +31,10 @@ type ConnectOptions = {
   readonly log: Log;
 };
 
-/** A hung server does not enforce its own timeout, so the client does, a little later. */
+/** A hung server does not enforce its own timeout, so the client enforces one a little later. */
 const graceMs = 2_000;
 
-/** Timeout for getting a connection, whether new or from the pool. */
+/** Timeout for getting a connection, either a new one or one from the pool. */
 const usualConnectionMs = 5_000;
 
 /** Timeouts for every pool, so that a hung server cannot block a caller forever. */
@@ -57,7 +57,7 @@ export function connectPostgres(options: ConnectOptions): Database {
 /** Share of the connections for short queries before the caller is authenticated. */
 const shareForAuthentication = 0.25;
 
-/** For the API: row-level security limits each connection to its caller's rows. */
+/** For the API. Row-level security limits each connection to its caller's rows. */
 export function connectForCallers(options: ConnectOptions): Database {
   const unauthenticated = Math.max(1, Math.floor(options.maxConnections * shareForAuthentication));
   const authenticated = Math.max(1, options.maxConnections - unauthenticated);

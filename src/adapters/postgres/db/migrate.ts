@@ -39,7 +39,7 @@ export async function migratePostgres(
     await boss.stop();
   }
   if (!(await prepareApiRole(client, options.apiRole))) {
-    // Everything else is done, and workers and commands need no role.
+    // Everything else is complete, and workers and commands do not need the role.
     options.log.warn({ role: options.apiRole }, `The API cannot start yet. ${roleRemedy(options.apiRole)}`);
   }
   return pending.map(({ name }) => name);

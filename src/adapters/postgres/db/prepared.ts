@@ -4,8 +4,8 @@ const names = new Map<string, string>();
 
 /**
  * Returns a name under which a connection caches the statement's plan: planning takes longer than running most of our
- * statements. Returns undefined for a statement to be planned each time, such as one with LIMIT: its best plan depends on
- * the partner, and a generic plan may scan every partner's rows.
+ * statements. Returns undefined for a statement that must be planned each time, such as one with LIMIT. The best plan
+ * for such a statement depends on the partner, and a generic plan may scan every partner's rows.
  */
 export function preparedName(text: string): string | undefined {
   const known = names.get(text);

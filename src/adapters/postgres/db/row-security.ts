@@ -7,7 +7,7 @@ import type { AsCaller, CallerScope } from '../../../ports/request-store.ts';
 import { apiTables, roleRemedy, underRole } from './api-role.ts';
 import { partnerSemaphore } from './partner-semaphore.ts';
 
-/** Throws unless the policies apply to the role: an API process that sees all rows must not start. */
+/** Throws unless the policies apply to the role, because an API process that sees all rows must not start. */
 export async function requireRowSecurity(url: Secret, role: string): Promise<void> {
   const client = new Client({
     connectionString: underRole(url, role).reveal(),
@@ -49,9 +49,9 @@ const setCaller = `SELECT set_config('inlet.partner', $1, false), set_config('in
 
 /**
  * Connections bound to the current caller. Every checkout ensures that the session's caller is set, and closes a
- * connection where that fails. Work without a caller uses a separate pool, whose connections never had one. So a request
- * costs one extra short statement only when the connection last served another caller, unauthenticated requests cannot
- * exhaust the callers' connections, and one partner can hold at most half of them.
+ * connection where that fails. Work without a caller uses a separate pool, whose connections never had one. Therefore,
+ * a request needs one extra short statement only if the connection last served another caller. Unauthenticated requests
+ * cannot exhaust the callers' connections, and one partner can hold at most half of those connections.
  */
 export function callersPool(anonymousPool: Pool, callerPool: Pool, timeoutMs: number): PostgresPool {
   const callerOf = new WeakMap<PoolClient, string>();

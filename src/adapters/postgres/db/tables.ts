@@ -3,7 +3,8 @@ import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import { type ImportLogError, importMode, keyType, logType, pathType } from '../../../domain/import-log.ts';
 import { jobKind, jobStatus } from '../../../domain/job.ts';
 
-// The migrated schema, for Kysely. test/integration/statement-types.test.ts compares them. bigint is parsed as a number: see `connect.ts`.
+// The migrated schema, for Kysely. test/integration/statement-types.test.ts compares this type with the schema. bigint
+// is parsed as a number: see `connect.ts`.
 type Timestamp = ColumnType<Date, Date | undefined, Date>;
 
 type PartnerTable = {

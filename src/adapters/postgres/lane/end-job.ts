@@ -15,7 +15,7 @@ export type JobEnd = {
   readonly errors: readonly ImportLogError[];
   /** The job has started. Guards against another holder of the lane that started it meanwhile. */
   readonly hasStarted: boolean;
-  /** Null when already recorded. */
+  /** Null if it is already recorded. */
   readonly uniqueDevices: number | null;
 };
 
@@ -23,7 +23,10 @@ export async function endJob(db: Database, jobId: JobId, end: JobEnd): Promise<v
   await db.transaction().execute((tx) => endJobIn(tx, jobId, end));
 }
 
-/** Sets the final status and deletes the credentials, once: a second holder of the lane changes nothing. */
+/**
+ * Sets the final status and deletes the credentials. Has an effect only once, so a second holder of the lane changes
+ * nothing.
+ */
 export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void> {
   const status = end.failure ? jobStatus.failed : jobStatus.done;
   const ended = await tx
@@ -32,7 +35,7 @@ export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void>
       status,
       failure_code: end.failure?.code ?? null,
       failure_detail: end.failure?.detail ?? null,
-      // Not now(): the transaction may have waited for the previous job to end.
+      // Does not use now(), because the transaction may have waited for the previous job to end.
       finished_at: sql`clock_timestamp()`,
       updated_at: sql`now()`,
     })

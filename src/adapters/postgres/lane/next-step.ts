@@ -21,7 +21,7 @@ import { cancelFiles, endJobIn } from './end-job.ts';
 /**
  * Reads the lane under its locks, decides, and writes the decision. Everything that sends a lane token (a new job, a
  * staged file, a cancellation) takes one of the same locks first. So either this transaction sees the change, or the
- * token is sent after this one is completed: no wake-up is lost.
+ * token is sent after this one is completed, and no wake-up is lost.
  */
 export async function nextStep(db: Database, boss: PgBoss, token: LaneToken, batchLimit: number): Promise<LaneStep> {
   const { partnerId } = token;

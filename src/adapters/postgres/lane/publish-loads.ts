@@ -37,7 +37,7 @@ export async function commitAudienceLoads(
         unique_devices: counts.unique,
         matched_devices: counts.matched,
         matched_version: counts.knownVersion,
-        // A new number, not the load's own: loads publish in any order.
+        // Uses a new number instead of the load's own, because loads are published in any order.
         last_load_id: sql`nextval('load_id')`,
         updated_at: sql`now()`,
       })
@@ -94,7 +94,7 @@ function anyOf(loads: readonly StagedLoad[]): RawBuilder<number> {
   return sql<number>`ANY(${loads.map(({ load }) => load.loadId)}::bigint[])`;
 }
 
-/** A missing staging table gives no counts: they were recorded before it was dropped. */
+/** A missing staging table yields no counts, because they were recorded before the table was dropped. */
 export async function recordUploadedDevices(
   db: Database,
   jobId: JobId,

@@ -4,7 +4,7 @@ import { jobStatus } from '../../../domain/job.ts';
 import type { FileToLoad, AudienceJob } from '../../../ports/lane-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
 
-/** Writes the list of files, once: a second holder of the lane changes nothing. */
+/** Writes the list of files. Has an effect only once, so a second holder of the lane changes nothing. */
 export async function startImport(
   db: Database,
   jobId: JobId,
@@ -19,7 +19,7 @@ export async function startImport(
   });
 }
 
-/** As for an import. Earlier entries for the same paths are superseded. */
+/** The same as for an import. Earlier entries for the same paths are superseded. */
 export async function startAudienceLoad(
   db: Database,
   job: AudienceJob,
@@ -71,7 +71,7 @@ type Owner = {
   readonly audience: { readonly id: number; readonly generation: number } | null;
 };
 
-/** Inserts the files in order and returns how many. A batch's ID is the ID of its first file. */
+/** Inserts the files in order and returns their number. A batch's ID is the ID of its first file. */
 async function insertFiles(tx: Tx, owner: Owner, batches: readonly (readonly FileToLoad[])[]): Promise<number> {
   const files = batches.flatMap((batch, number) => batch.map((file) => ({ ...file, number })));
   const { rows } = await sql`

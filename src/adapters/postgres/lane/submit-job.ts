@@ -24,7 +24,8 @@ export async function submitJob<T>(
     .where('id', '=', partnerId)
     .returning(sql<number>`next_seq - 1`.as('seq'))
     .executeTakeFirstOrThrow();
-  // A separate statement: its snapshot is taken after the wait for the lock, so it counts every open job and this one.
+  // Uses a separate statement, whose snapshot is taken after the wait for the lock, so that it counts this job and
+  // every other open job.
   const job = await tx
     .insertInto('job')
     .values({ partner_id: partnerId, seq, kind })

@@ -14,7 +14,7 @@ const names = [
   'oldestPendingSeconds',
   'runningJobs',
   'oldestRunningSeconds',
-  /** Age of the oldest canceled job whose staging tables are not dropped. */
+  /** Age of the oldest canceled job whose staging tables are not yet dropped. */
   'oldestCleaningSeconds',
   'lanesOpen',
   'lanesActive',
@@ -25,7 +25,7 @@ const names = [
   'filesInFlight',
   /** Tokens that a worker could claim now. */
   'readyTokens',
-  /** Tokens with a delay: a dependency is down, or an attempt failed. */
+  /** Tokens that are delayed because a dependency is down or an attempt failed. */
   'waitingTokens',
 ] as const;
 

@@ -75,7 +75,7 @@ export async function startBoss(options: {
     superviseIntervalSeconds: 2,
     monitorIntervalSeconds: 2,
     useListenNotify: isWorker,
-    // Passed on to pg.
+    // Passed to pg.
     ...statementTimeouts(usualStatementMs),
   });
   boss.on('error', (error) => options.log.warn({ error: error.message }, 'queue error'));

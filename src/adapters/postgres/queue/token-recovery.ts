@@ -47,8 +47,8 @@ async function findLost(db: Database): Promise<Lost[]> {
 }
 
 /**
- * Replaces a held token with a new one of higher priority, without using up a retry. Another worker can claim it at once
- * or after the delay. Does nothing if the claim has already ended.
+ * Replaces a held token with a new one of higher priority, without using up a retry. Another worker can claim it
+ * immediately or after the delay. Does nothing if the claim has already ended.
  */
 export async function resendToken(
   db: Database,

@@ -35,7 +35,7 @@ export async function sendFileTokens(boss: PgBoss, tx: Tx, fileIds: readonly num
   await boss.insert(fileQueue, tokens, { db: fromKysely(tx) });
 }
 
-/** Matches the retry count too, so a holder that was replaced completes nothing. */
+/** Also matches the retry count, so that a holder that was replaced completes nothing. */
 export async function completeLaneToken(boss: PgBoss, tx: Tx, token: LaneToken): Promise<void> {
   await boss.complete(laneQueue, { id: token.id, retryCount: token.retryCount }, null, { db: fromKysely(tx) });
 }

@@ -89,7 +89,7 @@ function slotsOf<Payload extends RetryCounters>(
       const { id, retryCount, data } = job;
       const holding: HeldToken = { queue: work.queue, id, retryCount, singletonKey: work.keyOf(data), data };
       const name = tokenName(job);
-      // Immediately, not when the handler ends: the next holder's claim fences this one.
+      // Runs immediately, not when the handler ends, because the next holder's claim fences this one.
       const giveBack = (): void => {
         recordRetry(work.queue, 'handed_back');
         resendToken(db, boss, holding).then(
@@ -117,7 +117,7 @@ const maxLost = 20;
 
 /** Retry budget while a dependency is down: about a day. */
 const maxWaits = 8_640;
-/** A connection that breaks this often may be broken by the request itself. */
+/** If a connection breaks this often, the request itself may be the cause. */
 const maxBreaks = 20;
 const longestWaitSeconds = 10;
 
