@@ -27,7 +27,7 @@ export function areCurrent(files: ConfigFiles): boolean {
 export function writeConfigFiles(files: ConfigFiles): void {
   for (const [path, text] of files) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Written in place to preserve the owner, which may be the user postgres.
+    // The file is written in place to preserve its owner, which may be the user postgres.
     writeFileSync(path, text, { mode: 0o600 });
   }
 }

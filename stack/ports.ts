@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-// Below the ephemeral port range, so that no outgoing connection takes a port while its server is down. Random, so that
-// two clones that start at the same time do not choose the same ports.
+// Ports are below the ephemeral port range, so that no outgoing connection takes a port while its server is down. They
+// are random, so that two clones that start at the same time do not choose the same ports.
 const lowest = 20_000;
 const highest = 32_000;
 

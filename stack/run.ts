@@ -7,7 +7,7 @@ export function run(
   { timeoutMs = 60_000, acceptExitCodes = [] }: { timeoutMs?: number; acceptExitCodes?: readonly number[] } = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    // In "/", because the user postgres may not have access to the current directory.
+    // Runs in "/", because the user postgres may not have access to the current directory.
     execFile(command, commandArguments, { timeout: timeoutMs, cwd: '/' }, (error, stdout, stderr) => {
       if (error === null || (typeof error.code === 'number' && acceptExitCodes.includes(error.code))) {
         resolve(stdout);

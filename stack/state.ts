@@ -63,10 +63,10 @@ function prepareDirectory(): void {
   if (!existsSync(stateFile) && readdirSync(stackDirectory).length > 0) {
     throw new Error(`${stackDirectory} is not empty and contains no stack. Choose another INLET_STACK_DIR.`);
   }
-  // /var/tmp is world-writable: never write passwords to a directory of another user.
+  // /var/tmp is world-writable, so never write passwords to another user's directory.
   if (statSync(stackDirectory).uid !== process.getuid?.())
     throw new Error(`${stackDirectory} belongs to another user.`);
-  // Other users can traverse but not list it; the user postgres has to traverse it.
+  // Other users can traverse the directory but not list it. The user postgres has to traverse it.
   chmodSync(stackDirectory, 0o711);
 }
 

@@ -67,8 +67,8 @@ export interface AudienceStore {
     page: { readonly afterId: number; readonly limit: number },
   ): Promise<readonly FailedLoad[]>;
   /**
-   * Claims dead generations that are due, of any partner; none while another process holds a claim. A claim expires two
-   * minutes after it was last renewed.
+   * Claims dead generations of any partner that are due. Claims none while another process holds a claim. A claim
+   * expires two minutes after it was last renewed.
    */
   claimDueGenerations(limit: number): Promise<readonly DeadGeneration[]>;
   renewPurgeLease(partnerIds: readonly PartnerId[]): Promise<void>;
@@ -76,11 +76,11 @@ export interface AudienceStore {
   endPurge(partnerIds: readonly PartnerId[], seconds: number): Promise<void>;
   /** Dead generations, newest first, for the operator. */
   listDead(limit: number): Promise<readonly DeadGeneration[]>;
-  /** Records the removed rows. The generation is checked once more later, and is then done. */
+  /** Records the removed rows. The generation is checked once more later and is then done. */
   recordPurge(generation: Generation, rows: number): Promise<void>;
 }
 
-/** An audience after one load. Counts of an earlier state are stale. */
+/** The state of an audience after one load. Counts of an earlier state are stale. */
 export type AudienceState = Generation & { readonly lastLoadId: number };
 
 export type StoredCounts = { readonly counts: CompositionCounts; readonly computedAt: Date };
@@ -92,7 +92,10 @@ export interface CompositionStore {
   find(audience: AudienceState, counting: Counting): Promise<StoredCounts | null>;
   /** Stores the counts, unless counts of the same or a later state are stored. */
   save(audience: AudienceState, counting: Counting, stored: StoredCounts): Promise<void>;
-  /** Runs the function unless any process is already running it for this audience and counting; returns null then. */
+  /**
+   * Runs the function and returns its result. Returns null if any process is already running it for this audience and
+   * counting method.
+   */
   runAlone<T>(audience: AudienceState, counting: Counting, run: () => Promise<T>): Promise<T | null>;
   /** Attributes of all partners, including retired ones. */
   listAttributes(): Promise<readonly WarehouseAttribute[]>;

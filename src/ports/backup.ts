@@ -20,10 +20,10 @@ export interface ControlBackup {
 }
 
 export interface EngineBackup {
-  /** Freezes the data plane as it is now. Takes moments: only file names are copied. */
+  /** Freezes the data plane in its current state. This takes only moments, because only file names are copied. */
   hold(stagedLoadIds: readonly LoadId[]): Promise<void>;
   /** Writes the frozen data to the backup destination. */
   save(name: string): Promise<void>;
-  /** Releases the frozen data, including that of a backup that was killed. */
+  /** Releases the frozen data, including the frozen data of a backup that was killed. */
   release(): Promise<void>;
 }

@@ -18,5 +18,5 @@ export interface Sealer {
   open(sealed: Sealed, context: string): string;
 }
 
-/** Keyed hash of a request: shows whether two requests are equal and reveals nothing else. */
+/** Keyed hash of a request. It shows whether two requests are equal and reveals nothing else. */
 export type Fingerprint = (request: string) => IdempotentRequest['fingerprints'];

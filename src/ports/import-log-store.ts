@@ -20,7 +20,7 @@ export type NewDelete = {
   readonly keys: readonly string[];
   /**
    * Resolves the keys among all of the partner's attributes; throws if a key is unknown. Called only when the request
-   * runs: a replayed request gets the first response, whatever its keys mean by then.
+   * runs. A replayed request gets the first response even if the meaning of its keys has changed.
    */
   readonly attributeIdsIn: (attributes: readonly Attribute[]) => readonly number[];
 };

@@ -34,7 +34,7 @@ export type DeleteJob = Job & {
 
 export type LaneJob = ImportJob | AudienceJob | DeleteJob;
 
-/** A validated load that waits to be published. */
+/** A validated load that is waiting to be published. */
 export type StagedLoad = {
   readonly load: Load;
   readonly fileIds: readonly number[];
@@ -53,7 +53,7 @@ export function isTakenOver({ publishAttempt }: StagedLoad): boolean {
 
 /** An audience's counts without the staged loads. */
 export type CountsBefore = DeviceCounts & {
-  /** Version of the device warehouse, current or a moment old. Imports increment it. */
+  /** Version of the device warehouse. It may be slightly out of date. Imports increment it. */
   readonly knownVersion: number;
   /** The matched devices were counted at that version. */
   readonly isMatchedCurrent: boolean;
@@ -115,7 +115,7 @@ export interface LaneStore {
   commitImportLoads(jobId: JobId, loads: readonly StagedLoad[]): Promise<boolean>;
   /** The same, with the audience's new counts. Also false if the audience was cleared meanwhile. */
   commitAudienceLoads(job: AudienceJob, loads: readonly StagedLoad[], counts: CountsAfter): Promise<boolean>;
-  /** False once the job has ended or is canceled. */
+  /** Returns false once the job has ended or is canceled. */
   isRunning(jobId: JobId): Promise<boolean>;
   markCleaned(jobId: JobId): Promise<void>;
   summarizeJob(jobId: JobId): Promise<JobSummary>;
@@ -124,7 +124,7 @@ export interface LaneStore {
   finishDelete(jobId: JobId): Promise<void>;
   /** Fails a job that could not start. */
   failJob(jobId: JobId, failure: Failure): Promise<void>;
-  /** Returns true for one caller per period: for tasks that any one worker should run. */
+  /** Returns true for one caller per period. Use it for tasks that only one worker should run. */
   claimTurn(task: string, everySeconds: number): Promise<boolean>;
   /** Sends a token to every lane that has open jobs but no token. */
   requeueIdleLanes(): Promise<void>;

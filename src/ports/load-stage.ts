@@ -71,7 +71,9 @@ export interface LoadStage {
     readonly rows: number;
     /** Size of these rows, decompressed. */
     readonly bytes: number;
-    /** Estimated number of lines, including blank ones: never too low, and at most a few times too high. */
+    /**
+     * Estimated number of lines, including blank lines. The estimate is never too low and at most a few times too high.
+     */
     readonly rowsHandled: number;
   }>;
   /** By file ID. Omits files without rows. */
@@ -100,15 +102,15 @@ export type BatchClaim = {
   readonly source: JobSource;
   readonly load: Load;
   readonly files: readonly ClaimedFile[];
-  /** The share of rejected rows that a file may have; 1 where rejected rows are skipped. */
+  /** The share of rejected rows that a file may have; 1 if rejected rows are skipped. */
   readonly badRowShare: number;
   /** The previous attempt's load, which may have left data behind or may still be running. */
   readonly previousLoadId: LoadId | null;
 };
 
 /**
- * The outcome of a file in a batch. `staged` is the point of no return: the file is valid and will be published. `alone`:
- * the file must be loaded in a batch of its own.
+ * The outcome of a file in a batch. `staged` is the point of no return, after which the file is valid and will be
+ * published. `alone` means that the file must be loaded in a batch of its own.
  */
 export type FileOutcome =
   | { readonly is: 'staged'; readonly fileId: number; readonly counts: LoadCounts }

@@ -19,7 +19,7 @@ export type OpenedObject = {
 export interface ObjectStore {
   /** The object with exactly this key. */
   find(key: string): Promise<StoredObject | null>;
-  /** The objects whose key starts with the prefix, in byte order, without "folder" objects, at most `limit`. */
+  /** At most `limit` objects whose key starts with the prefix, in byte order, excluding "folder" objects. */
   list(prefix: string, limit: number): Promise<readonly StoredObject[]>;
   /** Opens the listed version of the object. Fails with `file_changed` if the object has changed since. */
   open(object: StoredObject, signal: AbortSignal): Promise<OpenedObject>;

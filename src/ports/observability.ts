@@ -1,5 +1,5 @@
 import type { BatchId, JobId, LoadId, PartnerId } from '../domain/ids.ts';
-/** Messages for the operator: an event in plain words and the IDs that it concerns. */
+/** Messages for the operator. Each one describes an event in plain words and names the IDs that it concerns. */
 export interface Log {
   info(fields: Readonly<Record<string, unknown>>, event: string): void;
   warn(fields: Readonly<Record<string, unknown>>, event: string): void;

@@ -11,7 +11,7 @@ export type LaneState = {
   readonly openJobs: number;
   readonly oldestJob: { readonly id: number; readonly kind: JobKind; readonly status: JobStatus; readonly since: Date };
   readonly files: { readonly open: number; readonly loading: number; readonly ended: number };
-  /** Whether a worker runs the lane, or what the lane waits for. */
+  /** Whether a worker is running the lane, or what the lane is waiting for. */
   readonly is:
     | 'moving'
     | 'waiting for a worker'
@@ -51,7 +51,8 @@ export type FileState = {
 /**
  * Result of canceling a job. `never started`: the job has no files and ends once the jobs ahead of it have ended.
  * `stopped`: files that were not staged have failed, staged files are still published, and the lane ends the job. The
- * others mean that nothing was canceled: the job had ended, a delete had begun, or no file was left to cancel.
+ * other results mean that nothing was canceled, because the job had ended, a delete had begun, or no file was left to
+ * cancel.
  */
 export type Cancellation =
   | { readonly is: 'never started'; readonly hasEnded: boolean; readonly jobsAhead: number }
@@ -87,6 +88,6 @@ export interface Operations {
   }): Promise<readonly JobState[]>;
   findJob(jobId: JobId, fileLimit: number): Promise<{ job: JobState; files: readonly FileState[] } | null>;
   findRequest(jobId: JobId): Promise<JobRequest | null>;
-  /** Returns null when there is no such job. Idempotent: canceling again gives the same result. */
+  /** Returns null if there is no such job. Idempotent, because canceling again gives the same result. */
   cancelJob(jobId: JobId): Promise<Cancellation | null>;
 }

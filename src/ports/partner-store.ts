@@ -15,7 +15,7 @@ export type KeyHolder = Caller & {
 };
 
 export interface PartnerStore {
-  /** Runs a function under an exclusive lock on this name. Others wait. */
+  /** Runs a function under an exclusive lock on this name. Other callers wait. */
   withNameLocked<T>(name: string, run: () => Promise<T>): Promise<T>;
   create(partner: { readonly name: string; readonly prefix: string; readonly keyHash: Uint8Array }): Promise<Partner>;
   findByName(name: string): Promise<Partner | null>;
@@ -32,8 +32,9 @@ export interface ApiKeyStore {
   create(partnerId: PartnerId, keyHash: Uint8Array, newKey: NewApiKey): Promise<ApiKey>;
   list(partnerId: PartnerId, page: Page): Promise<readonly ApiKey[]>;
   /**
-   * Creates a key with the same settings. The old key expires after the overlap, or earlier if it was due to. Without an
-   * expiry of its own, the new key keeps that of the old one. Null if the partner has no such key or the key is not valid.
+   * Creates a key with the same settings. The old key expires after the overlap, or earlier if it was due to expire
+   * earlier. If no expiry is given, the new key keeps the old key's expiry. Returns null if the partner has no such key
+   * or the key is not valid.
    */
   rotate(
     partnerId: PartnerId,
@@ -49,7 +50,7 @@ export interface ApiKeyStore {
 /** A page of a list that is ordered by ID. */
 export type Page = { readonly afterId: number; readonly limit: number };
 
-/** Customers and their user tokens. Another partner's are treated as nonexistent. */
+/** Customers and their user tokens. Another partner's customers and tokens are treated as nonexistent. */
 export interface CustomerStore {
   /** Fails with `invalid_request` if the partner already has a customer with this name. */
   create(partnerId: PartnerId, name: string): Promise<Customer>;
@@ -72,13 +73,16 @@ export interface AttributeStore {
   rename(partnerId: PartnerId, attributeId: number, name: string): Promise<boolean>;
   /** A retired attribute accepts no more imports. Its data stays until it is deleted. */
   retire(partnerId: PartnerId, attributeId: number): Promise<boolean>;
-  /** Maps foreign keys to the attribute. A key that is mapped to another attribute of the partner moves. */
+  /** Maps foreign keys to the attribute. A key that is mapped to another of the partner's attributes is moved. */
   tie(partnerId: PartnerId, attributeId: number, foreignKeys: readonly string[]): Promise<boolean>;
 }
 
 /** User tokens issued by the configured OpenID Connect issuer. */
 export interface IssuedTokens {
-  /** Whom the token represents. Null if it is invalid. Fails with `issuer_away` if that cannot be checked. */
+  /**
+   * The customer and partner that the token represents. Null if the token is invalid. Fails with `issuer_away` if the
+   * token cannot be checked.
+   */
   read(token: string): Promise<TokenBearer | null>;
 }
 

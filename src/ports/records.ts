@@ -7,7 +7,7 @@ export type RecordMark = { readonly id: number; readonly isFinal: boolean; reado
 
 /** Reports whose records have changed, within milliseconds. May miss changes while its connection is down. */
 export interface ChangeFeed {
-  /** Null: changes of any partner may have been missed. The first subscriber starts the listener. */
+  /** Null means that changes of any partner may have been missed. The first subscriber starts the listener. */
   subscribe(onChange: (partnerId: PartnerId | null) => void): void;
   isListening(): boolean;
 }

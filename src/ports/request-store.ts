@@ -7,7 +7,7 @@ export interface AcceptedRequests {
   deleteExpired(limit: number): Promise<number>;
 }
 
-/** For one key, or with `keyId` null for all keys of a partner together. */
+/** For one key, or for all of a partner's keys together if `keyId` is null. */
 export type RequestPortion = {
   readonly partnerId: PartnerId;
   readonly keyId: number | null;
@@ -29,7 +29,7 @@ export interface RequestWindows {
   sweep(): Promise<void>;
 }
 
-/** The caller for whom statements run; without a customer, the partner itself. */
+/** The caller for whom statements run. If there is no customer, the caller is the partner itself. */
 export type CallerScope = AudienceScope;
 
 /** Everything started in `run`, including work that outlives it, can read and write only the caller's data. */

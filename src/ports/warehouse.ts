@@ -29,7 +29,7 @@ export interface Warehouse {
   /** Removes the job's temporary data. */
   dropJob(jobId: JobId): Promise<void>;
   countAttributeRows(rows: AttributeRows): Promise<{ readonly rows: number; readonly devices: number }>;
-  /** Deletes the rows from every part on every shard. They are gone when it returns. */
+  /** Deletes the rows from every part on every shard. The rows are gone when this call returns. */
   deleteAttributeRows(rows: AttributeRows): Promise<void>;
 }
 
@@ -50,7 +50,10 @@ export interface AudienceWarehouse {
   countUploaded(load: Load, fileIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** Adds the staged rows of these files to the load's audience. Idempotent. */
   publish(load: Load, fileIds: readonly number[]): Promise<void>;
-  /** The number of distinct devices (about this many), and how many of them exist in the device warehouse. */
+  /**
+   * The number of distinct devices, and how many of them exist in the device warehouse. The argument is the approximate
+   * number of devices.
+   */
   countDevices(job: CountedJob, about: number): Promise<DeviceCounts>;
   /** The same for the devices that staged files would add to the audience. */
   countNewDevices(job: CountedJob, loads: readonly FilesOfLoad[]): Promise<DeviceCounts>;

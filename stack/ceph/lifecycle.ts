@@ -44,7 +44,7 @@ async function tryRestart(state: State): Promise<boolean> {
   }
 }
 
-/** Returns whether it had to be started. */
+/** Returns whether the server had to be started. */
 export async function ensureCeph(state: State): Promise<boolean> {
   if (areCurrent(cephConfigFiles(state)) && (await isCephHealthy(state))) return false;
   const isNew = !existsSync(cephDirectory);

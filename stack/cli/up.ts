@@ -51,7 +51,7 @@ async function up(shardCount: 1 | 2): Promise<void> {
   try {
     await startAll(state);
   } catch (error) {
-    // A missing file is better than the addresses of servers that are not running.
+    // A missing file is better than a file with the addresses of servers that are not running.
     removeAddresses();
     throw error;
   }

@@ -93,7 +93,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** Returns whether it had to be started. */
+/** Returns whether the server had to be started. */
 export async function ensurePostgres(state: State): Promise<boolean> {
   if (areCurrent(postgresConfigFiles(state)) && (await isPostgresHealthy(state))) return false;
   await stopPostgres();

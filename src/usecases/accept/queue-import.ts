@@ -21,7 +21,7 @@ export type QueueImportDeps = {
   readonly canAssumeRoles: boolean;
 };
 
-/** Accepts an import. Errors in the request itself fail now; all others appear on the record. */
+/** Accepts an import. Throws errors in the request itself immediately. All other errors appear on the record. */
 export async function queueImport(
   deps: QueueImportDeps,
   partner: Partner,

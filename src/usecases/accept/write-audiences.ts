@@ -10,7 +10,7 @@ export type WriteAudienceDeps = { readonly audiences: AudienceStore; readonly li
 
 type Caller = { readonly partner: Partner; readonly scope: AudienceScope };
 
-/** Creates an audience and queues its first files. Errors in the request itself fail now. */
+/** Creates an audience and queues its first files. Throws errors in the request itself immediately. */
 export async function createAudience(
   deps: WriteAudienceDeps,
   { partner, scope }: Caller,

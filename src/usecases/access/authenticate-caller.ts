@@ -35,8 +35,8 @@ export type IdentifyDeps = {
 };
 
 /**
- * Identifies the customer by the user token. An invalid token is rejected: falling back to the partner would give the holder
- * of a revoked token more access than before. The error never reveals what was wrong.
+ * Identifies the customer by the user token. An invalid token is rejected, because falling back to the partner would
+ * give the holder of a revoked token more access than before. The error never reveals what was wrong.
  */
 export async function identifyCustomer(
   deps: IdentifyDeps,
@@ -58,7 +58,7 @@ async function customerWithToken(deps: IdentifyDeps, partner: Partner, token: st
   return deps.customers.findByTokenHash(partner.id, deps.userTokens.hash(token));
 }
 
-/** All partners share the issuer: a token is valid only together with the key of the partner it names. */
+/** All partners share the issuer, so a token is valid only together with an API key of the partner that it names. */
 async function customerNamedIn(
   issuedTokens: IssuedTokens,
   customers: CustomerStore,

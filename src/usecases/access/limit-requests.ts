@@ -43,9 +43,9 @@ type Budget = Pick<Quota, 'name' | 'limit'> & {
 };
 
 /**
- * Rate limit per window over all processes. Each process reserves portions of the window and consumes them locally, so that
- * most requests need no database query. The limit is never exceeded; a caller may get up to one portion per other process
- * less.
+ * Rate limit per window over all processes. Each process reserves portions of the window and consumes them locally, so
+ * that most requests need no database query. The limit is never exceeded, but a caller may get less than the limit: up
+ * to one portion less for each other process.
  */
 export function limitRequests({ requestWindows, requestLimits, log }: Deps): RequestLimiter {
   const budgets = new Map<string, Budget>();
@@ -71,7 +71,7 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
 
   async function take(empty: readonly Budget[]): Promise<void> {
     const portions = empty.map(nextPortion);
-    // Taken before the query, so that the window ends slightly early here, never late.
+    // The time is taken before the query, so that the window ends slightly early in this process and never late.
     const startedAt = performance.now();
     const windows = await requestWindows.take(
       empty.map(({ partnerId, keyId }, index) => ({ partnerId, keyId, requests: portions[index] ?? 1 })),
@@ -116,11 +116,12 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
         try {
           await refill(empty);
         } catch (error) {
-          // Fails open: the request itself needs the same database and reports the outage.
+          // Fails open, because the request itself needs the same database and reports the outage.
           log.warn({ err: error }, 'rate limit not enforced: counters unavailable');
           return { exceeded: null, quotas: [] };
         } finally {
-          // Not earlier: the first request that wakes up to an empty budget refills it for all that are still waiting.
+          // Not earlier, because the first request that wakes up to an empty budget refills it for all requests that
+          // are still waiting.
           for (const budget of empty) budget.waiting -= 1;
         }
       }

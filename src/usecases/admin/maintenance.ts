@@ -13,7 +13,7 @@ type Deps = {
   readonly log: Log;
 };
 
-/** Intervals across all workers. Every worker tries at this interval, and one of them runs the task. */
+/** Intervals across all workers. Every worker tries to run the task at this interval, and one of them runs it. */
 export const wakeEverySeconds = 10;
 export const orphansEverySeconds = 60;
 export const forgetEverySeconds = 600;
@@ -80,7 +80,8 @@ const keepEvery = 30_000;
 /**
  * Purges rows of cleared audiences from ClickHouse in the background. One mutation covers the dead generations of many
  * partners, one purge runs at a time across all workers, and each partner is purged only a small share of the time.
- * Nothing reads these rows, so nothing waits for the purge. A stopping worker does not wait either: ClickHouse continues.
+ * Nothing reads these rows, so nothing waits for the purge. A worker that is stopping does not wait either, because
+ * ClickHouse continues.
  */
 export async function purgeGenerations(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
   const due = await deps.audiences.claimDueGenerations(generationsAtATime);

@@ -20,7 +20,10 @@ type ProvisionDeps<Grant> = {
 
 type ProvisionedPartner<Grant> = { readonly partner: Partner; readonly apiKey: Secret; readonly storage: Grant };
 
-/** Creates a partner. Storage comes first because it is repeatable: if interrupted, run the command again to finish. */
+/**
+ * Creates a partner. Storage comes first because creating it is repeatable. If the command is interrupted, run it again
+ * to finish.
+ */
 export async function provisionPartner<Grant>(
   deps: ProvisionDeps<Grant>,
   name: string,
@@ -34,7 +37,7 @@ export async function provisionPartner<Grant>(
   return deps.partners.withNameLocked(name, () => provisionOnce(deps, name));
 }
 
-/** Runs under a lock on the name: the storage does not serialize concurrent creation of the same user. */
+/** Runs under a lock on the name, because the storage does not serialize concurrent creation of the same user. */
 async function provisionOnce<Grant>(deps: ProvisionDeps<Grant>, name: string): Promise<ProvisionedPartner<Grant>> {
   if (await deps.partners.findByName(name)) throw new Failure('invalid_request', `Partner "${name}" already exists.`);
   const prefix = prefixOfPartner(name);

@@ -4,9 +4,9 @@ import type { LaneStore } from '../../ports/lane-store.ts';
 type Deps = { readonly control: ControlBackup; readonly engine: EngineBackup; readonly lanes: LaneStore };
 
 /**
- * Backs up both databases at one consistent point. Lanes pause only for that point; writing happens afterwards. A restore
- * yields the state that a crash of all processes would have left, from which Inlet recovers.
- * See docs/decisions/backup.md.
+ * Backs up both databases at one consistent point. Lanes pause only at that point. The backup is written afterwards. A
+ * restore yields the state that a crash of all processes would have left, from which Inlet recovers. See
+ * docs/decisions/backup.md.
  */
 export async function takeBackup(
   { control, engine, lanes }: Deps,

@@ -22,7 +22,7 @@ type ErrorPlace = { readonly fileId: number; readonly row: number };
 
 export type ErrorPage = { readonly after: ErrorPlace; readonly limit: number };
 
-/** The start of a list: before the first file. */
+/** The start of a list, before the first file. */
 export const firstErrorPlace: ErrorPlace = { fileId: 0, row: -1 };
 
 /** Files per query to ClickHouse. */

@@ -119,7 +119,7 @@ export function recordBroadcaster<Of, State>(
 export type RecordSource<Of, State> = {
   readonly idOf: (of: Of) => number;
   readonly partnerOf: (of: Of) => PartnerId;
-  /** Owner and ID: subscribers with the same key share a topic. */
+  /** Consists of the owner and the ID. Subscribers with the same key share a topic. */
   readonly keyOf: (of: Of) => string;
   /** Omits records that do not exist. */
   readonly marksOf: (ids: readonly number[]) => Promise<readonly RecordMark[]>;
@@ -185,7 +185,8 @@ async function pollRecords<Of, State>(
       if (topic.poll > 0 && mark?.mark === topic.mark) publish(topic, topic.last, poll);
       else if (isWanted) {
         try {
-          // Also without a mark: otherwise the response time would reveal whether another partner has this record.
+          // Also read without a mark, because the response time would otherwise reveal whether another partner has this
+          // record.
           const state = await source.read(topic.of);
           topic.mark = mark?.mark ?? null;
           publish(topic, state, poll);

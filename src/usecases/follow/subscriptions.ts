@@ -1,8 +1,8 @@
 /** One subscriber of one record. States never go back in time, because polls run one after the other. */
 export type Subscription<State> = {
-  /** The current record; concurrent calls share one poll. Null if it does not exist. */
+  /** The current record; null if it does not exist. Concurrent calls share one poll. */
   readonly fresh: () => Promise<State | null>;
-  /** Waits for a state that `isNews` accepts; null after the timeout or when the subscription has ended. */
+  /** Waits for a state that `isNews` accepts. Returns null after the timeout or when the subscription has ended. */
   readonly next: (isNews: (state: State) => boolean, milliseconds: number) => Promise<State | null>;
   /** True after the subscriber unsubscribed or when the process is shutting down. */
   readonly isOver: () => boolean;
@@ -89,13 +89,13 @@ export type Topic<Of, State> = {
   readonly of: Of;
   readonly followers: Map<object, { readonly mode: SubscriptionMode; readonly wake: () => void }>;
   last: State | null;
-  /** Read before `last`: while the mark is the same, `last` is current. */
+  /** Read before `last`, so that `last` is current while the mark stays the same. */
   mark: string | null;
   /** Number of the poll that read `last`; 0 before the first. */
   poll: number;
   /** Why the record could not be read, and in which poll. */
   failed: { readonly poll: number; readonly error: unknown } | null;
-  /** A subscriber waits for the current state. */
+  /** A subscriber is waiting for the current state. */
   isRequested: boolean;
 };
 

@@ -32,7 +32,7 @@ export async function prepareAudienceLoad(deps: LoadAudienceDeps, job: AudienceJ
   deps.log.info({ jobId: job.id, audienceId: job.audienceId, files: files.length, toLoad }, 'audience load started');
 }
 
-/** The audience's counts are already stored: each publish step wrote its own. */
+/** The audience's counts are already stored, because each publish step wrote its own. */
 export async function finishAudienceLoad(deps: LoadAudienceDeps, job: AudienceJob): Promise<void> {
   const summary = await deps.lanes.summarizeJob(job.id);
   for (const loadId of summary.cancelledLoadIds) await deps.stage.dropLoad(loadId);

@@ -47,9 +47,9 @@ export type LaneDecision =
       readonly dispatch: readonly BatchId[];
     };
 
-/** Lane policy: jobs run in submission order, and a started job publishes what is staged while other files load. */
+/** The lane policy. Jobs run in submission order, and a started job publishes what is staged while other files load. */
 export function decideNextStep({ isPaused, canceled, head }: LaneSnapshot): LaneDecision {
-  // The backup requeues the lane when it resumes; if the backup dies, the periodic requeue does.
+  // The backup requeues the lane when it resumes publishing. If the backup dies, the periodic requeue does so.
   if (isPaused) return { do: 'rest', dispatch: [] };
   if (canceled) return { do: 'clean', ...canceled };
   if (!head) return { do: 'rest', dispatch: [] };
@@ -70,7 +70,7 @@ const cheapRows = 250_000;
 /** Counting this many devices takes a few seconds. A smaller group may wait for the files that are still loading. */
 const largeGroupRows = 20_000_000;
 
-/** Upper bound on the wait: another file may be in a long series of retries. */
+/** Upper bound on the wait, because another file may be in a long series of retries. */
 const maxWaitSeconds = 60;
 
 /**

@@ -5,7 +5,10 @@ import { type CountsBefore, type ImportJob, type StagedLoad, isTakenOver } from 
 /** Staging tables to drop after publishing. */
 export type DropPlan = {
   readonly drop: readonly LoadId[];
-  /** An earlier holder of the lane claimed these loads and may still be publishing them: stop its statements first. */
+  /**
+   * An earlier holder of the lane claimed these loads and may still be publishing them, so its statements must be
+   * stopped first.
+   */
   readonly stopAndDrop: readonly LoadId[];
 };
 
@@ -30,7 +33,7 @@ export type CountPlan =
   | {
       /** Count the new devices before publishing and add them to the stored counts. */
       readonly method: 'incremental';
-      /** The stored matched count is stale: count it in full. */
+      /** The stored matched count is stale, so it is counted in full. */
       readonly recountMatched: boolean;
       readonly uncounted: readonly StagedLoad[];
     }
@@ -39,7 +42,9 @@ export type CountPlan =
       readonly method: 'full';
       /** Upper bound on the devices, from which the warehouse chooses how to count. */
       readonly maxDevices: number;
-      /** The audience's only file. Its device count is the audience's, so it needs no count of its own. */
+      /**
+       * The audience's only file. Its device count equals the audience's count, so the file is not counted separately.
+       */
       readonly onlyFileId: number | null;
       readonly uncounted: readonly StagedLoad[];
     };
@@ -54,9 +59,9 @@ const maxLookupFiles = 500;
 const minAudienceToLoadRatio = 4;
 
 /**
- * A small group is counted incrementally. After a takeover the audience is always counted in full: the earlier holder may
- * have published some of the rows, which would then not count as new. Only the lane's holder publishes, so either method
- * gives the counts of the loaded files plus these.
+ * A small group is counted incrementally. After a takeover, the audience is always counted in full, because the earlier
+ * holder may have published some of the rows, which would then not count as new. Only the lane's holder publishes, so
+ * either method gives the counts of the loaded files plus these.
  */
 export function planCount(loads: readonly StagedLoad[], before: CountsBefore): CountPlan {
   const rows = loads.reduce((sum, load) => sum + load.rows, 0);

@@ -9,7 +9,7 @@ function rowsOf({ partnerId, attributeIds, seq }: DeleteJob): AttributeRows {
   return { partnerId, attributeIds, versions: versionsOfJob(seq) };
 }
 
-/** Counts the rows before any is deleted: after a takeover they could no longer be counted. */
+/** Counts the rows before any are deleted, because they could no longer be counted after a takeover. */
 export async function prepareDelete(deps: DeleteDeps, job: DeleteJob): Promise<void> {
   await deps.lanes.startDelete(job.id, await deps.warehouse.countAttributeRows(rowsOf(job)));
 }

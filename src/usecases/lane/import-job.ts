@@ -60,7 +60,7 @@ export async function finishImport(deps: FinishImportDeps, job: ImportJob): Prom
   for (const loadId of summary.cancelledLoadIds) await deps.stage.dropLoad(loadId);
   const failure = failureOf(summary, job);
   const isReplace = job.mode === importMode.replace;
-  // All or nothing: one failed file discards the whole replacing job.
+  // One failed file discards the whole replacing job.
   const loadIds = isReplace && failure ? [] : summary.loadIds;
   if (isReplace) await swapIn(deps, job, summary.loadIds, loadIds);
   const uniqueDevices = await deps.warehouse.publishDevices(job.id, loadIds);

@@ -10,7 +10,7 @@ type Listed = {
 
 /**
  * Decision 19: the object with exactly this key, otherwise all objects whose key starts with it. The list is held in
- * memory: the limit of files per prefix bounds it, and one transaction must write it as a whole.
+ * memory. The limit on files per prefix bounds its size, and one transaction must write it as a whole.
  */
 export async function listSourceFiles(
   objects: ObjectStore,

@@ -59,7 +59,7 @@ async function publishAndCount(
   const publish = async (): Promise<void> => {
     for (const { load, fileIds } of loads) await audienceWarehouse.publish(load, fileIds);
   };
-  // While the staging tables still exist: a file's devices cannot be counted later.
+  // Runs while the staging tables still exist, because a file's devices cannot be counted later.
   const countFiles = async (): Promise<void> => {
     for (const { load, fileIds } of plan.uncounted) {
       await deps.lanes.recordUploadedDevices(job.id, await audienceWarehouse.countUploaded(load, fileIds));
@@ -85,14 +85,17 @@ async function dropStages(stage: LoadStage, { drop, stopAndDrop }: DropPlan): Pr
   for (const loadId of stopAndDrop) await stage.dropLoad(loadId);
 }
 
-/** A clear does not wait for the jobs that it cancels: polls the job, and stops its statements once it is canceled. */
+/**
+ * A clear does not wait for the jobs that it cancels. This function polls the job and stops its statements once the job
+ * is canceled.
+ */
 async function whileRunning(
   deps: PublishDeps,
   job: AudienceJob,
   loads: readonly StagedLoad[],
   run: () => Promise<boolean>,
 ): Promise<boolean> {
-  // On every poll: a statement may have started just after the others were stopped.
+  // Runs on every poll, because a statement may have started just after the others were stopped.
   const poll = async (): Promise<void> => {
     if (await deps.lanes.isRunning(job.id)) return;
     for (const { load } of loads) await deps.stage.dropLoad(load.loadId);

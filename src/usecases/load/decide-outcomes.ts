@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { failureOf } from '../../domain/file-failure.ts';
 import { type BatchClaim, type FileOutcome, type LoadCounts, noRows, rejectedRows } from '../../ports/load-stage.ts';
 
-/** What staging did with a file. `alone`: it unpacks to too many bytes to be loaded with others. */
+/** The result of staging a file. `alone` means that the decompressed file is too large to be loaded with others. */
 export type StageResult =
   | { readonly is: 'staged'; readonly fileId: number }
   | { readonly is: 'alone'; readonly fileId: number }
@@ -36,8 +36,8 @@ export function decideAbandonedOutcomes({ files, attempt }: Pick<BatchClaim, 'fi
 }
 
 /**
- * Whether to load the batch again at once. A file that gave the batch its ID and must be loaded alone keeps the batch's
- * token, which this worker holds; the queue accepts no second token for it.
+ * Whether to load the batch again immediately. A file that gave the batch its ID and must be loaded alone keeps the
+ * batch's token, which this worker holds; the queue accepts no second token for it.
  */
 export function isReloadDue({ batchId }: Pick<BatchClaim, 'batchId'>, outcomes: readonly FileOutcome[]): boolean {
   return outcomes.some(({ is, fileId }) => is === 'alone' && fileId === batchId);

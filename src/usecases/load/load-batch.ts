@@ -23,7 +23,7 @@ export async function loadBatch(deps: LoadBatchDeps, batchId: BatchId, signal: A
   if (isDue) await loadBatch(deps, batchId, signal);
 }
 
-/** Returns true when the rest of the batch is to be loaded again at once. */
+/** Returns true if the rest of the batch must be loaded again immediately. */
 async function loadClaimed(deps: LoadBatchDeps, claim: BatchClaim, signal: AbortSignal): Promise<boolean> {
   const { batchId } = claim;
   const { loadId, jobId } = claim.load;
@@ -44,7 +44,9 @@ async function loadClaimed(deps: LoadBatchDeps, claim: BatchClaim, signal: Abort
   return committed && isReloadDue(claim, outcomes);
 }
 
-/** Returns null when staging failed because the claim was lost or the job canceled; there is nothing to retry then. */
+/**
+ * Returns null if staging failed because the claim was lost or the job was canceled. There is then nothing to retry.
+ */
 async function stageOrDrop(
   deps: StageBatchDeps,
   claim: BatchClaim,
@@ -65,7 +67,7 @@ async function stageOrDrop(
 
 /**
  * Ends a batch that is out of attempts, so that its job can end and the lane can continue. A staged batch is not
- * abandoned: there is nothing left to claim then.
+ * abandoned, because there is nothing left to claim.
  */
 export async function abandonBatch(deps: StageBatchDeps, batchId: BatchId): Promise<void> {
   const claim = await deps.files.claim(batchId);

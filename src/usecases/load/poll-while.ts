@@ -35,7 +35,7 @@ type Deps = {
 
 /**
  * Records the progress of a running load, and stops the load when its job is canceled, when another attempt has claimed
- * it, or when it unpacks to more bytes than a file may have. A batch of small files (`bytesRead` null) reports no
+ * it, or when it decompresses to more bytes than a file may have. A batch of small files (`bytesRead` null) reports no
  * progress and cannot exceed the limit.
  */
 export async function watchLoad(
@@ -50,7 +50,7 @@ export async function watchLoad(
     const read = bytesRead && { bytes: bytesRead(), engine: await deps.stage.readSoFar(claim.load) };
     const isOurs = await deps.files.recordProgress(claim, read && { bytes: read.bytes, rows: read.engine.rows });
     if (!isOurs) return stop.abort();
-    // The byte count leaves out blank lines, but each has at least one byte, so the row count is a lower bound too.
+    // The byte count excludes blank lines, but each line has at least one byte, so the row count is also a lower bound.
     if (read && Math.max(read.engine.bytes, read.engine.rowsHandled) > deps.limits.maxPlainFileBytes) {
       state.tooLarge = failureOf(unpackedTooLarge(deps.limits));
       stop.abort();

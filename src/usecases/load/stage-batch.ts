@@ -18,7 +18,7 @@ export type StageBatchDeps = {
   readonly log: Log;
 };
 
-/** Opens the listed versions of the files, checks their first bytes and streams them into the staging table. */
+/** Opens the listed versions of the files, checks their first bytes, and streams them into the staging table. */
 export async function stageBatch(deps: StageBatchDeps, claim: BatchClaim, signal: AbortSignal): Promise<StageResult[]> {
   const shapes = claim.load.target.kind === 'audience' ? audienceShapes : marketplaceShapes;
   const [only, ...others] = claim.files;
@@ -86,7 +86,7 @@ async function stageMany(
 /** Concurrent reads. Reading a small object is mostly latency. */
 const concurrentReads = 16;
 
-/** A file that unpacks to more bytes is loaded alone. With the limit above, this bounds a worker's memory. */
+/** A file that decompresses to more bytes is loaded alone. With the limit above, this bounds a worker's memory. */
 const maxUnpackedBytes = 8 * 1024 * 1024;
 
 async function readFile(
@@ -115,7 +115,7 @@ async function* inOrder<Item, Result>(
   const running: Promise<Result>[] = [];
   for (const item of items) {
     const promise = run(item);
-    promise.catch(() => undefined); // awaited below; until then it must not be reported as unhandled
+    promise.catch(() => undefined); // awaited below; a rejection before that must not be reported as unhandled
     running.push(promise);
     const first = running.length === concurrentReads ? running.shift() : undefined;
     if (first) yield await first;
