@@ -9,7 +9,7 @@ type Outcome = {
   readonly rows: number;
   /** Additional figures from the run. */
   readonly notes?: readonly string[];
-  /** What `npm run bench:plots` draws. */
+  /** The data that `npm run bench:plots` draws. */
   readonly series?: readonly Series[];
   /** Whether a goal that is stated in words is met. */
   readonly isReached?: boolean;

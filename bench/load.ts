@@ -7,7 +7,7 @@ export type Expected = { readonly unique: number; readonly matched?: number };
 
 const timeoutSeconds = 3600;
 
-/** Measures from creating an audience until its status is 2. */
+/** Measures the time from the creation of an audience until its status is 2. */
 export async function secondsToLoad(audiences: AudienceClient, path: string, expected: Expected): Promise<number> {
   return secondsOf(async () => {
     const { audienceId } = await audiences.create(path, path);

@@ -37,7 +37,7 @@ export function writeResult(bench: Bench, result: Result, details: Details): voi
   writeFileSync(page, [heading, ...all.toSorted()].join('\n'));
   const { notes, series } = details;
   const record = { ...recordOf(bench, result), date, notes, ...(series.length > 0 ? { series } : {}) };
-  // One result per line, so that a diff shows only the new one.
+  // Writes one result per line, so that a diff shows only the new result.
   const before = existsSync(data) ? readFileSync(data, 'utf8').replace(/\n\]\n$/, ',') : '[';
   writeFileSync(data, `${before}\n${JSON.stringify(record)}\n]\n`);
 }

@@ -21,7 +21,7 @@ export type Running = {
 
 let prepared: Promise<void> | undefined;
 
-/** Runs a benchmark with fresh stores, a partner, an API process, and a worker. */
+/** Runs a benchmark with new, empty stores, a partner, an API process, and a worker. */
 export async function withService<T>(
   topology: Topology,
   run: (running: Running) => Promise<T>,

@@ -1,6 +1,6 @@
 import type { Series } from './bench.ts';
 
-// A small chart renderer: a charting package for two pictures would cost more maintenance.
+// A small chart renderer. A charting package for two pictures would require more maintenance.
 
 export type Chart = {
   readonly title: string;

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { basename, relative } from 'node:path';
 import { z } from 'zod';
 
-// Prints the summary of the gate: the duration of each step and of each suite's slowest files, then every failure by name, then
-// the totals. Arguments: the table of steps (name, seconds and exit code), then the reports of the suites without `.json`.
-// A suite without a report counts as failed.
+// Prints the summary of the gate: the duration of each step and of each suite's slowest files, then every failure by
+// name, then the totals. Arguments: the table of steps (name, seconds, and exit code), then the reports of the suites
+// without `.json`. A suite without a report counts as failed.
 
 const testSchema = z.object({
   status: z.string(),

@@ -11,7 +11,8 @@ import {
   unreleasedChanges,
 } from './release/new-version.ts';
 
-// `npm run release -- minor` shows what a release would change. With --yes it writes the files, commits and tags. It never pushes.
+// `npm run release -- minor` shows what a release would change. With --yes, it writes the files, commits them, and adds
+// the tag. It never pushes.
 
 const { values, positionals } = parseArgs({
   options: { yes: { type: 'boolean', default: false } },

@@ -5,9 +5,9 @@ import type { BareInsert } from './bare-engine.ts';
 type Candidate = { readonly threads: number; readonly blockRows: number | null };
 
 /**
- * Which of these is fastest depends on the machine. These are the CPU seconds for ten million gzipped rows (medians of
- * four runs on two busy cores). With default blocks, one thread takes 11.7 and two threads take 12.9. Two threads take
- * 12.8 with blocks of 4,000,000 rows, 10.9 with 524,288 rows, 11.0 with 262,144 rows, and 9.7 with 131,072 rows.
+ * The fastest of these settings depends on the machine. These are the CPU seconds for ten million gzipped rows (medians
+ * of four runs on two busy cores). With default blocks, one thread takes 11.7 and two threads take 12.9. Two threads
+ * take 12.8 with blocks of 4,000,000 rows, 10.9 with 524,288 rows, 11.0 with 262,144 rows, and 9.7 with 131,072 rows.
  */
 const candidates: readonly Candidate[] = [
   { threads: 1, blockRows: null },

@@ -28,7 +28,7 @@ export function readExamples(text: string = readFileSync(readme, 'utf8')): Examp
   }));
 }
 
-/** Input of the examples: a partner's settings, and files with rows for its attributes sports, travel and music. */
+/** Input of the examples: a partner's settings, and files with rows for its attributes sports, travel, and music. */
 export async function writeExampleFiles(folder: string, settings: InletSettings): Promise<void> {
   await writeFile(join(folder, 'inlet.json'), JSON.stringify(settings), { mode: 0o600 });
   await mkdir(join(folder, 'monday'), { recursive: true });

@@ -58,8 +58,8 @@ function rankedLower(body: string): string {
 }
 
 /**
- * The home page: front matter, pitch and cards from site/home.md, then the list of pages from docs/README.md without its own
- * introduction.
+ * The home page: front matter, pitch, and cards from site/home.md, then the list of pages from docs/README.md without
+ * its own introduction.
  */
 export function homePage(home: string, index: string): string {
   const body = index.slice(index.indexOf('\n') + 1);

@@ -1,6 +1,6 @@
 import { isCustomerName } from './customer.ts';
 
-// Rules for the claims of an OpenID Connect user token, in addition to signature, expiry and issuer.
+// Rules for the claims of an OpenID Connect user token, in addition to the signature, expiry, and issuer.
 
 /** The customer and partner that a token represents, by name. */
 export type TokenBearer = { readonly partner: string; readonly customer: string };
@@ -32,7 +32,9 @@ export function isJwt(token: string): boolean {
 
 export type TokenValidation = { readonly bearer: TokenBearer } | { readonly rejection: string };
 
-/** Validates the claims of a token whose signature, issuer, audience and times are valid. The reason is only logged. */
+/**
+ * Validates the claims of a token whose signature, issuer, audience, and times are valid. The reason is only logged.
+ */
 export function validateToken(
   { typ }: { readonly typ?: unknown },
   claims: Readonly<Record<string, unknown>>,
@@ -67,8 +69,9 @@ function hasType(typ: unknown, type: TokenType): boolean {
 }
 
 /**
- * Whether a URL can be an issuer (OpenID Connect Discovery 1.0): https, without query, fragment and credentials. Plain
- * HTTP is accepted only for a loopback address, for tests: anyone who can change the response can issue tokens.
+ * Whether a URL can be an issuer (OpenID Connect Discovery 1.0): https, without a query, a fragment, or credentials.
+ * Plain HTTP is accepted only for a loopback address, for tests, because anyone who can change the response can issue
+ * tokens.
  */
 export function isIssuerAddress(text: string): boolean {
   if (!URL.canParse(text) || /[?#\s]/.test(text)) return false;

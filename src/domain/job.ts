@@ -1,4 +1,4 @@
-/** The spec's status codes, shared by import logs, audiences and files. */
+/** The spec's status codes, shared by import logs, audiences, and files. */
 export const jobStatus = { pending: 0, running: 1, done: 2, failed: 3 } as const;
 export type JobStatus = (typeof jobStatus)[keyof typeof jobStatus];
 

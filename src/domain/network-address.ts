@@ -75,7 +75,7 @@ function parseGroups(text: string, isEnd: boolean): bigint[] | null {
 // Addresses that a partner's request can make a worker connect to. Sources: IANA's special-purpose address registries and
 // the metadata addresses of cloud providers.
 
-/** All of IPv4, and global unicast IPv6. The rest of IPv6 is local, multicast or unassigned. */
+/** All of IPv4, and global unicast IPv6. The rest of IPv6 is local, multicast, or unassigned. */
 const assigned = ['0.0.0.0/0', '2000::/3'].map(network);
 
 const special = [

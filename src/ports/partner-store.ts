@@ -86,7 +86,7 @@ export interface IssuedTokens {
   read(token: string): Promise<TokenBearer | null>;
 }
 
-/** Append-only. The database itself records changes to keys, partners and their settings. */
+/** Append-only. The database itself records changes to keys, partners, and their settings. */
 export interface AuditLog {
   addDenied(calls: readonly DeniedCall[]): Promise<void>;
   /** Newest first. Without a partner, lists every entry, including those of unknown callers. */

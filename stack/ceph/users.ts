@@ -53,7 +53,7 @@ async function canList(state: State, credentials: Keys): Promise<boolean> {
   }
 }
 
-/** Listing buckets requires the gateway, the OSD and the users, so it checks all of them. */
+/** Listing buckets requires the gateway, the OSD, and the users, so it checks all of them. */
 export async function canUsersList(state: State): Promise<boolean> {
   const { provider, admin } = keysOf(state);
   const answers = await Promise.all([canList(state, provider), canList(state, admin)]);

@@ -11,7 +11,7 @@ type About = {
   readonly examples: readonly (readonly [command: string, what: string])[];
 };
 
-/** A command that needs no login. Adds `--json`, `--quiet` and the examples. */
+/** A command that needs no login. Adds `--json`, `--quiet`, and the examples. */
 export function localCommand(parent: Command, name: string, { description, examples }: About): Command {
   return parent
     .command(name)

@@ -36,7 +36,7 @@ export const advertisingIdPattern = `^${hex}{8}(-${hex}{4}){3}-${hex}{12}$`;
 /** Platforms report zeros for users who limit ad tracking. */
 export const zeroIdPattern = '^0{8}(-0{4}){3}-0{12}$';
 
-/** MD5, SHA-1 and SHA-256 in hexadecimal. */
+/** MD5, SHA-1, and SHA-256 in hexadecimal. */
 export const hashedIdPattern = `^(${hex}{32}|${hex}{40}|${hex}{64})$`;
 
 /**

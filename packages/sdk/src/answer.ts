@@ -16,8 +16,8 @@ export function readNext(header: string | null): Readonly<Record<string, string>
 }
 
 /**
- * The value as the contract describes it. It is not validated again: the API's own tests do that, and fields or values added
- * by a later version must not break an older client.
+ * The value as the contract describes it. The value is not validated again, because the API's own tests validate it,
+ * and fields or values added by a later version must not break an older client.
  */
 export function readAnswer<T>(
   answer: HttpAnswer,

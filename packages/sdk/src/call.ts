@@ -10,7 +10,7 @@ export type CallOptions = {
 };
 
 export type WriteOptions = CallOptions & {
-  /** A write with the same key and body is executed once. The SDK generates a key if none is given. */
+  /** A write with the same key and body is executed only once. The SDK generates a key if none is given. */
   readonly idempotencyKey?: string | undefined;
 };
 

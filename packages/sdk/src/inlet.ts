@@ -33,7 +33,7 @@ export type InletSettings = {
   /** API URL: `https://…`. `http://` is accepted only for this machine or with `allowHttp`. */
   readonly url: string;
   readonly apiKey: string;
-  /** User token of a customer: audience calls act for that customer. */
+  /** User token of a customer. With it, audience calls act for that customer. */
   readonly userToken?: string | undefined;
   /** Storage credentials; required for `upload`. */
   readonly storage?: StorageSettings | undefined;

@@ -1,6 +1,6 @@
 import type { ApiCode } from './generated/codes.ts';
 
-/** The result of every call. Errors of the API, the network and the storage are returned, not thrown. */
+/** The result of every call. Errors from the API, the network, and the storage are returned, not thrown. */
 export type Result<T> = Success<T> | Failure;
 
 export type Success<T> = { readonly ok: true; readonly value: T };
@@ -34,7 +34,7 @@ export type ApiProblem = {
   readonly attempts: number;
 };
 
-/** An error on the client, the network or the storage. */
+/** An error on the client, the network, or the storage. */
 export type LocalProblem = {
   readonly from: 'sdk';
   readonly code: LocalCode;

@@ -79,7 +79,7 @@ export function describe(error: unknown): string {
 export type RetrySettings = {
   /** Maximum number of attempts, including the first. */
   readonly attempts: number;
-  /** Maximum delay before the second attempt. It doubles with each further attempt. */
+  /** Maximum delay before the second attempt. The maximum doubles with each further attempt. */
   readonly firstDelayMs: number;
   readonly longestDelayMs: number;
   /** If `Retry-After` is longer, the call returns the problem instead of waiting. */
@@ -94,8 +94,8 @@ export const defaultRetry: RetrySettings = {
 };
 
 /**
- * The delay after an attempt, counted from 1; null means give up. Exponential backoff with full jitter, so that clients
- * that failed together do not retry together. A `Retry-After` is honored, with jitter on top.
+ * The delay after an attempt, counted from 1; null means that the client gives up. Exponential backoff with full
+ * jitter, so that clients that failed together do not retry together. A `Retry-After` is honored, with jitter on top.
  */
 export function delayAfter(
   attempt: number,

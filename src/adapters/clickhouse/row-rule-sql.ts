@@ -20,10 +20,10 @@ function literal(text: string): string {
  * `row_status` is 0 for an accepted row, otherwise the code of the reject reason. With a column of keys, the constant
  * arrays `keys` and `attribute_ids` must be in scope.
  *
- * Nearly all lines are valid and have no quotes, so the fast path (`plain`) treats every line as such, and `is_good` marks
- * the lines where that was correct. Only the other lines take the exact path (`line`, `fields` and all conditions):
- * ClickHouse evaluates an expression that occurs only in a branch of `if` just for the rows that need it. Branching costs
- * more than most functions, so `is_good` uses bitAnd, which does not branch.
+ * Nearly all lines are valid and have no quotes, so the fast path (`plain`) treats every line as such, and `is_good`
+ * marks the lines where that was correct. Only the other lines take the exact path (`line`, `fields`, and all
+ * conditions): ClickHouse evaluates an expression that occurs only in a branch of `if` just for the rows that need it.
+ * Branching costs more than most functions, so `is_good` uses bitAnd, which does not branch.
  */
 export function rowStatusSql(layout: RowLayout, maxLineBytes: number): string {
   const rule = rowRule(layout, maxLineBytes);

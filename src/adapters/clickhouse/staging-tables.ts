@@ -54,9 +54,9 @@ const neverMerge = `max_bytes_to_merge_at_max_space_in_pool = 1, max_bytes_to_me
   parts_to_delay_insert = 100000, parts_to_throw_insert = 100000`;
 
 /**
- * Creates the staging tables of a large load. Publishing then links their files into the final table (ATTACH) instead of
- * writing the rows a second time. ATTACH requires the same columns, sort order and partitions, which the shared stage
- * cannot have. Idempotent. See docs/decisions/load-and-publish.md.
+ * Creates the staging tables of a large load. Publishing then links their files into the final table (ATTACH) instead
+ * of writing the rows a second time. ATTACH requires the same columns, sort order, and partitions, which the shared
+ * stage cannot have. Idempotent. See docs/decisions/load-and-publish.md.
  */
 export async function createStagingTables(engine: Engine, load: Load, onlyFile: number | null): Promise<void> {
   const { rows } = stagingTableNames(load.loadId);

@@ -69,7 +69,9 @@ export function partnerOf(request: FastifyRequest): Partner {
   return callerOf(request).partner;
 }
 
-/** A route without a declared scope stops the process at startup, so that a forgotten scope never makes it public. */
+/**
+ * The process does not start if a route has no declared scope, so that a forgotten scope never makes a route public.
+ */
 function requireDeclaredScopes(api: Api): void {
   api.addHook('onRoute', ({ method, url, config }) => {
     if (!config?.scope) throw new Error(`${String(method)} ${url} does not state the scope that it needs`);
@@ -77,8 +79,8 @@ function requireDeclaredScopes(api: Api): void {
 }
 
 /**
- * Runs everything after these hooks in the caller's scope. Three hooks are needed, because the socket's callbacks for the
- * body and for the end of the response start outside of it.
+ * Runs everything after these hooks in the caller's scope. Three hooks are needed, because the socket's callbacks for
+ * the body and for the end of the response start outside that scope.
  */
 export function addCallerScope(
   api: Api,
@@ -102,7 +104,7 @@ export function findPartnerScopeOf(request: FastifyRequest): CallerScope | undef
 
 const scopes = new WeakMap<FastifyRequest, AudienceScope>();
 
-/** Call after `addAuthentication`: a user token is valid only together with its partner's API key. */
+/** Call after `addAuthentication`, because a user token is valid only together with its partner's API key. */
 export function addCustomerScope(api: Api, deps: IdentifyDeps): void {
   api.addHook('onRequest', async (request) => {
     // Node joins repeated headers into one value, which is then not a valid token.

@@ -39,7 +39,7 @@ export async function answerConditionalGet<State, Rec>(
 ): Promise<Rec | undefined> {
   const known = readIfNoneMatch(request.headers['if-none-match']);
   const seconds = readWait(request.headers['prefer']?.toString());
-  // `*` matches every ETag, so no change would end the wait.
+  // `*` matches every ETag, so no change would ever end the wait.
   const waits = seconds !== null && known !== 'any';
   const isNews = ({ tag, isFinal }: Representation<Rec>): boolean => (known ? !isNamed(tag, known) : isFinal);
   const { record, tag } = waits

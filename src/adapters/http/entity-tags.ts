@@ -1,4 +1,5 @@
-// RFC 9110, sections 8.8.3 and 13.1.2. All tags are weak: they compare the content of responses, not their bytes.
+// RFC 9110, sections 8.8.3 and 13.1.2. All tags are weak, because they compare the content of responses, not their
+// bytes.
 
 export function entityTag(opaque: string): string {
   return `W/"${opaque}"`;

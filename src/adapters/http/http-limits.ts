@@ -23,7 +23,7 @@ export type TlsSource = {
   readonly onChange: (use: (files: TlsFiles) => void) => void;
 };
 
-/** Also closes the connection of a client that does not read its response. */
+/** This timeout also closes the connection of a client that does not read its response. */
 const idleSocketMs = 120_000;
 
 export function createHttpServer(

@@ -14,8 +14,8 @@ export const idempotencyKeySchema = z
 export type IdempotencyDeps = { readonly fingerprint: Fingerprint };
 
 /**
- * Null if the request has no `Idempotency-Key`. Two requests are equal if their operation, path, customer and validated
- * body are equal; an omitted field equals its default. Call it after validation.
+ * Null if the request has no `Idempotency-Key`. Two requests are equal if their operation, path, customer, and
+ * validated body are equal. An omitted field equals its default. Call this function after validation.
  */
 export function idempotentRequestOf(
   { fingerprint }: IdempotencyDeps,

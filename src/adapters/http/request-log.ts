@@ -20,7 +20,9 @@ function fieldsOf(request: FastifyRequest, reply: FastifyReply): object {
   return { req: request, res: reply, responseTime: Math.round(reply.elapsedTime) };
 }
 
-/** The operation ID, `health`, `reference`, or `unknown`: a bounded set, so that it can be a metric label. */
+/**
+ * The operation ID, `health`, `reference`, or `unknown`. The set is bounded, so that the value can be a metric label.
+ */
 export function operationOf({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): string {
   return routeOptions.config?.operation ?? 'unknown';
 }

@@ -67,12 +67,12 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
     serverFactory: (handler) =>
       createHttpServer({ ...httpLimits, maxHeaderBytes: requestLimits.maxHeaderBytes, tls }, handler),
     trustProxy: httpLimits.trustedProxies.length > 0 ? [...httpLimits.trustedProxies] : false,
-    // Request IDs sent by callers are ignored: they could collide with those of other callers in the log.
+    // Request IDs sent by callers are ignored, because they could collide with those of other callers in the log.
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 100 },
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: (error, socket) => answerUnparsable(error, socket, logger),
-    // Requests on open connections complete during shutdown; the stores are closed later.
+    // Requests on open connections complete during shutdown. The stores are closed later.
     return503OnClosing: false,
     logController: new OneLineLog(),
   }).withTypeProvider<ZodTypeProvider>();

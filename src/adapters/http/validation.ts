@@ -40,7 +40,7 @@ function invalidIdMessage(name: PropertyKey | undefined, params: unknown): strin
   return `"${String(value)}" is not a valid ${String(name).replace(/_id$/, ' ID').replaceAll('_', ' ')}.`;
 }
 
-/** One entry for each invalid field; several violations of one rule are reported once. */
+/** One entry for each invalid field. Several violations of one rule are reported only once. */
 function fieldErrors(issues: readonly z.core.$ZodIssue[], part: RequestPart): FieldError[] {
   const errors = issues.flatMap((issue) => {
     const at = (path: readonly PropertyKey[], detail: string): FieldError => ({
@@ -80,7 +80,7 @@ function messageOf(issue: z.core.$ZodRawIssue, part: RequestPart): string {
   }
 }
 
-/** `null` stands for a missing body: Fastify passes it to the validator. */
+/** `null` stands for a missing body, because Fastify passes `null` to the validator. */
 function isMissing({ path = [], input }: z.core.$ZodRawIssue): boolean {
   return input === undefined || (path.length === 0 && input === null);
 }

@@ -7,7 +7,7 @@ import { parseAddress } from '../../domain/network-address.ts';
 
 /** Number of valid keys that are remembered. A forgotten key is throttled like an unrecognized one. */
 const maxKnownKeys = 10_000;
-/** Equals the timeout for a database connection. */
+/** This equals the timeout for a database connection. */
 const maxQueueMs = 5_000;
 
 /** Looks up a key, or rejects the request. */

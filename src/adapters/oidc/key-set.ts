@@ -77,7 +77,7 @@ export async function fetchKeySet(address: IssuerAddress, timeoutMs: number): Pr
     const discovery = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
     const document = discoverySchema.safeParse(await getJson(discovery, agents, signal));
     if (!document.success) throw new Error(`${discovery.href} is not a discovery document`);
-    // Discovery 1.0, section 4.3: otherwise one issuer could impersonate another.
+    // Required by Discovery 1.0, section 4.3. Otherwise, one issuer could impersonate another.
     if (document.data.issuer !== issuer) throw new Error(`${discovery.href} names another issuer`);
     if (!isKeySetAddress(document.data.jwks_uri, issuer)) throw new Error(`${discovery.href} has no HTTPS jwks_uri`);
     const keys = new URL(document.data.jwks_uri);

@@ -71,7 +71,7 @@ async function recordUses(db: Database, keyIds: readonly number[]): Promise<void
 
 type Next = Parameters<ApiKeyStore['rotate']>[2];
 
-/** Both keys change in one transaction: the old key never expires without a successor. */
+/** Both keys change in one transaction, so that the old key never expires without a successor. */
 async function rotateKey(
   db: Database,
   partnerId: PartnerId,
@@ -107,8 +107,8 @@ async function rotateKey(
 }
 
 /**
- * The index lookup takes slightly longer the more leading bytes match. This leaks nothing useful: a caller chooses a key,
- * not a hash, and a prefix of a SHA-256 reveals nothing about the 196 random bits of the key.
+ * The index lookup takes slightly longer the more leading bytes match. This leaks nothing useful, because a caller
+ * chooses a key, not a hash, and a prefix of a SHA-256 reveals nothing about the 196 random bits of the key.
  */
 export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promise<KeyHolder | null> {
   const found = await db

@@ -80,7 +80,7 @@ export async function selectAttributes(
   return query.execute();
 }
 
-/** A foreign key maps to one attribute of the partner. Tying it again moves it. */
+/** A foreign key maps to one of the partner's attributes. Tying it again moves it to another attribute. */
 async function tieForeignKeys(
   tx: Tx,
   partnerId: PartnerId,

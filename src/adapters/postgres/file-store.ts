@@ -75,8 +75,8 @@ async function claimBatch(db: Database, batchId: BatchId): Promise<BatchClaim | 
 type FinalOutcome = Exclude<FileOutcome, { is: 'alone' }>;
 
 /**
- * Writes the outcome of each file, all or nothing, if the claim is still this attempt's and the job is running. Locks
- * the job's row first. The lane decides under the same lock, so it cannot miss the token sent here.
+ * Writes the outcomes of all files or of none, if this attempt still holds the claim and the job is running. Locks the
+ * job's row first. The lane decides under the same lock, so it cannot miss the token sent here.
  */
 async function commitBatch(
   db: Database,

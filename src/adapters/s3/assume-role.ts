@@ -91,7 +91,7 @@ async function requestKeys(client: STSClient, role: PartnerRole, externalId: str
   };
 }
 
-/** Errors about our own identity, clock or request rate. All others are about the role. */
+/** Errors about our own identity, clock, or request rate. All others are about the role. */
 const ownErrors = new Set([
   'InvalidClientTokenId',
   'SignatureDoesNotMatch',

@@ -5,8 +5,8 @@ export type Split = 'id_type' | 'country' | 'event';
 export type Counting = 'none' | Split | 'first_event';
 
 /**
- * A protected report counts a device in one cell per attribute. Otherwise an attacker could give a device a hundred events
- * and observe it a hundred times in one report.
+ * A protected report counts a device in one cell per attribute. Otherwise, an attacker could give a device a hundred
+ * events and observe the device a hundred times in one report.
  */
 export function countingOf(split: Split | null, isProtected: boolean): Counting {
   if (split === 'event' && isProtected) return 'first_event';
@@ -29,7 +29,7 @@ export type CompositionCounts = {
   readonly members: string;
   readonly matchedDevices: number;
   readonly knownDevices: number;
-  /** Every cell in the warehouse, including those without members: a cell's presence must reveal nothing. */
+  /** Every cell in the warehouse, including cells without members, because a cell's presence must reveal nothing. */
   readonly cells: readonly CellCount[];
 };
 

@@ -30,7 +30,7 @@ export type Report = {
   readonly entries: readonly ReportEntry[];
 };
 
-/** `flagUnder` does not count because it changes no number. */
+/** `flagUnder` does not count as protection, because it changes no number. */
 export function isProtecting({ hideUnder, noise, roundTo }: Protection): boolean {
   return hideUnder > 0 || noise > 0 || roundTo > 0;
 }
@@ -78,7 +78,7 @@ export function protectReport(
         warehouseDevices: published.warehouseDevices,
         warehouseShare,
         index: share === null || !warehouseShare ? null : share / warehouseShare,
-        // Also set for a cell that is hidden to protect another: the two must be indistinguishable.
+        // Also set for a cell that is hidden to protect another, because the two must be indistinguishable.
         small: isHidden || published.devices < protection.flagUnder,
       };
     }),

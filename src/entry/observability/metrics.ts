@@ -127,7 +127,7 @@ function startFromZero(meters: Omit<Meters, 'registry'>): void {
   for (const outcome of ['done', 'failed']) meters.jobsEnded.inc({ outcome }, 0);
 }
 
-/** Adds the standard Node.js metrics: memory, CPU time and event loop. */
+/** Adds the standard Node.js metrics: memory, CPU time, and event loop. */
 export function addProcessMetrics({ registry }: Meters): void {
   // Sampled every 100 ms. At the default of 10 ms an idle worker would wake up a hundred times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });

@@ -19,7 +19,7 @@ export function runInScope<T>(scope: Scope, run: () => T): T {
   return scopes.run(scope, run);
 }
 
-/** Fields for every log line: the IDs of the current request, job or batch. */
+/** Fields for every log line: the IDs of the current request, job, or batch. */
 export function fieldsOfScope(): object {
   const scope = scopes.getStore();
   if (!scope) return {};

@@ -1,7 +1,7 @@
 import { Gauge, Registry } from '@prometheus-io/client';
 import type { QueueStats } from '../../adapters/postgres/queue/queue-stats.ts';
 
-/** Name, help text and source of each gauge. */
+/** Name, help text, and source of each gauge. */
 const single: readonly (readonly [name: string, help: string, from: keyof QueueStats])[] = [
   ['inlet_workers', 'Connected workers.', 'workers'],
   ['inlet_lanes_open', 'Lanes (partners) with open jobs.', 'lanesOpen'],

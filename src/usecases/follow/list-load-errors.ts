@@ -29,8 +29,8 @@ export const firstErrorPlace: ErrorPlace = { fileId: 0, row: -1 };
 const filesAtATime = 200;
 
 /**
- * A page of failed files and rejected rows, ordered by file and row; a file's failure precedes its rows. Files are read in
- * chunks until the page is full, so that its cost does not depend on the number of files.
+ * A page of failed files and rejected rows, ordered by file and row. A file's failure precedes its rows. Files are read
+ * in chunks until the page is full, so that its cost does not depend on the number of files.
  */
 export async function listLoadErrors(
   deps: Deps,

@@ -54,7 +54,7 @@ export type FinishImportDeps = {
   readonly log: Log;
 };
 
-/** Publishes a replacing job, counts the job's devices, stores the result and removes the job's temporary data. */
+/** Publishes a replacing job, counts the job's devices, stores the result, and removes the job's temporary data. */
 export async function finishImport(deps: FinishImportDeps, job: ImportJob): Promise<void> {
   const summary = await deps.lanes.summarizeJob(job.id);
   for (const loadId of summary.cancelledLoadIds) await deps.stage.dropLoad(loadId);
@@ -70,8 +70,8 @@ export async function finishImport(deps: FinishImportDeps, job: ImportJob): Prom
 }
 
 /**
- * As with a single load, the staging tables are dropped after publishing and before the job ends. A retry finds either all
- * of them or nothing left to do.
+ * As with a single load, the staging tables are dropped after publishing and before the job ends. A retry finds either
+ * all of the tables or nothing left to do.
  */
 async function swapIn(
   deps: FinishImportDeps,

@@ -34,7 +34,7 @@ export type Composition = {
   readonly entries: readonly (ReportEntry & { readonly name: string })[];
 };
 
-/** Exact counts are stored. Protection, order and limit are applied here, so that changed settings take effect. */
+/** Exact counts are stored. Protection, order, and limit are applied here, so that changed settings take effect. */
 export async function getComposition(
   deps: CompositionDeps,
   scope: AudienceScope,

@@ -16,7 +16,7 @@ import { type CheckRules, type CheckedFile, checkFile } from './check-file.ts';
 import { keysByForm, keysInFile, keysOfPartner } from './known-keys.ts';
 import { checkedJson, checkedText, isGood } from './report.ts';
 
-/** Validates the files one after the other, with one progress bar for all. */
+/** Validates the files one after the other and shows one progress bar for all of them. */
 export async function checkAll(
   files: readonly LocalFile[],
   rules: CheckRules,

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { wrongUse } from '../failures/cli-failure.ts';
 import { ask } from '../terminal/prompt.ts';
 
-/** Parses an ID without calling the service. Accepts only plain digits: `1e1` is probably a typo, not 10. */
+/** Parses an ID without calling the service. Accepts only plain digits, because `1e1` is probably a typo and not 10. */
 export function toId(kind: 'import' | 'audience', text: string): number {
   const id = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(id)) return id;

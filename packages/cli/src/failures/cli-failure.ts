@@ -30,7 +30,7 @@ type FailureDetails = {
   readonly fields?: readonly { readonly pointer: string; readonly detail: string }[] | undefined;
 };
 
-/** Ends a command with an error message, a remedy and an exit code. */
+/** Ends a command with an error message, a remedy, and an exit code. */
 export class CliFailure extends Error {
   readonly details: FailureDetails;
 

@@ -51,7 +51,7 @@ function canRedraw(stream: NodeJS.WriteStream, environment: Environment): boolea
 
 export type Paint = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Adds color if the terminal supports it. Node checks NO_COLOR, TERM and whether the stream is a terminal. */
+/** Adds color if the terminal supports it. Node checks NO_COLOR, TERM, and whether the stream is a terminal. */
 export function paint(stream: NodeJS.WriteStream, format: Paint, text: string): string {
   // Output that is not a terminal stays plain even if FORCE_COLOR is set.
   return stream.isTTY ? styleText(format, text, { stream }) : text;

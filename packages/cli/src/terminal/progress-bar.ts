@@ -90,7 +90,8 @@ const drawIntervalMs = 100;
 const refreshIntervalMs = 1_000;
 
 /**
- * One line with a bar, the rate and the time left, drawn at most ten times a second. Draws nothing without a terminal.
+ * One line with a bar, the rate, and the time left. It is drawn at most ten times a second. Draws nothing without a
+ * terminal.
  */
 export function progressBar(
   { isLive, stderr }: Pick<Output, 'isLive' | 'stderr'>,

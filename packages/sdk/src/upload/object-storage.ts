@@ -64,7 +64,7 @@ export function objectStorage(storage: Storage, signal: AbortSignal | undefined)
   const forBytes = ({ byteLength }: Uint8Array): SendLimits => {
     return { timeoutMs: timeoutFor(byteLength), signal, retry: defaultRetry };
   };
-  /** Completing a large upload may take long. */
+  /** Completing a large upload may take a long time. */
   const forCompletion = { timeoutMs: timeoutFor(0), signal: undefined, retry: defaultRetry };
   const forControl = { timeoutMs: 30_000, signal: undefined, retry: { ...defaultRetry, attempts: 3 } };
 

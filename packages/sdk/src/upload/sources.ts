@@ -71,7 +71,7 @@ async function readPath(file: LocalFile): Promise<Reading> {
   };
 }
 
-/** Data in memory cannot change, and a stream is read once. */
+/** Data in memory cannot change, and a stream is read only once. */
 const isUnchanged = (): Promise<boolean> => Promise.resolve(true);
 
 function readBlob(blob: Blob): Reading {

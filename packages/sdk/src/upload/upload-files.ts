@@ -123,7 +123,7 @@ async function describeAll(files: readonly UploadFile[]): Promise<Result<NamedSo
   return succeed(sources);
 }
 
-/** Whether Inlet accepts the path and a URL can contain it. */
+/** Whether Inlet accepts the path and the path can be part of a URL. */
 function isPath(path: string): boolean {
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..') && !/\p{Cc}|\p{Cs}/u.test(path);
 }

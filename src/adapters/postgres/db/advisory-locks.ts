@@ -1,6 +1,7 @@
 /**
- * Every advisory lock key that Inlet uses. Advisory locks share one key space per database, so the keys live in one place.
- * Keep a key once it is released: during a rolling deploy, old and new processes must agree on it.
+ * Every advisory lock key that Inlet uses. Advisory locks share one key space per database, so the keys live in one
+ * place. Do not change a key once it is released, because old and new processes must agree on it during a rolling
+ * deploy.
  */
 export const advisoryLocks = {
   /** Session lock of `inlet migrate`. A backup holds it too, so that the schema cannot change under it. */

@@ -7,9 +7,9 @@ import type { Tx } from '../db/tables.ts';
 import { sendLaneToken } from '../queue/tokens.ts';
 
 /**
- * Appends a job to the partner's lane, writes its record and sends the lane's token, in the caller's transaction. The
- * partner's row stays locked until the commit, so a job is visible only when every job before it is. The token is sent
- * last: a concurrent sender of the same token waits for it, and must not wait for the other locks.
+ * Appends a job to the partner's lane, writes its record, and sends the lane's token, all in the caller's transaction.
+ * The partner's row stays locked until the commit, so a job is visible only when every job before it is. The token is
+ * sent last, because a concurrent sender of the same token waits for it and must not wait for the other locks.
  */
 export async function submitJob<T>(
   boss: PgBoss,

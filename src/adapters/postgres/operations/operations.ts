@@ -23,8 +23,8 @@ export function postgresOperations(db: Database, boss: PgBoss): Operations {
 }
 
 /**
- * Locks lane, job and files in the same order as the lane and a commit. So the lane sees either the job before the
- * cancellation or the token sent here, and a file is either already staged or can never be.
+ * Locks the lane, the job, and the files in the same order as the lane and a commit do. Therefore, the lane sees either
+ * the job before the cancellation or the token sent here, and a file is either already staged or can never be.
  */
 async function cancelJob(db: Database, boss: PgBoss, jobId: JobId): Promise<Cancellation | null> {
   return db.transaction().execute(async (tx) => {
