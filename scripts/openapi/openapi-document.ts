@@ -13,7 +13,7 @@ const description = `Loads files of mobile advertising IDs from object storage i
 
 Every error response is \`application/problem+json\` (RFC 9457) with a stable \`code\`. In addition to the codes listed for each
 operation, an unknown path returns 404 \`not_found\`, and an unsupported method returns 405 \`method_not_allowed\` with
-\`Allow\`. A request that is not valid HTTP returns 400, 408 or 431.
+\`Allow\`. A request that is not valid HTTP returns 400, 408, or 431.
 
 Within a version, responses may get additional fields. Unknown fields in a request are rejected.`;
 

@@ -15,7 +15,7 @@ export function configurationPage(): string {
     '',
     generatedNotice('src/entry/config.ts'),
     '',
-    'Environment variables configure Inlet. The api, the worker and the command line use the same ones.',
+    'Environment variables configure Inlet. The api, the worker, and the command line use the same variables.',
     '',
     '| Variable | Default | Meaning |',
     '|---|---|---|',

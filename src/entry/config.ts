@@ -33,7 +33,7 @@ const settings = z.object({
     .regex(environmentPattern, 'must have 1 to 16 characters of a-z and 0-9, starting with a letter')
     .default('live')
     .describe(
-      'Name of the environment, for example `live`, `test` or `dev`. It is part of every new API key and user token (`inlet_<environment>_key_…`), so that a leaked key shows its origin. Existing keys keep working after a change.',
+      'Name of the environment, for example `live`, `test`, or `dev`. The name is part of every new API key and user token (`inlet_<environment>_key_…`), so that a leaked key shows its origin. Existing keys keep working after a change.',
     ),
   INLET_POSTGRES_URL: address(['postgres:', 'postgresql:']).describe(
     'URL of PostgreSQL, the control plane, with user and password.',
@@ -46,7 +46,7 @@ const settings = z.object({
       "PostgreSQL role of the api. Row-level security restricts it to the calling partner's rows. `inlet migrate` creates it. `none` gives the api all privileges of its user. See [deploy.md](deploy.md).",
     ),
   INLET_POSTGRES_CONNECTIONS: count(10).describe(
-    'Maximum number of pooled PostgreSQL connections per process. In addition, an api opens one for the queue and one for change notifications while records are followed. A worker opens up to four for the queue, one for notifications and one for its liveness.',
+    'Maximum number of pooled PostgreSQL connections per process. In addition, an api opens one for the queue and one for change notifications while records are followed. A worker opens up to four for the queue, one for notifications, and one for its liveness.',
   ),
   INLET_CLICKHOUSE_URLS: z
     .string()
@@ -70,14 +70,16 @@ const settings = z.object({
   INLET_S3_REGION: z.string().default('us-east-1').describe('Region of the shared bucket.'),
   INLET_S3_BUCKET: z.string().min(3).describe('Shared bucket to which partners upload.'),
   INLET_S3_ACCESS_KEY_ID: z.string().min(1).describe("Access key of the shared bucket's owner."),
-  INLET_S3_SECRET_ACCESS_KEY: secret.describe('Secret of that access key.'),
+  INLET_S3_SECRET_ACCESS_KEY: secret.describe('Secret access key that belongs to that access key ID.'),
   INLET_STORAGE_ADMIN_ACCESS_KEY_ID: z
     .string()
     .optional()
     .describe(
       'Access key of a Ceph admin user (`users=*;user-policy=*`). Required only for `inlet partner create` without `--without-storage`.',
     ),
-  INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: secret.optional().describe('Secret of that access key.'),
+  INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: secret
+    .optional()
+    .describe('Secret access key that belongs to that access key ID.'),
   INLET_PARTNER_S3_ENDPOINT: z
     .url()
     .optional()
@@ -85,7 +87,7 @@ const settings = z.object({
   INLET_PARTNER_S3_NETWORKS: networks
     .optional()
     .describe(
-      'Comma-separated private networks in which that storage is allowed, for example `10.1.2.0/24`. By default workers read partner-owned buckets only from public addresses.',
+      'Comma-separated private networks in which that storage is allowed, for example `10.1.2.0/24`. By default, workers read partner-owned buckets only from public addresses.',
     ),
   INLET_ROLE_ACCESS_KEY_ID: z
     .string()
@@ -94,7 +96,7 @@ const settings = z.object({
     .describe(
       "Access key of the identity with which Inlet assumes partners' roles. If it is not set, partners must send access keys.",
     ),
-  INLET_ROLE_SECRET_ACCESS_KEY: secret.optional().describe('Secret of that access key.'),
+  INLET_ROLE_SECRET_ACCESS_KEY: secret.optional().describe('Secret access key that belongs to that access key ID.'),
   INLET_SEALING_KEYS: z
     .string()
     .regex(sealingKeysPattern, 'must be a comma-separated list of <id>:<64 hexadecimal digits>')
@@ -142,7 +144,7 @@ const settings = z.object({
     'Loads of at least this size, in bytes, get their own staging tables, so that publishing them takes milliseconds.',
   ),
   INLET_SHUTDOWN_GRACE_SECONDS: count(30).describe(
-    'Grace period in seconds in which a process finishes its work after SIGTERM.',
+    'Grace period, in seconds, in which a process finishes its work after SIGTERM.',
   ),
   INLET_PURGE_SECONDS: count(10).describe(
     'Interval in seconds at which a worker checks for rows of cleared audiences to purge from ClickHouse.',
@@ -187,7 +189,7 @@ const settings = z.object({
     .transform((digits) => new Secret(digits))
     .optional()
     .describe(
-      'Key of the noise in composition reports, 64 hexadecimal digits. Derived from the first sealing key if omitted.',
+      'Key of the noise in composition reports, 64 hexadecimal digits. If it is not set, the key is derived from the first sealing key.',
     ),
   ...oidcSettings,
 });

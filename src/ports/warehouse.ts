@@ -51,7 +51,7 @@ export interface AudienceWarehouse {
   /** Adds the staged rows of these files to the load's audience. Idempotent. */
   publish(load: Load, fileIds: readonly number[]): Promise<void>;
   /**
-   * The number of distinct devices, and how many of them exist in the device warehouse. The argument is the approximate
+   * The number of distinct devices, and how many of them exist in the device warehouse. `about` is the approximate
    * number of devices.
    */
   countDevices(job: CountedJob, about: number): Promise<DeviceCounts>;

@@ -9,7 +9,7 @@ export const fileFaults = {
   },
   empty_file: {
     title: 'The file is empty',
-    cause: 'The file has no data rows: it has no bytes, only blank lines, or only a header.',
+    cause: 'The file has no data rows. It is empty, or it contains only blank lines or only a header.',
     remedy: 'Upload a file that contains rows and import it again.',
     fault: 'partner',
     isRetryable: false,
@@ -24,7 +24,7 @@ export const fileFaults = {
   bad_rows: {
     title: 'The file has rejected rows',
     cause:
-      'More rows were rejected than your account allows for an audience file. The default limit is 0: the file is loaded completely or not at all.',
+      'More rows were rejected than your account allows for an audience file. The default limit is 0, so one rejected row makes the file fail.',
     remedy: 'Read the reasons in `GET …/errors`, correct the file, upload it, and append it again.',
     fault: 'partner',
     isRetryable: false,
@@ -61,8 +61,8 @@ export const fileFaults = {
   line_out_of_bounds: {
     title: 'A line is too long to read',
     cause:
-      'The file has a line of hundreds of megabytes. It is not a text file with one row per line, or it is corrupt.',
-    remedy: 'Check how the file is created: each row must end with a newline.',
+      'The file has a line of hundreds of megabytes. The file is not a text file with one row per line, or it is corrupt.',
+    remedy: 'Check how the file is created. Each row must end with a newline.',
     fault: 'partner',
     isRetryable: false,
   },

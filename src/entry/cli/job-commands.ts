@@ -53,7 +53,7 @@ function toStatus(text: string): JobStatus {
 function addJobActions(jobs: Command): void {
   jobs
     .command('cancel')
-    .description('cancel a pending or running job (status 3); files that are not completely read are not loaded')
+    .description('cancel a pending or running job (status 3); files that are not completely read yet are not loaded')
     .argument('<id>', 'job ID')
     .action((text: string) =>
       withWiring(async (deps) => {

@@ -27,7 +27,7 @@ export function addKeyCommands(program: Command): void {
   command('create', 'create an API key (shown once)')
     .option('--name <text>', 'purpose of the key, at most 100 characters', '')
     .option('--scope <scope>', `${scopes.join(', ')}; repeatable, all if omitted`, toScopes)
-    .option('--expires-in <time>', 'lifetime, for example 90d, 12h or 30m; never expires if omitted')
+    .option('--expires-in <time>', 'lifetime, for example 90d, 12h, or 30m; if omitted, the key never expires')
     .action(({ partner, name, scope, expiresIn }: NewKey) =>
       withWiring(async (deps) => {
         const newKey = { name: toKeyName(name), scopes: scope ?? null, livesSeconds: secondsOf(expiresIn) };
@@ -50,7 +50,7 @@ export function addKeyCommands(program: Command): void {
   command('rotate', 'replace an API key (shown once); the old key keeps working for the overlap')
     .argument('<key-id>')
     .option('--overlap <time>', 'how long the old key keeps working', '24h')
-    .option('--expires-in <time>', "lifetime of the new key; the old key's lifetime if omitted")
+    .option('--expires-in <time>', "lifetime of the new key; if omitted, the old key's lifetime")
     .action((id: string, { partner, overlap, expiresIn }: Rotation) =>
       withWiring(async (deps) => {
         const times = { overlapSeconds: toSeconds(overlap), livesSeconds: secondsOf(expiresIn) };

@@ -9,7 +9,7 @@ export function addPartnerCommands(program: Command): void {
   const partner = program.command('partner').description('manage partners');
   partner
     .command('create')
-    .argument('<name>', '2 to 40 characters of a-z, 0-9 and single hyphens; also the prefix in the bucket')
+    .argument('<name>', '2 to 40 characters: a-z, 0-9, and single hyphens; also the prefix in the bucket')
     .option('--without-storage', 'create no storage credentials; required with storage other than Ceph')
     .description('create a partner with an API key (shown once), a prefix, and storage credentials for that prefix')
     .action((name: string, { withoutStorage = false }: { withoutStorage?: boolean }) =>

@@ -73,7 +73,7 @@ export function engineChecks(config: Config): Check[][] {
       },
       {
         name: `Mutations of shard ${index + 1}`,
-        remedy: 'Find the reason in system.mutations, then run KILL MUTATION. The delete or purge starts again.',
+        remedy: 'Find the reason in system.mutations, then run KILL MUTATION. The delete or purge then starts again.',
         run: async () => {
           const [row] = await select<{ open: string; stuck: string; reason: string }>(
             `SELECT toString(count()) AS open, toString(countIf(create_time < now() - INTERVAL ${stuckMinutes} MINUTE)) AS stuck,

@@ -26,7 +26,7 @@ export function postgresChecks(config: Config): Check[] {
   return [
     {
       name: 'PostgreSQL',
-      remedy: 'Start PostgreSQL, or fix INLET_POSTGRES_URL. Until then the api responds with 503 and workers wait.',
+      remedy: 'Start PostgreSQL, or fix INLET_POSTGRES_URL. Until then, the api responds with 503 and workers wait.',
       run: () =>
         ask(async (client) => {
           const { rows } = await client.query<{ version: string; used: string; connection_limit: string }>(
@@ -46,7 +46,7 @@ export function postgresChecks(config: Config): Check[] {
     ),
     {
       name: 'API role',
-      remedy: 'Fix the role; the api does not start without it. See docs/deploy.md.',
+      remedy: 'Fix the role. The api does not start without it. See docs/deploy.md.',
       run: async () => {
         if (config.INLET_API_ROLE === noRole) return 'none: the api can read the rows of all partners';
         await requireRowSecurity(config.INLET_POSTGRES_URL, config.INLET_API_ROLE);
@@ -55,7 +55,7 @@ export function postgresChecks(config: Config): Check[] {
     },
     {
       name: 'Workers',
-      remedy: 'Start at least one worker. Accepted jobs wait; none is lost.',
+      remedy: 'Start at least one worker. Until then, accepted jobs wait. No job is lost.',
       run: () =>
         ask(async (client) => {
           const { workers } = await selectQueueStats(client);
@@ -65,7 +65,7 @@ export function postgresChecks(config: Config): Check[] {
     },
     {
       name: 'Lanes',
-      remedy: 'Run `inlet lanes` to see which lanes wait. The worker log has the reason.',
+      remedy: 'Run `inlet lanes` to see which lanes are waiting. The worker log contains the reason.',
       run: () =>
         ask(async (client) => {
           const { openJobs, oldestSeconds, lanesWithoutToken, waitingTokens } = await selectQueueStats(client);

@@ -25,7 +25,7 @@ export function createMeters() {
     }),
     calls: new Histogram({
       name: 'inlet_call_seconds',
-      help: 'Duration of calls to dependencies by `server` (postgres, clickhouse, storage, issuer), `port` and `method`.',
+      help: 'Duration of calls to dependencies by `server` (postgres, clickhouse, storage, issuer), `port`, and `method`.',
       labelNames: ['server', 'port', 'method'],
       buckets: callBuckets,
       registers,
@@ -81,7 +81,7 @@ export function createMeters() {
     }),
     laneSteps: new Counter({
       name: 'inlet_lane_steps_total',
-      help: 'Steps that lanes took, by `step` (prepare, settle, finish, clean, rest).',
+      help: 'Lane steps, by `step` (prepare, settle, finish, clean, rest).',
       labelNames: ['step'],
       registers,
     }),

@@ -9,8 +9,8 @@ const exitCodes = `Exit codes:
   4    the service or the storage is unavailable or busy; retrying later may succeed
   130  interrupted by Ctrl-C, or a confirmation was declined; queued jobs continue
 
-A completed import exits 0 even if some of its rows were rejected. The record has the number.
-Operator commands exit 0 on success, 1 on failure and 2 on wrong usage.`;
+The exit code for a completed import is 0 even if some of its rows were rejected. The record shows how many.
+Operator commands exit with 0 on success, 1 on failure, and 2 on wrong usage.`;
 
 const environment = `Environment variables. They override the saved login; --profile overrides all of them except INLET_USER_TOKEN:
 
@@ -29,7 +29,7 @@ const environment = `Environment variables. They override the saved login; --pro
 Variables typed before a command stay in the shell history. Keep keys in a file that only you can read, with lines like
 INLET_API_KEY=…, and load it in scripts: set -a; . ./inlet.env; set +a
 
-Without a terminal there are no colors, prompts or progress bars. Operator commands have their own variables:
+Without a terminal, there are no colors, prompts, or progress bars. Operator commands have their own variables:
 docs/configuration.md.`;
 
 /** Help pages that do not belong to a command, for example `inlet help exit-codes`. */

@@ -6,13 +6,13 @@ type Outcome = { readonly exitCode: ExitCode; readonly remedy: string };
 const outcomes: Readonly<Record<LocalCode, Outcome>> = {
   network_failed: {
     exitCode: exitCode.unavailable,
-    remedy: 'Check the URL (`inlet profiles`) and that this machine can reach it.',
+    remedy: 'Check the URL (`inlet profiles`), and make sure that this machine can reach it.',
   },
   timed_out: { exitCode: exitCode.unavailable, remedy: 'Try again. If the error persists, contact the operator.' },
   aborted: { exitCode: exitCode.interrupted, remedy: '' },
   unreadable_answer: {
     exitCode: exitCode.unavailable,
-    remedy: 'The response did not come from Inlet, but perhaps from a proxy. Check the URL.',
+    remedy: 'The response did not come from Inlet. It may have come from a proxy. Check the URL.',
   },
   invalid_argument: { exitCode: exitCode.wrongUse, remedy: 'Correct the arguments.' },
   unreadable_file: {

@@ -90,7 +90,7 @@ export type CompositionEntry = {
   readonly warehouse_share: number | null;
   /** share ÷ warehouse_share: 1 is average, 2 is twice the average. */
   readonly index: number | null;
-  /** The group is too small for reliable conclusions. */
+  /** True if the group is too small for reliable conclusions. */
   readonly small: boolean;
 };
 
@@ -168,23 +168,23 @@ export type ImportLogError = {
 };
 
 export type Limits = {
-  /** Requests per minute with this API key. */
+  /** Maximum number of requests per minute with this API key. */
   readonly requests_per_minute_per_key: number;
-  /** Requests per minute with all of the partner's API keys. */
+  /** Maximum number of requests per minute with all of the partner's API keys. */
   readonly requests_per_minute_per_partner: number;
-  /** Unfinished jobs of the partner. */
+  /** Maximum number of unfinished jobs of the partner. */
   readonly open_jobs: number;
-  /** Files that one job may load. */
+  /** Maximum number of files that one job may load. */
   readonly files_per_prefix: number;
-  /** Size of a gzipped file. */
+  /** Maximum size of a gzipped file. */
   readonly gzip_file_bytes: number;
-  /** Size of an uncompressed file, and of a gzipped file after decompression. */
+  /** Maximum size of an uncompressed file, and of a gzipped file after decompression. */
   readonly plain_file_bytes: number;
-  /** Length of a line; a longer line is a rejected row. */
+  /** Maximum length of a line. A longer line is a rejected row. */
   readonly line_bytes: number;
-  /** Size of a request body. */
+  /** Maximum size of a request body. */
   readonly body_bytes: number;
-  /** Size of the request headers, including the path. */
+  /** Maximum size of the request headers, including the path. */
   readonly header_bytes: number;
 };
 

@@ -38,7 +38,7 @@ const compositionEntrySchema = z
       .number()
       .nullable()
       .meta({ description: 'share ÷ warehouse_share: 1 is average, 2 is twice the average.' }),
-    small: z.boolean().meta({ description: 'The group is too small for reliable conclusions.' }),
+    small: z.boolean().meta({ description: 'True if the group is too small for reliable conclusions.' }),
   })
   .meta({ id: 'CompositionEntry' });
 

@@ -6,15 +6,15 @@ const limit = (description: string) => z.int().meta({ description });
 
 export const limitsSchema = z
   .object({
-    requests_per_minute_per_key: limit('Requests per minute with this API key.'),
-    requests_per_minute_per_partner: limit("Requests per minute with all of the partner's API keys."),
-    open_jobs: limit('Unfinished jobs of the partner.'),
-    files_per_prefix: limit('Files that one job may load.'),
-    gzip_file_bytes: limit('Size of a gzipped file.'),
-    plain_file_bytes: limit('Size of an uncompressed file, and of a gzipped file after decompression.'),
-    line_bytes: limit('Length of a line; a longer line is a rejected row.'),
-    body_bytes: limit('Size of a request body.'),
-    header_bytes: limit('Size of the request headers, including the path.'),
+    requests_per_minute_per_key: limit('Maximum number of requests per minute with this API key.'),
+    requests_per_minute_per_partner: limit("Maximum number of requests per minute with all of the partner's API keys."),
+    open_jobs: limit('Maximum number of unfinished jobs of the partner.'),
+    files_per_prefix: limit('Maximum number of files that one job may load.'),
+    gzip_file_bytes: limit('Maximum size of a gzipped file.'),
+    plain_file_bytes: limit('Maximum size of an uncompressed file, and of a gzipped file after decompression.'),
+    line_bytes: limit('Maximum length of a line. A longer line is a rejected row.'),
+    body_bytes: limit('Maximum size of a request body.'),
+    header_bytes: limit('Maximum size of the request headers, including the path.'),
   })
   .meta({ id: 'Limits' });
 
