@@ -34,7 +34,7 @@ export const bench: Bench = {
     }),
 };
 
-/** Creates all audiences, then waits for each. */
+/** Creates all audiences and then waits until each one is loaded. */
 async function loadAll(client: AudienceClient): Promise<void> {
   const ids: number[] = [];
   for (let n = 0; n < audiencesOfPartner; n++) ids.push((await client.create(`audience ${n}`, path)).audienceId);

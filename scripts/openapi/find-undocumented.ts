@@ -20,7 +20,7 @@ const documentSchema = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), operationSchema)),
   components: z.looseObject({ responses: z.record(z.string(), responseSchema) }),
 });
-/** The codes of a problem response: see openapi-document.ts. */
+/** The codes of a problem response. See openapi-document.ts. */
 const problemCodesSchema = z.object({
   allOf: z.tuple([
     z.unknown(),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** In build order: each package needs the compiled output of those before it. */
+/** The packages in build order. Each package needs the compiled output of the packages before it. */
 type Package = 'sdk' | 'row-rule' | 'cli';
 
 const npm = (cwd: string, ...parameters: string[]): string =>

@@ -5,7 +5,7 @@ import type { Config } from '../../src/entry/config.ts';
 const run = promisify(execFile);
 const pgDump = '/usr/lib/postgresql/15/bin/pg_dump';
 
-/** Lines that do not describe the schema: comments, session settings, pg_dump's own commands, CREATE SCHEMA. */
+/** Lines that do not describe the schema: comments, session settings, pg_dump's own commands, and CREATE SCHEMA. */
 const noise =
   /^(--|SET |SELECT pg_catalog\.set_config|\\(un)?restrict |CREATE SCHEMA public;|(GRANT|REVOKE) .* ON SCHEMA public )/;
 

@@ -14,7 +14,9 @@ export type Example = {
 
 const readme = new URL('../../packages/sdk/README.md', import.meta.url);
 
-/** The examples in the SDK's README, each as a complete program: the first one creates the client for the others. */
+/**
+ * The examples in the SDK's README, each as a complete program. The first example creates the client for the others.
+ */
 export function readExamples(text: string = readFileSync(readme, 'utf8')): Example[] {
   const blocks = text.split(/^## /m).flatMap((section) => {
     const title = section.split('\n')[0] ?? '';

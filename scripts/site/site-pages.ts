@@ -52,7 +52,9 @@ export function toSitePage(path: string, text: string, exists: (path: string) =>
   return { file: `${slug === '' ? 'index' : slug}.md`, text: frontMatter + ranked, faults };
 }
 
-/** Search ranks this text below the guides: a reader who searches for a task wants the guide, not the reasons. */
+/**
+ * Search ranks this text below the guides, because a reader who searches for a task wants the guide, not the reasons.
+ */
 function rankedLower(body: string): string {
   return `\n<div data-pagefind-weight="0.2">\n${body}\n</div>\n`;
 }

@@ -15,7 +15,7 @@ const unavailableCodes = new Set([
   '53200',
   '53300',
 ]);
-/** ClickHouse error types: another shard is unavailable, or the server is overloaded or out of disk space. */
+/** ClickHouse error types for an unavailable shard and for a server that is overloaded or out of disk space. */
 const unavailableTypes = new Set([
   'ALL_CONNECTION_TRIES_FAILED',
   'TOO_MANY_SIMULTANEOUS_QUERIES',
@@ -33,7 +33,7 @@ const brokenCodes = new Set([
   'ECONNABORTED',
   'EPIPE',
   'ERR_STREAM_PREMATURE_CLOSE',
-  // PostgreSQL: statement timeout, idle-in-transaction timeout.
+  // PostgreSQL: statement timeout and idle-in-transaction timeout.
   '57014',
   '25P03',
 ]);
@@ -51,9 +51,9 @@ const brokenMessages =
 const maxCauseDepth = 8;
 
 /**
- * Classifies an error by itself and its causes. `away`: a dependency is unavailable, so waiting helps. `broke`: a connection
- * was lost mid-request, so waiting helps unless the request itself breaks it every time. Null: not transient. The values
- * are labels of the retry metric.
+ * Classifies an error by itself and its causes. `away`: a dependency is unavailable, so waiting helps. `broke`: a
+ * connection was lost mid-request, so waiting helps unless the request itself breaks it every time. Null means that the
+ * error is not transient. The values are labels of the retry metric.
  */
 export function transientErrorKind(error: unknown): 'away' | 'broke' | null {
   let cause = error;

@@ -17,7 +17,7 @@ export function isScope(text: unknown): text is Scope {
   return scopes.some((scope) => scope === text);
 }
 
-/** Ignores unknown scopes: a later release may have stored them. */
+/** Ignores unknown scopes, because a later release may have stored them. */
 export function toScopes(kept: readonly string[] | null): readonly Scope[] {
   return kept === null ? scopes : kept.filter(isScope);
 }

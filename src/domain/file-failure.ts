@@ -25,14 +25,16 @@ export function requireCompressedForPrefix(filePath: string, compressed: boolean
   if (compressed === null && isCertainlyPrefix(filePath)) throw missingCompressed();
 }
 
-/** Whether a file must be gzip: an explicit value wins; otherwise the extension of a single file decides. */
+/**
+ * Whether a file must be gzip. An explicit value takes precedence. Otherwise, the extension of a single file decides.
+ */
 export function expectGzip(compressed: boolean | null, file: { key: string; isSingle: boolean }): boolean {
   if (compressed !== null) return compressed;
   if (!file.isSingle) throw missingCompressed();
   return hasGzipName(file.key);
 }
 
-/** Decision 26 for audiences: a `.gz` file must be gzip; for any other file the first bytes decide (null). */
+/** Decision 26 for audiences: a `.gz` file must be gzip. For any other file, the first bytes decide (null). */
 export function expectGzipByName(key: string): true | null {
   return hasGzipName(key) ? true : null;
 }

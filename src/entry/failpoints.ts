@@ -5,7 +5,7 @@ import { queryOf, wrapMethods } from './wrap-methods.ts';
 
 /**
  * For crash tests. Every effect goes through a port or a ClickHouse statement, and a process can be killed before and
- * after each. The points are not listed in code, so none can be forgotten: a recording run produces the list.
+ * after each. The points are not listed in code, so none can be forgotten. A recording run produces the list.
  */
 export type Failpoints = {
   /** Adds a failpoint before and after each method of a port. */

@@ -3,7 +3,7 @@ import type { HttpLimits } from '../adapters/http/http-limits.ts';
 import { type RequestLimits, defaultRequestLimits } from '../domain/limits.ts';
 import { count, networks } from './setting-types.ts';
 
-/** Settings of the HTTP server: rate limits, size limits, timeouts and TLS. */
+/** Settings of the HTTP server: rate limits, size limits, timeouts, and TLS. */
 export const httpSettings = {
   INLET_REQUESTS_PER_KEY: count(defaultRequestLimits.perKey).describe(
     'Requests per minute for one API key, across all api processes. Further requests get 429.',

@@ -5,7 +5,10 @@ import { partnerNamePattern } from '../domain/partner.ts';
 
 // Settings for user tokens of an OpenID Connect issuer. See docs/user-tokens.md.
 
-/** Asymmetric only: a verifier that knows an HS256 key could also issue tokens, and `none` has no key. */
+/**
+ * Only asymmetric algorithms are supported. A verifier that knows an HS256 key could also issue tokens, and `none` has
+ * no key.
+ */
 const algorithms = [
   'RS256',
   'RS384',

@@ -17,5 +17,5 @@ export function storageProvisioner(config: Config, owner: S3Client): StorageProv
   return cephStorageProvisioner({ endpoint, region, accessKeyId, secretAccessKey }, owner, config.INLET_S3_BUCKET);
 }
 
-/** For other storage: the operator creates the credentials with its own tools. */
+/** For other storage. The operator creates the credentials with the storage's own tools. */
 export const noStorageProvisioner: StorageProvisioner<null> = { provision: () => Promise.resolve(null) };

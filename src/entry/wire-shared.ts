@@ -51,7 +51,8 @@ export async function connectServers(config: Config, role: ProcessRole, log: Log
     name: role.name,
     actor: role.actor,
     maxConnections: config.INLET_POSTGRES_CONNECTIONS,
-    // A request has a waiting caller. A worker can wait longer: if it gave up, it would only repeat the same statement.
+    // A request has a waiting caller. A worker can wait longer, because it would only repeat the same statement if it
+    // gave up.
     ...(role.boss === 'work' ? { statementMs: 30_000, connectionMs: 30_000 } : { statementMs: 10_000 }),
     log,
   });

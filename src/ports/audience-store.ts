@@ -52,7 +52,7 @@ export interface AudienceStore {
   marksOf(audienceIds: readonly number[]): Promise<readonly RecordMark[]>;
   /** Audiences before the given ID, newest first. */
   list(scope: AudienceScope, page: { readonly beforeId: number; readonly limit: number }): Promise<readonly Audience[]>;
-  /** With at most `limit` files of the live generation, in submission order. */
+  /** The audience with at most `limit` files of the live generation, in submission order. */
   findWithFiles(
     scope: AudienceScope,
     audienceId: number,

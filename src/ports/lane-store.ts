@@ -40,7 +40,7 @@ export type StagedLoad = {
   readonly fileIds: readonly number[];
   /** Accepted rows in these files. */
   readonly rows: number;
-  /** Audience loads only: the distinct devices of each file are recorded. */
+  /** For audience loads only. Whether the distinct devices of each file are recorded. */
   readonly isCounted: boolean;
   /** How often it was claimed for publishing. Only the latest claim can commit. */
   readonly publishAttempt: number;
@@ -101,7 +101,7 @@ export type JobSummary = {
 export interface LaneStore {
   /** Decides the next step and dispatches batches, in one transaction. See docs/architecture.md, "Lanes". */
   nextStep(token: LaneToken, maxBatches: number): Promise<LaneStep>;
-  /** Completes the token and sends a new one, behind those of other partners. */
+  /** Completes the token and sends a new one, which is queued behind the tokens of other partners. */
   yieldLane(token: LaneToken): Promise<void>;
   /** Records the job's files and batches, once. */
   startImport(jobId: JobId, batches: readonly (readonly FileToLoad[])[]): Promise<void>;

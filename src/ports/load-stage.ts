@@ -60,7 +60,7 @@ export type RejectPage = {
   readonly limit: number;
 };
 
-/** Staging tables: the engine validates and counts rows here. Staged rows are not visible anywhere else. */
+/** The staging tables, in which the engine validates and counts rows. Staged rows are not visible anywhere else. */
 export interface LoadStage {
   /** Streams the bytes into the engine, which validates every line. */
   stage(load: Load, file: StreamedFile, maxLineBytes: number, signal: AbortSignal): Promise<void>;
@@ -91,7 +91,7 @@ export interface LoadStage {
 export type ClaimedFile = {
   readonly fileId: number;
   readonly object: StoredObject;
-  /** Null: the first bytes decide. */
+  /** Null if the first bytes decide. */
   readonly expectGzip: boolean | null;
 };
 

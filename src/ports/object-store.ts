@@ -6,9 +6,9 @@ import type { Secret } from '../domain/secret.ts';
 export type StoredObject = { readonly key: string; readonly etag: string; readonly size: number };
 
 export type OpenedObject = {
-  /** True when the first bytes are those of gzip. */
+  /** True if the file starts with the first bytes of gzip data. */
   readonly isGzip: boolean;
-  /** The first bytes of the content, uncompressed: enough to detect the row layout. */
+  /** The first decompressed bytes of the content, which are enough to detect the row layout. */
   readonly head: Uint8Array;
   /** All bytes of the object as stored. */
   readonly body: Readable;

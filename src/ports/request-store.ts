@@ -17,7 +17,7 @@ export type RequestPortion = {
 export type TakenRequests = {
   /** Requests that all processes have taken in the window, including this portion. */
   readonly taken: number;
-  /** Until the window ends and a new one starts at zero. */
+  /** The time until the window ends and a new window starts at zero. */
   readonly secondsLeft: number;
 };
 

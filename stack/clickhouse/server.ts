@@ -39,7 +39,7 @@ const commandLine = [
   statements.join('; '),
 ];
 
-// When the last query is killed, the engine closes its tables and returns: a clean shutdown.
+// When the last query is killed, the engine closes its tables and returns, which is a clean shutdown.
 let stopping = false;
 
 async function stop(): Promise<void> {

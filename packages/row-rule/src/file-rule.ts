@@ -23,7 +23,7 @@ export function startsLikeGzip(bytes: Uint8Array): boolean {
 
 export const noBytes: FileFault = { code: 'empty_file', detail: 'The file is empty (0 bytes).' };
 
-/** Decision 15: the declared compression must match the first bytes. Null means none was declared. */
+/** Decision 15: the declared compression must match the first bytes. Null means that no compression was declared. */
 export function faultOfCompression(expected: boolean | null, found: boolean): FileFault | null {
   if (expected === null || expected === found) return null;
   const detail = expected

@@ -37,8 +37,9 @@ type FirstLine = { readonly line: string; readonly row: number };
 const utf16Marks = ['fffe', 'feff'];
 
 /**
- * Detects the layout from the first decompressed bytes of a file: the first line that fits a shape decides, and every
- * other line must match it. A head without any line gets the default layout; the engine then reports the file as empty.
+ * Detects the layout from the first decompressed bytes of a file. The first line that fits a shape determines the
+ * layout, and every other line must match it. A head without any line gets the default layout; the engine then reports
+ * the file as empty.
  */
 export function sniffLayout(head: Uint8Array, shapes: Shapes): Sniffed {
   if (utf16Marks.some((mark) => hexOf(head.subarray(0, 2)) === mark)) {

@@ -4,7 +4,7 @@ import { sniffedBytes } from './sniff-layout.ts';
 
 const gunzipPart = promisify(gunzip);
 
-/** Fewer compressed bytes are enough: gzip expands up to a thousandfold. */
+/** Fewer compressed bytes are enough, because gzip data expands up to a thousandfold. */
 const packedHeadBytes = 16_384;
 
 /** Decompresses the head of a file. Corrupt data gives an empty head; reading the whole file reports the error. */

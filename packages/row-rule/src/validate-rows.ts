@@ -108,7 +108,7 @@ export class RowValidator {
     }
   }
 
-  /** Call at the end of the file: the last line may lack a newline. */
+  /** Call it at the end of the file, because the last line may lack a newline. */
   end(): void {
     if (this.openLineBytes > 0) this.#endLine();
   }

@@ -69,7 +69,7 @@ export class Inlet extends Operations {
     this.#storage = storage === undefined ? null : readStorage(storage, allowHttp);
   }
 
-  /** Waits for completion: status 2 (done) or 3 (failed). Both are an `ok` result. */
+  /** Waits for completion, which is status 2 (done) or 3 (failed). In both cases, the result is `ok`. */
   waitFor(job: ImportJob, options?: WaitOptions<ImportLog>): Promise<Result<ImportLog>>;
   waitFor(job: AudienceJob, options?: WaitOptions<AudienceDetails>): Promise<Result<AudienceDetails>>;
   waitFor(

@@ -88,7 +88,7 @@ export function jobQueryPrefix(jobId: JobId): string {
   return `inlet-job-${jobId}-`;
 }
 
-/** For system.processes. Workers of the previous release set no `log_comment`; their statements match too. */
+/** For system.processes. Workers of the previous release set no `log_comment`, so statements without one match too. */
 export const isOurStatement = `startsWith(initial_query_id, {prefix: String})
   AND Settings['log_comment'] IN (currentDatabase(), '')`;
 

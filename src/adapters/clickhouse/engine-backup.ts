@@ -68,8 +68,8 @@ function isStageTable(table: string): boolean {
 }
 
 /**
- * All tables that store rows, except staging tables that are still being filled: those can be dropped at any moment, and
- * the next attempt loads their files again.
+ * All tables that store rows, except staging tables that are still being filled. Such tables can be dropped at any
+ * moment, and the next attempt loads their files again.
  */
 async function tablesToHold(shard: Shard, database: string, stagedLoadIds: readonly LoadId[]): Promise<string[]> {
   const complete = new Set(stagedLoadIds.map((loadId) => stagingTableNames(loadId).rows));

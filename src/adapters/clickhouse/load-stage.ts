@@ -5,7 +5,7 @@ import { countRows, listRejects, readSoFar } from './load-results.ts';
 import { stageLoad, stageTogether } from './stage-load.ts';
 import { dropStagingTables, listLoadsWithStagingTables } from './staging-tables.ts';
 
-/** `stagingTableBytes`: loads of this size or more get staging tables of their own. */
+/** Loads of at least `stagingTableBytes` get their own staging tables. */
 export function clickhouseLoadStage(engine: Engine, stagingTableBytes: number): LoadStage {
   return {
     stage: (load, file, maxLineBytes, signal) =>

@@ -83,7 +83,7 @@ function fieldsSql(layout: RowLayout): string {
   return `multiIf(position(line, '"') = 0, splitByChar(${delimiter}, line), match(line, ${literal(patterns.line)}), ${quoted}, [])`;
 }
 
-/** The fields of a line: split without regard to quotes, or exactly. */
+/** The fields of a line, split either without regard to quotes or exactly. */
 type Split = 'plain' | 'fields';
 
 function columnSql(column: ColumnName, layout: RowLayout, from: Split): string {
@@ -99,8 +99,8 @@ function eitherSql(column: ColumnName, layout: RowLayout): string {
 const zeroDevice = `toUUID('00000000-0000-0000-0000-000000000000')`;
 
 /**
- * Cheap checks on the `plain` fields that rule a condition out. An ID is valid if its UUID prints the same text: before
- * 26.6, ClickHouse parses nearly anything as a UUID.
+ * Cheap checks on the `plain` fields that rule a condition out. An ID is valid if its UUID prints as the same text.
+ * This comparison is needed because ClickHouse before 26.6 parses nearly anything as a UUID.
  */
 function surelyNotSql(condition: Condition, layout: RowLayout): string[] {
   switch (condition.is) {

@@ -20,7 +20,7 @@ const settings: ClickHouseSettings = {
   parallel_view_processing: 1,
   distributed_foreground_insert: 1,
   max_execution_time: 6 * 3600,
-  // Also stops a file that is one endless line.
+  // This limit also stops a file that consists of one endless line.
   max_memory_usage: '1073741824',
 };
 
@@ -163,7 +163,7 @@ function targetParameters({ partnerId, jobId, target }: Load): Record<string, nu
   return { partner: partnerId, job: jobId, version_of_adds: ofAdds, version_of_deletes: ofDeletes };
 }
 
-/** RowBinary: the file ID, the header's line number, the length-prefixed content. */
+/** RowBinary: the file ID, the header's line number, and the length-prefixed content. */
 function* rowOf({ fileId, layout, content }: WholeFile): Generator<Uint8Array> {
   const head = Buffer.alloc(12);
   head.writeBigUInt64LE(BigInt(fileId), 0);

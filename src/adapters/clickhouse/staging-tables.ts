@@ -38,8 +38,8 @@ function loadOfTable(name: string): number | null {
 }
 
 /**
- * The final tables on each shard. A staging table has the same sort order and partitions but keeps duplicates: the same row
- * can be in a file that loads and in one that fails.
+ * The final tables on each shard. A staging table has the same sort order and partitions but keeps duplicates, because
+ * the same row can be in a file that loads and in one that fails.
  */
 const finalTables: Readonly<Record<LoadTarget['kind'], { readonly table: string; readonly order: string }>> = {
   audience: { table: 'audience_devices_local', order: 'partner_id, audience_id, generation, device, event' },

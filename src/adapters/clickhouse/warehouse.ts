@@ -59,9 +59,9 @@ async function publishLoad(engine: Engine, load: Load): Promise<void> {
 }
 
 /**
- * Publishes a replacing job: marks all current rows of its attributes as deleted with the job's version, and inserts its
- * rows with the next version. The attributes are collected over all shards, because an attribute may have no staged device
- * on a shard.
+ * Publishes a replacing job. Marks all current rows of its attributes as deleted with the job's version, and inserts
+ * its rows with the next version. The attributes are collected over all shards, because an attribute may have no staged
+ * device on a shard.
  */
 async function replaceAttributes(
   engine: Engine,

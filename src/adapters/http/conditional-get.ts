@@ -31,7 +31,9 @@ export function setCaching(reply: FastifyReply): void {
   reply.header('cache-control', 'private, no-cache').header('vary', 'Authorization, x-user-token');
 }
 
-/** Conditional GET: 304 if `If-None-Match` names the current ETag. `Prefer: wait` enables long polling. */
+/**
+ * Conditional GET. Responds with 304 if `If-None-Match` contains the current ETag. `Prefer: wait` enables long polling.
+ */
 export async function answerConditionalGet<State, Rec>(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -34,7 +34,7 @@ export type Operation<
   readonly bodyExamples?: Readonly<Record<string, { readonly summary: string; readonly value: z.input<Body> }>>;
   readonly response: DocumentedResponse & {
     readonly status: number;
-    /** Absent for responses without a body. For an event stream: the data of each event. */
+    /** Absent for responses without a body. For an event stream, this is the data of each event. */
     readonly schema?: Result;
     readonly example?: z.input<Result>;
   };

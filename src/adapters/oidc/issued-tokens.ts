@@ -6,7 +6,7 @@ import type { KeySet, CachedKeys, KeyCache } from './key-set.ts';
 
 export type IssuedTokenSettings = {
   readonly issuer: string;
-  /** Asymmetric algorithms only: the issuer's keys are public. */
+  /** Only asymmetric algorithms are accepted, because the issuer's keys are public. */
   readonly algorithms: readonly string[];
   readonly rules: TokenRules;
 };

@@ -35,7 +35,7 @@ type ClaimRow = LoadRow & {
 
 /**
  * Claims every file of the batch that is not staged. The new load ID fences earlier attempts. The job's row is not
- * locked: the commit checks again whether the job is running.
+ * locked, because the commit checks again whether the job is running.
  */
 async function claimBatch(db: Database, batchId: BatchId): Promise<BatchClaim | null> {
   const { rows } = await sql<ClaimRow>`

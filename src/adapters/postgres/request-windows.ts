@@ -11,7 +11,7 @@ export function postgresRequestWindows(db: Database, windowSeconds = requestWind
   };
 }
 
-/** Deletes ended windows of all partners, except the last: a delayed statement may still count in it. */
+/** Deletes the ended windows of all partners except the last window, in which a delayed statement may still count. */
 async function deleteEndedWindows(db: Database, windowSeconds: number): Promise<void> {
   await db
     .deleteFrom('request_window')

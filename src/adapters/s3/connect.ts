@@ -46,7 +46,10 @@ function fixedRouting({ endpoint, region }: S3Settings): S3ClientConfig {
   };
 }
 
-/** Overrides the SDK's environment variables and files: partner credentials go only where our configuration says. */
+/**
+ * Overrides the SDK's environment variables and files, so that partner credentials are sent only to the configured
+ * addresses.
+ */
 export function fixedEndpoint(endpoint: string) {
   return { endpoint, useDualstackEndpoint: false, useFipsEndpoint: false, defaultsMode: 'legacy' } as const;
 }

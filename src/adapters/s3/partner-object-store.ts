@@ -80,7 +80,7 @@ async function explained<T>(context: Context, run: () => Promise<T>): Promise<T>
   }
 }
 
-/** Transient errors, or errors of our own clock: retried. */
+/** Transient errors and errors of our own clock are retried. */
 const transient = new Set(['RequestTimeTooSkewed', 'SlowDown', 'TooManyRequests', 'RequestTimeout']);
 const transientStatuses = new Set([408, 429]);
 

@@ -6,7 +6,8 @@ export type Noise = (about: readonly (string | number | null)[]) => number;
 
 /**
  * Noise within ± `bound` with density cos². Of all densities on an interval, it reveals least about a shift by one (it
- * minimizes Fisher information). Extreme values are rare; those of uniform noise would reveal the exact count.
+ * minimizes Fisher information). Extreme values are rare. The extreme values of uniform noise would reveal the exact
+ * count.
  */
 export function cosSquaredNoise(draw: Draw, bound: number): Noise {
   if (bound === 0) return () => 0;

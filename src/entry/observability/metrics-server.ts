@@ -22,7 +22,7 @@ type Options = {
 };
 
 /**
- * Serves `/metrics` and `/live` on a port of their own: the endpoints are for operators and require no key. `/live`
+ * Serves `/metrics` and `/live` on a separate port, because the endpoints are for operators and require no key. `/live`
  * checks no dependency, because restarting this process would not bring PostgreSQL back.
  */
 export async function serveMetrics({
@@ -41,7 +41,7 @@ export async function serveMetrics({
     const own = await meters.registry.metrics();
     if (!now) return own;
     gauges.set(now);
-    // Omitted when unknown: stale values or zeros would be misleading.
+    // Omitted if unknown, because stale values or zeros would be misleading.
     return `${own}\n${await gauges.registry.metrics()}`;
   };
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {

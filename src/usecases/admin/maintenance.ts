@@ -28,8 +28,8 @@ export async function requeueIdleLanes(deps: Deps): Promise<void> {
 }
 
 /**
- * Drops staging tables without an owner. The tables are listed before the owners: a load gets its ID before it stages
- * anything, so a listed table without a live load belongs to a load that has ended.
+ * Drops staging tables without an owner. The tables are listed before the owners, because a load gets its ID before it
+ * stages anything, so a listed table without a live load belongs to a load that has ended.
  */
 export async function dropOrphanedStages(deps: Deps): Promise<void> {
   if (!(await deps.lanes.claimTurn('drop orphaned stages', orphansEverySeconds))) return;

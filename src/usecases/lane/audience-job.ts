@@ -18,8 +18,8 @@ export type LoadAudienceDeps = {
 };
 
 /**
- * Lists the job's files when the job reaches the head of the lane, and skips those already loaded. A partner's jobs run
- * one after another, so every file that an earlier job loaded is recorded by now.
+ * Lists the job's files when the job reaches the head of the lane, and skips files that are already loaded. A partner's
+ * jobs run one after another, so every file that an earlier job loaded is recorded by now.
  */
 export async function prepareAudienceLoad(deps: LoadAudienceDeps, job: AudienceJob): Promise<void> {
   const { filePath } = job.source;

@@ -19,7 +19,7 @@ export type RunLaneDeps = PrepareImportDeps &
   };
 
 /**
- * Runs a partner's lane until it would have to wait: prepares the oldest open job, dispatches its batches, publishes
+ * Runs a partner's lane until it would have to wait. Prepares the oldest open job, dispatches its batches, publishes
  * what is staged, and finishes the job when no file is open. A lane that is waiting for files occupies no worker,
  * because a batch sends the lane's token when it commits. After a number of steps the lane yields to other partners.
  */

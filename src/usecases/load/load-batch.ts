@@ -7,9 +7,9 @@ import { type StageBatchDeps, stageBatch } from './stage-batch.ts';
 type LoadBatchDeps = StageBatchDeps & { readonly trace: Trace };
 
 /**
- * Loads a batch of files up to the point of no return: stages the rows, counts them, and decides for each file. A file is
- * loaded completely or not at all, and a bad file does not fail its neighbors. The lane then publishes what was staged:
- * see lane/publish-loads.ts.
+ * Loads a batch of files up to the point of no return. Stages the rows, counts them, and decides for each file. A file
+ * is loaded completely or not at all, and a bad file does not fail its neighbors. The lane then publishes what was
+ * staged: see lane/publish-loads.ts.
  *
  * Each attempt has its own load ID and first removes what the previous attempt left. An attempt that was presumed dead
  * and resumes cannot commit, because the claim is no longer its own, and its load is never published.

@@ -9,7 +9,10 @@ export type OutputOptions = { readonly json?: true | undefined; readonly quiet?:
 export type Output = {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
-  /** Whether progress may be redrawn in place: standard error is a terminal, and neither --quiet nor --json is set. */
+  /**
+   * Whether progress may be redrawn in place. True if standard error is a terminal and neither --quiet nor --json is
+   * set.
+   */
   readonly isLive: boolean;
   /** Prints the result: JSON with --json, otherwise `text`, which must be escaped. */
   result(value: unknown, text: () => string): void;

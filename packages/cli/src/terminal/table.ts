@@ -4,7 +4,7 @@ import { cutToWidth, escapeTerminal, textWidth } from './text.ts';
 export type Column<T> = {
   readonly title: string;
   readonly of: (entry: T) => string | number | null;
-  /** For numbers. */
+  /** Used for numbers. */
   readonly align?: 'right';
   /** May be truncated if the terminal is too narrow. */
   readonly canShrink?: true;

@@ -128,7 +128,7 @@ function readChunks(chunks: Chunks): Reading {
       return bytes.subarray(0, length);
     },
     close: async () => {
-      // Not awaited, because a stalled iterator would block an abort.
+      // The call is not awaited, because a stalled iterator would block an abort.
       void chunks.end().catch(() => {});
     },
   };

@@ -33,7 +33,7 @@ export type UploadedFile = {
   readonly file_path: string;
   readonly bytes: number;
   readonly etag: string;
-  /** With `resumeFolder`: the object already had this content and was not sent. */
+  /** True if the object already had this content and was not sent again. Used only with `resumeFolder`. */
   readonly was_there?: true;
 };
 

@@ -90,7 +90,7 @@ function sumOf(attributeId: number, cells: readonly CellOfShard[]): Omit<CellCou
 
 /** This is enough for comparisons and small enough for a report of thousands of attributes. */
 const maxEvents = 100;
-/** In bytes. The list is sent with every statement. */
+/** Maximum size of an event in bytes. The list of events is sent with every statement. */
 const maxEventBytes = 256;
 
 /**

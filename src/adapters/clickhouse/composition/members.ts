@@ -10,7 +10,7 @@ export type FingerprintKey = { readonly low: string; readonly high: string };
 // copy. `place` is the position of the event in the list of reported events, from 1, or 0 for none. A device that counts
 // for several events has a row for each.
 
-/** The role of a row. 0 is reserved: the join yields it for a device that is not a member. */
+/** The role of a row. 0 is reserved, because the join yields it for a device that is not a member. */
 export const memberRank = { first: 1, further: 2, noEvent: 3, unknown: 4, unknownFurther: 5 } as const;
 
 /** The position of a row's event. The list is in byte order, so the smallest position is the smallest event. */
@@ -59,8 +59,8 @@ export async function copyMembers(
 export type MembersOfShard = { readonly sum: bigint; readonly xor: bigint; readonly matched: number };
 
 /**
- * The hash is keyed because sum and XOR are linear: with a known hash, an attacker could choose devices that cancel out.
- * The key comes from a temporary table, because a query parameter would appear in the query log.
+ * The hash is keyed because sum and XOR are linear. With a known hash, an attacker could choose devices that cancel
+ * each other out. The key comes from a temporary table, because a query parameter would appear in the query log.
  */
 export async function fingerprintMembers(
   session: ReportSession,

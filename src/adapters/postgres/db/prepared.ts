@@ -3,9 +3,9 @@ const maxNames = 200;
 const names = new Map<string, string>();
 
 /**
- * Returns a name under which a connection caches the statement's plan: planning takes longer than running most of our
- * statements. Returns undefined for a statement that must be planned each time, such as one with LIMIT. The best plan
- * for such a statement depends on the partner, and a generic plan may scan every partner's rows.
+ * Returns a name under which a connection caches the statement's plan, because planning most of our statements takes
+ * longer than running them. Returns undefined for a statement that must be planned each time, such as one with LIMIT.
+ * The best plan for such a statement depends on the partner, and a generic plan may scan every partner's rows.
  */
 export function preparedName(text: string): string | undefined {
   const known = names.get(text);

@@ -48,8 +48,8 @@ export async function commitAudienceLoads(
 }
 
 /**
- * All or nothing. Of two holders of the lane, only the one with the latest claim can commit: it may still be publishing
- * when the other tries to.
+ * Commits everything or nothing. Of two holders of the lane, only the one with the latest claim can commit, and it may
+ * still be publishing when the other one tries to commit.
  */
 async function markLoaded(
   tx: Tx,

@@ -6,7 +6,10 @@ import { fileQueue, laneQueue, lostFileQueue } from './tokens.ts';
 
 const day = 24 * 3600;
 
-/** pg-boss assigns tokens to workers; our own tables define the order. Measurements: docs/architecture.md, "Lanes". */
+/**
+ * pg-boss assigns tokens to workers, and our own tables define the order. For measurements, see "Lanes" in
+ * docs/architecture.md.
+ */
 const queues: readonly Queue[] = [
   {
     name: lostFileQueue,

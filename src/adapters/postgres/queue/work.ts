@@ -122,8 +122,8 @@ const maxBreaks = 20;
 const longestWaitSeconds = 10;
 
 /**
- * Some failures do not use up an attempt: a worker that is shutting down has already handed its token back, and while a
- * dependency is down the token waits with a growing delay. pg-boss counts and retries everything else.
+ * Some failures do not use up an attempt. A worker that is shutting down has already handed its token back, and while a
+ * dependency is down, the token waits with a growing delay. pg-boss counts and retries everything else.
  */
 async function passOn(context: WorkerContext, holding: HeldToken, error: unknown): Promise<boolean> {
   const { db, boss, log, handBack, recordRetry } = context;

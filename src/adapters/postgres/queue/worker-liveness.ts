@@ -5,10 +5,10 @@ import type { Log } from '../../../ports/observability.ts';
 import { advisoryLocks } from '../db/advisory-locks.ts';
 
 /**
- * Shows other workers which tokens this one holds: a dedicated session holds one lock per token. The session ends with
- * the process, so other workers see lost tokens immediately, long before pg-boss misses a heartbeat. Heartbeats still
- * cover a hung process or a lost host. Safety does not depend on this mechanism, because a token that is handed out too
- * early does no harm.
+ * Shows other workers which tokens this worker holds. A dedicated session holds one lock per token. The session ends
+ * with the process, so other workers see lost tokens immediately, long before pg-boss misses a heartbeat. Heartbeats
+ * still cover a hung process or a lost host. Safety does not depend on this mechanism, because a token that is handed
+ * out too early does no harm.
  */
 export type WorkerLiveness = {
   readonly hold: (token: string) => void;
