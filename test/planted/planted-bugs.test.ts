@@ -54,6 +54,11 @@ async function withSuspendedWorker(
   return partner;
 }
 
+/** A resumed worker needs a moment to do harm, and until then the audit is clean. */
+async function isReported(cluster: TestCluster, partners: readonly FaultPartner[], { reports }: Bug): Promise<boolean> {
+  return (await cluster.auditAtEnd(partners, 1)).some((finding) => reports.test(finding));
+}
+
 async function findingsWith(bug: Bug | null): Promise<string[]> {
   const tree = bug && copyTree();
   if (tree) {
@@ -73,6 +78,10 @@ async function findingsWith(bug: Bug | null): Promise<string[]> {
       : [await cluster.newPartner(), await cluster.newPartner()];
     if (!stops) await Promise.all(partners.map((partner) => withTimeout(submitOneOfEach(partner))));
     await withDatabase(cluster.stores, (client) => client.query('UPDATE partner SET purge_after = now()'));
+    if (bug && stops)
+      await waitUntil('the auditor reports the bug', () => isReported(cluster, partners, bug), 30).catch(
+        () => undefined,
+      );
     return await cluster.auditAtEnd(partners, bug ? 12 : timeoutSeconds);
   } finally {
     for (const { child } of cluster.workers) child.kill('SIGKILL');
