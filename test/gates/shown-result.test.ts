@@ -24,7 +24,7 @@ describe('text that a page shows', () => {
     ['first\nlast', 'first\n1\nlast\n'],
     ['first\n…\nlast', 'last\nfirst\n'],
   ])('differs from the output: %j, %j', (shown, printed) => {
-    expect(differenceFrom(text(shown), printed)).toContain('and printed');
+    expect(differenceFrom(text(shown), printed)).toContain('but got');
   });
 });
 
