@@ -20,12 +20,12 @@ export function apiOperationBench(operation: 'POST' | 'GET', about: Pick<Bench, 
     ...about,
     better: 'higher',
     goal: 0.7,
-    run: async (say) =>
-      withService('one', (running) => compare(operation, running, say), { INLET_MAX_OPEN_JOBS: '100000000' }),
+    run: async (printLine) =>
+      withService('one', (running) => compare(operation, running, printLine), { INLET_MAX_OPEN_JOBS: '100000000' }),
   };
 }
 
-async function compare(operation: 'POST' | 'GET', running: Running, say: (text: string) => void) {
+async function compare(operation: 'POST' | 'GET', running: Running, printLine: (text: string) => void) {
   const { service, partner, stores } = running;
   // The queued jobs must not run during the measurement.
   await stopProcess(service.worker);
@@ -50,7 +50,7 @@ async function compare(operation: 'POST' | 'GET', running: Running, say: (text: 
       if (round > 0) figures[side].push(measured);
       return measured.seconds;
     };
-    const pairs = await alternate(5, say, {
+    const pairs = await alternate(5, printLine, {
       inlet: (round) => measure('inlet', round),
       yardstick: (round) => measure('yardstick', round),
     });
@@ -68,7 +68,7 @@ async function queueOne(url: string, owner: TestPartner): Promise<string> {
   return response.headers.get('location')?.split('/').at(-1) ?? '';
 }
 
-/** Each round starts without open jobs, because every new job counts the open ones. */
+/** Deletes all open jobs before each round, because queueing a job includes counting the open ones. */
 async function deleteJobs({ stores }: Running, partnerIds: readonly number[]): Promise<void> {
   await withDatabase(stores, async (client) => {
     await client.query('DELETE FROM import_log WHERE partner_id = ANY ($1)', [partnerIds]);

@@ -1,4 +1,4 @@
-/** One measurement of Inlet and one of its yardstick, taken one after the other. */
+/** A measurement of Inlet and a measurement of its yardstick, taken one after the other. */
 export type Pair = { readonly inlet: number; readonly yardstick: number };
 
 export type Point = { readonly x: number; readonly y: number };
@@ -11,7 +11,7 @@ type Outcome = {
   readonly notes?: readonly string[];
   /** The data that `npm run bench:plots` draws. */
   readonly series?: readonly Series[];
-  /** Whether a goal that is stated in words is met. */
+  /** Whether the result meets a goal that is stated in words. */
   readonly isReached?: boolean;
 };
 
@@ -24,11 +24,11 @@ export type Bench = {
   readonly unit?: 'seconds' | 'mebibytes';
   /** A bound for the ratio, or a goal in words. */
   readonly goal?: number | string;
-  readonly run: (say: (text: string) => void) => Promise<Outcome>;
+  readonly run: (printLine: (text: string) => void) => Promise<Outcome>;
 };
 
 export type Summary = {
-  /** The median of the ratios; `spread` is the minimum and the maximum. */
+  /** The median of the ratios. `spread` contains the minimum and the maximum. */
   readonly ratio: number;
   readonly spread: readonly [number, number];
   /** Medians, in the unit of the bench. */
@@ -76,14 +76,14 @@ type Side = (round: number) => Promise<number>;
 /** Runs both sides alternately. Round 0 is a warm-up and is discarded. */
 export async function alternate(
   times: number,
-  say: (text: string) => void,
+  printLine: (text: string) => void,
   run: { readonly inlet: Side; readonly yardstick: Side },
 ): Promise<Pair[]> {
   const pairs: Pair[] = [];
   for (let time = 0; time <= times; time++) {
     const pair = { inlet: await run.inlet(time), yardstick: await run.yardstick(time) };
     const name = time === 0 ? 'warm-up' : `${time}/${times}`;
-    say(`${name}: inlet ${round(pair.inlet)}, yardstick ${round(pair.yardstick)}`);
+    printLine(`${name}: inlet ${round(pair.inlet)}, yardstick ${round(pair.yardstick)}`);
     if (time > 0) pairs.push(pair);
   }
   return pairs;

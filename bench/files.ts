@@ -9,7 +9,7 @@ const memberLine = `concat(toString(${deviceSql('number')}), ',')`;
 
 export type Numbers = { readonly from: number; readonly count: number };
 
-/** A partner's object as arguments of ClickHouse's `s3()`, which derives the compression from the name. */
+/** The arguments of ClickHouse's `s3()` for a partner's object. `s3()` derives the compression from the name. */
 export function objectOf({ stores }: Pick<Running, 'stores'>, partner: TestPartner, path: string) {
   const { INLET_S3_ENDPOINT, INLET_S3_ACCESS_KEY_ID, INLET_S3_SECRET_ACCESS_KEY } = stores.config;
   return {

@@ -14,8 +14,7 @@ export type HttpLoad = {
 export type HttpFigures = { readonly seconds: number; readonly p50: number; readonly p99: number };
 
 /**
- * Sends the same request over all connections, and each connection waits for a response before it sends the next
- * request.
+ * Sends the same request over all connections. Each connection waits for a response before it sends the next request.
  */
 export async function sendLoad({ requests, status, ...load }: HttpLoad): Promise<HttpFigures> {
   const {
@@ -29,7 +28,7 @@ export async function sendLoad({ requests, status, ...load }: HttpLoad): Promise
     headers: { ...load.headers },
     amount: requests,
     timeout: 60,
-    sampleInt: 10, // milliseconds; a run ends only at a sample, and samples are one second apart by default
+    sampleInt: 10, // In milliseconds. A run ends only at a sample, and samples are one second apart by default.
   });
   if (errors > 0 || statusCodeStats[`${status}`]?.count !== requests) {
     throw new Error(

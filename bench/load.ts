@@ -28,8 +28,8 @@ export async function secondsToAppend(
 }
 
 /**
- * Polls the list five times a second and reads the full record at the end. Reading a record with 1,000 files takes the API,
- * PostgreSQL and this process some tens of milliseconds each time, which would slow the load.
+ * Polls the list five times a second and reads the full record at the end. Each read of a record with 1,000 files costs
+ * the API, PostgreSQL, and this process tens of milliseconds, which would slow down the load.
  */
 export async function loaded(
   audiences: AudienceClient,

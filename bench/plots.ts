@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { readResults } from './results.ts';
 import { drawChart, type Chart } from './svg.ts';
 
-// npm run bench:plots: draws the charts of the documentation from results.json.
+// npm run bench:plots: draws the charts in the documentation from results.json.
 
 const folder = new URL('../docs/images/', import.meta.url);
 const results = readResults();
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const printLine = (text: string): void => void process.stderr.write(`${text}\n`);
 
 type Kept = ReturnType<typeof readResults>[number];
 
@@ -52,10 +52,10 @@ for (const [name, bench, chartOf] of [
 ] as const) {
   const result = latest(bench);
   if (!result) {
-    say(`no result for ${bench} yet: run "npm run bench -- ${bench}"`);
+    printLine(`There is no result for ${bench} yet. Run "npm run bench -- ${bench}".`);
     process.exitCode = 1;
     continue;
   }
   writeFileSync(new URL(name, folder), drawChart(chartOf(result)));
-  say(`docs/images/${name}`);
+  printLine(`docs/images/${name}`);
 }

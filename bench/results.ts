@@ -19,7 +19,7 @@ export type Result = Summary & {
 
 type Details = { readonly notes: readonly string[]; readonly series: readonly Series[] };
 
-/** The result as one flat record, which is printed last and stored. */
+/** Returns the result as one flat record, which is printed at the end of the run and stored. */
 export function recordOf(bench: Bench, { inlet, yardstick, ...result }: Result): Record<string, unknown> {
   const unit = bench.unit ?? 'seconds';
   return { ...result, [`inlet_${unit}`]: inlet, [`yardstick_${unit}`]: yardstick };

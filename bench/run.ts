@@ -48,13 +48,13 @@ const benches: ReadonlyMap<string, Bench> = new Map([
   ['worker-cpu', workerCpu],
 ]);
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const printLine = (text: string): void => void process.stderr.write(`${text}\n`);
 const git = (...parameters: string[]): string => execFileSync('git', parameters, { encoding: 'utf8' }).trim();
 
 const [name = ''] = process.argv.slice(2);
 const bench = benches.get(name);
 if (!bench) {
-  say(
+  printLine(
     ['usage: npm run bench -- <name>', ...Array.from(benches, ([known, { title }]) => `  ${known}: ${title}`)].join(
       '\n',
     ),
@@ -63,9 +63,9 @@ if (!bench) {
 }
 const commit =
   git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', 'src', 'migrations') === '' ? '' : '+');
-const outcome = await bench.run(say);
+const outcome = await bench.run(printLine);
 const { rows, notes = [], series = [] } = outcome;
 const result = { bench: name, ...summarize(bench, outcome), rows, commit };
-for (const note of notes) say(note);
+for (const note of notes) printLine(note);
 if (isFullSize) writeResult(bench, result, { notes, series });
 process.stdout.write(`${JSON.stringify(recordOf(bench, result))}\n`);

@@ -15,7 +15,7 @@ export type Running = {
   readonly service: Service;
   readonly partner: TestPartner;
   readonly audiences: AudienceClient;
-  /** A client of the first shard, in the database of this run. */
+  /** A client of the first shard that uses the database of this run. */
   readonly engine: ClickHouseClient;
 };
 
@@ -27,7 +27,7 @@ export async function withService<T>(
   run: (running: Running) => Promise<T>,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  // Runs only once, because it recreates the template database and a benchmark may start two services.
+  // Runs only once per process, because it recreates the template database and a benchmark can start two services.
   prepared ??= setup();
   await prepared;
   const stores = await createStores(topology);

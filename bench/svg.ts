@@ -1,6 +1,6 @@
 import type { Series } from './bench.ts';
 
-// A small chart renderer. A charting package for two pictures would require more maintenance.
+// A small chart renderer. For two charts, a charting package would require more maintenance than this file.
 
 export type Chart = {
   readonly title: string;
@@ -8,7 +8,7 @@ export type Chart = {
   readonly y: { readonly label: string };
   readonly format: { readonly x: (value: number) => string; readonly y: (value: number) => string };
   readonly series: readonly Series[];
-  /** A reference level, drawn as a dashed line. */
+  /** A reference value, drawn as a dashed line. */
   readonly level?: { readonly name: string; readonly y: number };
 };
 
@@ -69,7 +69,7 @@ function placesOf({ x }: Chart, most: number): { x: (value: number) => number; y
   };
 }
 
-/** Ticks that start at 0, have steps of 1, 2, or 5, and reach at least the largest value. */
+/** Returns ticks from 0 to at least the largest value, in steps of 1, 2, or 5 times a power of ten. */
 function niceTicks(most: number): number[] {
   const power = 10 ** Math.floor(Math.log10(most / 4));
   const step = [1, 2, 5, 10].map((n) => n * power).find((size) => size * 5 >= most) ?? power;

@@ -3,7 +3,7 @@ import { waitUntil } from '../test/support/wait-until.ts';
 import { type Numbers, deviceSql } from './files.ts';
 import type { Running } from './service.ts';
 
-/** Merges the known devices into one part per shard, as in a settled warehouse. */
+/** Merges the known devices into one part per shard, as in a warehouse with no pending merges. */
 export async function createKnownDevices({ stores, engine }: Running, { from, count }: Numbers): Promise<void> {
   await engine.command({
     query: `INSERT INTO known_devices SELECT ${deviceSql('number')} FROM numbers(${from}, ${count})`,
@@ -24,7 +24,7 @@ export async function deleteAttributes(running: Running): Promise<void> {
   await waitForMerges(running);
 }
 
-/** Merges of the previous round would take CPU time from the next one. */
+/** Waits until merges of the previous round are complete. They would take CPU time from the next round. */
 export async function waitForMerges({ stores }: Running): Promise<void> {
   await waitUntil(
     'no merge runs',
@@ -36,7 +36,7 @@ export async function waitForMerges({ stores }: Running): Promise<void> {
   );
 }
 
-/** Published rows, which are the rows in active parts. */
+/** Returns the number of published rows, which are the rows in active parts. */
 export async function publishedRows(
   { stores }: Running,
   table: 'audience_devices_local' | 'device_attributes_local',

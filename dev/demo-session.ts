@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 
-// Written by `npm run dev` and read by `npm run demo`. Never committed, readable by its owner only.
+// `npm run dev` writes this file and `npm run demo` reads it. It is never committed, and only its owner can read it.
 const file = '.dev/demo.json';
 
 const demoSessionSchema = z.object({
@@ -20,7 +20,7 @@ export async function readDemoSession(): Promise<DemoSession | null> {
   return text === null ? null : demoSessionSchema.parse(JSON.parse(text));
 }
 
-/** Fails if `npm run dev` is not running, even if a session file exists. */
+/** Throws if `npm run dev` is not running, even if a session file exists. */
 export async function requireDemoSession(): Promise<DemoSession> {
   const session = await readDemoSession();
   const headers = { authorization: `Bearer ${session?.apiKey}` };

@@ -1,6 +1,6 @@
 import { importLogSchema, queuedSchema, type ImportLogRecord } from '../src/adapters/http/records/import-log.ts';
 import { setTimeout as pause } from 'node:timers/promises';
-import { printError, messageOf, say, secondsSince } from '../stack/say.ts';
+import { printError, messageOf, printLine, secondsSince } from '../stack/output.ts';
 import { requireDemoSession, type DemoSession } from './demo-session.ts';
 
 // Queues an import over HTTP, follows it to completion and prints the record. Requires a running `npm run dev`.
@@ -18,10 +18,10 @@ try {
 
 async function demo(session: DemoSession): Promise<void> {
   const body = { file_path: 'delivery/', key_type: 1, compressed: true };
-  say(`POST /v1/marketplace/import ${JSON.stringify(body)}`);
+  printLine(`POST /v1/marketplace/import ${JSON.stringify(body)}`);
   const start = performance.now();
   const { import_log_id } = queuedSchema.parse(await call(session, '/v1/marketplace/import', body));
-  say(`Queued as import log ${import_log_id}`);
+  printLine(`Queued as import log ${import_log_id}`);
   let record: ImportLogRecord;
   do {
     await pause(250);
@@ -30,7 +30,7 @@ async function demo(session: DemoSession): Promise<void> {
       `${statusNames[record.status].padEnd(9)} ${record.total_rows.padStart(9)} rows  ${secondsSince(start)}`,
     );
   } while (record.status < 2);
-  say(`\n${JSON.stringify(record, null, 2)}`);
+  printLine(`\n${JSON.stringify(record, null, 2)}`);
   if (record.status !== 2) process.exitCode = 1;
 }
 
@@ -45,9 +45,9 @@ async function call(session: DemoSession, path: string, body?: object): Promise<
   return response.json();
 }
 
-/** Updates one line on a terminal; elsewhere prints a line per change. */
+/** Updates a single line on a terminal. Otherwise prints one line per change. */
 function showProgress(line: string): void {
   if (process.stdout.isTTY) process.stdout.write(`\r${line}`);
-  else if (line.slice(0, 25) !== lastShown) say(line);
+  else if (line.slice(0, 25) !== lastShown) printLine(line);
   lastShown = line.slice(0, 25);
 }

@@ -8,12 +8,12 @@ import { createLogger } from '../src/entry/logging.ts';
 import { migrate } from '../src/entry/migrate.ts';
 import { keepOrPickPort } from '../stack/ports.ts';
 import { processArguments } from '../stack/process-arguments.ts';
-import { printError, messageOf, say, secondsSince } from '../stack/say.ts';
+import { printError, messageOf, printLine, secondsSince } from '../stack/output.ts';
 import { writeDemoSession, type DemoSession } from './demo-session.ts';
 import { devEnvironment } from './environment.ts';
 import { provisionDemo } from './provision-demo.ts';
 
-// Starts everything from a fresh clone: servers, schema, demo partner, sample files, API, and worker.
+// Starts everything that a fresh clone needs: servers, schema, demo partner, sample files, API, and worker.
 
 const start = performance.now();
 const children: ChildProcess[] = [];
@@ -28,7 +28,9 @@ try {
 
 async function main(): Promise<void> {
   if (spawnSync(process.execPath, ['stack/cli/up.ts'], { stdio: 'inherit' }).status !== 0) {
-    throw new Error('The servers did not start; see above. "npm run stack:install" installs the required packages.');
+    throw new Error(
+      'The servers did not start; see the messages above. If packages are missing, run "npm run stack:install".',
+    );
   }
   const port = await keepOrPickPort(8080, []);
   const url = `http://127.0.0.1:${port}`;
@@ -64,7 +66,7 @@ function startProcess(entry: 'api' | 'worker', environment: Readonly<Record<stri
   const child = spawn(process.execPath, processArguments(entry), {
     env: { ...environment },
     stdio: ['ignore', output, output],
-    detached: true, // Ctrl-C reaches only this process, which then stops the children once
+    detached: true, // Ctrl-C signals only this process, which then stops each child once.
   });
   closeSync(output);
   child.on('exit', (code) => {
@@ -92,7 +94,7 @@ async function waitUntilReady(url: string): Promise<void> {
 
 function printReady({ url, apiKey }: DemoSession): void {
   const authorization = `-H 'Authorization: Bearer ${apiKey}'`;
-  say(`
+  printLine(`
 Inlet is ready at ${url} after ${secondsSince(start)}. In another terminal, run:
 
   npm run demo

@@ -13,7 +13,9 @@ import { demoAttributes, sampleFiles } from './sample-files.ts';
 
 type DemoPartner = Omit<DemoSession, 'url'>;
 
-/** Creates a demo partner with attributes and sample files, or reuses the last one while its key works. */
+/**
+ * Creates a demo partner with attributes and sample files, or reuses the previous partner if its key is still valid.
+ */
 export async function provisionDemo(config: Config): Promise<DemoPartner> {
   const log = createLogger({ name: 'inlet-dev', level: 'warn' });
   const deps = await wireCli(config, log, 'inlet-dev');
@@ -45,7 +47,7 @@ export async function provisionDemo(config: Config): Promise<DemoPartner> {
   }
 }
 
-/** Uploads like a partner: with its own credentials to its own prefix. */
+/** Uploads files as a partner does, with the partner's credentials to the partner's prefix. */
 async function uploadSamples(config: Config, partner: DemoPartner): Promise<void> {
   const s3 = connectS3({
     endpoint: config.INLET_S3_ENDPOINT ?? null,

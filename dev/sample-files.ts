@@ -28,7 +28,7 @@ export function sampleFiles(): { path: string; body: Uint8Array }[] {
   return [...delivery, { path: 'with-bad-rows.csv', body: Buffer.from(bad.join('\n')) }, ...audience];
 }
 
-/** Every third device is in no import. */
+/** Every third device is missing from the imports. */
 function member(n: number): string {
   return `${deviceId(n % 3 === 0 ? -n : n)},${n % 2 === 0 ? 'click' : ''}`;
 }
@@ -38,7 +38,7 @@ function row(n: number): string {
   return n % 5 === 0 ? `${deviceId(n)},${first}|music` : `${deviceId(n)},${first}`;
 }
 
-/** Deterministic, so that every start creates the same devices. */
+/** Device IDs are deterministic, so that every start creates the same devices. */
 function deviceId(n: number): string {
   const hex = createHash('md5').update(String(n)).digest('hex');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

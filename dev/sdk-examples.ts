@@ -2,10 +2,11 @@ import { installPacked } from '../scripts/packages/install-packed.ts';
 import { readExamples, runExample, writeExampleFiles } from '../scripts/sdk/examples.ts';
 import { programOf, runtimes } from '../scripts/sdk/runtimes.ts';
 import { readAddresses } from '../stack/addresses.ts';
-import { printError, messageOf, say, secondsSince } from '../stack/say.ts';
+import { printError, messageOf, printLine, secondsSince } from '../stack/output.ts';
 import { requireDemoSession } from './demo-session.ts';
 
-// Runs the examples of the SDK's README on every runtime with the packed SDK. Requires a running `npm run dev`.
+// Runs the examples in the SDK's README on every supported runtime with the packed SDK. Requires a running `npm run
+// dev`.
 
 try {
   await main();
@@ -33,7 +34,7 @@ async function main(): Promise<void> {
         const missing = example.prints.filter((line) => !printed.includes(line));
         if (missing.length > 0)
           throw new Error(`${runtime.name}, ${example.title}: did not print ${missing.join('; ')}`);
-        say(`${runtime.name.padEnd(10)} ${example.title} (${secondsSince(start)})`);
+        printLine(`${runtime.name.padEnd(10)} ${example.title} (${secondsSince(start)})`);
       }
     }
   } finally {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Every check that needs no server, with the cheapest first. */
+/** All checks that need no server, cheapest first. */
 const gates = [
   { name: 'format', script: 'check:format' },
   { name: 'lint and layers', script: 'check:lint' },

@@ -2,10 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-// Run this after "npm install" has changed package-lock.json; pass a folder to complete another lock file (site). If
-// the registry lacks the binaries of some platforms, npm omits those optional packages from the lock file, and "npm ci"
-// then rejects it as incomplete. This adds them by name and version, marked with their platform, so that npm installs
-// them only on their platform.
+// Run this after "npm install" has changed package-lock.json. To complete another lock file, pass its folder (site). If
+// the registry lacks the binaries for some platforms, npm omits those optional packages from the lock file, and "npm
+// ci" then rejects the file as incomplete. This script adds the packages by name and version. Each entry names its
+// platform, so that npm installs the package only there.
 
 const packageSchema = z.looseObject({
   version: z.string().optional(),
@@ -52,7 +52,7 @@ for (const { optionalDependencies = {}, dev } of Object.values(lock.packages)) {
 }
 const packages = Object.entries(lock.packages).toSorted(([a], [b]) => (a < b ? -1 : 1));
 await writeFile(path, `${JSON.stringify({ ...lock, packages: Object.fromEntries(packages) }, null, 2)}\n`);
-process.stdout.write(`${added} packages of other platforms added to ${path}\n`);
+process.stdout.write(`Added ${added} packages for other platforms to ${path}\n`);
 
 function libcOf(name: string): { libc?: string[] } {
   return name.includes('musl') ? { libc: ['musl'] } : {};

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { basename, relative } from 'node:path';
 import { z } from 'zod';
 
-// Prints the summary of the gate: the duration of each step and of each suite's slowest files, then every failure by
-// name, then the totals. Arguments: the table of steps (name, seconds, and exit code), then the reports of the suites
-// without `.json`. A suite without a report counts as failed.
+// Prints the summary of the gate: the duration of each step and of each suite's slowest files, every failure by name,
+// and the totals. The first argument is the table of steps (name, seconds, and exit code). The other arguments are the
+// report files of the suites without `.json`. A suite without a report counts as failed.
 
 const testSchema = z.object({
   status: z.string(),
@@ -47,7 +47,7 @@ function printSlowestFiles({ testResults }: Report): void {
 
 function printFailuresOf(suite: string, { success, numFailedTests, testResults }: Report): void {
   if (!success && numFailedTests === 0)
-    printFailure(suite, 'No test failed, but a hook, an import, or code outside of tests did.');
+    printFailure(suite, 'No test failed, but a hook, an import, or code outside the tests failed.');
   for (const { name, status, message, assertionResults } of testResults) {
     const failedTests = assertionResults.filter((test) => test.status === 'failed');
     for (const test of failedTests) printFailure(`${name}: ${test.fullName}`, (test.failureMessages ?? []).join('\n'));
@@ -69,7 +69,7 @@ const steps = (await readFile(stepsFile, 'utf8'))
 const reports = new Map<string, Report | null>();
 for (const path of paths) reports.set(basename(path), await readReport(path));
 
-print('\nSeconds per step, with the slowest files of each suite. Parallel steps overlap:');
+print('\nSeconds per step, with the slowest files of each suite. Steps that run in parallel overlap:');
 for (const { name, seconds } of steps) {
   printRow(seconds, name);
   const report = name.startsWith(suitePrefix) ? reports.get(name.slice(suitePrefix.length)) : null;

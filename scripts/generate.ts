@@ -7,7 +7,7 @@ import { packagesPage } from './pages/packages-page.ts';
 import { openApiPage } from './pages/openapi-page.ts';
 import { sdkCodesPage, sdkOperationsPage, sdkSchemasPage } from './pages/sdk-pages.ts';
 
-/** Writes the files generated from the code and the lock file. With --check, writes nothing and fails if one is stale. */
+/** Writes the files that are generated from the code and the lock file. With --check, only fails if a file is stale. */
 const pages = [
   { path: 'docs/errors.md', make: errorsPage },
   { path: 'docs/configuration.md', make: configurationPage },
@@ -30,7 +30,7 @@ for (const { path, make } of pages) {
   }
   const committed = await readFile(path, 'utf8').catch(() => '');
   if (committed !== text) {
-    process.stderr.write(`${path} is stale: run "npm run generate" and commit it.\n`);
+    process.stderr.write(`${path} is stale. Run "npm run generate" and commit the file.\n`);
     process.exitCode = 1;
   }
 }

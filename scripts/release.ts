@@ -69,7 +69,7 @@ function requireCleanTree(): void {
 
 function requireGreenCheck(): void {
   const { status } = spawnSync('npm', ['run', '--silent', 'check'], { stdio: 'inherit' });
-  if (status !== 0) throw new Error('npm run check failed: fix it first');
+  if (status !== 0) throw new Error('"npm run check" failed. Fix the reported problems first.');
 }
 
 function run(command: string, parameters: readonly string[]): void {

@@ -5,8 +5,8 @@ import { findBrokenLinks } from './site/broken-links.ts';
 import { isPage } from './site/site-pages.ts';
 import { writePage, writePages } from './site/write-pages.ts';
 
-// The documentation site: `node scripts/site.ts build` or `serve`. Its packages are in site/, separate from those of
-// the service, and are installed if they are missing.
+// Builds or serves the documentation site: `node scripts/site.ts build` or `serve`. Its packages are in site/, separate
+// from the packages of the service, and are installed if they are missing.
 
 // oxlint-disable-next-line node/no-process-env -- passed on with one more variable
 const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' };
@@ -25,7 +25,7 @@ function installWhenMissing(): void {
 }
 
 function build(): void {
-  // --force: Astro would reuse pages rendered with other settings.
+  // Without --force, Astro would reuse pages that were rendered with other settings.
   run('npx', ['astro', 'build', '--silent', '--force'], 'site');
   const { links, broken } = findBrokenLinks('site/dist');
   for (const fault of broken) process.stderr.write(`${fault}\n`);
@@ -33,14 +33,14 @@ function build(): void {
   if (broken.length > 0 || faults.length > 0) process.exitCode = 1;
 }
 
-/** Writes changed pages again; Astro reloads them. */
+/** Rewrites changed pages, so that Astro reloads them. */
 async function serve(): Promise<void> {
   watch('docs', { recursive: true }, (_event, name) => {
     const path = `docs/${name}`;
     if (isPage(path) && existsSync(path)) for (const fault of writePage(path)) process.stderr.write(`${fault}\n`);
   });
   const astro = spawn('npx', ['astro', 'dev'], { stdio: 'inherit', cwd: 'site', env });
-  process.on('SIGINT', () => undefined); // Ctrl-C reaches Astro too; this process exits after it.
+  process.on('SIGINT', () => undefined); // Ctrl-C also stops Astro, and this process exits after Astro.
   await once(astro, 'exit');
   process.exit(astro.exitCode ?? 0);
 }

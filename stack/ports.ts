@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-// Ports are below the ephemeral port range, so that no outgoing connection takes a port while its server is down. They
-// are random, so that two clones that start at the same time do not choose the same ports.
+// Ports are below the ephemeral port range, so that no outgoing connection uses a server's port while the server is
+// down. They are random, so that two clones that start at the same time do not choose the same ports.
 const lowest = 20_000;
 const highest = 32_000;
 
@@ -28,7 +28,7 @@ export async function pickPort(excluded: readonly number[]): Promise<number> {
   throw new Error(`No free port between ${String(lowest)} and ${String(highest)} on 127.0.0.1.`);
 }
 
-/** Keeps the previous port unless another process has taken it. */
+/** Keeps the previous port unless another process uses it. */
 export async function keepOrPickPort(port: number, excluded: readonly number[]): Promise<number> {
   return (await isFree(port)) ? port : pickPort(excluded);
 }

@@ -20,7 +20,7 @@ export function pidOf(daemon: Daemon): number | undefined {
   return pid > 1 && isThatProcess(pid, daemon) ? pid : undefined;
 }
 
-/** Whether a stale PID file names another process. */
+/** Returns whether the PID file is stale and names another process. */
 export function isPidTakenByAnother(daemon: Daemon): boolean {
   const pid = Number.parseInt(readIfExists(daemon.pidFile) ?? '', 10);
   return pid > 1 && existsSync(`/proc/${String(pid)}`) && !isThatProcess(pid, daemon);
@@ -34,7 +34,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Polls until the condition holds. Returns false on timeout. */
+/** Polls until the condition is true. Returns false on timeout. */
 export async function waitUntil(isTrue: () => boolean | Promise<boolean>, timeoutMs: number): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   while (!(await isTrue())) {

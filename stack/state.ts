@@ -55,7 +55,7 @@ export function portsOf({ ports }: State): number[] {
 function prepareDirectory(): void {
   if (Buffer.byteLength(stackDirectory) > maxDirectoryBytes) {
     throw new Error(
-      `${stackDirectory} is too long for Unix socket paths (at most ${String(maxDirectoryBytes)} bytes).`,
+      `${stackDirectory} is too long for Unix socket paths. Set INLET_STACK_DIR to a path of at most ${String(maxDirectoryBytes)} bytes.`,
     );
   }
   mkdirSync(stackDirectory, { recursive: true });
@@ -65,8 +65,8 @@ function prepareDirectory(): void {
   }
   // /var/tmp is world-writable, so never write passwords to another user's directory.
   if (statSync(stackDirectory).uid !== process.getuid?.())
-    throw new Error(`${stackDirectory} belongs to another user.`);
-  // Other users can traverse the directory but not list it. The user postgres has to traverse it.
+    throw new Error(`${stackDirectory} belongs to another user. Set INLET_STACK_DIR to another directory.`);
+  // Other users can traverse the directory but not list it. The user postgres must be able to traverse it.
   chmodSync(stackDirectory, 0o711);
 }
 

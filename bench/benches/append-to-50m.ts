@@ -15,17 +15,17 @@ export const bench: Bench = {
   compares:
     'Both sides are Inlet: PATCH until status 2, with 20 million known devices. The empty audience has one device, because an audience is created from a file.',
   goal: 1.5,
-  run: async (say) =>
+  run: async (printLine) =>
     withService('one', async (running) => {
       const { audiences } = running;
-      say('creating the known devices and the files, and filling the audience …');
+      printLine('creating the known devices and the files, and filling the audience …');
       await createKnownDevices(running, { from: 0, count: rowsOfFile * 2 });
       await putFiles(running, 'large/', '.csv.gz', { files, rowsOfFile });
       await putFile(running, 'one.csv', { from: 0, count: 1 });
       const { audienceId: large } = await audiences.create('large', 'large/');
       await loaded(audiences, large, { unique: members });
       const pathOf = (round: number): string => `new/${round}.csv.gz`;
-      const pairs = await alternate(5, say, {
+      const pairs = await alternate(5, printLine, {
         inlet: async (round) => {
           await putFile(running, pathOf(round), { from: members + round * rows, count: rows });
           await waitForMerges(running);

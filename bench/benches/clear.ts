@@ -14,16 +14,16 @@ export const bench: Bench = {
   compares:
     'Both sides measure the HTTP request only. The audience is refilled before each clear, so there are only three pairs.',
   goal: 'at most 50 ms more',
-  run: async (say) =>
+  run: async (printLine) =>
     withService('two', async (running) => {
       const { audiences } = running;
-      say('creating the files …');
+      printLine('creating the files …');
       await putFiles(running, 'large/', '.csv.gz', { files, rowsOfFile });
       await putFile(running, 'one.csv', { from: 0, count: 1 });
       const { audienceId: empty } = await audiences.create('empty', 'one.csv');
       await loaded(audiences, empty, { unique: 1 });
       await audiences.clear(empty);
-      const pairs = await alternate(3, say, {
+      const pairs = await alternate(3, printLine, {
         inlet: async () => {
           await deleteMembers(running);
           const { audienceId } = await audiences.create('large', 'large/');

@@ -10,12 +10,12 @@ const path = 'members.csv.gz';
 export const bench: Bench = {
   title: 'Load an audience from a gzipped file of 10 million rows, compared with downloading the file',
   compares: 'Inlet: until status 2. Yardstick: one GET of the object with the body discarded.',
-  run: async (say) =>
+  run: async (printLine) =>
     withService('one', async (running) => {
-      say('creating the known devices and the file …');
+      printLine('creating the known devices and the file …');
       await prepareTenMillion(running, path);
       let bytes = 0;
-      const pairs = await alternate(5, say, {
+      const pairs = await alternate(5, printLine, {
         inlet: async () => {
           await deleteMembers(running);
           return secondsToLoad(running.audiences, path, tenMillion);

@@ -18,16 +18,16 @@ export const bench: Bench = {
     'Both sides are Inlet: one gzipped file until status 2, with 20 million known devices, in seconds per million rows. The file is gzipped because the development storage holds 4 GiB. Two pairs, because the large load takes long.',
   better: 'higher',
   goal: 0.9,
-  run: async (say) =>
+  run: async (printLine) =>
     withService('one', async (running) => {
-      say('creating the known devices and the files …');
+      printLine('creating the known devices and the files …');
       await createKnownDevices(running, { from: 0, count: 20 * million });
       const put = (rows: number): Promise<void> => putFile(running, pathOf(rows), { from: 0, count: rows });
       const rates: Point[] = [];
       const secondsPerMillion = async (rows: number): Promise<number> => {
         await deleteMembers(running);
         const seconds = await secondsToLoad(running.audiences, pathOf(rows), { unique: rows });
-        say(`${rows.toLocaleString('en')} rows: ${seconds.toFixed(2)} s`);
+        printLine(`${rows.toLocaleString('en')} rows: ${seconds.toFixed(2)} s`);
         rates.push({ x: rows, y: Math.round(rows / seconds) });
         return (seconds / rows) * 1_000_000;
       };
@@ -36,7 +36,7 @@ export const bench: Bench = {
       await secondsPerMillion(million);
       await put(middle);
       await secondsPerMillion(middle);
-      // The storage is too small for this file and two copies of the other files.
+      // The storage cannot hold this file and two copies of the other files.
       await removeFiles(running.stores, running.partner.prefix + pathOf(middle));
       await put(small);
       await put(large);

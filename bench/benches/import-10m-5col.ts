@@ -13,7 +13,7 @@ const keysOfRow = 4;
 const attributeCount = 16;
 const path = 'import.csv.gz';
 
-/** Each row has four different keys, which are spread over all sixteen keys. */
+/** Each row has four different keys. All sixteen keys are used equally often. */
 const keySql = (n: number): string => `'crm-', toString((intDiv(number, 3) + ${n * 5}) % ${attributeCount})`;
 const keysSql = Array.from({ length: keysOfRow }, (_, n) => keySql(n)).join(`, '|', `);
 const lineSql = `concat(toString(${deviceSql('number')}), if(number % 2 = 0, ',1,', ',3,'), ['DE', 'US', 'FR'][number % 3 + 1], ',0,', ${keysSql})`;
@@ -23,14 +23,14 @@ export const bench: Bench = {
   compares:
     'Inlet: POST /v1/marketplace/import until the import log has status 2. Yardstick: bare ClickHouse, `INSERT … SELECT FROM s3()` with `arrayJoin` and `transform` into the same table.',
   goal: 1.3,
-  run: async (say) =>
+  run: async (printLine) =>
     withService('one', async (running) => {
-      say('creating the attributes and the file …');
+      printLine('creating the attributes and the file …');
       const attributes = await createAttributes(running);
       await putFile(running, path, { from: 0, count: rows }, { line: lineSql });
       const bare = await fastestInsert(running, path, insertAttributes(attributes), deleteAttributes);
       const start = new Date();
-      const pairs = await alternate(5, say, {
+      const pairs = await alternate(5, printLine, {
         inlet: async () => {
           await deleteAttributes(running);
           const seconds = await secondsToImport(running);

@@ -15,13 +15,13 @@ export const bench: Bench = {
   title: 'Load a small audience while another partner loads 10 million rows, compared with an idle system',
   compares:
     'Both sides are Inlet: an audience of 1,000 rows from POST to status 2, median of ten audiences created one after the other by five partners. The large load restarts when it completes.',
-  run: async (say) =>
+  run: async (printLine) =>
     withService('one', async (running) => {
-      say('creating the partners, the known devices and the files …');
+      printLine('creating the partners, the known devices and the files …');
       await prepareTenMillion(running, path);
       const clients = await otherPartners(running, partnerCount, 'small.csv', rows);
       const all = { underLoad: new Array<number>(), idle: new Array<number>() };
-      const pairs = await alternate(5, say, {
+      const pairs = await alternate(5, printLine, {
         inlet: async (round) => {
           await deleteMembers(running);
           const latencies = await whileLoading(running, () => createSmall(clients));

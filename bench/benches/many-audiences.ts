@@ -18,9 +18,9 @@ export const bench: Bench = {
   compares:
     "Both sides are Inlet until status 2, in seconds per million rows. The audiences belong to 10 partners, because one partner's audiences load one after the other. One pair.",
   better: 'higher',
-  run: async (say) =>
+  run: async (printLine) =>
     withService('one', async (running) => {
-      say('creating the partners, the known devices and the files …');
+      printLine('creating the partners, the known devices and the files …');
       await prepareTenMillion(running, path);
       const clients = await otherPartners(running, partnerCount, path, rowsOfAudience);
       await secondsToLoad(running.audiences, path, tenMillion); // the warm-up
@@ -28,7 +28,7 @@ export const bench: Bench = {
       const many = await secondsOf(() => Promise.all(clients.map(loadAll)));
       await deleteMembers(running);
       const one = await secondsToLoad(running.audiences, path, tenMillion);
-      say(`small audiences ${many.toFixed(2)} s, large load ${one.toFixed(2)} s`);
+      printLine(`small audiences ${many.toFixed(2)} s, large load ${one.toFixed(2)} s`);
       const pairs = [{ inlet: (many / rows) * 1_000_000, yardstick: (one / tenMillion.rows) * 1_000_000 }];
       return { pairs, rows };
     }),

@@ -14,22 +14,22 @@ export const bench: Bench = {
   compares:
     'Inlet: both counts as the worker requests them. Yardstick: a hand-written `full_sorting_merge` join for the matched devices only.',
   goal: 1.3,
-  run: async (say) =>
+  run: async (printLine) =>
     withService('one', async ({ stores, engine }) => {
-      say(`creating ${known.toLocaleString('en')} known devices and ${members.toLocaleString('en')} members …`);
+      printLine(`creating ${known.toLocaleString('en')} known devices and ${members.toLocaleString('en')} members …`);
       const insert = (table: string, values: string, count: number): Promise<unknown> =>
         engine.command({
           query: `INSERT INTO ${table} SELECT ${values} FROM numbers(${count}) SETTINGS optimize_on_insert = 0`,
         });
       await insert('known_devices_local', deviceSql(`number + ${members / 2}`), known);
       await insert('audience_devices_local', `1, 1, 0, ${deviceSql('number')}, '', 1`, members);
-      // Another audience of the same partner, which the counts must not read.
+      // Adds another audience of the same partner. The counts must not read it.
       await insert('audience_devices_local', `1, 2, 0, ${deviceSql('number')}, '', 1`, members / 2);
       const own = connectTestEngine(stores);
       const warehouse = clickhouseAudienceWarehouse(own);
       const bare = `SELECT count() FROM audience_devices_local AS a ANY INNER JOIN known_devices_local AS k ON a.device = k.device
         WHERE a.partner_id = 1 AND a.audience_id = 1 AND a.generation = 0 SETTINGS join_algorithm = 'full_sorting_merge'`;
-      const pairs = await alternate(5, say, {
+      const pairs = await alternate(5, printLine, {
         inlet: () =>
           secondsOf(async () => {
             const audience = { id: 1, partnerId: 1, audienceId: 1, generation: 0 };

@@ -8,7 +8,7 @@ import { prepareTenMillion, tenMillion } from '../ten-million.ts';
 import { deleteMembers } from '../warehouse.ts';
 
 const path = 'members.csv.gz';
-/** There are more than sixteen files, so that sixteen stay in flight for a while. */
+/** More than sixteen files, so that sixteen files are in flight for a while. */
 const files = 20;
 const rowsOfFile = scaled(2_000_000);
 const engineLimit = 1024;
@@ -20,17 +20,17 @@ export const bench: Bench = {
     'Inlet: a load of 10 million rows, then 20 gzipped files of 2 million rows each under a prefix. The limits are 1 GiB for a ClickHouse statement and 300 MiB for the worker process. The ratio is peak ÷ limit of whichever is closer to its limit. Three rounds.',
   unit: 'mebibytes',
   goal: 1,
-  run: async (say) =>
+  run: async (printLine) =>
     withService(
       'one',
       async (running) => {
         const { audiences } = running;
-        say('creating the known devices and the files …');
+        printLine('creating the known devices and the files …');
         await prepareTenMillion(running, path);
         await putFiles(running, 'many/', '.csv.gz', { files, rowsOfFile });
         const notes: string[] = [];
         let limit = engineLimit;
-        const pairs = await alternate(3, say, {
+        const pairs = await alternate(3, printLine, {
           inlet: async (round) => {
             await deleteMembers(running);
             const start = new Date();

@@ -13,11 +13,11 @@ export const bench: Bench = {
     "Inlet: until status 2, including both counts. Yardstick: Node reads from S3, decompresses, parses with `csv-parse`, validates every ID and inserts with `@clickhouse/client`, without counting. The ratio is Inlet's speedup.",
   better: 'higher',
   goal: 5,
-  run: async (say) =>
+  run: async (printLine) =>
     withService('one', async (running) => {
-      say('creating the known devices and the file …');
+      printLine('creating the known devices and the file …');
       await prepareTenMillion(running, path);
-      const pairs = await alternate(5, say, {
+      const pairs = await alternate(5, printLine, {
         inlet: async () => {
           await deleteMembers(running);
           return secondsToLoad(running.audiences, path, tenMillion);

@@ -18,14 +18,14 @@ export const bench: Bench = {
     "Inlet: PATCH with a gzipped file until status 2. Yardstick: `COPY` of the uncompressed file from the server's disk into an unlogged table, then `INSERT … ON CONFLICT DO NOTHING` into a table with a unique index on audience, device and event. The ratio is Inlet's speedup.",
   better: 'higher',
   goal: 10,
-  run: async (say) =>
+  run: async (printLine) =>
     withService('one', async (running) => {
       const { audiences } = running;
-      say('creating the files …');
+      printLine('creating the files …');
       await putFile(running, base, { from: 0, count: rows });
       await putFile(running, added, { from: rows - alreadyThere, count: rows });
       return withPostgresWay(running, { base, added }, after, async (postgres) => {
-        const pairs = await alternate(5, say, {
+        const pairs = await alternate(5, printLine, {
           inlet: async () => {
             await deleteMembers(running);
             const { audienceId } = await audiences.create('base', base);

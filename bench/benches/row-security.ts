@@ -14,7 +14,7 @@ export const bench: Bench = {
   title: 'Read one import log with row-level security, compared with the table owner',
   compares:
     'Both sides are Inlet: 1,000 GET requests for one record, eight at a time, alternating between two partners so that connections keep switching partners. Yardstick: `INLET_API_ROLE=none`, without row-level security.',
-  run: async (say) =>
+  run: async (printLine) =>
     withService('one', async (running) => {
       const requests = scaled(1_000);
       const bound = await startTwo(running, {});
@@ -22,9 +22,9 @@ export const bench: Bench = {
       try {
         const side = (records: readonly Reading[]) => (): Promise<number> =>
           secondsOf(() => readAll(records, requests));
-        const pairs = await alternate(10, say, { inlet: side(bound.records), yardstick: side(free.records) });
-        say('one partner alone:');
-        const alone = await alternate(10, say, {
+        const pairs = await alternate(10, printLine, { inlet: side(bound.records), yardstick: side(free.records) });
+        printLine('one partner alone:');
+        const alone = await alternate(10, printLine, {
           inlet: side(bound.records.slice(0, 1)),
           yardstick: side(free.records.slice(0, 1)),
         });

@@ -13,16 +13,16 @@ export const bench: Bench = {
   title: 'Load 1,000 files of 5,000 rows under a prefix, compared with one file of 5,000,000 rows',
   compares: 'Inlet: create an audience from the prefix, until status 2. Yardstick: Inlet with one file.',
   goal: 1.5,
-  run: async (say) =>
+  run: async (printLine) =>
     withService('one', async (running) => {
-      say('creating the files …');
+      printLine('creating the files …');
       await putFile(running, 'one/all.csv', { from: 0, count: rows });
       await putFiles(running, 'many/', '.csv', { files, rowsOfFile });
       const load = (path: string) => async (): Promise<number> => {
         await deleteMembers(running);
         return secondsToLoad(running.audiences, path, { unique: rows });
       };
-      const pairs = await alternate(5, say, { inlet: load('many/'), yardstick: load('one/all.csv') });
+      const pairs = await alternate(5, printLine, { inlet: load('many/'), yardstick: load('one/all.csv') });
       return { pairs, rows };
     }),
 };

@@ -11,10 +11,10 @@ export const bench: Bench = {
   compares:
     'Both sides are Inlet until status 2 on the same machine, so two shards have no more CPUs than one. The records must be equal.',
   goal: 1.2,
-  run: async (say) =>
+  run: async (printLine) =>
     withService('two', (two) =>
       withService('one', async (one) => {
-        say('creating the known devices and the file, twice …');
+        printLine('creating the known devices and the file, twice …');
         await prepareTenMillion(two, path);
         await prepareTenMillion(one, path);
         const records: { inlet?: string; yardstick?: string } = {};
@@ -24,7 +24,7 @@ export const bench: Bench = {
             records[side] = await loadedRecord(running);
           });
         };
-        const pairs = await alternate(5, say, { inlet: load('inlet', two), yardstick: load('yardstick', one) });
+        const pairs = await alternate(5, printLine, { inlet: load('inlet', two), yardstick: load('yardstick', one) });
         if (records.inlet !== records.yardstick) throw new Error(JSON.stringify(records));
         return { pairs, rows: tenMillion.rows, notes: [`both: ${records.inlet}`] };
       }),

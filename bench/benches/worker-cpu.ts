@@ -12,13 +12,13 @@ export const bench: Bench = {
   compares:
     'Inlet: user and system time of all threads of the worker process. Yardstick: the CPU time that ClickHouse reports for the statements of the same load, without merges.',
   goal: 0.1,
-  run: async (say) =>
+  run: async (printLine) =>
     withService('one', async (running) => {
       const { service, stores, audiences } = running;
-      say('creating the known devices and the file …');
+      printLine('creating the known devices and the file …');
       await prepareTenMillion(running, path);
       let ofEngine = 0;
-      const pairs = await alternate(5, say, {
+      const pairs = await alternate(5, printLine, {
         inlet: async () => {
           await deleteMembers(running);
           const pid = service.worker.pid ?? 0;

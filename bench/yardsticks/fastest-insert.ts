@@ -5,9 +5,9 @@ import type { BareInsert } from './bare-engine.ts';
 type Candidate = { readonly threads: number; readonly blockRows: number | null };
 
 /**
- * The fastest of these settings depends on the machine. These are the CPU seconds for ten million gzipped rows (medians
- * of four runs on two busy cores). With default blocks, one thread takes 11.7 and two threads take 12.9. Two threads
- * take 12.8 with blocks of 4,000,000 rows, 10.9 with 524,288 rows, 11.0 with 262,144 rows, and 9.7 with 131,072 rows.
+ * Which settings are fastest depends on the machine. For ten million gzipped rows on two busy cores (median of four
+ * runs), one thread takes 11.7 CPU seconds and two threads take 12.9, both with default blocks. Two threads take 12.8
+ * CPU seconds with blocks of 4,000,000 rows, 10.9 with 524,288 rows, 11.0 with 262,144 rows, and 9.7 with 131,072 rows.
  */
 const candidates: readonly Candidate[] = [
   { threads: 1, blockRows: null },
@@ -18,7 +18,7 @@ const candidates: readonly Candidate[] = [
 
 export type FastestInsert = { readonly run: () => Promise<number>; readonly note: string };
 
-/** Runs each candidate twice, always from an empty table, and keeps the fastest. */
+/** Runs each candidate twice, each time on an empty table, and returns the fastest. */
 export async function fastestInsert(
   running: Running,
   path: string,

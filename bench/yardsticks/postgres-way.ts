@@ -13,8 +13,8 @@ import { openObject } from './get-object.ts';
 export type PostgresWay = { readonly prepare: () => Promise<void>; readonly append: () => Promise<number> };
 
 /**
- * COPY into an unlogged table, then INSERT … ON CONFLICT DO NOTHING into a table with a unique index. The server reads
- * uncompressed files from its own disk, so that only PostgreSQL is measured.
+ * Runs COPY into an unlogged table, then INSERT … ON CONFLICT DO NOTHING into a table with a unique index. The server
+ * reads uncompressed files from its own disk, so that only PostgreSQL is measured.
  */
 export async function withPostgresWay<T>(
   running: Running,

@@ -31,7 +31,7 @@ const problemCodesSchema = z.object({
 type Media = z.infer<typeof mediaSchema>;
 type Responses = z.infer<typeof operationSchema>['responses'];
 
-/** Missing descriptions and examples in an OpenAPI document, one line each. */
+/** Lists missing descriptions and examples in an OpenAPI document, one per line. */
 export function findUndocumented(document: unknown): string[] {
   const { paths, components } = documentSchema.parse(document);
   return Object.entries(paths).flatMap(([path, item]) =>

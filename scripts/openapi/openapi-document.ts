@@ -87,7 +87,7 @@ function operationObject(operation: Operation, schemaOf: SchemaOf, problemsOf: P
   };
 }
 
-/** In OpenAPI 3.1, the list of a scheme other than OAuth names the required roles. */
+/** In OpenAPI 3.1, the array of a security scheme other than OAuth lists the required roles. */
 function securityOf({ tag, scope }: Operation): JsonObject[] {
   if (tag === 'health') return [];
   const apiKey = scope === undefined || scope === 'any' ? [] : [scope];
@@ -100,7 +100,7 @@ function parametersOf(operation: Operation, schemaOf: SchemaOf): Parameter[] {
   const fieldsOf = (place: 'path' | 'query', schema: z.ZodObject | undefined): Parameter[] =>
     Object.entries<z.ZodType>(schema?.shape ?? {}).map(([name, field]) => {
       const { description: text, examples: _examples, ...rest } = schemaOf(field);
-      // Examples are not taken from the JSON schema, which has none for a field that is transformed.
+      // The JSON schema has no examples for transformed fields, so examples are taken from the zod schema.
       const [example] = z.array(z.unknown()).parse(field.meta()?.['examples'] ?? []);
       const required = place === 'path' ? { required: true } : {};
       return {
@@ -160,7 +160,7 @@ function responsesOf(operation: Operation, schemaOf: SchemaOf): JsonObject {
   );
 }
 
-/** Converts zod schemas to JSON schemas. Those with an ID become components and are referenced. */
+/** Converts zod schemas to JSON schemas. A schema with an ID becomes a component, and other schemas reference it. */
 function schemaCollector(): { readonly schemaOf: SchemaOf; readonly components: () => JsonObject } {
   const jsonObject = z.record(z.string(), z.unknown());
   const named = new Map<string, unknown>();
@@ -178,8 +178,7 @@ function schemaCollector(): { readonly schemaOf: SchemaOf; readonly components: 
 }
 
 /**
- * The server reads path IDs as digits, and clients send them as numbers. The bounds of safe integers carry no
- * information.
+ * The server parses path IDs from digits, and clients send them as numbers. The safe-integer bounds add no information.
  */
 function simplify(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.pattern === '^[1-9]\\d{0,14}$') {
@@ -220,7 +219,7 @@ function problemCollector(): { readonly responsesOf: ProblemsOf; readonly compon
   };
 }
 
-/** One response with an example for each code that it can have. */
+/** One response with an example for each possible code. */
 function problemResponse(status: number, problems: readonly [string, object][], instance: string): JsonObject {
   const codes = problems.map(([code]) => code);
   const specific = { properties: { status: { const: status }, code: { enum: codes } } };

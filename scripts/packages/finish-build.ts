@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-// In the repository a package's manifest points to its sources, which Node runs directly. The published package is `dist`: the
-// compiled files, with a package.json that points to them.
+// In the repository, a package's manifest points to its sources, which Node runs directly. The published package is
+// `dist`, which contains the compiled files and a package.json that points to them.
 
 const manifestSchema = z.looseObject({
   exports: z.record(z.string(), z.string()),

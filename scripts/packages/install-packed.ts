@@ -11,7 +11,9 @@ type Package = 'sdk' | 'row-rule' | 'cli';
 const npm = (cwd: string, ...parameters: string[]): string =>
   execFileSync('npm', [...parameters, '--loglevel=error'], { cwd, encoding: 'utf8' });
 
-/** Creates a folder outside the tree that contains only these packages, installed from the archives that are published. */
+/**
+ * Creates a folder outside the repository and installs only these packages there, from the archives that are published.
+ */
 export function installPacked(...packages: readonly Package[]): {
   readonly folder: string;
   readonly remove: () => void;

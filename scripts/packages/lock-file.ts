@@ -21,7 +21,7 @@ const entrySchema = z.object({
 const lockSchema = z.object({ lockfileVersion: z.literal(3), packages: z.record(z.string(), entrySchema) });
 
 export type LockedPackage = z.infer<typeof entrySchema> & {
-  /** Installation path: `node_modules/…`, or the folder of a workspace package; empty for the root. */
+  /** Installation path: `node_modules/…`, the folder of a workspace package, or an empty string for the root. */
   readonly path: string;
   readonly name: string;
 };
@@ -36,13 +36,13 @@ export function parseLockFile(text: string): LockedPackage[] {
 }
 
 /**
- * Packages of a deployed service: excludes packages that only development needs (`dev`) and links, and includes only
- * the workspace packages that the service depends on, directly or transitively.
+ * Returns the packages of a deployed service. Links and packages that only development needs (`dev`) are excluded.
+ * Workspace packages are included only if the service depends on them, directly or transitively.
  */
 export function productionPackages(packages: readonly LockedPackage[]): LockedPackage[] {
   const ours = packages.filter(isOurs);
   const needed = new Set(ours.filter(({ path }) => path === ''));
-  // Packages added during the iteration are visited too.
+  // The loop also visits packages that are added during the iteration.
   for (const { dependencies = {} } of needed) {
     for (const one of ours) if (Object.hasOwn(dependencies, one.name)) needed.add(one);
   }

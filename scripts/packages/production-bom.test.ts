@@ -36,7 +36,7 @@ const bom = {
 };
 
 describe('productionBom', () => {
-  it('omits packages that only development or other workspaces need, and keeps shared ones', () => {
+  it('omits packages that only development or other workspaces need', () => {
     const { components, dependencies } = productionBom(bom, packages);
     expect(components.map(({ name }) => name)).toEqual(['runs', 'shared', '@us/own']);
     expect(dependencies.map(({ ref, dependsOn }) => [ref, ...dependsOn])).toEqual([
@@ -51,7 +51,7 @@ describe('productionBom', () => {
     expect(JSON.stringify(productionBom(bom, packages))).not.toContain('development');
   });
 
-  it('names workspace packages by their name and leaves the rest unchanged', () => {
+  it('uses package names for workspace packages and leaves other entries unchanged', () => {
     const made = productionBom(bom, packages);
     expect(made.metadata.component.name).toBe('us');
     expect(made).toMatchObject({ specVersion: '1.5', components: [{ purl: 'kept' }, {}, {}] });

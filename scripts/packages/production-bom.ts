@@ -37,8 +37,8 @@ export function productionBom(fullBom: unknown, packages: readonly LockedPackage
 }
 
 /**
- * npm names workspace packages by their folder, and gives a package that is listed twice the same marks as its first
- * occurrence.
+ * npm uses the folder as the name of a workspace package, and copies the flags of a package's first occurrence to later
+ * occurrences.
  */
 function corrected(component: Component): Component {
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readAudit } from './read-audit.ts';
 
-// Output formats of npm 10.9 and 11.19, which are identical here.
+// Output of npm 10.9 and 11.19, whose formats are identical.
 
 const none = { info: 0, low: 0, moderate: 0, high: 0, critical: 0, total: 0 };
 const advisory = (severity: string): object => ({
@@ -59,14 +59,14 @@ describe('readAudit', () => {
     });
   });
 
-  it.each(['high', 'critical', 'catastrophic'])('is severe for a vulnerability of severity %s', (severity) => {
+  it.each(['high', 'critical', 'catastrophic'])('fails the audit on a vulnerability of severity %s', (severity) => {
     const one = vulnerability('one', severity, [advisory(severity)]);
     expect(readAudit(report({ one }, { [severity]: 1 }))).toMatchObject({ kind: 'audited', isSevere: true });
     expect(readAudit(report({ one }))).toMatchObject({ isSevere: true });
     expect(readAudit(report({}, { [severity]: 1 }))).toMatchObject({ isSevere: true });
   });
 
-  it('is severe if one of several is, even if only through a dependency', () => {
+  it('fails the audit if any of several vulnerabilities is severe, even in a dependency', () => {
     const vulnerabilities = {
       minor: vulnerability('minor', 'low', [advisory('low')]),
       carrier: vulnerability('carrier', 'high', ['bad', 'worse']),
@@ -77,7 +77,7 @@ describe('readAudit', () => {
     });
   });
 
-  it.each([404, 405, 501])('is unsupported when the registry responds with %d', (status) => {
+  it.each([404, 405, 501])('reports audits as unsupported when the registry responds with %d', (status) => {
     expect(readAudit(rejected(status))).toEqual({ kind: 'unsupported', status });
     expect(readAudit(rejected(status, { error: 'not found' }))).toEqual({ kind: 'unsupported', status });
   });
@@ -94,7 +94,7 @@ describe('readAudit', () => {
     expect(readAudit(JSON.stringify(output))).toEqual({ kind: 'failed', reason: output.message });
   });
 
-  it('fails without a lock file', () => {
+  it('fails if there is no lock file', () => {
     const output = { error: { code: 'ENOLOCK', summary: 'This command requires an existing lockfile.', detail: '' } };
     expect(readAudit(JSON.stringify(output))).toEqual({ kind: 'failed', reason: output.error.summary });
   });

@@ -24,7 +24,7 @@ const errorSchema = z.object({
   error: z.object({ code: z.string().optional(), summary: z.string().optional() }),
 });
 
-/** Any other severity, including one that npm may add later, fails the audit. */
+/** Any other severity fails the audit, including severities that npm adds later. */
 const tolerated = new Set(['info', 'low', 'moderate']);
 /** Not found, method not allowed, not implemented. */
 const unsupportedStatus = new Set([404, 405, 501]);

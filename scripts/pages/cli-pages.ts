@@ -1,7 +1,9 @@
 import manifest from '../../packages/cli/package.json' with { type: 'json' };
 import { type CatalogueEntry, failureCatalogue } from '../../src/domain/failure-catalogue.ts';
 
-/** packages/cli/src/generated/remedies.ts: remedies for codes that a partner can get in a response or on a record. */
+/**
+ * packages/cli/src/generated/remedies.ts: remedies for the codes that a partner can receive in a response or a record.
+ */
 export function cliRemediesPage(): string {
   const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
   const partnerCodes = entries.filter(([, { isOfCommand }]) => isOfCommand !== true);
@@ -16,7 +18,9 @@ export function cliRemediesPage(): string {
   ].join('\n');
 }
 
-/** packages/cli/src/generated/version.ts: the path of package.json differs between the repository and the published package. */
+/**
+ * packages/cli/src/generated/version.ts. Generated, because the path of package.json differs in the published package.
+ */
 export function cliVersionPage(): string {
   return [
     '// Generated from packages/cli/package.json by "npm run generate". Do not edit.',

@@ -5,6 +5,6 @@ import { openApiDocument } from '../openapi/openapi-document.ts';
 export function openApiPage(): string {
   const document = openApiDocument();
   const gaps = findUndocumented(document);
-  if (gaps.length > 0) throw new Error(`the OpenAPI document is incomplete:\n${gaps.join('\n')}`);
+  if (gaps.length > 0) throw new Error(`The OpenAPI document is incomplete. Add the following:\n${gaps.join('\n')}`);
   return `${JSON.stringify(document, null, 2)}\n`;
 }

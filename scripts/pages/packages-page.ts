@@ -40,7 +40,7 @@ export function packagesPage(): string {
 }
 
 /**
- * Direct dependencies, in the order of the reasons. Every dependency needs a reason, and every reason needs a
+ * Returns the direct dependencies in the order of the reasons. Fails if a dependency has no reason or a reason has no
  * dependency.
  */
 function inOrderOf(

@@ -19,7 +19,7 @@ export function sdkSchemasPage(openApi: string = openApiPage()): string {
   return `${notice('packages/contract/openapi.json')}\n${types.join('\n\n')}\n`;
 }
 
-/** Codes of error responses, including those of requests that match no operation. */
+/** Codes of error responses, including responses to requests that match no operation. */
 export function sdkCodesPage(): string {
   const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
   const codes = entries.filter(([, { status }]) => status !== undefined);

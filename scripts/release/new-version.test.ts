@@ -11,13 +11,13 @@ import {
   unreleasedChanges,
 } from './new-version.ts';
 
-describe('the next version', () => {
+describe('nextVersion', () => {
   it.each([
     ['major', '2.0.0'],
     ['minor', '1.3.0'],
     ['patch', '1.2.4'],
     ['1.10.0', '1.10.0'],
-  ])('follows 1.2.3 for %s', (wanted, next) => {
+  ])('increments 1.2.3 for %s', (wanted, next) => {
     expect(nextVersion('1.2.3', wanted)).toBe(next);
   });
 
@@ -30,15 +30,15 @@ describe('the next version', () => {
   });
 });
 
-describe('a manifest', () => {
-  it('gets the new version, and so do our packages that it depends on', () => {
+describe('bumpManifest', () => {
+  it('sets the new version of the package and of our packages that it depends on', () => {
     const text = '{\n  "version": "0.1.0",\n  "dependencies": { "@inlet/sdk": "0.1.0", "helm3-cli": "0.1.0" }\n}\n';
     expect(bumpManifest(text, '0.1.0', '0.2.0')).toBe(
       '{\n  "version": "0.2.0",\n  "dependencies": { "@inlet/sdk": "0.2.0", "helm3-cli": "0.1.0" }\n}\n',
     );
   });
 
-  it('is rejected without the current version', () => {
+  it('rejects a manifest without the current version', () => {
     expect(() => bumpManifest('{ "version": "0.3.0" }', '0.1.0', '0.2.0')).toThrow('no version 0.1.0');
   });
 });
@@ -53,20 +53,20 @@ describe('a lock file', () => {
   const bumped = bumpLockFile(text, manifest.version, '99.0.0');
   const changed = bumped.split('\n').filter((line, index) => line !== text.split('\n')[index]);
 
-  it('gets the new version for our packages and for no other', () => {
+  it('sets the new version of our packages only', () => {
     const parsed = lockFile.parse(JSON.parse(bumped));
     expect(parsed.version).toBe('99.0.0');
     for (const [path, entry] of Object.entries(parsed.packages))
       expect([path, entry.version === '99.0.0']).toEqual([path, path === '' || path.startsWith('packages/')]);
   });
 
-  it('changes nothing else', () => {
+  it('changes nothing but versions in the lock file', () => {
     for (const line of changed) expect(line).toMatch(/^ +"(version|@inlet\/[\w-]+)": "99\.0\.0",?$/);
   });
 });
 
 describe('the chart', () => {
-  it('gets the version of the service', () => {
+  it('sets the chart to the version of the service', () => {
     const text = 'name: inlet\nversion: 0.1.0\nappVersion: 0.1.0\n';
     expect(bumpChart(text, '0.1.0', '0.2.0')).toBe('name: inlet\nversion: 0.2.0\nappVersion: 0.2.0\n');
   });
@@ -86,12 +86,12 @@ describe('the changelog', () => {
     expect(unreleasedChanges(text)).toBe('### Fixed\n\n- A bug.');
   });
 
-  it('is rejected without unreleased changes', () => {
+  it('rejects a changelog without unreleased changes', () => {
     const released = releaseChangelog(text, '0.2.0', '2026-12-01');
     expect(() => releaseChangelog(released, '0.3.0', '2026-12-02')).toThrow('nothing under Unreleased');
   });
 
-  it('has an Unreleased section in this repository', () => {
+  it("finds an Unreleased section in this repository's changelog", () => {
     expect(() => unreleasedChanges(readFileSync('CHANGELOG.md', 'utf8'))).not.toThrow();
   });
 });

@@ -1,6 +1,8 @@
-// File changes of a release, as functions from text to text, so that dry runs and real runs share them.
+// These pure functions compute the file changes of a release, so that dry runs and real runs share the code.
 
-/** The next version: a step from the current one, or an explicit version, which must be higher. */
+/**
+ * Returns the next major, minor, or patch version, or an explicit version, which must be higher than the current one.
+ */
 export function nextVersion(current: string, wanted: string): string {
   const [major, minor, patch] = partsOf(current);
   switch (wanted) {
@@ -58,7 +60,7 @@ export function bumpChart(text: string, from: string, to: string): string {
 
 const unreleased = '## [Unreleased]\n';
 
-/** Moves the unreleased changes into a section of their own. Fails if there are none. */
+/** Moves the unreleased changes into a section for the release. Fails if there are none. */
 export function releaseChangelog(text: string, version: string, date: string): string {
   const changes = unreleasedChanges(text);
   if (changes === '') throw new Error('CHANGELOG.md has nothing under Unreleased');

@@ -1,7 +1,7 @@
 import { createClient, type ClickHouseClient } from '@clickhouse/client';
 import type { Config } from '../../src/entry/config.ts';
 
-/** The data plane's schema, one text per shard. Database and cluster names are placeholders. */
+/** Returns the data plane's schema as one text per shard, with placeholders for the database and cluster names. */
 export async function dumpClickhouse(config: Config): Promise<string[]> {
   return Promise.all(
     config.INLET_CLICKHOUSE_URLS.map(async (url) => {

@@ -9,12 +9,12 @@ const pgDump = '/usr/lib/postgresql/15/bin/pg_dump';
 const noise =
   /^(--|SET |SELECT pg_catalog\.set_config|\\(un)?restrict |CREATE SCHEMA public;|(GRANT|REVOKE) .* ON SCHEMA public )/;
 
-/** The control plane's schema. Leaves out the `pgboss` schema, which pg-boss owns. */
+/** Returns the control plane's schema without the `pgboss` schema, which pg-boss owns. */
 export async function dumpPostgres(config: Config): Promise<string> {
   const url = new URL(config.INLET_POSTGRES_URL.reveal());
   const parameters = ['--schema-only', '--no-owner', '--no-comments', '--schema=public'];
   const connection = ['-h', url.hostname, '-p', url.port, '-U', url.username, url.pathname.slice(1)];
-  // The password is passed in the environment, because every user of the machine can see arguments.
+  // The password is passed in the environment, because every user of the machine can see command-line arguments.
   const env = { PGPASSWORD: decodeURIComponent(url.password), PGTZ: 'UTC', LC_ALL: 'C' };
   const { stdout } = await run(pgDump, [...parameters, ...connection], { env, maxBuffer: 16 * 1024 * 1024 });
   const lines = stdout.split('\n').filter((line) => !noise.test(line));

@@ -22,7 +22,7 @@ const documentSchema = z.looseObject({
   components: z.looseObject({ schemas: z.record(z.string(), jsonSchema) }),
 });
 
-/** An operation, as needed to generate an SDK method. The SDK handles headers itself. */
+/** The parts of an operation that an SDK method needs. The SDK handles headers itself. */
 export type MethodDescription = {
   readonly name: string;
   readonly summary: string;
@@ -32,11 +32,11 @@ export type MethodDescription = {
   readonly auth: 'none' | 'key' | 'key and user token';
   readonly pathParameters: readonly Parameter[];
   readonly queryParameters: readonly Parameter[];
-  /** Null if there is none or it is optional. */
+  /** Null if there is no request body or the body is optional. */
   readonly bodyType: string | null;
   /** `void` if the response has no body. */
   readonly responseType: string;
-  /** Statuses other than 2xx whose response is a value. */
+  /** Statuses other than 2xx whose response the SDK returns as a value. */
   readonly acceptedStatuses: readonly number[];
   /** The response is a stream of events, each with a record of the response type. */
   readonly isStream: boolean;
@@ -72,7 +72,7 @@ export function describeMethods(openApi: string): MethodDescription[] {
   );
 }
 
-/** Named schemas, except for the problem, for which the SDK has its own type. */
+/** Named schemas, except for the problem schema, for which the SDK has its own type. */
 export function describedSchemas(openApi: string): (readonly [string, JsonSchema])[] {
   const { schemas } = documentSchema.parse(JSON.parse(openApi)).components;
   return Object.entries(schemas).filter(([name]) => name !== 'Problem');
@@ -84,7 +84,7 @@ function successOf({ responses }: DescribedOperation): z.infer<typeof contentSch
 
 type Media = z.infer<typeof contentSchema>[string];
 
-/** The documented event data, otherwise the record at the path without `/events`. */
+/** Returns the documented schema of the event data. By default, it is the record at the path without `/events`. */
 function eventTypeOf(stream: Media, record: DescribedOperation | undefined): string {
   const eventData = stream['x-event-data'];
   if (eventData) return typeOfSchema(eventData);

@@ -30,7 +30,7 @@ export function readExamples(text: string = readFileSync(readme, 'utf8')): Examp
   }));
 }
 
-/** Input of the examples: a partner's settings, and files with rows for its attributes sports, travel, and music. */
+/** Input for the examples: a partner's settings, and files with rows for its attributes sports, travel, and music. */
 export async function writeExampleFiles(folder: string, settings: InletSettings): Promise<void> {
   await writeFile(join(folder, 'inlet.json'), JSON.stringify(settings), { mode: 0o600 });
   await mkdir(join(folder, 'monday'), { recursive: true });
@@ -52,7 +52,7 @@ function idOf(n: number): string {
   return `5d000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 }
 
-/** Runs an example as a partner would. The code is plain JavaScript, without types to strip. */
+/** Runs an example as a partner would, as plain JavaScript without types. */
 export async function runExample(folder: string, program: string, { code }: Example): Promise<string> {
   const file = join(folder, `example-${process.pid}.mjs`);
   await writeFile(file, code);

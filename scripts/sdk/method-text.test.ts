@@ -54,7 +54,7 @@ const lines = new Map(
 );
 
 describe('methodText', () => {
-  it('takes path parameters but no headers, which the SDK handles itself', () => {
+  it('generates parameters for the path but not for headers, which the SDK handles itself', () => {
     expect(lines.get('getThing')).toEqual([
       '/** getThing: `GET /things/{id}`. */',
       'getThing(id: number, options?: CallOptions): Promise<Answered<Thing>> {',
@@ -63,7 +63,7 @@ describe('methodText', () => {
     ]);
   });
 
-  it('takes the body next and the query in the options, and marks deprecated operations', () => {
+  it('puts the body after the path parameters and the query in the options, and marks deprecated operations', () => {
     expect(lines.get('setThing')?.slice(0, 5)).toEqual([
       '/**',
       '* setThing: `PUT /things/{id}`.',
@@ -85,7 +85,7 @@ describe('methodText', () => {
     expect(lines.get('followChanges')?.[1]).toContain('AsyncGenerator<Result<ServerEvent<string>>, void, undefined>');
   });
 
-  it('lists other statuses whose response is a value', () => {
+  it('lists the statuses other than 2xx whose response is returned as a value', () => {
     expect(lines.get('getHealth')?.[2]).toContain("auth: 'none', acceptedStatuses: [503]");
   });
 });

@@ -53,7 +53,7 @@ function optionsText(type: string, query: ReturnType<typeof queryType>): string 
 function queryType({ queryParameters }: MethodDescription): { type: string; isRequired: boolean } | null {
   if (queryParameters.length === 0) return null;
   const fields = queryParameters.map(({ name, type, isRequired }) => {
-    // Cursors and limits can be passed on as strings from the Link header.
+    // Callers can pass cursors and limits as strings from the Link header.
     const accepted = type === 'number' ? 'number | string' : type;
     return isRequired ? `readonly ${name}: ${accepted}` : `readonly ${name}?: ${accepted} | undefined`;
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * The JSON Schema keywords that the contract uses. When a schema uses another keyword that affects types, add it here.
+ * The JSON Schema keywords that the contract uses. If a schema uses another keyword that affects types, add it here.
  */
 export const jsonSchema = z.looseObject({
   $ref: z.string().optional(),

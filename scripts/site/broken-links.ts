@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** Checks that the page and the heading of every internal link of a built site exist. */
+/** Checks that every internal link in a built site points to an existing page and heading. */
 export function findBrokenLinks(folder: string): { readonly links: number; readonly broken: string[] } {
   const pages = new Map(
     globSync('**/*.html', { cwd: folder }).map((file) => [`/${file}`, readFileSync(join(folder, file), 'utf8')]),

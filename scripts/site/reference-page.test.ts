@@ -14,7 +14,7 @@ describe('the API reference page', () => {
       expect(page.split(`\n${line}\n`)).toHaveLength(2);
   });
 
-  it('lists scope, body fields and status codes of an operation', () => {
+  it('lists the scope, the body fields, and the status codes of an operation', () => {
     const [, queueImport = ''] = page.split('`POST /v1/marketplace/import`');
     const [text = ''] = queueImport.split('\n### ');
     expect(text).toContain('Scope: `marketplace:write`.');
@@ -29,12 +29,12 @@ describe('the API reference page', () => {
     expect(page).not.toContain('\n`PATCH /v1/firstparty/audience/{audience_id}`\n');
   });
 
-  it('resolves every reference of the document', () => {
+  it('resolves every reference in the document', () => {
     expect(page).not.toContain('$ref');
     expect(page).not.toMatch(/\| \d{3} \| {2}\|/);
   });
 
-  it('escapes what Markdown would read as HTML', () => {
+  it('escapes text that Markdown would interpret as HTML', () => {
     expect(page).toContain('s3://&lt;bucket>/&lt;path>');
   });
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-// The API reference of the site. Generated from the OpenAPI document, so it needs no server or network, and it is searchable.
+// Generates the API reference of the site from the OpenAPI document. The page is static, so it is searchable and needs
+// no server.
 
 const schemaOf = z.looseObject({
   $ref: z.string().optional(),
@@ -163,7 +164,7 @@ function table(heads: readonly string[], rows: readonly string[]): string[] {
   return [[`| ${heads.join(' | ')} |`, `|${heads.map(() => ' --- |').join('')}`, ...rows].join('\n')];
 }
 
-/** One line of a table. `<` outside of code would be read as HTML. */
+/** Returns one row of a table. Escapes `<` outside code, which Markdown would interpret as HTML. */
 function cell(text: string): string {
   return text
     .replaceAll('|', String.raw`\|`)

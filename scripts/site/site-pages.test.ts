@@ -18,11 +18,11 @@ describe('a page of the site', () => {
     ['docs/decisions/README.md', 'decisions'],
     ['packages/sdk/README.md', 'sdk'],
     ['src/domain/limits.ts', null],
-  ])('gives %s its address on the site', (path, slug) => {
+  ])('maps %s to its address on the site', (path, slug) => {
     expect(slugOf(path)).toBe(slug);
   });
 
-  it('leaves out the README, whose links lead to the home page', () => {
+  it('omits the README and points links to it at the home page', () => {
     expect(isPage('README.md')).toBe(false);
     expect(slugOf('README.md')).toBe('');
   });

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** Pages of the site that are not in docs/, and their address on the site. */
+/** Pages of the site that are not in docs/, with their addresses on the site. */
 const pagesFromElsewhere: ReadonlyMap<string, string> = new Map([
   ['README.md', ''],
   ['CHANGELOG.md', 'changelog'],
@@ -13,7 +13,10 @@ const pagesFromElsewhere: ReadonlyMap<string, string> = new Map([
   ['bench/RESULTS.md', 'results'],
 ]);
 
-/** The address of a repository file on the site, without slashes at its ends; null if it has none. */
+/**
+ * Returns the address of a repository file on the site, without leading and trailing slashes, or null if the file is
+ * not on the site.
+ */
 export function slugOf(path: string): string | null {
   const elsewhere = pagesFromElsewhere.get(path);
   if (elsewhere !== undefined) return elsewhere;
@@ -28,9 +31,9 @@ export function isPage(path: string): boolean {
 type SitePage = { readonly file: string; readonly text: string; readonly faults: string[] };
 
 /**
- * A page as Starlight expects it: the title in its front matter, and links to pages of the site. `exists` tells whether
- * a file or folder is in the repository. A link to a missing file is broken on GitHub too. A link to a file that is not
- * on the site becomes plain text.
+ * Converts a page to Starlight's format, with the title in the front matter and links to pages of the site. `exists`
+ * returns whether a file or folder is in the repository. A link to a missing file is broken on GitHub too. A link to a
+ * file that is not on the site becomes plain text.
  */
 export function toSitePage(path: string, text: string, exists: (path: string) => boolean): SitePage {
   const faults: string[] = [];
@@ -53,15 +56,16 @@ export function toSitePage(path: string, text: string, exists: (path: string) =>
 }
 
 /**
- * Search ranks this text below the guides, because a reader who searches for a task wants the guide, not the reasons.
+ * Makes search rank decision records below the guides, because a reader who searches for a task wants the guide, not
+ * the reasons.
  */
 function rankedLower(body: string): string {
   return `\n<div data-pagefind-weight="0.2">\n${body}\n</div>\n`;
 }
 
 /**
- * The home page: front matter, pitch, and cards from site/home.md, then the list of pages from docs/README.md without
- * its own introduction.
+ * Builds the home page from site/home.md (front matter, pitch, and cards) and the list of pages in docs/README.md,
+ * without its introduction.
  */
 export function homePage(home: string, index: string): string {
   const body = index.slice(index.indexOf('\n') + 1);

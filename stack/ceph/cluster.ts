@@ -18,11 +18,12 @@ const completeMark = join(cephDirectory, 'complete');
 const startedMark = join(cephDirectory, 'osd-started');
 const monitorMap = join(cephDirectory, 'monmap');
 
-/** Whether a cluster on disk can restart with its data. */
+/** Returns whether the cluster on disk can restart with its data. */
 export function canRestart(): boolean {
   if (!existsSync(completeMark)) return false;
   if (cephPid('ceph-osd') !== undefined) return true;
-  // The memory store writes this file last in a clean shutdown. If it is older than the start, the data is lost.
+  // The memory store writes this file at the end of a clean shutdown. If the file is older than the last start, the
+  // data is lost.
   const saved = statSync(join(osdDirectory, 'collections'), { throwIfNoEntry: false });
   const started = statSync(startedMark, { throwIfNoEntry: false });
   return saved !== undefined && started !== undefined && saved.mtimeMs > started.mtimeMs;
@@ -65,7 +66,7 @@ export async function createCluster(state: State): Promise<void> {
   writeFileSync(completeMark, '');
 }
 
-/** The monitor stores its own address, so a new port must be injected before it starts. */
+/** The monitor stores its own address, so a new port must be written to its data before it starts. */
 async function updateMonitorAddress(state: State): Promise<void> {
   await runCeph('ceph-mon', ['-i', 'a', '--extract-monmap', monitorMap]);
   await run('monmaptool', ['--rm', 'a', monitorMap]);

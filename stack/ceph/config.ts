@@ -37,7 +37,7 @@ osd pool default pg num = 4
 osd crush chooseleaf type = 0
 mon allow pool size one = true
 mon osd min up ratio = 0
-# The first start creates pools one after the other, and each waits for the monitor's next map.
+# The first start creates pools one after the other, and each pool waits for the monitor's next map.
 paxos propose interval = 0.05
 paxos min wait = 0.01
 auth allow insecure global id reclaim = false

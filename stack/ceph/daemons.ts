@@ -5,14 +5,15 @@ import { cephDirectory, configFile } from './config.ts';
 
 type DaemonName = 'ceph-mon' | 'ceph-osd' | 'radosgw';
 
-// The gateway uses the administrator's name, because with its own name it finds no key and hangs.
+// The gateway uses the administrator's name. With its own name, it finds no key and hangs.
 const identities: Record<DaemonName, readonly string[]> = {
   'ceph-mon': ['-i', 'a'],
   'ceph-osd': ['-i', '0'],
   radosgw: ['-n', 'client.admin'],
 };
 
-// The OSD writes all its data to disk before it exits. The gateway has no data, and its shutdown hangs without an OSD.
+// The OSD writes all its data to disk before it exits. The gateway stores no data, and its shutdown hangs without an
+// OSD.
 const timeoutMs: Record<DaemonName, number> = { 'ceph-mon': 10_000, 'ceph-osd': 60_000, radosgw: 4000 };
 
 function daemonOf(name: DaemonName): Daemon {

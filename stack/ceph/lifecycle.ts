@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { areCurrent } from '../files.ts';
 import { keepOrPickPort } from '../ports.ts';
 import { waitUntil } from '../processes.ts';
-import { messageOf, say } from '../say.ts';
+import { messageOf, printLine } from '../output.ts';
 import { portsOf, writeState, type State } from '../state.ts';
 import { canRestart, createCluster, restartCluster } from './cluster.ts';
 import { cephConfigFiles, cephDirectory, s3Endpoint } from './config.ts';
@@ -39,7 +39,7 @@ async function tryRestart(state: State): Promise<boolean> {
     await waitForService(state);
     return true;
   } catch (error) {
-    say(`S3: cannot restart with the existing data (${messageOf(error).split('\n')[0] ?? ''})`);
+    printLine(`S3: cannot restart with the existing data (${messageOf(error).split('\n')[0] ?? ''})`);
     return false;
   }
 }
@@ -48,14 +48,14 @@ async function tryRestart(state: State): Promise<boolean> {
 export async function ensureCeph(state: State): Promise<boolean> {
   if (areCurrent(cephConfigFiles(state)) && (await isCephHealthy(state))) return false;
   const isNew = !existsSync(cephDirectory);
-  // Stops the remaining daemons in order, so that the OSD can save its data.
+  // Stops the running daemons in order, so that the OSD can save its data.
   await stopCeph();
   state.ports.cephMonitor = await keepOrPickPort(state.ports.cephMonitor, portsOf(state));
   state.ports.s3 = await keepOrPickPort(state.ports.s3, portsOf(state));
   writeState(state);
   if (!isNew && canRestart() && (await tryRestart(state))) return true;
   if (!isNew) {
-    say('S3: Ceph was not shut down cleanly, and its in-memory data is lost. Starting empty.');
+    printLine('S3: Ceph was not shut down cleanly, so its in-memory data is lost. Starting with an empty cluster.');
     await stopCeph();
   }
   await createCluster(state);

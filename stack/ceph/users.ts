@@ -3,7 +3,7 @@ import { run } from '../run.ts';
 import type { State } from '../state.ts';
 import { configFile, s3Endpoint } from './config.ts';
 
-// radosgw-admin exits with the errno. EEXIST is accepted, because the keys never change.
+// The exit code of radosgw-admin is the errno. EEXIST is not an error here, because the keys never change.
 const userExists = 17;
 
 interface Keys {
@@ -26,7 +26,7 @@ function keysOf({ secrets }: State): { provider: Keys; admin: Keys } {
   };
 }
 
-/** "provider" owns the shared bucket; "inlet-admin" can create users and their policies over HTTP. */
+/** "provider" owns the shared bucket. "inlet-admin" can create users and their policies over HTTP. */
 export async function ensureUsers(state: State): Promise<void> {
   const { provider, admin } = keysOf(state);
   await Promise.all([
@@ -53,7 +53,7 @@ async function canList(state: State, credentials: Keys): Promise<boolean> {
   }
 }
 
-/** Listing buckets requires the gateway, the OSD, and the users, so it checks all of them. */
+/** Lists buckets, which succeeds only if the gateway, the OSD, and the users all work. */
 export async function canUsersList(state: State): Promise<boolean> {
   const { provider, admin } = keysOf(state);
   const answers = await Promise.all([canList(state, provider), canList(state, admin)]);

@@ -6,14 +6,14 @@ import { stopShard } from '../clickhouse/lifecycle.ts';
 import { withLock } from '../lock.ts';
 import { stackDirectory } from '../paths.ts';
 import { stopPostgres } from '../postgres/lifecycle.ts';
-import { printError, messageOf, say, secondsSince } from '../say.ts';
+import { printError, messageOf, printLine, secondsSince } from '../output.ts';
 import { readState } from '../state.ts';
 
 async function down(purge: boolean): Promise<void> {
   const start = performance.now();
   removeAddresses();
   if (readState() === undefined) {
-    say(`Nothing to stop: no stack in ${stackDirectory}`);
+    printLine(`Nothing to stop: there is no stack in ${stackDirectory}`);
     return;
   }
   const results = await Promise.allSettled([stopPostgres(), stopShard(1), stopShard(2), stopCeph()]);
@@ -21,7 +21,7 @@ async function down(purge: boolean): Promise<void> {
   if (failures.length > 0) throw new Error(failures.join('\n'));
   if (purge) rmSync(stackDirectory, { recursive: true, force: true });
   const data = purge ? `Removed ${stackDirectory}` : `Data remains in ${stackDirectory}`;
-  say(`All servers stopped in ${secondsSince(start)}. ${data}`);
+  printLine(`All servers stopped in ${secondsSince(start)}. ${data}`);
 }
 
 const { values } = parseArgs({ options: { purge: { type: 'boolean', default: false } } });

@@ -2,7 +2,7 @@ import { cephPids, isCephHealthy } from '../ceph/lifecycle.ts';
 import { isShardHealthy, shardNumbers, shardPid, shardPorts } from '../clickhouse/lifecycle.ts';
 import { stackDirectory } from '../paths.ts';
 import { isPostgresHealthy, postgresPids } from '../postgres/lifecycle.ts';
-import { printError, messageOf, say, printServer } from '../say.ts';
+import { printError, messageOf, printLine, printServer } from '../output.ts';
 import { readState, type State } from '../state.ts';
 
 function report(name: string, port: number, pids: readonly number[], healthy: boolean): boolean {
@@ -37,7 +37,7 @@ async function status(state: State): Promise<boolean> {
 
 try {
   const state = readState();
-  if (state === undefined) say(`No stack in ${stackDirectory}. Run "npm run stack:up".`);
+  if (state === undefined) printLine(`There is no stack in ${stackDirectory}. Run "npm run stack:up".`);
   process.exitCode = state !== undefined && (await status(state)) ? 0 : 1;
 } catch (error) {
   printError(messageOf(error));

@@ -7,13 +7,13 @@ import { directoryOverride } from '../environment.ts';
 import { withLock } from '../lock.ts';
 import { stackDirectory } from '../paths.ts';
 import { ensurePostgres, stopPostgres } from '../postgres/lifecycle.ts';
-import { printError, messageOf, say } from '../say.ts';
+import { printError, messageOf, printLine } from '../output.ts';
 import { readOrCreateState } from '../state.ts';
 
 async function up(): Promise<void> {
   const state = await readOrCreateState();
   await Promise.all([ensurePostgres(state), ensureClickhouse(state)]);
-  say(JSON.stringify(addressesOf(state)));
+  printLine(JSON.stringify(addressesOf(state)));
 }
 
 async function down(): Promise<void> {

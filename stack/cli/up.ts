@@ -7,7 +7,7 @@ import { ensureClickhouse, shardNumbers, shardPorts } from '../clickhouse/lifecy
 import { withLock } from '../lock.ts';
 import { stackDirectory } from '../paths.ts';
 import { ensurePostgres } from '../postgres/lifecycle.ts';
-import { printError, messageOf, say, printServer, secondsSince } from '../say.ts';
+import { printError, messageOf, printLine, printServer, secondsSince } from '../output.ts';
 import { readOrCreateState, type State } from '../state.ts';
 
 const requiredPrograms = [
@@ -51,12 +51,12 @@ async function up(shardCount: 1 | 2): Promise<void> {
   try {
     await startAll(state);
   } catch (error) {
-    // A missing file is better than a file with the addresses of servers that are not running.
+    // Removes the file after a failed start, so that it never lists servers that are not running.
     removeAddresses();
     throw error;
   }
   writeAddresses(addressesOf(state));
-  say(`All servers running after ${secondsSince(start)}. Data and logs: ${stackDirectory}`);
+  printLine(`All servers running after ${secondsSince(start)}. Data and logs: ${stackDirectory}`);
 }
 
 const { values } = parseArgs({ options: { shards: { type: 'string', default: '2' } } });

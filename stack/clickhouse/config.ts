@@ -69,8 +69,8 @@ export function shardConfigFiles(state: State, shard: Shard): ConfigFiles {
   </remote_servers>
 </clickhouse>
 `;
-  // The engine's own session has the user "default" with an empty password. A quota limits that user to the three
-  // statements of the startup.
+  // The engine's own session runs as the user "default" with an empty password. A quota limits that user to the three
+  // startup statements.
   const users = `<clickhouse>
   <profiles><default/></profiles>
   <quotas>

@@ -1,10 +1,10 @@
-// Works around ClickHouse issue 115666. In local mode the engine installs Poco's KillingErrorHandler, which terminates the
-// process on any exception in a connection thread. One TCP reset on the native port therefore stops a development server;
-// clickhouse-server only logs it. The handler's three exception() methods are virtual, so this module points their vtable
-// entries at an empty function, in the memory of this process and before the engine starts.
+// Works around ClickHouse issue 115666. In local mode the engine installs Poco's KillingErrorHandler, which terminates
+// the process on any exception in a connection thread. One TCP reset on the native port therefore stops a development
+// server, whereas clickhouse-server only logs it. The handler's three exception() methods are virtual, so this module
+// points their vtable entries at an empty function, in the memory of this process and before the engine starts.
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 
-// Offsets in one build of libchdb.so: @chdb/lib-linux-x64-gnu 26.7.3-stable.1.
+// Offsets in libchdb.so from @chdb/lib-linux-x64-gnu 26.7.3-stable.1.
 const buildId = Buffer.from('d3d8f5517577ad52775b52318a193784b2fb5317', 'hex');
 const buildIdOffset = 0x2b8;
 const vtableEntries = { offset: 0x21138ba8, count: 3 };

@@ -1,13 +1,13 @@
-// Runs one ClickHouse server: node server.ts DIRECTORY. libchdb.so contains ClickHouse's local mode, which opens the usual
-// HTTP and TCP endpoints on request. They stay open while the last query runs. Its own session always has the user "default"
-// without a password; config.ts restricts that user.
+// Runs one ClickHouse server: node server.ts DIRECTORY. libchdb.so contains ClickHouse's local mode, which can open the
+// usual HTTP and TCP endpoints. They stay open until its last query ends. Its own session always runs as the user
+// "default" without a password. config.ts restricts that user.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-// ffi-rs calls on an ordinary thread stack. ClickHouse rejects the stacks that koffi allocates.
+// ffi-rs runs foreign functions on an ordinary thread stack. ClickHouse rejects the stacks that koffi allocates.
 import { DataType, load, open } from 'ffi-rs';
 import { z } from 'zod';
-import { printError, messageOf } from '../say.ts';
+import { printError, messageOf } from '../output.ts';
 import { clickhouseUser, shardConfigFile } from './config.ts';
 import { ignoreConnectionErrors } from './ignore-connection-errors.ts';
 
@@ -20,7 +20,7 @@ writeFileSync(join(directory, 'server.pid'), String(process.pid));
 // Local mode cannot reattach its system log tables after a restart and would have no query_log.
 rmSync(join(directory, 'data/data/system'), { recursive: true, force: true });
 
-// Returns one row per second, which takes almost no CPU time.
+// The last query returns one row per second, which takes almost no CPU time.
 const holdOpen = 'inlet-stack-hold-open';
 const statements = [
   'SYSTEM START LISTEN HTTP',
@@ -60,14 +60,14 @@ function stopOrExit(): void {
 
 process.on('SIGTERM', stopOrExit);
 process.on('SIGINT', stopOrExit);
-// The engine's thread does not keep the Node process alive.
+// The engine's thread alone does not keep the Node process alive.
 setInterval(() => undefined, 2 ** 30);
 
 const library = createRequire(import.meta.url).resolve('@chdb/lib-linux-x64-gnu/libchdb.so');
 open({ library: 'chdb', path: library });
 if (!ignoreConnectionErrors(library)) {
   printError(
-    'Unknown build of libchdb.so: a TCP reset on the native port stops this server (ClickHouse issue 115666).',
+    'Unknown build of libchdb.so: a TCP reset on the native port will stop this server (ClickHouse issue 115666).',
   );
 }
 const result = await load({

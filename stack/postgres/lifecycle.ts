@@ -6,7 +6,7 @@ import { areCurrent, writeConfigFiles } from '../files.ts';
 import { keepOrPickPort } from '../ports.ts';
 import { isPidTakenByAnother, pidOf, stopDaemon, type Daemon } from '../processes.ts';
 import { run } from '../run.ts';
-import { messageOf } from '../say.ts';
+import { messageOf } from '../output.ts';
 import { portsOf, writeState, type State } from '../state.ts';
 import { dataDirectory, postgresConfigFiles, postgresDirectory, postgresUrl } from './config.ts';
 
@@ -27,7 +27,7 @@ function runAsOwner(command: string, commandArguments: readonly string[]): Promi
 }
 
 async function initialize(state: State): Promise<void> {
-  // An interrupted initdb leaves no data worth keeping.
+  // After an interrupted initdb, there is no data to keep.
   rmSync(postgresDirectory, { recursive: true, force: true });
   mkdirSync(postgresDirectory, { mode: 0o700 });
   const passwordFile = join(postgresDirectory, 'password');
@@ -101,8 +101,8 @@ export async function ensurePostgres(state: State): Promise<boolean> {
   writeState(state);
   if (!existsSync(dataDirectory)) await initialize(state);
   writeConfigFiles(postgresConfigFiles(state));
-  // PostgreSQL would mistake the other process for a running server. Otherwise the file stays, because PostgreSQL uses it
-  // to detect children of a killed server that still use the data.
+  // Removes the PID file if it names another process, which PostgreSQL would mistake for a running server. Otherwise
+  // keeps the file, because PostgreSQL uses it to detect children of a killed server that still use the data.
   if (isPidTakenByAnother(postmaster)) rmSync(postmaster.pidFile, { force: true });
   await start();
   if (!(await isPostgresHealthy(state))) throw new Error(`PostgreSQL does not respond; see ${logFile}`);

@@ -1,4 +1,4 @@
-export function say(line: string): void {
+export function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
@@ -12,7 +12,7 @@ export function secondsSince(start: number): string {
 
 /** Prints one line per server in aligned columns. */
 export function printServer(name: string, address: string, rest: string): void {
-  say(`${name.padEnd(20)} ${address.padEnd(24)} ${rest}`);
+  printLine(`${name.padEnd(20)} ${address.padEnd(24)} ${rest}`);
 }
 
 export function messageOf(error: unknown): string {
