@@ -1,7 +1,7 @@
 import type { Scope } from './caller.ts';
 import { Failure } from './failure.ts';
 
-/** Everything about an API key except the key itself, which is shown only once. */
+/** An API key without its secret text, which is shown only once. */
 export type ApiKey = {
   readonly id: number;
   readonly name: string;
@@ -22,7 +22,7 @@ export type NewApiKey = {
   readonly livesSeconds: number | null;
 };
 
-/** Validates the operator's label for a key. */
+/** Validates the name that an operator gives a key. */
 export function toKeyName(text: string): string {
   const name = text.trim();
   if (/^\P{Cc}{0,100}$/u.test(name)) return name;

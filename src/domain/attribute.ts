@@ -9,7 +9,7 @@ export type Attribute = {
   readonly isRetired: boolean;
 };
 
-/** A value of the keys column, and the partner's attribute that it refers to. */
+/** A value in a file's keys column and the ID of the attribute that it refers to. */
 export type ResolvedKey = { readonly key: string; readonly attributeId: number };
 
 export function resolveKeys(attributes: readonly Attribute[], type: KeyType): ResolvedKey[] {
@@ -36,12 +36,12 @@ export function attributesOfKeys(keys: readonly string[], resolved: readonly Res
   return [...new Set(keys.flatMap((key) => byKey.get(key) ?? []))];
 }
 
-/** A file must be able to contain the foreign key, so it has no separator and no control character. */
+/** Foreign keys appear in files, so they must not contain the separator or control characters. */
 export function requireForeignKeys(keys: readonly string[]): void {
   const wrong = keys.find((key) => !canBeForeignKey(key));
   if (wrong === undefined) return;
   throw new Failure(
     'invalid_request',
-    `"${wrong}" is not a valid foreign key. Use 1 to 200 characters without "|" and control characters.`,
+    `"${wrong}" is not a valid foreign key. Use 1 to 200 characters, without "|" or control characters.`,
   );
 }

@@ -1,14 +1,17 @@
 import { type JobStatus, jobStatus } from './job.ts';
 import type { PartnerId } from './ids.ts';
 
-/** Whose audiences a call can access: a customer's if it carries a user token, otherwise the partner's own. */
+/**
+ * The owner of the audiences that a call can access. With a user token, the owner is a customer; without one, the
+ * partner.
+ */
 export type AudienceScope = { readonly partnerId: PartnerId; readonly customerId: number | null };
 
 type AudienceCounts = {
-  /** Sum of the distinct devices of each loaded file. */
+  /** The sum of the distinct device counts of all loaded files. */
   readonly uploadedDevices: number;
   readonly uniqueDevices: number;
-  /** Unique devices that exist in the device warehouse. */
+  /** Distinct devices that exist in the device warehouse. */
   readonly matchedDevices: number;
 };
 

@@ -1,5 +1,8 @@
 import type { PartnerId } from './ids.ts';
-/** A call that was denied because of its caller, or an aggregate when there are too many to record one by one. */
+/**
+ * A call that was denied because of its credentials. Represents several calls when there are too many to record one by
+ * one.
+ */
 export type DeniedCall = {
   readonly at: Date;
   /** Null for an unknown caller. */

@@ -1,7 +1,7 @@
 import { Failure } from './failure.ts';
 import type { Partner } from './partner.ts';
 
-/** What a key permits. A key that was created without scopes has all of them. */
+/** Permissions of an API key. A key created without a list of scopes has all of them. */
 export const scopes = ['marketplace:read', 'marketplace:write', 'audience:read', 'audience:write'] as const;
 
 export type Scope = (typeof scopes)[number];
@@ -22,7 +22,10 @@ export function toScopes(kept: readonly string[] | null): readonly Scope[] {
   return kept === null ? scopes : kept.filter(isScope);
 }
 
-/** The message is the same for every cause. The key's holder, if known, is only for the audit log. */
+/**
+ * The message does not depend on the cause, so that it reveals nothing. The key's holder, if known, is for the audit
+ * log only.
+ */
 export class InvalidApiKey extends Failure {
   readonly holder: Pick<Caller, 'partner' | 'keyId'> | null;
 
@@ -32,7 +35,7 @@ export class InvalidApiKey extends Failure {
   }
 }
 
-/** With `any`, every valid key is enough. */
+/** Throws unless the caller has the scope. With `any`, every valid key passes. */
 export function requireScope(caller: Caller, needed: Scope | 'any'): void {
   if (needed === 'any' || caller.scopes.includes(needed)) return;
   throw new Failure('scope_missing', `The API key lacks the scope "${needed}".`);

@@ -3,7 +3,7 @@ import { Failure } from './failure.ts';
 /** A partner's customer. Partners load audiences on behalf of customers. */
 export type Customer = { readonly id: number; readonly name: string };
 
-/** Everything about a user token except the token itself, which is shown only once. */
+/** A user token without its secret text, which is shown only once. */
 export type UserToken = {
   readonly id: number;
   readonly customer: Customer;

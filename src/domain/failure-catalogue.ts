@@ -4,13 +4,13 @@ export type CatalogueEntry = {
   readonly title: string;
   readonly cause: string;
   readonly remedy: string;
-  /** Who has to act: the caller of the API, or the operator who runs Inlet. */
+  /** Who must act: the partner that calls the API, or the operator that runs Inlet. */
   readonly fault: 'partner' | 'operator';
   /** Whether the same request or job can succeed later without a change. */
   readonly isRetryable: boolean;
   /** The HTTP status of a response with this code. Absent for codes that never appear in a response. */
   readonly status?: number;
-  /** True for failures of an operator's command. They appear in no response and on no record. */
+  /** True for failures of an operator's command. They never appear in a response or on a record. */
   readonly isOfCommand?: true;
 };
 
@@ -214,9 +214,10 @@ export const failureCatalogue = {
   },
   too_many_streams: {
     title: 'Too many open streams',
-    cause: 'You or this Inlet process reached the limit on open streams and waiting requests.',
+    cause:
+      'Your account or the Inlet process that received the request has reached its limit on open streams and waiting requests.',
     remedy:
-      'Close unused streams and follow one job at a time, because your jobs finish in submission order. You can also try again after the time in `Retry-After`.',
+      'Close unused streams, or try again after the time in `Retry-After`. Your jobs finish in submission order, so you need to follow only one job at a time.',
     fault: 'partner',
     isRetryable: true,
     status: 429,
@@ -226,7 +227,7 @@ export const failureCatalogue = {
 
   internal: {
     title: 'Internal error',
-    cause: 'An unexpected error occurred. It is logged with the request ID.',
+    cause: 'An unexpected error occurred. Inlet logged it with the request ID.',
     remedy: 'Try again. If the error persists, contact the operator and include the request ID.',
     fault: 'operator',
     isRetryable: true,
@@ -262,7 +263,7 @@ export const failureCatalogue = {
   too_many_files: {
     title: 'Too many files under the prefix',
     cause: 'More object keys start with this path than one job can load.',
-    remedy: 'Import narrower prefixes, and send one request for each.',
+    remedy: 'Choose narrower prefixes and send one import request for each.',
     fault: 'partner',
     isRetryable: false,
   },
@@ -277,7 +278,7 @@ export const failureCatalogue = {
   file_failed: {
     title: 'At least one file failed',
     cause:
-      'At least one file of the job could not be loaded. The other files are loaded, unless the job uses `mode: "replace"`.',
+      'At least one file in the job could not be loaded. The other files are loaded, unless the job uses `mode: "replace"`.',
     remedy: 'Fix the failed files and import them again.',
     fault: 'partner',
     isRetryable: false,
@@ -292,7 +293,7 @@ export const failureCatalogue = {
   job_cancelled: {
     title: 'Job canceled',
     cause:
-      'The operator canceled the job. Files that were not completely read by then are not loaded. With `mode: "replace"`, no file is loaded.',
+      'The operator canceled the job. Files that were not completely read at that time are not loaded. With `mode: "replace"`, no file is loaded.',
     remedy:
       'Ask the operator for the reason, then submit the job again. The operator can also run `inlet jobs retry <id>`.',
     fault: 'partner',
@@ -303,7 +304,7 @@ export const failureCatalogue = {
 
   storage_credentials_rejected: {
     title: 'Storage rejected the credentials',
-    cause: 'The storage does not know the access key, or the secret does not match it.',
+    cause: 'The access key does not exist in the storage, or the secret does not match it.',
     remedy:
       'Check `accessKeyId` and `secretAccessKey` and make sure that the key is active, then submit the import again.',
     fault: 'partner',
@@ -326,9 +327,9 @@ export const failureCatalogue = {
   },
   storage_refused: {
     title: 'Storage rejected the request',
-    cause: 'The storage responded with a 4xx error that has no code of its own in Inlet.',
+    cause: 'The storage responded with a 4xx error for which Inlet has no specific code.',
     remedy:
-      "Look up the error in the storage provider's documentation; `message` names it. Then submit the import again.",
+      "Look up the error named in `message` in the storage provider's documentation. Then submit the import again.",
     fault: 'partner',
     isRetryable: false,
   },
@@ -370,17 +371,17 @@ export const failureCatalogue = {
 
   job_not_cancellable: {
     title: 'Job can no longer be canceled',
-    cause:
-      'The job has finished, the job is a delete that has started, or all of its files are loaded or about to be loaded.',
+    cause: 'The job has finished, is a delete that has started, or has no files left to cancel.',
     remedy:
-      'Run `inlet jobs show <id>` to see its state. To remove data that is already loaded, use a delete or a clear.',
+      'Run `inlet jobs show <id>` to see its state. To remove loaded data, the partner can submit a delete or clear the audience.',
     fault: 'operator',
     isRetryable: false,
     isOfCommand: true,
   },
   job_not_retryable: {
     title: 'Job cannot be retried by the operator',
-    cause: 'The job has not failed, its input no longer exists, or only the partner can decide whether to repeat it.',
+    cause:
+      'The job has not failed, its input no longer exists, or only the partner can decide whether to submit it again.',
     remedy: 'Run `inlet jobs show <id>` to see its state. The partner can always submit the request again.',
     fault: 'operator',
     isRetryable: false,

@@ -8,7 +8,10 @@ export type FieldError = {
   readonly detail: string;
 };
 
-/** A failure with a code from the catalogue. `detail` describes this occurrence; cause and remedy come from the catalogue. */
+/**
+ * A failure with a code from the catalog. `detail` describes this occurrence. The catalog contains the cause and the
+ * remedy.
+ */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly detail: string;

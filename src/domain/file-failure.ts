@@ -5,7 +5,7 @@ import { type Shapes, sniffLayout } from '@inlet/row-rule/sniff-layout';
 import { Failure } from './failure.ts';
 import { isCertainlyPrefix } from './source-path.ts';
 
-/** Converts a fault of the row rule to a failure. */
+/** Converts a file fault, as the row rule reports it, to a failure. */
 export function failureOf({ code, detail }: FileFault, cause?: unknown): Failure {
   return new Failure(code, detail, { cause });
 }
@@ -26,7 +26,8 @@ export function requireCompressedForPrefix(filePath: string, compressed: boolean
 }
 
 /**
- * Whether a file must be gzip. An explicit value takes precedence. Otherwise, the extension of a single file decides.
+ * Whether a file must be gzip-compressed. An explicit value takes precedence. Otherwise, the extension of a single file
+ * decides.
  */
 export function expectGzip(compressed: boolean | null, file: { key: string; isSingle: boolean }): boolean {
   if (compressed !== null) return compressed;
@@ -34,7 +35,9 @@ export function expectGzip(compressed: boolean | null, file: { key: string; isSi
   return hasGzipName(file.key);
 }
 
-/** Decision 26 for audiences: a `.gz` file must be gzip. For any other file, the first bytes decide (null). */
+/**
+ * Decision 26 for audiences: a `.gz` file must be gzip-compressed. For any other file, the first bytes decide (null).
+ */
 export function expectGzipByName(key: string): true | null {
   return hasGzipName(key) ? true : null;
 }

@@ -1,17 +1,17 @@
-/** A request that the caller can send again. It runs only once and gets the same response each time. */
+/** A request that the caller can repeat safely. It runs once, and every repetition gets the same response. */
 export type IdempotentRequest = {
   /** The caller's idempotency key. Keys are scoped to a partner. */
   readonly key: string;
-  /** Fingerprints of the request. The first is stored; the others use older secrets. */
+  /** Fingerprints of the request. The first uses the current secret and is stored. The others use older secrets. */
   readonly fingerprints: readonly [Uint8Array, ...Uint8Array[]];
-  /** Called when the response is replayed and nothing runs. */
+  /** Called when a stored response is returned instead of running the request. */
   readonly onReplay: () => void;
 };
 
-/** Decision 31. After this time the same key starts a new request. */
+/** Decision 31. After this time, the key can be used for a new request. */
 export const acceptedRequestHours = 24;
 
-/** Serializes a value independently of the order of its fields. Omits undefined fields. */
+/** Serializes a value as JSON with sorted fields. Omits undefined fields. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, inner: unknown) => (isRecord(inner) ? sortedByName(inner) : inner));
 }

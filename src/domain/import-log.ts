@@ -13,11 +13,11 @@ export type KeyType = (typeof keyType)[keyof typeof keyType];
 export const logType = { import: 0, delete: 1 } as const;
 type LogType = (typeof logType)[keyof typeof logType];
 
-/** Decision 13: merge with the existing data, or replace every attribute that the job's files contain. */
+/** Decision 13: merge with the existing data, or replace all data of every attribute in the job's files. */
 export const importMode = { merge: 'merge', replace: 'replace' } as const;
 export type ImportMode = (typeof importMode)[keyof typeof importMode];
 
-/** A failure or a group of rejected rows. A record has at most 100 of them. */
+/** A failure or a group of rejected rows. A record lists at most 100 of these entries. */
 export type ImportLogError = {
   readonly code: FailureCode | RejectReason;
   readonly message: string;
@@ -55,9 +55,9 @@ export type Progress = {
   readonly bytesRead: number;
   readonly bytesTotal: number;
   readonly rowsRead: number;
-  /** The partner's unfinished jobs ahead of this one; 0 when it is running or finished. */
+  /** Number of unfinished jobs ahead of this job in the partner's lane. 0 when the job is running or finished. */
   readonly queuePosition: number;
-  /** Null while no estimate is possible, because the job is waiting or has not read its first bytes. */
+  /** Null if the job has not read its first bytes, because no estimate is possible yet. */
   readonly secondsLeft: number | null;
 };
 

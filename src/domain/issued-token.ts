@@ -1,11 +1,11 @@
 import { isCustomerName } from './customer.ts';
 
-// Rules for the claims of an OpenID Connect user token, in addition to the signature, expiry, and issuer.
+// Rules for the claims of an OpenID Connect user token. The signature, expiry, and issuer are checked elsewhere.
 
 /** The customer and partner that a token represents, by name. */
 export type TokenBearer = { readonly partner: string; readonly customer: string };
 
-/** Access tokens follow RFC 9068 and carry their type in the header. */
+/** Access tokens follow RFC 9068, which requires a `typ` header. */
 type TokenType = 'access-token' | 'id-token';
 
 export type TokenRules = {
@@ -13,19 +13,21 @@ export type TokenRules = {
   readonly audience: string;
   /** Claim with the customer name. */
   readonly customerClaim: string;
-  /** Claim with the partner name, or the fixed partner of all tokens. */
+  /** Claim with the partner name, or a fixed partner for all tokens. */
   readonly partner: { readonly claim: string } | { readonly name: string };
   /** Maximum lifetime, from `iat` to `exp`. */
   readonly mostSeconds: number;
 };
 
-/** Accepted clock skew of the issuer. */
+/** Tolerated clock difference between Inlet and the issuer. */
 export const clockToleranceSeconds = 30;
 
-/** Header size limit. Real tokens have one or two thousand characters. */
+/** Maximum token length. Typical tokens have one or two thousand characters. */
 const mostCharacters = 8_192;
 
-/** Whether a user token has the form of a signed JWT. Tokens from `inlet user-token create` never do. */
+/**
+ * Whether a user token has the form of a signed JWT. A token created by `inlet user-token create` never has this form.
+ */
 export function isJwt(token: string): boolean {
   return token.length <= mostCharacters && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 }
@@ -33,7 +35,8 @@ export function isJwt(token: string): boolean {
 export type TokenValidation = { readonly bearer: TokenBearer } | { readonly rejection: string };
 
 /**
- * Validates the claims of a token whose signature, issuer, audience, and times are valid. The reason is only logged.
+ * Validates the claims of a token whose signature, issuer, audience, and times are valid. The rejection reason is
+ * logged but never sent to the caller.
  */
 export function validateToken(
   { typ }: { readonly typ?: unknown },
@@ -70,8 +73,8 @@ function hasType(typ: unknown, type: TokenType): boolean {
 
 /**
  * Whether a URL can be an issuer (OpenID Connect Discovery 1.0): https, without a query, a fragment, or credentials.
- * Plain HTTP is accepted only for a loopback address, for tests, because anyone who can change the response can issue
- * tokens.
+ * Plain HTTP is accepted only for a loopback address, for tests. Anyone who can tamper with a plain HTTP response can
+ * issue tokens.
  */
 export function isIssuerAddress(text: string): boolean {
   if (!URL.canParse(text) || /[?#\s]/.test(text)) return false;
@@ -81,8 +84,8 @@ export function isIssuerAddress(text: string): boolean {
 }
 
 /**
- * Whether a URL can be the key set of an issuer. It can have another host and a query, but must use TLS if the issuer
- * does.
+ * Whether a URL can be an issuer's key set. The URL can have another host and a query, but it must use TLS if the
+ * issuer does.
  */
 export function isKeySetAddress(text: string, issuer: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -90,7 +93,7 @@ export function isKeySetAddress(text: string, issuer: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname) && issuer.startsWith('http:'));
 }
 
-/** Accepts only addresses, because a resolver decides what `localhost` means. */
+/** Accepts only IP addresses, because the meaning of `localhost` depends on the resolver. */
 function isLoopback(hostname: string): boolean {
   return hostname === '127.0.0.1' || hostname === '[::1]';
 }

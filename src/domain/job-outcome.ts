@@ -1,10 +1,10 @@
 import type { FailureCode } from './failure-catalogue.ts';
 import { Failure } from './failure.ts';
 
-/** The code of a job that the operator canceled, and of every file that it did not load. */
+/** The code of a job that the operator canceled, and of each of its files that were not loaded. */
 export const cancelledCode = 'job_cancelled' satisfies FailureCode;
 
-const remedy = 'Ask the operator for the reason, then submit it again.';
+const remedy = 'Ask the operator for the reason, then submit the job again.';
 
 export function cancelledBeforeStart(): Failure {
   return new Failure(cancelledCode, `The operator canceled the job before it started. ${remedy}`);

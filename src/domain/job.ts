@@ -10,7 +10,7 @@ const allowed: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   [jobStatus.failed]: [],
 };
 
-/** The statuses from which `to` can be reached, for the WHERE clause of a guarded UPDATE. */
+/** The statuses that can change to `to`, for the WHERE clause of an UPDATE. */
 export function statusesBefore(to: JobStatus): JobStatus[] {
   return Object.values(jobStatus).filter((from) => allowed[from].includes(to));
 }
@@ -21,8 +21,8 @@ export const openStatuses: JobStatus[] = Object.values(jobStatus).filter((status
 export const jobKind = { import: 'import', delete: 'delete', audience: 'audience' } as const;
 export type JobKind = (typeof jobKind)[keyof typeof jobKind];
 
-// Of two rows with the same device and attribute, the one with the higher version wins. Later jobs win over earlier ones,
-// and within one job an add wins over a delete (decision 12).
+// Of two rows with the same device and attribute, the row with the higher version wins. A later job has higher versions
+// than an earlier one. Within one job, an add has a higher version than a delete (decision 12).
 
 export type JobVersions = { readonly ofDeletes: number; readonly ofAdds: number };
 
@@ -30,14 +30,16 @@ export function versionsOfJob(seq: number): JobVersions {
   return { ofDeletes: seq * 2, ofAdds: seq * 2 + 1 };
 }
 
-/** Files up to this size are loaded in batches, because the fixed cost of a load exceeds the cost of their rows. */
+/** Files up to this size share a batch, because the fixed cost of a load exceeds the cost of their rows. */
 const smallFileBytes = 1024 * 1024;
 
-/** Batch limits. They allow several batches in parallel and limit the impact of a failed one. */
+/**
+ * Batch limits. They let a job load several batches in parallel, and they limit the work that a failed batch repeats.
+ */
 const batchBytes = 64 * 1024 * 1024;
 const batchFiles = 250;
 
-/** Groups files into batches. A large file is alone in its batch, and small files are grouped with their neighbors. */
+/** Groups files into batches. A large file gets its own batch, and adjacent small files share one. */
 export function intoBatches<File extends { readonly size: number }>(files: readonly File[]): File[][] {
   const batches: File[][] = [];
   let open: { files: File[]; bytes: number } | null = null;

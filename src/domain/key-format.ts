@@ -1,18 +1,20 @@
 import { crc32 } from 'node:zlib';
 
-// `inlet_<environment>_<kind>_<random><checksum>`: the text alone shows what it is, which installation issued it, and
-// that it is complete. See docs/decisions/api-keys-and-user-tokens.md.
+// Format: `inlet_<environment>_<kind>_<random><checksum>`. The text shows its kind and the installation that issued it,
+// and the checksum shows that it is complete. See docs/decisions/api-keys-and-user-tokens.md.
 
-/** `key` is a partner's API key; `user` is a user token, sent in addition for a customer. */
+/**
+ * `key` is a partner's API key. `user` is a user token, which is sent together with an API key to act for a customer.
+ */
 export type KeyKind = 'key' | 'user';
 
-/** Digits come first because the checksum is a base-62 number. */
+/** The characters in digit order, because the checksum is a base-62 number. */
 export const keyAlphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** 33 characters from an alphabet of 62 carry 196 bits. */
+/** 33 characters from an alphabet of 62 provide 196 bits of entropy. */
 export const randomLength = 33;
 
-/** 62^6 exceeds 2^32. */
+/** Six characters suffice for a 32-bit checksum, because 62^6 exceeds 2^32. */
 const checksumLength = 6;
 
 export const environmentPattern = /^[a-z][a-z0-9]{0,15}$/;
@@ -20,7 +22,7 @@ export const environmentPattern = /^[a-z][a-z0-9]{0,15}$/;
 const body = String.raw`inlet_([a-z][a-z0-9]{0,15})_(key|user)_[0-9A-Za-z]{${randomLength + checksumLength}}`;
 const wholeKey = new RegExp(`^${body}$`);
 
-/** The previous format: base64url without a checksum. Partners still use such keys. */
+/** The previous format, base64url without a checksum. Partners still use keys in this format. */
 const oldKeys: Readonly<Record<KeyKind, RegExp>> = { key: /^inlet_[\w-]{32}$/, user: /^inletu_[\w-]{32}$/ };
 
 const anyKey = new RegExp(String.raw`${body}|inletu?_[\w-]{32}(?![\w-])`, 'g');
@@ -42,14 +44,14 @@ export function parseKey(text: string): { readonly environment: string; readonly
 }
 
 /**
- * Whether a database lookup is worthwhile. The environment is not compared, because it is only a label and keys stay
- * valid when an installation changes it.
+ * Whether the text can be a key of this kind and needs a database lookup. The environment is not compared, because keys
+ * stay valid when an installation changes its environment name.
  */
 export function mayBeKey(kind: KeyKind, text: string): boolean {
   return parseKey(text)?.kind === kind || oldKeys[kind].test(text);
 }
 
-/** Masks everything that resembles a key in log text, whether or not the checksum matches. */
+/** Masks everything in a log text that resembles a key, even if the checksum is wrong. */
 export function hideKeys(text: string): string {
   return text.includes('inlet') ? text.replaceAll(anyKey, '[key]') : text;
 }

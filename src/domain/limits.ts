@@ -27,20 +27,23 @@ export const defaultRequestLimits: RequestLimits = {
   perPartner: 1_200,
   wrongKeysPerAddress: 60,
   maxHeaderBytes: 16_384,
-  /** Fits a delete of 1,000 keys with 200 characters each, in any script. */
+  /** Large enough for a delete request with 1,000 keys of 200 characters each, in any script. */
   maxBodyBytes: 1024 * 1024,
 };
 
 export const requestWindowSeconds = 60;
 
-/** The largest portion of a limit that a process reserves ahead. Unused requests are lost to other processes. */
+/**
+ * The largest portion of a limit that a process reserves in advance. Other processes cannot use the requests that this
+ * process reserves but does not use.
+ */
 export function largestPortion(limit: number): number {
   return Math.max(1, Math.floor(limit / 30));
 }
 
 /**
- * How many requests a process reserves next from a window. Portions start at one and double, so an idle process reserves
- * little. They shrink again near the limit. Waiting requests are always covered.
+ * Number of requests that a process reserves next from a window. Portions start at one and double, so an idle process
+ * reserves little. They shrink again near the limit. A portion always covers the requests that are already waiting.
  */
 export function nextPortion(of: { limit: number; last: number; remaining: number; waiting: number }): number {
   const most = Math.max(1, Math.min(largestPortion(of.limit), Math.floor(of.remaining / 8)));

@@ -3,7 +3,10 @@
 
 const ipv4Base = 0xffff_0000_0000n;
 
-/** Parses canonical notation only. Null for anything else, including forms that resolvers accept ("127.1", "0177.0.0.1"). */
+/**
+ * Parses canonical notation only. Returns null for all other text, including forms that resolvers accept ("127.1",
+ * "0177.0.0.1").
+ */
 export function parseAddress(text: string): bigint | null {
   if (text.includes(':')) return parseIpv6(text);
   const low = parseIpv4(text);
@@ -72,8 +75,8 @@ function parseGroups(text: string, isEnd: boolean): bigint[] | null {
   return groups;
 }
 
-// Addresses that a partner's request can make a worker connect to. Sources: IANA's special-purpose address registries and
-// the metadata addresses of cloud providers.
+// Rules for the addresses that a worker may connect to because of a partner's request. Sources: IANA's special-purpose
+// address registries and the metadata addresses of cloud providers.
 
 /** All of IPv4, and global unicast IPv6. The rest of IPv6 is local, multicast, or unassigned. */
 const assigned = ['0.0.0.0/0', '2000::/3'].map(network);
@@ -105,7 +108,10 @@ const special = [
   '3fff::/20', // documentation
 ].map(network);
 
-/** A NAT64 address leads to the IPv4 address in its last bits. Its local-use form (64:ff9b:1::/48) is not assigned. */
+/**
+ * A NAT64 address routes to the IPv4 address in its last 32 bits. The local-use form (64:ff9b:1::/48) is outside the
+ * assigned ranges.
+ */
 const nat64 = network('64:ff9b::/96');
 
 /** Whether the text is a publicly routable address. */

@@ -37,7 +37,7 @@ export function parsePartnerPath(filePath: string): { readonly bucket: string; r
   return { bucket, key };
 }
 
-/** IAM's rules for role ARNs. On-premises storage has no accounts and omits the number. */
+/** IAM's rules for role ARNs. On-premises storage has no accounts, so the account number is optional. */
 const rolePattern = /^arn:aws:iam::(?:\d{12})?:role\/(?:[\w+=,.@-]+\/)*[\w+=,.@-]{1,64}$/;
 
 export function requireRoleArn(roleArn: string): void {
@@ -52,7 +52,7 @@ export function requireKnownRegion(region: string): void {
   throw new Failure('invalid_region', detail, { fields: [{ pointer: '/credentials/region', detail }] });
 }
 
-/** Regions of partner-owned buckets. A fixed list, so that a region can never be a host name. */
+/** Regions of partner-owned buckets. The list is fixed, so that a partner cannot pass a host name as a region. */
 export const awsRegions: ReadonlySet<string> = new Set([
   'af-south-1',
   'ap-east-1',

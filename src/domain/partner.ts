@@ -8,7 +8,9 @@ export type Partner = {
   readonly prefix: string;
 };
 
-/** The name is also used as a key prefix. It has 2 to 40 characters: lowercase letters, digits, and single hyphens. */
+/**
+ * The name is also the partner's key prefix. It has 2 to 40 characters: lowercase letters, digits, and single hyphens.
+ */
 export const partnerNamePattern = /^(?=.{2,40}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 export function prefixOfPartner(name: string): string {
@@ -17,7 +19,7 @@ export function prefixOfPartner(name: string): string {
 
 /** Settings that an operator manages per partner. */
 export type PartnerSettings = {
-  /** The share of rejected rows that an audience file may have. With 0, one rejected row fails the file. */
+  /** Maximum share of rejected rows in an audience file. With 0, one rejected row makes the file fail. */
   readonly audienceBadRowShare: number;
 };
 

@@ -1,6 +1,6 @@
 import { Failure } from './failure.ts';
 
-/** S3 keys are at most 1,024 bytes; the partner's prefix is part of the key. */
+/** S3 limits keys to 1,024 bytes. The partner's prefix is part of the key. */
 const maxKeyBytes = 1024;
 const utf8 = new TextEncoder();
 
@@ -30,7 +30,7 @@ export function requireKeyLength(key: string): void {
   if (utf8.encode(key).length > maxKeyBytes) throw invalidFilePath(`exceeds ${maxKeyBytes} bytes including the prefix`);
 }
 
-/** Returns the problem with a path inside a bucket, or null. */
+/** Describes what is wrong with a path inside a bucket. Null if the path is valid. */
 export function pathProblem(path: string): string | null {
   if (path === '') return 'is empty';
   if (path.startsWith('/')) return 'must not start with "/"';

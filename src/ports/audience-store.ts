@@ -7,7 +7,7 @@ import type { JobStatus } from '../domain/job.ts';
 import type { FilePage, LoadedFile, RecordMark } from './records.ts';
 import type { Generation, WarehouseAttribute } from './warehouse.ts';
 
-/** The newest entry for one path of an audience, as its partner sees it. */
+/** The newest file entry for one path of an audience, as its partner sees it. */
 export type AudienceFile = {
   readonly s3Path: string;
   readonly status: JobStatus;
@@ -22,7 +22,7 @@ export type FailedLoad = {
   readonly failure: { readonly code: FailureCode; readonly detail: string };
 };
 
-/** A cleared generation whose rows may still be in the engine. */
+/** A cleared generation whose rows may still be stored in ClickHouse. */
 export type DeadGeneration = Generation & {
   readonly deadAt: Date;
   readonly purgedRows: number;
@@ -48,39 +48,47 @@ export interface AudienceStore {
   /** Starts an empty generation and cancels the audience's open jobs. Returns false when the scope has no such audience. */
   clear(scope: AudienceScope, audienceId: number, idempotency?: IdempotentRequest | null): Promise<boolean>;
   find(scope: AudienceScope, audienceId: number): Promise<Audience | null>;
-  /** Marks of audiences of any partner, including their files. Omits audiences that do not exist. */
+  /**
+   * Returns the marks of audiences of any partner. A mark covers the audience's files. Omits audiences that do not
+   * exist.
+   */
   marksOf(audienceIds: readonly number[]): Promise<readonly RecordMark[]>;
-  /** Audiences before the given ID, newest first. */
+  /** Lists audiences with a smaller ID than the given one, newest first. */
   list(scope: AudienceScope, page: { readonly beforeId: number; readonly limit: number }): Promise<readonly Audience[]>;
-  /** The audience with at most `limit` files of the live generation, in submission order. */
+  /** Returns the audience with at most `limit` files of the live generation, in submission order. */
   findWithFiles(
     scope: AudienceScope,
     audienceId: number,
     limit: number,
   ): Promise<{ readonly audience: Audience; readonly files: readonly AudienceFile[] } | null>;
-  /** The files of the live generation, with their failures. */
+  /** Lists the files of the live generation, with their failures. */
   listLoadedFiles(scope: AudienceScope, audienceId: number, page: FilePage): Promise<readonly LoadedFile[]>;
-  /** Failed loads of the live generation that are not superseded, in submission order. */
+  /**
+   * Lists failed loads of the live generation in submission order. Omits loads that were superseded by a later load.
+   */
   listFailedLoads(
     scope: AudienceScope,
     audienceId: number,
     page: { readonly afterId: number; readonly limit: number },
   ): Promise<readonly FailedLoad[]>;
   /**
-   * Claims dead generations of any partner that are due. Claims none while another process holds a claim. A claim
-   * expires two minutes after it was last renewed.
+   * Claims dead generations of any partner that are due for a purge. Returns none while another process holds a claim.
+   * A claim expires two minutes after its last renewal.
    */
   claimDueGenerations(limit: number): Promise<readonly DeadGeneration[]>;
   renewPurgeLease(partnerIds: readonly PartnerId[]): Promise<void>;
-  /** Releases the claim. The partners' next purge waits for a multiple of these seconds. */
+  /**
+   * Releases the claim. `seconds` is the duration of the purge. The partners' next purge starts after a multiple of
+   * that time.
+   */
   endPurge(partnerIds: readonly PartnerId[], seconds: number): Promise<void>;
-  /** Dead generations, newest first, for the operator. */
+  /** Lists dead generations for the operator, newest first. */
   listDead(limit: number): Promise<readonly DeadGeneration[]>;
-  /** Records the removed rows. The generation is checked once more later and is then done. */
+  /** Records the number of removed rows. The generation is checked once more later and is then finished. */
   recordPurge(generation: Generation, rows: number): Promise<void>;
 }
 
-/** The state of an audience after one load. Counts of an earlier state are stale. */
+/** The state of an audience after its latest load. Counts from an earlier state are stale. */
 export type AudienceState = Generation & { readonly lastLoadId: number };
 
 export type StoredCounts = { readonly counts: CompositionCounts; readonly computedAt: Date };
@@ -90,11 +98,11 @@ export interface CompositionStore {
   findAudience(scope: AudienceScope, warehouseSegmentId: number): Promise<AudienceState | null>;
   /** Returns null when nothing is stored for this state. */
   find(audience: AudienceState, counting: Counting): Promise<StoredCounts | null>;
-  /** Stores the counts, unless counts of the same or a later state are stored. */
+  /** Stores the counts, unless counts of the same or a later state are already stored. */
   save(audience: AudienceState, counting: Counting, stored: StoredCounts): Promise<void>;
   /**
-   * Runs the function and returns its result. Returns null if any process is already running it for this audience and
-   * counting method.
+   * Runs the function and returns its result. Returns null if any process is already running a function for this
+   * audience and counting method.
    */
   runAlone<T>(audience: AudienceState, counting: Counting, run: () => Promise<T>): Promise<T | null>;
   /** Attributes of all partners, including retired ones. */

@@ -8,22 +8,22 @@ type Cut = {
 
 export interface ControlBackup {
   /**
-   * Stops new publishing work and waits for running lane steps, up to the timeout. Staging and accepting requests
-   * continue. Ends with `resume` or with the process.
+   * Stops new publishing work and waits for running lane steps, up to the timeout. Inlet still accepts requests and
+   * stages files. The pause ends with `resume` or when the process exits.
    */
   pause(patienceSeconds: number): Promise<Cut>;
-  /** Resumes publishing. Throws if a job ended in spite of the pause. */
+  /** Resumes publishing. Throws if a job ended during the pause. */
   resume(): Promise<void>;
-  /** Writes the control plane as it was at the cut. */
+  /** Writes the control plane to a file, in its state at the cut. */
   dump(file: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface EngineBackup {
-  /** Freezes the data plane in its current state. This takes only moments, because only file names are copied. */
+  /** Freezes the data plane in its current state. This is fast, because only file names are copied. */
   hold(stagedLoadIds: readonly LoadId[]): Promise<void>;
   /** Writes the frozen data to the backup destination. */
   save(name: string): Promise<void>;
-  /** Releases the frozen data, including the frozen data of a backup that was killed. */
+  /** Releases the frozen data, including data left by a backup that was killed. */
   release(): Promise<void>;
 }

@@ -11,7 +11,7 @@ export type NewImport = {
   readonly keyType: KeyType;
   readonly compressed: boolean | null;
   readonly mode: ImportMode;
-  /** For the partner's own bucket. Stored encrypted, and deleted when the job ends. */
+  /** Credentials for the partner's own bucket. They are stored encrypted and deleted when the job ends. */
   readonly credentials: BucketCredentials | null;
 };
 
@@ -19,16 +19,16 @@ export type NewDelete = {
   readonly keyType: KeyType;
   readonly keys: readonly string[];
   /**
-   * Resolves the keys among all of the partner's attributes; throws if a key is unknown. Called only when the request
-   * runs. A replayed request gets the first response even if the meaning of its keys has changed.
+   * Maps the keys in the request to the partner's attributes. Throws if a key is unknown. Called only when the request
+   * runs. A replayed request gets the first response, even if its keys now map to other attributes.
    */
   readonly attributeIdsIn: (attributes: readonly Attribute[]) => readonly number[];
 };
 
 export interface ImportLogStore {
   /**
-   * Writes the record, appends the job to the partner's lane and sends the lane's token, in one transaction. Returns the
-   * log's ID. With `idempotency`, runs at most once per key.
+   * Writes the record, appends the job to the partner's lane, and sends the lane's token, in one transaction. Returns
+   * the log's ID. With `idempotency`, runs at most once per key.
    */
   submitImport(
     partnerId: PartnerId,
@@ -43,10 +43,10 @@ export interface ImportLogStore {
     idempotency?: IdempotentRequest | null,
   ): Promise<number>;
   find(partnerId: PartnerId, importLogId: number): Promise<ImportLog | null>;
-  /** Marks of import logs of any partner. Omits logs that do not exist. */
+  /** Returns the marks of import logs of any partner. Omits logs that do not exist. */
   marksOf(importLogIds: readonly number[]): Promise<readonly RecordMark[]>;
-  /** The newest logs, or the newest before the given ID; newest first. */
+  /** Lists logs, newest first. With `beforeId`, lists only logs with a smaller ID. */
   listNewest(partnerId: PartnerId, limit: number, beforeId?: number): Promise<readonly ImportLog[]>;
-  /** Files ordered by ID, which is the byte order of their object keys. */
+  /** Lists files ordered by ID. This is also the byte order of their object keys. */
   listFiles(partnerId: PartnerId, importLogId: number, page: FilePage): Promise<readonly LoadedFile[]>;
 }

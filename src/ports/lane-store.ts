@@ -5,12 +5,12 @@ import type { Load } from './load-stage.ts';
 import type { JobSource } from './object-store.ts';
 import type { DeviceCounts } from './warehouse.ts';
 
-/** The right to run a partner's lane, as issued by the queue. */
+/** The right to run a partner's lane, issued by the queue. */
 export type LaneToken = { readonly partnerId: PartnerId; readonly id: string; readonly retryCount: number };
 
 type Job = { readonly id: JobId; readonly partnerId: PartnerId; /** Position in the lane. */ readonly seq: number };
 
-/** A job that loads files. `prefix`: the partner's, in the shared bucket. */
+/** A job that loads files. `prefix` is the partner's prefix in the shared bucket. */
 type LoadingJob = Job & { readonly source: JobSource; readonly prefix: string };
 
 export type ImportJob = LoadingJob & {
@@ -38,11 +38,11 @@ export type LaneJob = ImportJob | AudienceJob | DeleteJob;
 export type StagedLoad = {
   readonly load: Load;
   readonly fileIds: readonly number[];
-  /** Accepted rows in these files. */
+  /** Number of accepted rows in these files. */
   readonly rows: number;
-  /** For audience loads only. Whether the distinct devices of each file are recorded. */
+  /** Whether the distinct devices of each file are already recorded. For audience loads only. */
   readonly isCounted: boolean;
-  /** How often it was claimed for publishing. Only the latest claim can commit. */
+  /** Number of times the load was claimed for publishing. Only the latest claim can commit. */
   readonly publishAttempt: number;
 };
 
@@ -51,20 +51,20 @@ export function isTakenOver({ publishAttempt }: StagedLoad): boolean {
   return publishAttempt > 1;
 }
 
-/** An audience's counts without the staged loads. */
+/** An audience's counts before the staged loads are published. */
 export type CountsBefore = DeviceCounts & {
-  /** Version of the device warehouse. It may be slightly out of date. Imports increment it. */
+  /** Version of the device warehouse, which imports increment. It may be slightly out of date. */
   readonly knownVersion: number;
-  /** The matched devices were counted at that version. */
+  /** Whether the matched devices were counted at that version. */
   readonly isMatchedCurrent: boolean;
 };
 
-/** Counts to store, with a lower bound on the warehouse version they were counted at. */
+/** Counts to store. `knownVersion` is a lower bound for the warehouse version at which they were counted. */
 export type CountsAfter = DeviceCounts & { readonly knownVersion: number };
 
 /**
- * The lane's next step. `publish`: publish the staged loads while other files load. `clean`: drop what a canceled job had
- * staged. `rest`: nothing to do until a staged file or a new job sends a token; this token is completed.
+ * The lane's next step. `publish`: publish the staged loads while other files load. `clean`: drop the staged data of a
+ * canceled job. `rest`: nothing to do, so this token is completed. A staged file or a new job will send a new token.
  */
 export type LaneStep =
   | { readonly do: 'prepare' | 'finish'; readonly job: LaneJob }
@@ -94,26 +94,41 @@ export type JobSummary = {
   /** Includes canceled files. */
   readonly failedFiles: number;
   readonly loadedFiles: number;
-  /** Limited to the number that a record can hold. */
+  /** Limited to the number of errors that a record can list. */
   readonly errors: readonly ImportLogError[];
 };
 
 export interface LaneStore {
-  /** Decides the next step and dispatches batches, in one transaction. See docs/architecture.md, "Lanes". */
+  /** Decides the next step and dispatches batches, in one transaction. See "Lanes" in docs/architecture.md. */
   nextStep(token: LaneToken, maxBatches: number): Promise<LaneStep>;
   /** Completes the token and sends a new one, which is queued behind the tokens of other partners. */
   yieldLane(token: LaneToken): Promise<void>;
-  /** Records the job's files and batches, once. */
+  /** Records the job's files and batches. Has no effect if they are already recorded. */
   startImport(jobId: JobId, batches: readonly (readonly FileToLoad[])[]): Promise<void>;
-  /** The same, without files already loaded into the generation. Returns the number of files left to load. */
+  /**
+   * Like `startImport`, but omits files that are already loaded into the generation. Returns the number of files left
+   * to load.
+   */
   startAudienceLoad(job: AudienceJob, batches: readonly (readonly FileToLoad[])[]): Promise<number>;
-  /** Records how much a delete removes, once. It cannot be counted after the delete. */
+  /**
+   * Records how many rows and devices a delete removes, because they cannot be counted after the delete. Has no effect
+   * if they are already recorded.
+   */
   startDelete(jobId: JobId, found: { readonly rows: number; readonly devices: number }): Promise<void>;
-  /** Records the distinct devices of staged files, by file ID. They cannot be counted once the staging table is dropped. */
+  /**
+   * Records the number of distinct devices in each staged file, by file ID. They cannot be counted after the staging
+   * table is dropped.
+   */
   recordUploadedDevices(jobId: JobId, devices: ReadonlyMap<number, number>): Promise<void>;
-  /** Marks the loads' files as loaded. Returns false and writes nothing if another holder has claimed one since. */
+  /**
+   * Marks the files of the loads as loaded. Returns false and writes nothing if another holder of the lane has claimed
+   * one of the loads.
+   */
   commitImportLoads(jobId: JobId, loads: readonly StagedLoad[]): Promise<boolean>;
-  /** The same, with the audience's new counts. Also false if the audience was cleared meanwhile. */
+  /**
+   * Like `commitImportLoads`, but also stores the audience's new counts. Also returns false if the audience was cleared
+   * in the meantime.
+   */
   commitAudienceLoads(job: AudienceJob, loads: readonly StagedLoad[], counts: CountsAfter): Promise<boolean>;
   /** Returns false once the job has ended or is canceled. */
   isRunning(jobId: JobId): Promise<boolean>;
@@ -124,7 +139,7 @@ export interface LaneStore {
   finishDelete(jobId: JobId): Promise<void>;
   /** Fails a job that could not start. */
   failJob(jobId: JobId, failure: Failure): Promise<void>;
-  /** Returns true for one caller per period. Use it for tasks that only one worker should run. */
+  /** Returns true for only one caller per period, for tasks that only one worker should run. */
   claimTurn(task: string, everySeconds: number): Promise<boolean>;
   /** Sends a token to every lane that has open jobs but no token. */
   requeueIdleLanes(): Promise<void>;

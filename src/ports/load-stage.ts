@@ -6,12 +6,12 @@ import type { Failure } from '../domain/failure.ts';
 import type { JobVersions } from '../domain/job.ts';
 import type { StoredObject, JobSource } from './object-store.ts';
 
-/** Where the rows of a load go when it is published. */
+/** The tables that receive the rows of a load when the load is published. */
 export type LoadTarget =
   | {
       readonly kind: 'attributes';
       readonly versions: JobVersions;
-      /** Published together with the other loads of the job. */
+      /** Whether the load replaces existing data. Such a load is published together with the other loads of the job. */
       readonly isReplacing: boolean;
     }
   | { readonly kind: 'audience'; readonly audienceId: number; readonly generation: number };
@@ -22,7 +22,7 @@ export type Load = {
   readonly jobId: JobId;
   readonly partnerId: PartnerId;
   readonly target: LoadTarget;
-  /** Stored (compressed) size of its files. */
+  /** Size of the files in storage. Files can be compressed. */
   readonly bytes: number;
 };
 
@@ -43,7 +43,7 @@ export function rejectedRows({ rejects }: LoadCounts): number {
   return rejects.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** A rejected row. `text` holds its first raw bytes. */
+/** A rejected row. `text` contains the first bytes of the row, unmodified. */
 export type RejectedRow = {
   readonly fileId: number;
   readonly row: number;
@@ -55,16 +55,16 @@ export type RejectPage = {
   /** The files and the loads that staged them. A load can contain other files as well. */
   readonly fileIds: readonly number[];
   readonly loadIds: readonly LoadId[];
-  /** Only rows after this one, ordered by file and row. */
+  /** The page starts after this row. Rows are ordered by file and row number. */
   readonly after: { readonly fileId: number; readonly row: number };
   readonly limit: number;
 };
 
-/** The staging tables, in which the engine validates and counts rows. Staged rows are not visible anywhere else. */
+/** The staging tables, in which ClickHouse validates and counts rows. Staged rows are not visible anywhere else. */
 export interface LoadStage {
-  /** Streams the bytes into the engine, which validates every line. */
+  /** Streams the bytes into ClickHouse, which validates every line. */
   stage(load: Load, file: StreamedFile, maxLineBytes: number, signal: AbortSignal): Promise<void>;
-  /** The same for many small files together, as they arrive. */
+  /** Stages many small files together, as they arrive. */
   stageTogether(load: Load, files: AsyncIterable<WholeFile>, maxLineBytes: number, signal: AbortSignal): Promise<void>;
   /** Progress of a load that is being staged. */
   readSoFar(load: Load): Promise<{
@@ -76,41 +76,44 @@ export interface LoadStage {
      */
     readonly rowsHandled: number;
   }>;
-  /** By file ID. Omits files without rows. */
+  /** Returns the row counts by file ID. Omits files without rows. */
   countRows(loadId: LoadId): Promise<ReadonlyMap<number, LoadCounts>>;
-  /** The first rejected rows of each file and reason, ordered by file and row. */
+  /** Lists the first rejected rows of each file and reason, ordered by file and row. */
   listRejects(page: RejectPage): Promise<readonly RejectedRow[]>;
   /** Drops the staging tables of loads that have ended. */
   dropStages(loadIds: readonly LoadId[]): Promise<void>;
-  /** Stops the load's running statements and drops its staging table, so that a late publish finds no rows. */
+  /** Stops the load's running statements and drops its staging table. A late publish then finds no rows. */
   dropLoad(loadId: LoadId): Promise<void>;
-  /** All staging tables that exist now, for the sweeper. */
+  /** Lists all existing staging tables, for the sweeper. */
   listStaged(): Promise<{ readonly loadIds: readonly LoadId[]; readonly jobIds: readonly JobId[] }>;
 }
 
 export type ClaimedFile = {
   readonly fileId: number;
   readonly object: StoredObject;
-  /** Null if the first bytes decide. */
+  /** Whether the file must be gzip-compressed. Null if its first bytes decide. */
   readonly expectGzip: boolean | null;
 };
 
-/** A batch of files that this attempt may load, until another attempt claims it. A large file has its own batch. */
+/**
+ * A batch of files that was claimed for one attempt. The claim is valid until another attempt claims the batch. A large
+ * file has its own batch.
+ */
 export type BatchClaim = {
   readonly batchId: BatchId;
   readonly attempt: number;
   readonly source: JobSource;
   readonly load: Load;
   readonly files: readonly ClaimedFile[];
-  /** The share of rejected rows that a file may have; 1 if rejected rows are skipped. */
+  /** Maximum share of rejected rows in a file. With 1, any number of rejected rows is skipped. */
   readonly badRowShare: number;
   /** The previous attempt's load, which may have left data behind or may still be running. */
   readonly previousLoadId: LoadId | null;
 };
 
 /**
- * The outcome of a file in a batch. `staged` is the point of no return, after which the file is valid and will be
- * published. `alone` means that the file must be loaded in a batch of its own.
+ * The outcome of a file in a batch. `staged` means that the file is valid and will be published. This is the point of
+ * no return. `alone` means that the file must be loaded in its own batch.
  */
 export type FileOutcome =
   | { readonly is: 'staged'; readonly fileId: number; readonly counts: LoadCounts }
@@ -118,9 +121,9 @@ export type FileOutcome =
   | { readonly is: 'alone'; readonly fileId: number };
 
 export interface FileStore {
-  /** Claims the batch with a new attempt and load ID. Returns null when nothing is left to stage. */
+  /** Claims the batch for a new attempt with a new load ID. Returns null when nothing is left to stage. */
   claim(batchId: BatchId): Promise<BatchClaim | null>;
-  /** Records progress, which never decreases. Returns false if the claim was lost or the job canceled. */
+  /** Records progress, which never decreases. Returns false if the claim was lost or the job was canceled. */
   recordProgress(claim: BatchClaim, read: { readonly bytes: number; readonly rows: number } | null): Promise<boolean>;
   /** Records the outcomes of all files in one transaction, and wakes the lane. Returns false if the claim was lost. */
   commit(claim: BatchClaim, outcomes: readonly FileOutcome[]): Promise<boolean>;

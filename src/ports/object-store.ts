@@ -17,11 +17,13 @@ export type OpenedObject = {
 };
 
 export interface ObjectStore {
-  /** The object with exactly this key. */
+  /** Finds the object with exactly this key. */
   find(key: string): Promise<StoredObject | null>;
-  /** At most `limit` objects whose key starts with the prefix, in byte order, excluding "folder" objects. */
+  /** Lists at most `limit` objects whose key starts with the prefix, in byte order. Omits "folder" objects. */
   list(prefix: string, limit: number): Promise<readonly StoredObject[]>;
-  /** Opens the listed version of the object. Fails with `file_changed` if the object has changed since. */
+  /**
+   * Opens the listed version of the object. Fails with `file_changed` if the object has changed since it was listed.
+   */
   open(object: StoredObject, signal: AbortSignal): Promise<OpenedObject>;
   /** Reads the listed version of a small object and decompresses it. Returns null if it exceeds the byte limit. */
   read(
@@ -51,8 +53,8 @@ export type StorageGrant = {
   readonly secretAccessKey: Secret;
 };
 
-/** `Grant` is null where the operator hands out the credentials. */
+/** `Grant` is null if operators create the storage credentials themselves. */
 export interface StorageProvisioner<Grant = StorageGrant> {
-  /** Creates credentials that are restricted to the prefix. Idempotent. Must not run concurrently for the same user. */
+  /** Creates credentials that are restricted to the prefix. Idempotent. Must not run concurrently for one user. */
   provision(user: { readonly name: string; readonly prefix: string }): Promise<Grant>;
 }

@@ -1,12 +1,15 @@
 import type { BatchId, JobId, LoadId, PartnerId } from '../domain/ids.ts';
-/** Messages for the operator. Each one describes an event in plain words and names the IDs that it concerns. */
+/**
+ * Log messages for the operator. Each message describes an event in plain words, and its fields contain the affected
+ * IDs.
+ */
 export interface Log {
   info(fields: Readonly<Record<string, unknown>>, event: string): void;
   warn(fields: Readonly<Record<string, unknown>>, event: string): void;
   error(fields: Readonly<Record<string, unknown>>, event: string): void;
 }
 
-/** The IDs that a unit of work concerns. */
+/** The IDs of the objects that a unit of work handles. */
 export type WorkIds = {
   readonly partnerId?: PartnerId;
   readonly jobId?: JobId;

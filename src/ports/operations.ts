@@ -4,7 +4,7 @@ import type { JobKind, JobStatus } from '../domain/job.ts';
 import type { Partner } from '../domain/partner.ts';
 import type { NewImport } from './import-log-store.ts';
 
-/** A partner's lane with open jobs, for the operator. */
+/** A partner's lane that has open jobs, as operators see it. */
 export type LaneState = {
   readonly partnerId: PartnerId;
   readonly partner: string;
@@ -13,10 +13,10 @@ export type LaneState = {
   readonly files: { readonly open: number; readonly loading: number; readonly ended: number };
   /** Whether a worker is running the lane, or what the lane is waiting for. */
   readonly is:
-    | 'moving'
+    | 'running'
     | 'waiting for a worker'
-    | 'waiting to be tried again'
-    | 'waiting for its files'
+    | 'waiting to retry'
+    | 'waiting for files to load'
     | 'without a token';
   /** Time of the next attempt. */
   readonly dueAt: Date | null;
@@ -49,10 +49,9 @@ export type FileState = {
 };
 
 /**
- * Result of canceling a job. `never started`: the job has no files and ends once the jobs ahead of it have ended.
- * `stopped`: files that were not staged have failed, staged files are still published, and the lane ends the job. The
- * other results mean that nothing was canceled, because the job had ended, a delete had begun, or no file was left to
- * cancel.
+ * Result of canceling a job. `never started`: the job has no files and ends when the jobs ahead of it have ended.
+ * `stopped`: unstaged files have failed, and the lane publishes the staged files and then ends the job. The other
+ * results mean that nothing was canceled: the job had ended, a delete had started, or no files were left to cancel.
  */
 export type Cancellation =
   | { readonly is: 'never started'; readonly hasEnded: boolean; readonly jobsAhead: number }
@@ -61,7 +60,7 @@ export type Cancellation =
   | { readonly is: 'deleting' }
   | { readonly is: 'loaded' };
 
-/** A partner's original request, as far as it is stored. */
+/** The stored part of a partner's original request. */
 export type OriginalRequest =
   | { readonly kind: 'import'; readonly request: Omit<NewImport, 'credentials'> }
   | {
@@ -69,14 +68,14 @@ export type OriginalRequest =
       readonly audienceId: number;
       readonly scope: AudienceScope;
       readonly filePath: string;
-      /** The audience was cleared after the job was submitted. */
+      /** Whether the audience was cleared after the job was submitted. */
       readonly isCleared: boolean;
     }
   | { readonly kind: 'delete' };
 
 export type JobRequest = { readonly status: JobStatus; readonly partner: Partner; readonly original: OriginalRequest };
 
-/** Covers all partners. For operators only; never exposed through the API. */
+/** Operations that cover all partners. They are for operators only and are not available in the API. */
 export interface Operations {
   /** Ordered by the age of the oldest open job, oldest first. */
   listLanes(limit: number): Promise<readonly LaneState[]>;
@@ -88,6 +87,6 @@ export interface Operations {
   }): Promise<readonly JobState[]>;
   findJob(jobId: JobId, fileLimit: number): Promise<{ job: JobState; files: readonly FileState[] } | null>;
   findRequest(jobId: JobId): Promise<JobRequest | null>;
-  /** Returns null if there is no such job. Idempotent, because canceling again gives the same result. */
+  /** Returns null if the job does not exist. Idempotent: canceling a job again returns the same result. */
   cancelJob(jobId: JobId): Promise<Cancellation | null>;
 }

@@ -8,9 +8,9 @@ import type { PartnerId } from '../domain/ids.ts';
 import type { Partner, PartnerSettings } from '../domain/partner.ts';
 
 export type KeyHolder = Caller & {
-  /** Neither revoked nor expired. */
+  /** Whether the key is neither revoked nor expired. */
   readonly isValid: boolean;
-  /** The last recorded use is more than a minute old. */
+  /** Whether the last recorded use is more than a minute old. */
   readonly isUseDue: boolean;
 };
 
@@ -19,15 +19,17 @@ export interface PartnerStore {
   withNameLocked<T>(name: string, run: () => Promise<T>): Promise<T>;
   create(partner: { readonly name: string; readonly prefix: string; readonly keyHash: Uint8Array }): Promise<Partner>;
   findByName(name: string): Promise<Partner | null>;
-  /** The key's holder, even if the key is no longer valid. Null for an unknown key. */
+  /** Returns the key's holder, even if the key is no longer valid. Null for an unknown key. */
   findByKeyHash(keyHash: Uint8Array): Promise<KeyHolder | null>;
-  /** External ID with which Inlet assumes roles of this partner only. */
+  /**
+   * Returns the external ID that Inlet sends when it assumes a role of this partner. Each partner has a different one.
+   */
   readExternalId(partnerId: PartnerId): Promise<string>;
   readSettings(partnerId: PartnerId): Promise<PartnerSettings>;
   writeSettings(partnerId: PartnerId, settings: PartnerSettings): Promise<void>;
 }
 
-/** API keys as an operator sees them. Another partner's keys are treated as nonexistent. */
+/** Manages API keys for operators. Every method treats another partner's keys as nonexistent. */
 export interface ApiKeyStore {
   create(partnerId: PartnerId, keyHash: Uint8Array, newKey: NewApiKey): Promise<ApiKey>;
   list(partnerId: PartnerId, page: Page): Promise<readonly ApiKey[]>;
@@ -50,13 +52,13 @@ export interface ApiKeyStore {
 /** A page of a list that is ordered by ID. */
 export type Page = { readonly afterId: number; readonly limit: number };
 
-/** Customers and their user tokens. Another partner's customers and tokens are treated as nonexistent. */
+/** Customers and their user tokens. Every method treats another partner's customers and tokens as nonexistent. */
 export interface CustomerStore {
   /** Fails with `invalid_request` if the partner already has a customer with this name. */
   create(partnerId: PartnerId, name: string): Promise<Customer>;
   list(partnerId: PartnerId, page: Page): Promise<readonly Customer[]>;
   findByName(partnerId: PartnerId, name: string): Promise<Customer | null>;
-  /** The customer that the token represents. Null if the token is unknown or revoked. */
+  /** Returns the customer that the token represents. Null if the token is unknown or revoked. */
   findByTokenHash(partnerId: PartnerId, tokenHash: Uint8Array): Promise<Customer | null>;
   /** Returns the token's ID, or null if the partner has no such customer. */
   addToken(partnerId: PartnerId, customerId: number, tokenHash: Uint8Array): Promise<number | null>;
@@ -67,21 +69,24 @@ export interface CustomerStore {
 
 export interface AttributeStore {
   create(partnerId: PartnerId, attribute: { name: string; foreignKeys: readonly string[] }): Promise<Attribute>;
-  /** The partner's attributes ordered by ID: all of them, or one page. */
+  /** Lists the partner's attributes ordered by ID. Without a page, lists all of them. */
   list(partnerId: PartnerId, which: { readonly retired: boolean; readonly page?: Page }): Promise<readonly Attribute[]>;
-  /** False if the partner has no such attribute. */
+  /** Returns false if the partner has no such attribute. */
   rename(partnerId: PartnerId, attributeId: number, name: string): Promise<boolean>;
   /** A retired attribute accepts no more imports. Its data stays until it is deleted. */
   retire(partnerId: PartnerId, attributeId: number): Promise<boolean>;
-  /** Maps foreign keys to the attribute. A key that is mapped to another of the partner's attributes is moved. */
+  /**
+   * Maps foreign keys to the attribute. If a key is already mapped to another attribute of the partner, this mapping
+   * replaces it.
+   */
   tie(partnerId: PartnerId, attributeId: number, foreignKeys: readonly string[]): Promise<boolean>;
 }
 
 /** User tokens issued by the configured OpenID Connect issuer. */
 export interface IssuedTokens {
   /**
-   * The customer and partner that the token represents. Null if the token is invalid. Fails with `issuer_away` if the
-   * token cannot be checked.
+   * Returns the customer and partner that the token represents. Null if the token is invalid. Fails with `issuer_away`
+   * if the token cannot be verified.
    */
   read(token: string): Promise<TokenBearer | null>;
 }
@@ -89,7 +94,7 @@ export interface IssuedTokens {
 /** Append-only. The database itself records changes to keys, partners, and their settings. */
 export interface AuditLog {
   addDenied(calls: readonly DeniedCall[]): Promise<void>;
-  /** Newest first. Without a partner, lists every entry, including those of unknown callers. */
+  /** Lists entries, newest first. Without a partner, lists the entries of all partners and of unknown callers. */
   list(which: {
     readonly partnerId: PartnerId | null;
     readonly beforeId: number;

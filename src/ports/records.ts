@@ -2,12 +2,17 @@ import type { LoadId, PartnerId } from '../domain/ids.ts';
 import type { FailureCode } from '../domain/failure-catalogue.ts';
 import type { JobStatus } from '../domain/job.ts';
 
-/** Changes whenever the record changes, and tells whether its status is final. Contains no data of the record. */
+/** `mark` changes whenever the record changes. It contains no data of the record. */
 export type RecordMark = { readonly id: number; readonly isFinal: boolean; readonly mark: string };
 
-/** Reports whose records have changed, within milliseconds. May miss changes while its connection is down. */
+/**
+ * Reports within milliseconds which partner's records have changed. It may miss changes while its connection is down.
+ */
 export interface ChangeFeed {
-  /** Null means that changes of any partner may have been missed. The first subscriber starts the listener. */
+  /**
+   * Calls `onChange` with the partner, or with null if changes of any partner may have been missed. The first
+   * subscriber starts the listener.
+   */
   subscribe(onChange: (partnerId: PartnerId | null) => void): void;
   isListening(): boolean;
 }

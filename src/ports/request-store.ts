@@ -1,13 +1,16 @@
 import type { AudienceScope } from '../domain/audience.ts';
 import type { PartnerId } from '../domain/ids.ts';
 
-/** Requests with an idempotency key that have run. The stores write them together with their effects. */
+/**
+ * Completed requests that had an idempotency key. Each store records the request in the same transaction as its
+ * effects.
+ */
 export interface AcceptedRequests {
-  /** Deletes at most `limit` expired requests and returns how many. */
+  /** Deletes at most `limit` expired requests and returns the number deleted. */
   deleteExpired(limit: number): Promise<number>;
 }
 
-/** For one key, or for all of a partner's keys together if `keyId` is null. */
+/** Requests to reserve for one key, or for all keys of a partner together if `keyId` is null. */
 export type RequestPortion = {
   readonly partnerId: PartnerId;
   readonly keyId: number | null;
@@ -17,7 +20,7 @@ export type RequestPortion = {
 export type TakenRequests = {
   /** Requests that all processes have taken in the window, including this portion. */
   readonly taken: number;
-  /** The time until the window ends and a new window starts at zero. */
+  /** Time until the window ends and the next one starts at zero. */
   readonly secondsLeft: number;
 };
 
@@ -29,8 +32,11 @@ export interface RequestWindows {
   sweep(): Promise<void>;
 }
 
-/** The caller for whom statements run. If there is no customer, the caller is the partner itself. */
+/** The caller on whose behalf statements run. Without a customer, the caller is the partner itself. */
 export type CallerScope = AudienceScope;
 
-/** Everything started in `run`, including work that outlives it, can read and write only the caller's data. */
+/**
+ * Limits `run` to the caller's data. The limit also applies to work that `run` starts and that continues after it
+ * returns.
+ */
 export type AsCaller = <T>(scope: CallerScope, run: () => T) => T;

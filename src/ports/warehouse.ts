@@ -11,9 +11,9 @@ export type AttributeRows = {
   readonly versions: JobVersions;
 };
 
-/** The marketplace tables of the engine: the attributes of each device. */
+/** The marketplace tables in ClickHouse, which store the attributes of each device. */
 export interface Warehouse {
-  /** Stores the meaning of the keys in a job's files. Idempotent. */
+  /** Stores which attribute each key in the job's files refers to. Idempotent. */
   writeJobKeys(jobId: JobId, keys: readonly ResolvedKey[]): Promise<void>;
   /** Adds the staged rows to the warehouse. Idempotent. */
   publish(load: Load): Promise<void>;
@@ -24,7 +24,7 @@ export interface Warehouse {
   ): Promise<void>;
   /** Stops a replacement that an earlier holder of the lane may still be running. */
   stopJob(jobId: JobId): Promise<void>;
-  /** Adds the devices of these loads to the known devices, and returns the number of distinct devices. Idempotent. */
+  /** Adds the devices of these loads to the known devices and returns the number of distinct devices. Idempotent. */
   publishDevices(jobId: JobId, loadIds: readonly LoadId[]): Promise<number>;
   /** Removes the job's temporary data. */
   dropJob(jobId: JobId): Promise<void>;
@@ -36,7 +36,7 @@ export interface Warehouse {
 /** The devices of an audience between two clears. */
 export type Generation = { readonly partnerId: PartnerId; readonly audienceId: number; readonly generation: number };
 
-/** An audience as seen by a job, whose statements can be stopped. */
+/** An audience generation and the job that counts its devices. The job's statements can be stopped. */
 export type CountedJob = Generation & { readonly id: number };
 
 export type DeviceCounts = { readonly unique: number; readonly matched: number };
@@ -44,22 +44,25 @@ export type DeviceCounts = { readonly unique: number; readonly matched: number }
 /** The validated files of a load. */
 export type FilesOfLoad = { readonly load: Load; readonly fileIds: readonly number[] };
 
-/** The audience tables of the engine: the devices of each audience. */
+/** The audience tables in ClickHouse, which store the devices of each audience. */
 export interface AudienceWarehouse {
-  /** Distinct devices in each staged file, by file ID. */
+  /** Returns the number of distinct devices in each staged file, by file ID. */
   countUploaded(load: Load, fileIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** Adds the staged rows of these files to the load's audience. Idempotent. */
   publish(load: Load, fileIds: readonly number[]): Promise<void>;
   /**
-   * The number of distinct devices, and how many of them exist in the device warehouse. `about` is the approximate
-   * number of devices.
+   * Returns the number of distinct devices, and how many of them exist in the device warehouse. `about` is the
+   * approximate number of devices.
    */
   countDevices(job: CountedJob, about: number): Promise<DeviceCounts>;
-  /** The same for the devices that staged files would add to the audience. */
+  /** Like `countDevices`, for the devices that the staged files would add to the audience. */
   countNewDevices(job: CountedJob, loads: readonly FilesOfLoad[]): Promise<DeviceCounts>;
-  /** Remaining rows of a dead generation. */
+  /** Returns the number of rows that are left of a dead generation. */
   countDead(generation: Generation): Promise<number>;
-  /** Deletes the rows of dead generations from every part on every shard. Continues in ClickHouse if aborted. */
+  /**
+   * Deletes the rows of dead generations from every part on every shard. If aborted, the deletion continues in
+   * ClickHouse.
+   */
   purge(generations: readonly Generation[], signal: AbortSignal): Promise<void>;
 }
 

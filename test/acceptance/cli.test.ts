@@ -214,7 +214,7 @@ describe('inlet in a script', () => {
     [
       'imports 999999',
       1,
-      'not_found: Not found\n  cause:   There is no import log 999999.\n  remedy:  Check the path and the ID',
+      'not_found: Not found\n  cause:   Import log 999999 does not exist.\n  remedy:  Check the path and the ID',
     ],
     ['import gone.csv --key-type foreign --watch', 1, 'no_files: import'],
     ['import day/ --key-type foreign', 2, 'missing_answer: The compression of files under a prefix is required'],

@@ -13,9 +13,9 @@ export const invalidFilePath: DocumentedProblems = {
   },
 };
 
-export const importLogNotFound: DocumentedProblems = { not_found: { detail: 'There is no import log 1.' } };
+export const importLogNotFound: DocumentedProblems = { not_found: { detail: 'Import log 1 does not exist.' } };
 
-export const audienceNotFound: DocumentedProblems = { not_found: { detail: 'There is no audience 1.' } };
+export const audienceNotFound: DocumentedProblems = { not_found: { detail: 'Audience 1 does not exist.' } };
 
 /** Example of a validation problem with these field errors. */
 export function invalidRequest(...errors: readonly { pointer: string; detail: string }[]): DocumentedProblems {

@@ -1,19 +1,19 @@
 /** Dimensions by which a report can be split. */
 export type Split = 'id_type' | 'country' | 'event';
 
-/** How devices are counted. `first_event` counts a device only in its smallest event. */
+/** How devices are grouped for counting. `first_event` counts each device under one event only: the smallest. */
 export type Counting = 'none' | Split | 'first_event';
 
 /**
- * A protected report counts a device in one cell per attribute. Otherwise, an attacker could give a device a hundred
- * events and observe the device a hundred times in one report.
+ * A protected report counts a device in only one cell per attribute. Otherwise, an attacker could upload a device with
+ * a hundred events and observe it a hundred times in one report.
  */
 export function countingOf(split: Split | null, isProtected: boolean): Counting {
   if (split === 'event' && isProtected) return 'first_event';
   return split ?? 'none';
 }
 
-/** Exact counts of one attribute, or of one split value within it. */
+/** Exact counts for one attribute, or for one value of the split dimension within it. */
 export type CellCount = {
   readonly attributeId: number;
   /** Null without a split. */
@@ -25,11 +25,13 @@ export type CellCount = {
 };
 
 export type CompositionCounts = {
-  /** Keyed fingerprint of all members, matched or not, including their events if events are counted. */
+  /** Keyed fingerprint of all members, including unmatched ones. It covers their events if events are counted. */
   readonly members: string;
   readonly matchedDevices: number;
   readonly knownDevices: number;
-  /** Every cell in the warehouse, including cells without members, because a cell's presence must reveal nothing. */
+  /**
+   * Every cell in the warehouse. Cells without members are included, so that the presence of a cell reveals nothing.
+   */
   readonly cells: readonly CellCount[];
 };
 

@@ -5,9 +5,9 @@ export type Draw = (message: string) => number;
 export type Noise = (about: readonly (string | number | null)[]) => number;
 
 /**
- * Noise within ± `bound` with density cos². Of all densities on an interval, it reveals least about a shift by one (it
- * minimizes Fisher information). Extreme values are rare. The extreme values of uniform noise would reveal the exact
- * count.
+ * Noise within ± `bound` with density cos². Of all densities on an interval, cos² minimizes Fisher information, so it
+ * reveals the least about whether a count differs by one. Extreme values are rare. With uniform noise, an extreme value
+ * would reveal the exact count.
  */
 export function cosSquaredNoise(draw: Draw, bound: number): Noise {
   if (bound === 0) return () => 0;

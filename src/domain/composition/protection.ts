@@ -30,16 +30,16 @@ export type Report = {
   readonly entries: readonly ReportEntry[];
 };
 
-/** `flagUnder` does not count as protection, because it changes no number. */
+/** Whether any measure changes published numbers. `flagUnder` changes none, so it does not count as protection. */
 export function isProtecting({ hideUnder, noise, roundTo }: Protection): boolean {
   return hideUnder > 0 || noise > 0 || roundTo > 0;
 }
 
 /**
- * Converts exact counts to publishable ones. The noise of a count is derived from everything that determines the count
- * (the members and the warehouse side of the cell). The same query therefore gets the same answer, and any change to the
- * count also changes its noise, so two states never share noise. Hiding and ordering use the noisy count, because a
- * threshold on the exact count would reveal it.
+ * Converts exact counts to publishable ones. The noise of a count is derived from everything that determines the count:
+ * the members and the cell's devices in the warehouse. Repeating a query therefore returns the same result. Any change
+ * to the count also changes its noise, so subtracting one report from another does not cancel the noise. Hiding and
+ * ordering use the noisy count, because a threshold on the exact count would reveal it.
  */
 export function protectReport(
   counts: CompositionCounts,
@@ -78,7 +78,7 @@ export function protectReport(
         warehouseDevices: published.warehouseDevices,
         warehouseShare,
         index: share === null || !warehouseShare ? null : share / warehouseShare,
-        // Also set for a cell that is hidden to protect another, because the two must be indistinguishable.
+        // Also set for a cell that is hidden only to protect another cell, because the two must be indistinguishable.
         small: isHidden || published.devices < protection.flagUnder,
       };
     }),
@@ -87,18 +87,24 @@ export function protectReport(
 
 type PublishedCell = { readonly cell: CellCount; readonly devices: number };
 
-/** Rounds down, so that a published 50 is a noisy count of at least 50 and a threshold of 50 is one of the steps. */
+/**
+ * Rounds down, so that a published count of 50 means a noisy count of at least 50. The default hiding threshold is then
+ * one of the rounding steps.
+ */
 function roundDown(count: number, step: number): number {
   const whole = Math.max(0, count);
   return step === 0 ? whole : Math.floor(whole / step) * step;
 }
 
-/** Capped at 1 because noise can make a part exceed the whole. */
+/** Capped at 1, because noise can make a part larger than the whole. */
 function shareOf(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.min(1, part / whole);
 }
 
-/** If only one cell of an attribute were hidden, the total would reveal it, so the next smallest is hidden as well. */
+/**
+ * If an attribute had only one hidden cell, the total would reveal that cell's count. The next smallest cell is then
+ * hidden too.
+ */
 function hiddenCells(cells: readonly PublishedCell[], isSplit: boolean, hideUnder: number): ReadonlySet<CellCount> {
   const hidden = new Set(cells.filter(({ devices }) => devices < hideUnder).map(({ cell }) => cell));
   if (!isSplit) return hidden;

@@ -21,7 +21,7 @@ export type QueueImportDeps = {
   readonly canAssumeRoles: boolean;
 };
 
-/** Accepts an import. Throws errors in the request itself immediately. All other errors appear on the record. */
+/** Accepts an import. Throws immediately if the request is invalid. All other errors appear on the record. */
 export async function queueImport(
   deps: QueueImportDeps,
   partner: Partner,
@@ -44,10 +44,10 @@ function requirePath({ prefix }: Partner, request: NewImport): void {
 function requireCredentials(deps: QueueImportDeps, request: NewImport): void {
   const { credentials } = request;
   if (request.pathType === pathType.sharedBucket) {
-    if (credentials) throw credentialsRequired('must not be given when path_type is 0.');
+    if (credentials) throw credentialsRequired('must be absent when path_type is 0.');
     return;
   }
-  if (!credentials) throw credentialsRequired('must be given when path_type is 1.');
+  if (!credentials) throw credentialsRequired('is required when path_type is 1.');
   requireAll([() => requireKnownRegion(credentials.region), () => requireUsableRole(deps, credentials)]);
 }
 
@@ -55,7 +55,7 @@ function requireUsableRole(deps: QueueImportDeps, credentials: BucketCredentials
   if (!isRole(credentials)) return;
   requireRoleArn(credentials.roleArn);
   if (deps.canAssumeRoles) return;
-  const detail = 'roleArn cannot be used here; send accessKeyId and secretAccessKey.';
+  const detail = 'This installation does not support roleArn. Send accessKeyId and secretAccessKey.';
   throw new Failure('roles_not_available', detail, { fields: [{ pointer: '/credentials/roleArn', detail }] });
 }
 
@@ -69,7 +69,7 @@ export type QueueDeleteDeps = {
   readonly limits: Limits;
 };
 
-/** Accepts the deletion of all data of some attributes, including retired ones. */
+/** Accepts a request to delete all data of some attributes. Attributes can be retired. */
 export async function queueDelete(
   deps: QueueDeleteDeps,
   partner: Partner,

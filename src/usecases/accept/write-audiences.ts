@@ -10,7 +10,7 @@ export type WriteAudienceDeps = { readonly audiences: AudienceStore; readonly li
 
 type Caller = { readonly partner: Partner; readonly scope: AudienceScope };
 
-/** Creates an audience and queues its first files. Throws errors in the request itself immediately. */
+/** Creates an audience and queues its first files. Throws immediately if the request is invalid. */
 export async function createAudience(
   deps: WriteAudienceDeps,
   { partner, scope }: Caller,
@@ -45,7 +45,7 @@ export async function clearAudience(
   if (!(await deps.audiences.clear(scope, audienceId, idempotency))) throw noSuchAudience(audienceId);
 }
 
-/** Decision 25. Stores the path relative to the prefix, whichever form was given. */
+/** Decision 25. The stored path is relative to the prefix, even if the request's path starts with the prefix. */
 function relativePath({ prefix }: Partner, filePath: string): string {
   return audienceKey(prefix, filePath).slice(prefix.length);
 }

@@ -10,13 +10,13 @@ import type { PartnerStore, CustomerStore, IssuedTokens } from '../../ports/part
 type Deps = {
   readonly partners: PartnerStore;
   readonly apiKeys: KeyIssuer;
-  /** Called for a valid key, at most about once a minute. Must not block. */
+  /** Called at most about once a minute for each valid key. Must not block. */
   readonly access: { readonly recordUse: (keyId: number) => void };
 };
 
 /**
- * Identifies the caller by the `Authorization` header. The error never reveals what was wrong. Nothing is cached, so that
- * every process rejects a revoked key immediately.
+ * Identifies the caller by the `Authorization` header. The error never reveals why a key is invalid. Nothing is cached,
+ * so that every process rejects a revoked key immediately.
  */
 export async function authenticateCaller(deps: Deps, authorization: string | undefined): Promise<Caller> {
   const key = /^Bearer +(\S{1,200})$/i.exec(authorization ?? '')?.[1] ?? '';
@@ -36,7 +36,7 @@ export type IdentifyDeps = {
 
 /**
  * Identifies the customer by the user token. An invalid token is rejected, because falling back to the partner would
- * give the holder of a revoked token more access than before. The error never reveals what was wrong.
+ * give the holder of a revoked token more access than before. The error never reveals why a token is invalid.
  */
 export async function identifyCustomer(
   deps: IdentifyDeps,
@@ -58,7 +58,9 @@ async function customerWithToken(deps: IdentifyDeps, partner: Partner, token: st
   return deps.customers.findByTokenHash(partner.id, deps.userTokens.hash(token));
 }
 
-/** All partners share the issuer, so a token is valid only together with an API key of the partner that it names. */
+/**
+ * All partners share one issuer. Therefore, a token is valid only with an API key of the partner that the token names.
+ */
 async function customerNamedIn(
   issuedTokens: IssuedTokens,
   customers: CustomerStore,

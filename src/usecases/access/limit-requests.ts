@@ -7,13 +7,13 @@ import type { RequestWindows } from '../../ports/request-store.ts';
 export type Quota = {
   readonly name: 'key' | 'partner';
   readonly limit: number;
-  /** As known to this process. */
+  /** This process's estimate of the requests left in the window. */
   readonly remaining: number;
   readonly secondsLeft: number;
 };
 
 export type Admission = {
-  /** The quota that the request exceeds; null if it is admitted. */
+  /** The quota that the request exceeds. Null if the request is accepted. */
   readonly exceeded: Quota | null;
   /** Empty if the counters are unavailable. */
   readonly quotas: readonly Quota[];
@@ -31,21 +31,21 @@ type Deps = {
 type Budget = Pick<Quota, 'name' | 'limit'> & {
   readonly partnerId: PartnerId;
   readonly keyId: number | null;
-  /** Reserved and not yet used. */
+  /** Requests that this process has reserved but not used. */
   left: number;
-  /** Not reserved by any process at the last refill. */
+  /** Requests that no process had reserved at the last refill. */
   remaining: number;
   last: number;
   waiting: number;
-  /** By this process's clock; null before the first refill. */
+  /** End of the window by this process's clock. Null before the first refill. */
   endsAt: number | null;
   taking: Promise<void> | null;
 };
 
 /**
- * Rate limit per window over all processes. Each process reserves portions of the window and consumes them locally, so
- * that most requests need no database query. The limit is never exceeded, but a caller may get less than the limit: up
- * to one portion less for each other process.
+ * Enforces a rate limit per window across all processes. Each process reserves portions of the window and consumes them
+ * locally, so that most requests need no database query. The limit is never exceeded. A caller may get less than the
+ * limit, because every other process can hold one unused portion.
  */
 export function limitRequests({ requestWindows, requestLimits, log }: Deps): RequestLimiter {
   const budgets = new Map<string, Budget>();
@@ -88,7 +88,7 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
     }
   }
 
-  /** At most one query at a time per budget, and one statement for both budgets of a caller. */
+  /** Runs at most one query at a time per budget. One statement refills both budgets of a caller. */
   async function refill(empty: readonly Budget[]): Promise<void> {
     const idle = empty.filter(({ taking }) => !taking);
     if (idle.length > 0) {
@@ -116,12 +116,12 @@ export function limitRequests({ requestWindows, requestLimits, log }: Deps): Req
         try {
           await refill(empty);
         } catch (error) {
-          // Fails open, because the request itself needs the same database and reports the outage.
+          // Fail open. The request needs the same database and reports the outage itself.
           log.warn({ err: error }, 'rate limit not enforced: counters unavailable');
           return { exceeded: null, quotas: [] };
         } finally {
-          // Not earlier, because the first request that wakes up to an empty budget refills it for all requests that
-          // are still waiting.
+          // Decrement only now. The first request that wakes up to an empty budget refills it for all requests still
+          // counted as waiting.
           for (const budget of empty) budget.waiting -= 1;
         }
       }

@@ -7,15 +7,15 @@ export type AccessRecorder = {
   readonly recordUse: (keyId: number) => void;
   readonly recordDenied: (call: Omit<DeniedCall, 'calls'>) => void;
   readonly flush: () => Promise<void>;
-  /** Also writes the counts of the current minute. */
+  /** Flushes everything, including the counts of the current minute. */
   readonly close: () => Promise<void>;
 };
 
 type Deps = { readonly keys: ApiKeyStore; readonly audit: AuditLog; readonly log: Log };
 
 /**
- * Denied calls per minute that get a row of their own, for each key and for all unknown callers together. Further calls are
- * counted in one row per code, so that a flood of requests cannot fill the disk.
+ * Number of denied calls per minute that are recorded in separate rows. It applies to each key and to all unknown
+ * callers together. Further calls are counted in one row per code, so that a flood of requests cannot fill the disk.
  */
 export const ownRowsPerMinute = 10;
 
@@ -52,12 +52,12 @@ export function accessRecorder({ keys, audit, log }: Deps, now: () => number = D
       if (calls.length > 0) await audit.addDenied(calls);
     } catch (error) {
       waiting = [...calls, ...waiting].slice(0, maxWaiting);
-      log.warn({ calls: calls.length, waiting: waiting.length }, 'denied calls could not be recorded yet');
+      log.warn({ calls: calls.length, waiting: waiting.length }, 'cannot record denied calls; will retry');
       throw error;
     }
   }
 
-  /** A failure of one write does not prevent the other. */
+  /** Runs both writes even if one of them fails. */
   async function flush(): Promise<void> {
     if (minuteNow() !== minute) endMinute();
     const results = await Promise.allSettled([writeUses(), writeDenied()]);

@@ -13,13 +13,13 @@ type Deps = {
   readonly log: Log;
 };
 
-/** Intervals across all workers. Every worker tries to run the task at this interval, and one of them runs it. */
+/** Task intervals. Every worker tries to run a task at its interval, and one worker runs it. */
 export const wakeEverySeconds = 10;
 export const orphansEverySeconds = 60;
 export const forgetEverySeconds = 600;
 export const windowsEverySeconds = 300;
 
-/** Keeps each transaction short. */
+/** Maximum number of requests deleted in one transaction, to keep transactions short. */
 const forgottenAtATime = 10_000;
 
 /** Requeues lanes that lost their token. Requeuing an idle lane costs one short query. */
@@ -28,8 +28,8 @@ export async function requeueIdleLanes(deps: Deps): Promise<void> {
 }
 
 /**
- * Drops staging tables without an owner. The tables are listed before the owners, because a load gets its ID before it
- * stages anything, so a listed table without a live load belongs to a load that has ended.
+ * Drops staging tables that have no owner. The tables are listed before the owners. A load gets its ID before it stages
+ * anything, so a listed table without a live load belongs to a load that has ended.
  */
 export async function dropOrphanedStages(deps: Deps): Promise<void> {
   if (!(await deps.lanes.claimTurn('drop orphaned stages', orphansEverySeconds))) return;
@@ -71,17 +71,17 @@ type PurgeDeps = {
   readonly log: Log;
 };
 
-/** Dead generations purged together. */
+/** Maximum number of dead generations in one purge. */
 const generationsAtATime = 100;
 
-/** Heartbeat interval of a running purge. */
+/** How often a running purge renews its lease, in milliseconds. */
 const keepEvery = 30_000;
 
 /**
  * Purges rows of cleared audiences from ClickHouse in the background. One mutation covers the dead generations of many
- * partners, one purge runs at a time across all workers, and each partner is purged only a small share of the time.
- * Nothing reads these rows, so nothing waits for the purge. A worker that is stopping does not wait either, because
- * ClickHouse continues.
+ * partners. Only one purge runs at a time across all workers, and purges of one partner run for only a small share of
+ * the time. Nothing reads these rows, so nothing waits for the purge. A worker that shuts down does not wait either,
+ * because ClickHouse continues the mutation.
  */
 export async function purgeGenerations(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
   const due = await deps.audiences.claimDueGenerations(generationsAtATime);

@@ -21,8 +21,8 @@ type ProvisionDeps<Grant> = {
 type ProvisionedPartner<Grant> = { readonly partner: Partner; readonly apiKey: Secret; readonly storage: Grant };
 
 /**
- * Creates a partner. Storage comes first because creating it is repeatable. If the command is interrupted, run it again
- * to finish.
+ * Creates a partner. The storage user is created first, because that step can be repeated. If the command is
+ * interrupted, running it again completes it.
  */
 export async function provisionPartner<Grant>(
   deps: ProvisionDeps<Grant>,
@@ -37,7 +37,7 @@ export async function provisionPartner<Grant>(
   return deps.partners.withNameLocked(name, () => provisionOnce(deps, name));
 }
 
-/** Runs under a lock on the name, because the storage does not serialize concurrent creation of the same user. */
+/** Runs under a lock on the name, because the storage does not handle concurrent creation of the same user. */
 async function provisionOnce<Grant>(deps: ProvisionDeps<Grant>, name: string): Promise<ProvisionedPartner<Grant>> {
   if (await deps.partners.findByName(name)) throw new Failure('invalid_request', `Partner "${name}" already exists.`);
   const prefix = prefixOfPartner(name);

@@ -4,8 +4,8 @@ import type { LaneStore } from '../../ports/lane-store.ts';
 type Deps = { readonly control: ControlBackup; readonly engine: EngineBackup; readonly lanes: LaneStore };
 
 /**
- * Backs up both databases at one consistent point. Lanes pause only at that point. The backup is written afterwards. A
- * restore yields the state that a crash of all processes would have left, from which Inlet recovers. See
+ * Backs up both databases in one consistent state. Lanes pause only while that state is captured, and the backup is
+ * written afterwards. After a restore, Inlet recovers as it does after a crash of all processes. See
  * docs/decisions/backup.md.
  */
 export async function takeBackup(

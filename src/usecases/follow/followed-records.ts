@@ -24,7 +24,7 @@ type Deps = {
   readonly importLogs: ImportLogStore;
   readonly audiences: AudienceStore;
   readonly feed: ChangeFeed;
-  /** Records are read in the scope of their subscribers, outside of any request. */
+  /** Records are read outside of any request, with the access rights of their subscribers. */
   readonly asCaller: AsCaller;
   readonly limits: FollowerLimits;
   readonly log: Log;
@@ -41,7 +41,7 @@ export function followedRecords(deps: Deps): FollowedRecords {
       marksOf: (ids) => deps.importLogs.marksOf(ids),
       read: ({ partnerId, importLogId }) =>
         asCaller({ partnerId, customerId: null }, () => deps.importLogs.find(partnerId, importLogId)),
-      // The progress of a running import changes without notifications.
+      // The progress of a running import changes without a notification.
       isMoving: ({ status }) => status === jobStatus.running,
     },
     shared,

@@ -6,7 +6,10 @@ import type { FilePage, LoadedFile } from '../../ports/records.ts';
 
 type Deps = { readonly stage: LoadStage };
 
-/** One failed file (row 0) or one rejected row. Without a file (ID 0), the row is only the position in the list. */
+/**
+ * One failed file (row 0) or one rejected row. If `fileId` is 0, the error concerns no file, and `row` is only its
+ * position in the list.
+ */
 export type LoadError = {
   readonly fileId: number;
   /** Null if the error concerns the whole job. */
@@ -25,12 +28,12 @@ export type ErrorPage = { readonly after: ErrorPlace; readonly limit: number };
 /** The start of a list, before the first file. */
 export const firstErrorPlace: ErrorPlace = { fileId: 0, row: -1 };
 
-/** Files per query to ClickHouse. */
+/** Maximum number of files in one ClickHouse query. */
 const filesAtATime = 200;
 
 /**
- * A page of failed files and rejected rows, ordered by file and row. A file's failure precedes its rows. Files are read
- * in chunks until the page is full, so that its cost does not depend on the number of files.
+ * Returns a page of failed files and rejected rows, ordered by file and row. A file's failure precedes its rows. Files
+ * are read in chunks until the page is full, so that the cost of a page does not depend on the number of files.
  */
 export async function listLoadErrors(
   deps: Deps,
@@ -57,7 +60,7 @@ async function errorsOfFiles(
   limit: number,
 ): Promise<LoadError[]> {
   const byId = new Map(files.map((file) => [file.id, file]));
-  // A file that could not be read completely has no counted rejects, although ClickHouse may have stored some.
+  // A file that could not be read completely has a count of 0, although ClickHouse may have stored rejected rows.
   const withRejects = files.filter(({ rejectedRows }) => rejectedRows > 0);
   const rejects = await deps.stage.listRejects({
     fileIds: withRejects.map(({ id }) => id),

@@ -6,7 +6,7 @@ import { type ErrorPage, type LoadError, listLoadErrors } from './list-load-erro
 
 type Deps = { readonly audiences: AudienceStore };
 
-/** Maximum number of files on a record; equals the maximum per prefix. */
+/** Maximum number of files on a record. Equals the default maximum number of files per prefix. */
 const maxFilesShown = 10_000;
 
 export type AudienceDetails = { readonly audience: Audience; readonly files: readonly AudienceFile[] };
@@ -33,7 +33,7 @@ export async function listAudiences(
   return deps.audiences.list(scope, page);
 }
 
-/** Paths without files, failed files, and rejected rows. */
+/** Lists paths without files, failed files, and rejected rows. */
 export async function listAudienceErrors(
   deps: Deps & { readonly stage: LoadStage },
   scope: AudienceScope,
@@ -50,7 +50,7 @@ export async function listAudienceErrors(
   return [...ofLoads, ...ofFiles];
 }
 
-/** Listed before all files, ordered by job. */
+/** Failed loads are listed before all files and ordered by job. */
 async function listFailedLoads(
   deps: Deps,
   scope: AudienceScope,
@@ -70,5 +70,5 @@ async function listFailedLoads(
 }
 
 export function noSuchAudience(audienceId: number): Failure {
-  return new Failure('not_found', `There is no audience ${audienceId}.`);
+  return new Failure('not_found', `Audience ${audienceId} does not exist.`);
 }

@@ -15,7 +15,7 @@ export async function getImportLog(deps: Deps, partner: Partner, importLogId: nu
 }
 
 export function noSuchImportLog(importLogId: number): Failure {
-  return new Failure('not_found', `There is no import log ${importLogId}.`);
+  return new Failure('not_found', `Import log ${importLogId} does not exist.`);
 }
 
 export async function listImportLogs(
@@ -36,7 +36,7 @@ export async function listImportFiles(
   return deps.importLogs.listFiles(partner.id, importLogId, { ...page, onlyWithErrors: false });
 }
 
-/** Errors of the job itself, then failed files and rejected rows. */
+/** Lists errors of the job itself, then failed files and rejected rows. */
 export async function listImportErrors(
   deps: Deps & { readonly stage: LoadStage },
   partner: Partner,

@@ -14,7 +14,7 @@ import {
 export type RecordBroadcaster<Of, State> = {
   /** Null if the maximum number of subscribers is reached or the process is shutting down. The caller must close it. */
   readonly follow: (of: Of, mode: SubscriptionMode) => Subscription<State> | null;
-  /** Ends all waits; subscribers get the last known state. */
+  /** Ends all waits. Subscribers get the last known state. */
   readonly end: () => void;
 };
 
@@ -30,8 +30,9 @@ export type PollTimes = {
 const defaultTimes: PollTimes = { pauseMs: 100, tickMs: 1_000, ticksForAll: 15 };
 
 /**
- * Broadcasts changes of records to their subscribers. It polls on a notification, for a new subscriber, and once a second
- * for records in progress: one poll at a time, with one statement for all due records. Subscribers hold no connection.
+ * Broadcasts changes of records to their subscribers. It polls after a notification, for a new subscriber, and once a
+ * second for records in progress. Only one poll runs at a time, and it uses one statement for all due records.
+ * Subscribers occupy no database connection.
  */
 export function recordBroadcaster<Of, State>(
   source: RecordSource<Of, State>,
@@ -59,7 +60,7 @@ export function recordBroadcaster<Of, State>(
     const failed = await pollRecords(source, requested, state.poll);
     state.isPolling = false;
     if (failed.length > 0) {
-      log.warn({ err: failed[0]?.failed?.error, records: failed.length }, 'records could not be polled');
+      log.warn({ err: failed[0]?.failed?.error, records: failed.length }, 'cannot poll records');
       state.notBefore = performance.now() + times.tickMs;
       for (const topic of failed) if (topics.has(topic.key)) due.add(topic);
     }
@@ -115,11 +116,11 @@ export function recordBroadcaster<Of, State>(
   };
 }
 
-/** Access to one kind of records. */
+/** Reads one kind of record. */
 export type RecordSource<Of, State> = {
   readonly idOf: (of: Of) => number;
   readonly partnerOf: (of: Of) => PartnerId;
-  /** Consists of the owner and the ID. Subscribers with the same key share a topic. */
+  /** Returns a key that consists of the owner and the ID. Subscribers with the same key share a topic. */
   readonly keyOf: (of: Of) => string;
   /** Omits records that do not exist. */
   readonly marksOf: (ids: readonly number[]) => Promise<readonly RecordMark[]>;
@@ -128,7 +129,7 @@ export type RecordSource<Of, State> = {
   readonly isMoving: (state: State) => boolean;
 };
 
-/** Limits the number of subscribers. `take` returns a function that releases the slot, or null. */
+/** Limits the number of subscribers. `take` returns a function that releases the slot, or null if no slot is free. */
 export type SubscriberSlots = { readonly take: (partnerId: PartnerId) => (() => void) | null };
 
 export type FollowerLimits = { readonly ofProcess: number; readonly ofPartner: number };
@@ -155,12 +156,13 @@ export function followerLimit(limits: FollowerLimits): SubscriberSlots {
   };
 }
 
-/** Each read needs a connection. */
+/** Maximum number of concurrent reads. Each read occupies a database connection. */
 const concurrentReads = 4;
 
 /**
- * Polls these records: reads all marks in one statement, then the records whose mark changed and that a subscriber wants.
- * Notifies subscribers as soon as a record is read. Returns the records that could not be polled.
+ * Polls these records. First reads all marks in one statement, and then the records whose mark has changed and that a
+ * subscriber is waiting for. Notifies subscribers as soon as a record is read. Returns the records that could not be
+ * polled.
  */
 async function pollRecords<Of, State>(
   source: RecordSource<Of, State>,
@@ -185,8 +187,8 @@ async function pollRecords<Of, State>(
       if (topic.poll > 0 && mark?.mark === topic.mark) publish(topic, topic.last, poll);
       else if (isWanted) {
         try {
-          // Also read without a mark, because the response time would otherwise reveal whether another partner has this
-          // record.
+          // Read the record even if it has no mark. Otherwise, the response time would reveal whether another partner
+          // has this record.
           const state = await source.read(topic.of);
           topic.mark = mark?.mark ?? null;
           publish(topic, state, poll);
@@ -195,7 +197,7 @@ async function pollRecords<Of, State>(
         }
       }
     });
-    // The readers share one iterator; each takes the next record.
+    // The readers share one iterator, and each reader takes the next record.
     await Promise.all(
       Array.from({ length: concurrentReads }, async () => {
         for (const read of reads) await read;

@@ -1,6 +1,9 @@
-/** One subscriber of one record. States never go back in time, because polls run one after the other. */
+/**
+ * One subscription to one record. A subscriber never gets an older state after a newer one, because polls do not
+ * overlap.
+ */
 export type Subscription<State> = {
-  /** The current record; null if it does not exist. Concurrent calls share one poll. */
+  /** Returns the current record. Null if it does not exist. Concurrent calls share one poll. */
   readonly fresh: () => Promise<State | null>;
   /** Waits for a state that `isNews` accepts. Returns null after the timeout or when the subscription has ended. */
   readonly next: (isNews: (state: State) => boolean, milliseconds: number) => Promise<State | null>;
@@ -50,7 +53,7 @@ export function subscribe<Of, State>(
 
   return {
     fresh: async () => {
-      // A poll in progress may have read a state that is older than what the caller knows.
+      // A poll in progress may already have read an older state than the caller has seen.
       const wanted = broadcaster.pollNumber() + 1;
       broadcaster.requestPoll();
       while (topic.poll < wanted && !state.isClosed) {
@@ -80,7 +83,7 @@ export function subscribe<Of, State>(
   };
 }
 
-/** Whether a subscriber is interested in every change or only in the final state. */
+/** Whether a subscriber wants every change or only the final state. */
 export type SubscriptionMode = 'changes' | 'end';
 
 /** One record with subscribers, as of the last poll. */
@@ -93,9 +96,9 @@ export type Topic<Of, State> = {
   mark: string | null;
   /** Number of the poll that read `last`; 0 before the first. */
   poll: number;
-  /** Why the record could not be read, and in which poll. */
+  /** The error of the last failed read, and the number of its poll. */
   failed: { readonly poll: number; readonly error: unknown } | null;
-  /** A subscriber is waiting for the current state. */
+  /** Whether a subscriber is waiting for the current state. */
   isRequested: boolean;
 };
 

@@ -9,7 +9,10 @@ export type StageResult =
   | { readonly is: 'alone'; readonly fileId: number }
   | { readonly is: 'failed'; readonly fileId: number; readonly failure: Failure };
 
-/** A staged file fails if too many of its rows were rejected. One file's failure does not affect the others. */
+/**
+ * Decides the outcome of each file. A staged file fails if too many of its rows were rejected. One file's failure does
+ * not affect the others.
+ */
 export function decideFileOutcomes(
   results: readonly StageResult[],
   counted: ReadonlyMap<number, LoadCounts>,
@@ -26,8 +29,8 @@ export function decideFileOutcomes(
 }
 
 /**
- * Decides for a batch that is out of attempts. One file may be the cause, so each file of a larger batch is loaded alone
- * before it fails.
+ * Decides the outcomes in a batch that has no attempts left. One file may be the cause, so each file in a larger batch
+ * is first retried alone.
  */
 export function decideAbandonedOutcomes({ files, attempt }: Pick<BatchClaim, 'files' | 'attempt'>): FileOutcome[] {
   if (files.length > 1) return files.map(({ fileId }) => ({ is: 'alone', fileId }));
@@ -36,8 +39,9 @@ export function decideAbandonedOutcomes({ files, attempt }: Pick<BatchClaim, 'fi
 }
 
 /**
- * Whether to load the batch again immediately. A file that gave the batch its ID and must be loaded alone keeps the
- * batch's token, which this worker holds; the queue accepts no second token for it.
+ * Whether this worker must load the batch again immediately. This is the case if the file with the batch's ID must be
+ * loaded alone. That file keeps the batch's token, which this worker holds, and the queue accepts no second token for
+ * it.
  */
 export function isReloadDue({ batchId }: Pick<BatchClaim, 'batchId'>, outcomes: readonly FileOutcome[]): boolean {
   return outcomes.some(({ is, fileId }) => is === 'alone' && fileId === batchId);

@@ -7,12 +7,13 @@ import { type StageBatchDeps, stageBatch } from './stage-batch.ts';
 type LoadBatchDeps = StageBatchDeps & { readonly trace: Trace };
 
 /**
- * Loads a batch of files up to the point of no return. Stages the rows, counts them, and decides for each file. A file
- * is loaded completely or not at all, and a bad file does not fail its neighbors. The lane then publishes what was
- * staged: see lane/publish-loads.ts.
+ * Loads a batch of files up to the point of no return. Stages the rows, counts them, and decides the outcome of each
+ * file. A file is loaded completely or not at all, and an invalid file does not affect other files. The lane then
+ * publishes the staged files (see lane/publish-loads.ts).
  *
- * Each attempt has its own load ID and first removes what the previous attempt left. An attempt that was presumed dead
- * and resumes cannot commit, because the claim is no longer its own, and its load is never published.
+ * Each attempt has its own load ID and first removes the data that the previous attempt left. If a worker that was
+ * presumed dead resumes its attempt, the attempt cannot commit, because another attempt has claimed the batch. Its load
+ * is never published.
  */
 export async function loadBatch(deps: LoadBatchDeps, batchId: BatchId, signal: AbortSignal): Promise<void> {
   const claim = await deps.files.claim(batchId);
@@ -30,11 +31,12 @@ async function loadClaimed(deps: LoadBatchDeps, claim: BatchClaim, signal: Abort
   if (claim.previousLoadId !== null) await deps.stage.dropLoad(claim.previousLoadId);
   const outcomes = await stageOrDrop(deps, claim, signal);
   if (!outcomes) {
-    deps.log.info({ batchId, jobId, loadId }, 'load stopped: its claim was lost or its job canceled');
+    deps.log.info({ batchId, jobId, loadId }, 'load stopped because its claim was lost or its job was canceled');
     return false;
   }
   const hasStaged = outcomes.some(({ is }) => is === 'staged');
-  // From here on, drop only a staging table that is never published: `commit` may take effect although it throws.
+  // `commit` may take effect even if it throws. From here on, drop a staging table only if it is certain that it is
+  // never published.
   const committed = await deps.files.commit(claim, outcomes);
   if (!committed || !hasStaged) await deps.stage.dropLoad(loadId);
   const failed = outcomes.flatMap((outcome) =>
@@ -44,9 +46,7 @@ async function loadClaimed(deps: LoadBatchDeps, claim: BatchClaim, signal: Abort
   return committed && isReloadDue(claim, outcomes);
 }
 
-/**
- * Returns null if staging failed because the claim was lost or the job was canceled. There is then nothing to retry.
- */
+/** Returns null if staging failed because the claim was lost or the job was canceled. Such a failure is not retried. */
 async function stageOrDrop(
   deps: StageBatchDeps,
   claim: BatchClaim,
@@ -66,8 +66,8 @@ async function stageOrDrop(
 }
 
 /**
- * Ends a batch that is out of attempts, so that its job can end and the lane can continue. A staged batch is not
- * abandoned, because there is nothing left to claim.
+ * Ends a batch that has no attempts left, so that its job can end and the lane can continue. A staged batch is not
+ * abandoned, because it cannot be claimed again.
  */
 export async function abandonBatch(deps: StageBatchDeps, batchId: BatchId): Promise<void> {
   const claim = await deps.files.claim(batchId);
@@ -76,6 +76,6 @@ export async function abandonBatch(deps: StageBatchDeps, batchId: BatchId): Prom
   const outcomes = decideAbandonedOutcomes(claim);
   await deps.files.commit(claim, outcomes);
   const fields = { batchId, jobId: claim.load.jobId, attempts: claim.attempt - 1, files: claim.files.length };
-  if (claim.files.length > 1) deps.log.warn(fields, 'batch split: each file is retried alone');
+  if (claim.files.length > 1) deps.log.warn(fields, 'batch split; each file is retried alone');
   else deps.log.error(fields, 'batch abandoned');
 }

@@ -5,7 +5,7 @@ import type { Limits } from '../../domain/limits.ts';
 import type { BatchClaim, FileStore, LoadStage } from '../../ports/load-stage.ts';
 import type { Log } from '../../ports/observability.ts';
 
-/** Canceled work stops well within two seconds. */
+/** Short enough that canceled work stops within two seconds. */
 const pollEveryMs = 500;
 
 /** Polls while `run` runs, one poll at a time. A poll that fails is logged and skipped. */
@@ -13,7 +13,7 @@ export async function pollWhile<T>(log: Log, poll: () => Promise<void>, run: () 
   const state: { polling: Promise<void> | null } = { polling: null };
   const timer = setInterval(() => {
     state.polling ??= poll()
-      .catch((error: unknown) => log.warn({ err: error }, 'polling running work failed'))
+      .catch((error: unknown) => log.warn({ err: error }, 'cannot poll running work'))
       .finally(() => {
         state.polling = null;
       });
@@ -35,8 +35,8 @@ type Deps = {
 
 /**
  * Records the progress of a running load, and stops the load when its job is canceled, when another attempt has claimed
- * it, or when it decompresses to more bytes than a file may have. A batch of small files (`bytesRead` null) reports no
- * progress and cannot exceed the limit.
+ * it, or when it decompresses to more bytes than the limit per file. A batch of small files (`bytesRead` null) reports
+ * no progress and cannot exceed the limit.
  */
 export async function watchLoad(
   deps: Deps,
@@ -50,7 +50,8 @@ export async function watchLoad(
     const read = bytesRead && { bytes: bytesRead(), engine: await deps.stage.readSoFar(claim.load) };
     const isOurs = await deps.files.recordProgress(claim, read && { bytes: read.bytes, rows: read.engine.rows });
     if (!isOurs) return stop.abort();
-    // The byte count excludes blank lines, but each line has at least one byte, so the row count is also a lower bound.
+    // The byte count excludes blank lines. Each line has at least one byte, so the number of lines is another estimate
+    // of the size.
     if (read && Math.max(read.engine.bytes, read.engine.rowsHandled) > deps.limits.maxPlainFileBytes) {
       state.tooLarge = failureOf(unpackedTooLarge(deps.limits));
       stop.abort();

@@ -30,7 +30,7 @@ export async function stageBatch(deps: StageBatchDeps, claim: BatchClaim, signal
   );
 }
 
-/** Streams one file of any size, still compressed. */
+/** Streams one file of any size without decompressing it. */
 async function stageOne(
   deps: StageBatchDeps,
   objects: ObjectStore,
@@ -83,7 +83,7 @@ async function stageMany(
   return results;
 }
 
-/** Concurrent reads. Reading a small object is mostly latency. */
+/** Number of concurrent reads. Most of the time to read a small object is latency. */
 const concurrentReads = 16;
 
 /** A file that decompresses to more bytes is loaded alone. With the limit above, this bounds a worker's memory. */
@@ -107,7 +107,7 @@ async function readFile(
   }
 }
 
-/** Yields the results in the order of the items, with a few items running ahead of the one awaited. */
+/** Yields the results in the order of the items. Starts a few items before their turn. */
 async function* inOrder<Item, Result>(
   items: readonly Item[],
   run: (item: Item) => Promise<Result>,
@@ -115,7 +115,7 @@ async function* inOrder<Item, Result>(
   const running: Promise<Result>[] = [];
   for (const item of items) {
     const promise = run(item);
-    promise.catch(() => undefined); // awaited below; a rejection before that must not be reported as unhandled
+    promise.catch(() => undefined); // prevents an "unhandled rejection" before the promise is awaited below
     running.push(promise);
     const first = running.length === concurrentReads ? running.shift() : undefined;
     if (first) yield await first;

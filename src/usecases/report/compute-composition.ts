@@ -6,15 +6,18 @@ import type { AudienceProfiler } from '../../ports/warehouse.ts';
 type Deps = { readonly compositions: CompositionStore; readonly profiler: AudienceProfiler };
 
 export type CompositionComputer = {
-  /** Joins a running computation of the same report in any process, or starts one. */
+  /** Waits for a running computation of the same report in any process, or starts one. */
   readonly compute: (audience: AudienceState, counting: Counting) => Promise<StoredCounts>;
   readonly stop: () => void;
 };
 
-/** Each computation occupies a connection and a core of every shard. */
+/** Maximum number of concurrent computations. Each one occupies a connection and a core on every shard. */
 const maxConcurrent = 2;
 
-/** Running and waiting computations of one partner. Further requests get `report_not_ready`, so that no partner starves. */
+/**
+ * Maximum number of running and waiting computations per partner. Further requests get `report_not_ready`, so that one
+ * partner cannot block the others.
+ */
 const maxPerPartner = 4;
 const pollEveryMs = 500;
 
@@ -58,7 +61,7 @@ async function computeInFleet(
   }
 }
 
-/** A process that waited for the lock finds the saved result of the previous holder. */
+/** A process that waited for the lock finds the result that the previous lock holder saved. */
 async function compute(
   { compositions, profiler }: Deps,
   audience: AudienceState,
@@ -73,7 +76,7 @@ async function compute(
   return computed;
 }
 
-/** Limits concurrency, in order of arrival. */
+/** Limits concurrency. Functions start in order of arrival. */
 function turns(limit: number): <T>(run: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = limit;

@@ -34,7 +34,9 @@ export type Composition = {
   readonly entries: readonly (ReportEntry & { readonly name: string })[];
 };
 
-/** Exact counts are stored. Protection, order, and limit are applied here, so that changed settings take effect. */
+/**
+ * Exact counts are stored. Protection, order, and limit are applied on each read, so that changed settings take effect.
+ */
 export async function getComposition(
   deps: CompositionDeps,
   scope: AudienceScope,
@@ -60,7 +62,7 @@ export async function getComposition(
   };
 }
 
-/** The computation continues after the caller's timeout. Later failures are only logged. */
+/** The computation continues after the caller's timeout. A failure after the timeout is only logged. */
 async function waitFor(
   deps: CompositionDeps,
   computing: Promise<StoredCounts>,

@@ -109,8 +109,8 @@ export const queueImport = defineRoute({
       errors: [{ pointer: '/compressed', detail: 'compressed is required when file_path is a prefix.' }],
     },
     credentials_required: {
-      detail: 'credentials must be given when path_type is 1.',
-      errors: [{ pointer: '/credentials', detail: 'credentials must be given when path_type is 1.' }],
+      detail: 'credentials is required when path_type is 1.',
+      errors: [{ pointer: '/credentials', detail: 'credentials is required when path_type is 1.' }],
     },
     invalid_region: {
       detail: '"mars-1" is not a supported AWS region.',
@@ -128,11 +128,11 @@ export const queueImport = defineRoute({
       ],
     },
     roles_not_available: {
-      detail: 'roleArn cannot be used here; send accessKeyId and secretAccessKey.',
+      detail: 'This installation does not support roleArn. Send accessKeyId and secretAccessKey.',
       errors: [
         {
           pointer: '/credentials/roleArn',
-          detail: 'roleArn cannot be used here; send accessKeyId and secretAccessKey.',
+          detail: 'This installation does not support roleArn. Send accessKeyId and secretAccessKey.',
         },
       ],
     },

@@ -64,9 +64,8 @@ export async function listLanes(db: Database, limit: number): Promise<LaneState[
 }
 
 function whatItIs({ state, is_due, waiting_files, file_tokens }: LaneRow): LaneState['is'] {
-  if (state === 'active') return 'moving';
-  if (!is_due || (state === null && file_tokens > 0 && waiting_files === file_tokens))
-    return 'waiting to be tried again';
+  if (state === 'active') return 'running';
+  if (!is_due || (state === null && file_tokens > 0 && waiting_files === file_tokens)) return 'waiting to retry';
   if (state !== null) return 'waiting for a worker';
-  return file_tokens > 0 ? 'waiting for its files' : 'without a token';
+  return file_tokens > 0 ? 'waiting for files to load' : 'without a token';
 }
