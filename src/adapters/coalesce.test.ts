@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { coalesce, coalesceEach } from './coalesce.ts';
 
 describe('coalesce', () => {
-  it('serves calls during a read with one next read, which starts when the current one ends', async () => {
+  it('serves all calls that arrive during a read with one next read', async () => {
     const began: PromiseWithResolvers<number>[] = [];
     const read = coalesce(() => {
       const reading = Promise.withResolvers<number>();
@@ -22,7 +22,7 @@ describe('coalesce', () => {
     expect(began).toHaveLength(2);
   });
 
-  it('continues after a failed read', async () => {
+  it('starts the next read after a failed read', async () => {
     let count = 0;
     const read = coalesce(() => {
       count += 1;
@@ -34,7 +34,7 @@ describe('coalesce', () => {
 });
 
 describe('coalesceEach', () => {
-  it('lets different keys read concurrently while calls for one key share the next read', async () => {
+  it('reads different keys concurrently and shares the next read between calls for the same key', async () => {
     const began: string[] = [];
     const ends: (() => void)[] = [];
     const read = coalesceEach((key) => {
@@ -53,7 +53,7 @@ describe('coalesceEach', () => {
     expect(await Promise.all(later)).toEqual([3, 3]);
   });
 
-  it('starts a new read for a call after all earlier reads completed', async () => {
+  it('starts a new read for a call that arrives after all earlier reads have completed', async () => {
     let count = 0;
     const read = coalesceEach(() => {
       count += 1;

@@ -18,7 +18,7 @@ describe('readMigrationFiles', () => {
     for (const name of names) writeFileSync(join(folder, name), `-- ${name}`);
   };
 
-  it('returns the files in numeric order with text and checksum', async () => {
+  it('returns the files in numeric order with their text and checksum', async () => {
     write('0002-more.sql', '0001-first.sql');
     const files = await readMigrationFiles(folder);
     expect(files.map(({ name, text }) => [name, text])).toEqual([
@@ -43,7 +43,7 @@ describe('readMigrationFiles', () => {
     await expect(readMigrationFiles(folder)).rejects.toThrow(at);
   });
 
-  it('gives a changed file a different checksum', async () => {
+  it('computes a different checksum for a changed file', async () => {
     write('0001-a.sql');
     const [before] = await readMigrationFiles(folder);
     writeFileSync(join(folder, '0001-a.sql'), '-- 0001-a.sql ');

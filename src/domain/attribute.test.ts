@@ -17,7 +17,7 @@ describe('resolveKeys', () => {
     ]);
   });
 
-  it('resolves foreign keys, even one that resembles an ID, when the file uses foreign keys', () => {
+  it('resolves foreign keys, including one that looks like an ID, when the file uses foreign keys', () => {
     expect(resolveKeys(attributes, keyType.foreignKey)).toEqual([
       { key: 'sport', attributeId: 1001 },
       { key: 'sports', attributeId: 1001 },

@@ -6,12 +6,12 @@ const mebibyte = 1024 * 1024;
 const files = (...sizes: number[]): { size: number }[] => sizes.map((size) => ({ size }));
 
 describe('batches', () => {
-  it('group small files and keep a large file alone', () => {
+  it('groups small files and puts a large file into its own batch', () => {
     const batches = intoBatches(files(10, mebibyte + 1, 20, mebibyte, 3 * mebibyte));
     expect(batches).toEqual([files(10, 20, mebibyte), files(mebibyte + 1), files(3 * mebibyte)]);
   });
 
-  it('hold at most 250 files and 64 MiB', () => {
+  it('limits a batch to 250 files and 64 MiB', () => {
     expect(intoBatches(files(...Array.from({ length: 501 }, () => 1))).map(({ length }) => length)).toEqual([
       250, 250, 1,
     ]);
@@ -20,7 +20,7 @@ describe('batches', () => {
     ]);
   });
 
-  it('contain each file once, in order', () => {
+  it('puts each file into exactly one batch, in order', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 2 * mebibyte }), { maxLength: 600 }), (sizes) => {
         const given = sizes.map((size, place) => ({ size, place }));

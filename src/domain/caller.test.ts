@@ -8,7 +8,7 @@ const callerWith = (...given: Scope[]): Caller => ({
 });
 
 describe('a caller', () => {
-  it.each(scopes)('with only the scope %s can use that scope and no other', (scope) => {
+  it.each(scopes)('allows a caller with only the scope %s no other scope', (scope) => {
     const caller = callerWith(scope);
     expect(() => requireScope(caller, scope)).not.toThrow();
     expect(() => requireScope(caller, 'any')).not.toThrow();
@@ -17,17 +17,17 @@ describe('a caller', () => {
     }
   });
 
-  it('without scopes can do nothing', () => {
+  it('denies every scope to a caller without scopes', () => {
     for (const scope of scopes) expect(() => requireScope(callerWith(), scope)).toThrow(/scope_missing/);
   });
 });
 
 describe('the scopes of a key', () => {
-  it('are all scopes when none are specified', () => {
+  it('grants a key all scopes if none are specified', () => {
     expect(toScopes(null)).toEqual(scopes);
   });
 
-  it('are the specified scopes that are known', () => {
+  it('grants a key the specified scopes and ignores unknown ones', () => {
     expect(toScopes(['audience:read'])).toEqual(['audience:read']);
     expect(toScopes([])).toEqual([]);
     expect(toScopes(['audience:delete', 'admin', '*', 'toString', 'audience:write'])).toEqual(['audience:write']);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { expectGzip, requireCompressedForPrefix } from './file-failure.ts';
 
 describe('the field "compressed"', () => {
-  it('is required for a path that can only be a prefix', () => {
+  it('requires "compressed" for a path that can only be a prefix', () => {
     expect(() => requireCompressedForPrefix('day/', null)).toThrow(
       expect.objectContaining({
         code: 'compressed_required',
@@ -16,7 +16,7 @@ describe('the field "compressed"', () => {
     ['day/', false],
     ['day', null],
     ['day/a.csv', null],
-  ])('may be omitted or set for %s: %s', (filePath, compressed) => {
+  ])('accepts the path %s with "compressed" set to %s', (filePath, compressed) => {
     expect(() => requireCompressedForPrefix(filePath, compressed)).not.toThrow();
   });
 });
@@ -31,11 +31,11 @@ describe('expectGzip', () => {
     { compressed: null, key: 'acme/a.csv', isSingle: true, gzip: false },
     { compressed: null, key: 'acme/gz', isSingle: true, gzip: false },
     { compressed: null, key: 'acme/a.gz.csv', isSingle: true, gzip: false },
-  ])('is $gzip for $key with compressed $compressed, single $isSingle', ({ compressed, gzip, ...file }) => {
+  ])('returns $gzip for $key (compressed: $compressed, single file: $isSingle)', ({ compressed, gzip, ...file }) => {
     expect(expectGzip(compressed, file)).toBe(gzip);
   });
 
-  it('fails for a path that turns out to be a prefix', () => {
+  it('fails without "compressed" for a path that turns out to be a prefix', () => {
     expect(() => expectGzip(null, { key: 'acme/day/a.csv.gz', isSingle: false })).toThrow(
       expect.objectContaining({ code: 'compressed_required' }),
     );

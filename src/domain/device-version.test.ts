@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { versionsOfJob } from './job.ts';
 
 describe('the versions of a job', () => {
-  it('let an add win over a delete in the same job', () => {
+  it('gives an add precedence over a delete in the same job', () => {
     const { ofAdds, ofDeletes } = versionsOfJob(7);
     expect(ofAdds).toBeGreaterThan(ofDeletes);
   });
 
-  it('let every row of a later job win over every row of an earlier one', () => {
+  it('gives every row of a later job precedence over every row of an earlier job', () => {
     const place = fc.integer({ min: 1, max: 2 ** 51 });
     fc.assert(
       fc.property(place, (seq) => {

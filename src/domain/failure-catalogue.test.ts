@@ -7,14 +7,17 @@ const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatal
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
 
 describe('the failure catalogue', () => {
-  it.each(entries)('gives %s a title, a cause and a remedy as sentences', (_code, { title, cause, remedy }) => {
-    expect(title).toMatch(/^[A-Z].*[^.]$/);
-    expect(cause).toMatch(/^[A-Z`].*\.$/);
-    expect(remedy).toMatch(/^[A-Z`].*\.$/);
-  });
+  it.each(entries)(
+    'has a title, a cause, and a remedy for %s in complete sentences',
+    (_code, { title, cause, remedy }) => {
+      expect(title).toMatch(/^[A-Z].*[^.]$/);
+      expect(cause).toMatch(/^[A-Z`].*\.$/);
+      expect(remedy).toMatch(/^[A-Z`].*\.$/);
+    },
+  );
 
   it.each(entries.filter(([, { status }]) => status !== undefined))(
-    'gives %s a 4xx status if the partner is at fault and a 5xx status otherwise',
+    'assigns %s a 4xx status if the partner is at fault and a 5xx status otherwise',
     (_code, { status = 0, fault }) => {
       expect(status).toBeGreaterThanOrEqual(fault === 'partner' ? 400 : 500);
       expect(status).toBeLessThan(fault === 'partner' ? 500 : 600);
@@ -53,7 +56,7 @@ describe('the failure catalogue', () => {
     expect(documented.toSorted()).toEqual(Object.keys(failureCatalogue).toSorted());
   });
 
-  it('shares no code with reject reasons, because a record lists both together', () => {
+  it('shares no code with the reject reasons, because a record contains both', () => {
     expect(Object.keys(rejectReasons).filter(isFailureCode)).toEqual([]);
   });
 
@@ -63,7 +66,7 @@ describe('the failure catalogue', () => {
     ['', false],
     ['toString', false],
     ['__proto__', false],
-  ])('recognizes whether "%s" is a code: %s', (text, known) => {
+  ])('recognizes whether "%s" is a failure code: %s', (text, known) => {
     expect(isFailureCode(text)).toBe(known);
   });
 });

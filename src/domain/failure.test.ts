@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Failure, requireAll } from './failure.ts';
 
 describe('a failure', () => {
-  it('carries its code, its detail and its catalogue entry', () => {
+  it('exposes its code, its detail, and its catalog entry', () => {
     const failure = new Failure('no_files', 'No object has the path "a.csv".');
     expect(failure).toMatchObject({
       name: 'Failure',
@@ -15,7 +15,7 @@ describe('a failure', () => {
     expect(failure).toBeInstanceOf(Error);
   });
 
-  it('keeps the invalid fields and the cause', () => {
+  it('exposes the invalid fields and the cause', () => {
     const cause = new Error('socket closed');
     const fields = [{ pointer: '/file_path', detail: 'is empty' }];
     const failure = new Failure('invalid_request', 'file_path is empty', { cause, fields });
@@ -27,7 +27,7 @@ describe('a failure', () => {
     expect(Object.hasOwn(new Failure('internal', 'oh'), 'cause')).toBe(false);
   });
 
-  it('is final unless its catalogue entry is retryable', () => {
+  it('is final unless its catalog entry is retryable', () => {
     expect(new Failure('corrupt_gzip', '').isFinal).toBe(true);
     expect(new Failure('unavailable', '').isFinal).toBe(false);
     expect(new Failure('load_abandoned', '').isFinal).toBe(false);
@@ -63,7 +63,7 @@ describe('requireAll', () => {
     expect(failureOf(() => undefined, fails(region))).toBe(region);
   });
 
-  it('throws the first failure with the invalid fields of all, in order', () => {
+  it('throws the first failure with the invalid fields of all failures, in order', () => {
     const failure = failureOf(fails(path), () => undefined, fails(region));
     expect(failure).toBeInstanceOf(Failure);
     expect(failure).toMatchObject({

@@ -12,7 +12,7 @@ const claims = { iat: 1_000, exp: 4_600, aud: 'inlet', org: 'Acme', partner: 'on
 const bearer = { partner: 'one', customer: 'Acme' };
 
 describe('a user token from an issuer', () => {
-  it('represents the customer and partner in the configured claims', () => {
+  it('identifies the customer and the partner by the configured claims', () => {
     expect(validateToken({ typ: 'at+jwt' }, claims, rules, 1_000)).toEqual({ bearer });
     expect(validateToken({ typ: 'at+jwt' }, claims, { ...rules, partner: { name: 'two' } }, 1_000)).toEqual({
       bearer: { ...bearer, partner: 'two' },
@@ -30,7 +30,7 @@ describe('a user token from an issuer', () => {
       good: [undefined, 'JWT', 'jwt', 'application/jwt'],
       bad: ['at+jwt', 'logout+jwt', '', 1, null],
     },
-  ] as const)('must declare the type $type in its header', ({ type, good, bad }) => {
+  ] as const)('rejects a user token whose header does not declare the type $type', ({ type, good, bad }) => {
     for (const typ of good) expect(validateToken({ typ }, claims, { ...rules, type }, 1_000)).toEqual({ bearer });
     for (const typ of bad) {
       expect(validateToken({ typ }, claims, { ...rules, type }, 1_000)).toEqual({ rejection: 'wrong token type' });
@@ -52,19 +52,19 @@ describe('a user token from an issuer', () => {
     [{ org: 'Ac\0me' }, /customer claim is missing or invalid/],
     [{ org: '\uDC00' }, /customer claim is missing or invalid/],
     [{ org: 'x'.repeat(101) }, /customer claim is missing or invalid/],
-  ])('is rejected with %j', (change, rejection) => {
+  ])('rejects a user token with the claims %j', (change, rejection) => {
     const validation = validateToken({ typ: 'at+jwt' }, { ...claims, ...change }, rules, 1_000);
     expect('rejection' in validation && validation.rejection).toMatch(rejection);
   });
 
-  it('does not read a claim from the object prototype', () => {
+  it('does not read claims from the object prototype', () => {
     const inherited = { ...rules, customerClaim: 'toString', partner: { claim: 'constructor' } };
     expect(validateToken({ typ: 'at+jwt' }, claims, inherited, 1_000)).toEqual({
       rejection: 'partner claim is missing',
     });
   });
 
-  it('is recognized by its three parts, which no Inlet token has', () => {
+  it('recognizes a token from an issuer by its three parts, which no Inlet token has', () => {
     expect(isJwt('a.b-_.c')).toBe(true);
     for (const other of [
       'inletu_abc',

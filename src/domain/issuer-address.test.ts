@@ -7,7 +7,7 @@ describe('an issuer URL', () => {
     'https://login.example:8443/realms/one/',
     'http://127.0.0.1:9',
     'http://[::1]:9/a',
-  ])('can be %s', (address) => {
+  ])('accepts the issuer URL %s', (address) => {
     expect(isIssuerAddress(address)).toBe(true);
   });
 
@@ -25,11 +25,11 @@ describe('an issuer URL', () => {
     'ftp://login.example',
     'file:///etc/passwd',
     '',
-  ])('cannot be %j', (address) => {
+  ])('rejects the issuer URL %j', (address) => {
     expect(isIssuerAddress(address)).toBe(false);
   });
 
-  it('can have a key set without TLS only if it uses none itself', () => {
+  it('allows a key set without TLS only if the issuer URL has no TLS', () => {
     expect(isKeySetAddress('https://keys.example/v1?tenant=a', 'https://login.example')).toBe(true);
     expect(isKeySetAddress('http://127.0.0.1/keys', 'http://127.0.0.1')).toBe(true);
     expect(isKeySetAddress('http://127.0.0.1/keys', 'https://login.example')).toBe(false);

@@ -18,12 +18,12 @@ const bytes = fc.uint8Array().map((list) => Buffer.from(list).toString('latin1')
 const oldKeys = letters(`${keyAlphabet}-_`, { minLength: 32, maxLength: 32 });
 
 describe('a key', () => {
-  it('has a stable format across releases, because partners hold keys', () => {
+  it('keeps the key format stable across releases, because partners store their keys', () => {
     const key = formatKey('key', 'live', '0123456789ABCDEFGHIJKLMNOPQRSTUVW');
     expect(key).toBe('inlet_live_key_0123456789ABCDEFGHIJKLMNOPQRSTUVW2ueyTX');
   });
 
-  it('parses back into its parts', () => {
+  it('parses a key into its parts', () => {
     fc.assert(
       fc.property(parts, ({ kind, environment, random }) => {
         expect(parseKey(formatKey(kind, environment, random))).toEqual({ kind, environment });
@@ -31,7 +31,7 @@ describe('a key', () => {
     );
   });
 
-  it('is recognized as its own kind only', () => {
+  it('recognizes a key as its own kind only', () => {
     fc.assert(
       fc.property(keys, (key) => {
         const kind = parseKey(key)?.kind;
@@ -40,7 +40,7 @@ describe('a key', () => {
     );
   });
 
-  it('is not recognized when one character is changed', () => {
+  it('does not recognize a key with one changed character', () => {
     fc.assert(
       fc.property(keys, fc.nat(), fc.constantFrom(...`${keyAlphabet}_- \n`.split('')), (key, anywhere, letter) => {
         const place = anywhere % key.length;
@@ -53,7 +53,7 @@ describe('a key', () => {
     );
   });
 
-  it('is not recognized when two adjacent characters are swapped, or one is missing or doubled', () => {
+  it('does not recognize a key with swapped adjacent characters or with a missing or doubled character', () => {
     fc.assert(
       fc.property(keys, fc.nat(), (key, anywhere) => {
         const place = anywhere % (key.length - 1);
@@ -67,7 +67,7 @@ describe('a key', () => {
     );
   });
 
-  it('is not recognized with text before or after it', () => {
+  it('does not recognize a key with text before or after it', () => {
     fc.assert(
       fc.property(keys, fc.string({ minLength: 1 }), (key, more) => {
         expect([parseKey(key + more), parseKey(more + key)]).toEqual([null, null]);
@@ -75,7 +75,7 @@ describe('a key', () => {
     );
   });
 
-  it('is not recognized in any other text', () => {
+  it('does not recognize other text as a key', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), bytes, oldKeys), (text) => {
         expect(parseKey(text)).toBeNull();
@@ -84,17 +84,20 @@ describe('a key', () => {
     );
   });
 
-  it.each(['', 'Live', 'a_b', '1live', 'x'.repeat(17), 'ä', 'live\n'])('cannot have the environment %j', (name) => {
-    expect(() => formatKey('key', name, 'x'.repeat(randomLength))).toThrow(/environment/);
-  });
+  it.each(['', 'Live', 'a_b', '1live', 'x'.repeat(17), 'ä', 'live\n'])(
+    'rejects the environment %j in a key',
+    (name) => {
+      expect(() => formatKey('key', name, 'x'.repeat(randomLength))).toThrow(/environment/);
+    },
+  );
 
-  it.each(['', 'short', '!'.repeat(randomLength)])('cannot have the random part %j', (random) => {
+  it.each(['', 'short', '!'.repeat(randomLength)])('rejects the random part %j in a key', (random) => {
     expect(() => formatKey('key', 'live', random)).toThrow(Error);
   });
 });
 
 describe('a key of the previous format', () => {
-  it('is recognized as its own kind and is not parsed as the new format', () => {
+  it('recognizes a key in the previous format as its own kind and does not parse it as the new format', () => {
     fc.assert(
       fc.property(oldKeys, (random) => {
         expect(kinds.filter((kind) => mayBeKey(kind, `inlet_${random}`))).toEqual(['key']);
@@ -105,7 +108,7 @@ describe('a key of the previous format', () => {
   });
 
   it.each(['inlet_', 'inletu_', 'inlet_short', `inlet_${'a'.repeat(33)}`, `Inlet_${'a'.repeat(32)}`, 'x'.repeat(200)])(
-    'is not %j',
+    'does not recognize %j as a key in the previous format',
     (text) => {
       expect(kinds.some((kind) => mayBeKey(kind, text))).toBe(false);
     },
@@ -113,7 +116,7 @@ describe('a key of the previous format', () => {
 });
 
 describe('hideKeys', () => {
-  it('masks a key in a log line, whatever surrounds it', () => {
+  it('masks a key in a log line regardless of the surrounding text', () => {
     const around = letters('"/ :={}\\é', { minLength: 0, maxLength: 5 });
     const all = fc.oneof(
       keys,

@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { isPublicAddress, mayReach, parseAddress, parseNetwork } from './network-address.ts';
 
-/** The same rule, implemented with Node's BlockList. Both must agree on every address. */
+/** The same rule, implemented with Node's BlockList. Both implementations must agree on every address. */
 const special4 = new BlockList();
 for (const [base, bits] of [
   ['0.0.0.0', 8],
@@ -78,7 +78,10 @@ const groups8 = fc.oneof(
     .map(([one, two, others]) => [one, two, ...others]),
 );
 
-/** Every notation for eight groups: in full, with leading zeros, in uppercase, and with each run of zeros omitted. */
+/**
+ * Returns every notation of eight groups: in full, with leading zeros, in uppercase, and with each run of zeros
+ * omitted.
+ */
 function spellingsOf(groups: readonly number[]): string[] {
   const written = groups.map(hex);
   const padded = written.map((text) => text.padStart(4, '0'));
@@ -134,7 +137,7 @@ describe('isPublicAddress', () => {
     expect(seen.size).toBe(2);
   });
 
-  it('is false for text that is not an address, and parses nothing that Node does not', () => {
+  it('returns false for text that Node does not parse as an address', () => {
     const piece = fc.constantFrom(
       '1',
       '0',
@@ -167,7 +170,7 @@ describe('isPublicAddress', () => {
   });
 
   it.each(['52.216.1.2', '8.8.8.8', '2600:1fa0:8000::1', '2a05:d050::1', '64:ff9b::52.216.1.2', '::ffff:52.216.1.2'])(
-    'is true for %s, a possible storage address',
+    'returns true for %s, a possible storage address',
     (text) => {
       expect(isPublicAddress(text)).toBe(true);
     },
@@ -175,7 +178,7 @@ describe('isPublicAddress', () => {
 });
 
 describe('a configured network', () => {
-  it('allows exactly its own addresses, in both notations', () => {
+  it('allows exactly the addresses in a configured network, in both notations', () => {
     const networks = ['127.0.0.1', '10.1.0.0/16', 'fd00:1::/32'].flatMap((text) => parseNetwork(text) ?? []);
     expect(networks).toHaveLength(3);
     for (const open of ['127.0.0.1', '::ffff:127.0.0.1', '10.1.255.255', 'fd00:1::9', '52.216.1.2']) {
@@ -197,7 +200,7 @@ describe('a configured network', () => {
     'localhost',
     '10.0.0.0/8/8',
     ' 10.0.0.0/8',
-  ])('cannot be "%s"', (text) => {
+  ])('rejects the configured network "%s"', (text) => {
     expect(parseNetwork(text)).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { partnerNamePattern, prefixOfPartner, toBadRowShare } from './partner.ts';
 
 describe('a partner name', () => {
-  it.each(['ab', 'acme', 'acme-2', 'a-b-c', '42', '0a', 'x'.repeat(40)])('can be %s', (name) => {
+  it.each(['ab', 'acme', 'acme-2', 'a-b-c', '42', '0a', 'x'.repeat(40)])('accepts the partner name %s', (name) => {
     expect(name).toMatch(partnerNamePattern);
   });
 
@@ -23,11 +23,11 @@ describe('a partner name', () => {
     'acmé',
     'a.b',
     'a*',
-  ])('cannot be %j', (name) => {
+  ])('rejects the partner name %j', (name) => {
     expect(name).not.toMatch(partnerNamePattern);
   });
 
-  it("never produces a prefix that starts with another partner's prefix", () => {
+  it("never derives a prefix that starts with another partner's prefix", () => {
     const name = fc
       .stringMatching(/^[a-z0-9]{1,4}(?:-[a-z0-9]{1,3}){0,2}$/)
       .filter((text) => partnerNamePattern.test(text));
@@ -38,24 +38,24 @@ describe('a partner name', () => {
     );
   });
 
-  it("is the partner's prefix", () => {
+  it("derives the partner's prefix from the name", () => {
     expect(prefixOfPartner('acme')).toBe('acme/');
   });
 });
 
-describe('the share of bad rows that a partner may have', () => {
+describe("a partner's allowed share of rejected rows", () => {
   it.each([
     ['0', 0],
     ['0.01', 0.01],
     ['0.5', 0.5],
     ['1', 1],
     ['1.0', 1],
-  ])('can be %s', (text, share) => {
+  ])('accepts the share %s', (text, share) => {
     expect(toBadRowShare(text)).toBe(share);
   });
 
   it.each(['', ' ', '-0.1', '1.1', '1.0000001', '2', '1%', '0,01', '.', '1e-2', '0x1', 'NaN', 'Infinity', 'half'])(
-    'cannot be %j',
+    'rejects the share %j',
     (text) => {
       expect(() => toBadRowShare(text)).toThrow(/^invalid_request: .*from 0 to 1/);
     },

@@ -6,7 +6,7 @@ import { Secret } from './secret.ts';
 const hidden = 'hunter2-hunter2';
 const options = { depth: Infinity, showHidden: true, showProxy: true, getters: true } as const;
 
-/** Every path by which a value usually reaches a log, a page or a message. */
+/** The usual ways in which a value reaches a log, a page, or a message. */
 const waysOfPrinting: readonly { readonly way: string; readonly print: (secret: Secret) => unknown }[] = [
   { way: 'String()', print: String },
   { way: 'toString()', print: (secret) => secret.toString() },
@@ -38,12 +38,12 @@ describe('a secret', () => {
     expect(new Secret(hidden).reveal()).toBe(hidden);
   });
 
-  it.each(waysOfPrinting)('is not printed by $way', ({ print }) => {
+  it.each(waysOfPrinting)('does not print its value by $way', ({ print }) => {
     expect(inspect(print(new Secret(hidden)), options)).not.toContain(hidden);
   });
 
   it.each([String, (secret: Secret) => JSON.parse(JSON.stringify(secret)) as unknown, inspect])(
-    'prints a placeholder (%#)',
+    'prints a placeholder (case %#)',
     (print) => {
       expect(print(new Secret(hidden))).toBe('[secret]');
     },

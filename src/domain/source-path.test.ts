@@ -6,7 +6,7 @@ import { isCertainlyPrefix, keyInPrefix } from './source-path.ts';
 
 const prefix = 'acme/';
 
-/** Combines the building blocks of path attacks, so that the property covers them often. */
+/** Combines the building blocks of path attacks, so that the property often covers such attacks. */
 const piece = fc.constantFrom(
   '..',
   '.',
@@ -30,7 +30,10 @@ const anyPath = fc.oneof(
   fc.string({ minLength: 1000, maxLength: 1100 }),
 );
 
-/** How a path is handled: rejected as intended, mapped to a safe key, or a description of the problem. */
+/**
+ * Returns whether a path is rejected as intended or mapped to a safe key. Otherwise returns a description of the
+ * problem.
+ */
 function outcomeOf(filePath: string): string {
   try {
     const key = keyInPrefix(prefix, filePath);
@@ -43,7 +46,7 @@ function outcomeOf(filePath: string): string {
 }
 
 describe('the key of a submitted path', () => {
-  it('is rejected or stays inside the prefix, whatever is submitted', () => {
+  it('rejects every path that would leave the prefix', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(anyPath, (filePath) => {
@@ -86,7 +89,7 @@ describe('the key of a submitted path', () => {
     '\uDFFF',
     'x'.repeat(1020),
     'é'.repeat(510),
-  ])('is rejected for %j', (filePath) => {
+  ])('rejects the path %j', (filePath) => {
     expect(() => keyInPrefix(prefix, filePath)).toThrow(
       expect.objectContaining({
         code: 'invalid_file_path',
@@ -115,7 +118,7 @@ describe('the key of a submitted path', () => {
     'größe/日本語.csv',
     'x'.repeat(1019),
     'acme/a.csv',
-  ])('is the prefix plus the unchanged path for %j', (filePath) => {
+  ])('appends the unchanged path %j to the prefix', (filePath) => {
     expect(keyInPrefix(prefix, filePath)).toBe(prefix + filePath);
   });
 });
@@ -127,7 +130,7 @@ describe('a path', () => {
     ['day', false],
     ['day/a.csv', false],
     ['', false],
-  ])('"%s" can only be a prefix: %s', (filePath, certain) => {
+  ])('decides whether the path "%s" can only be a prefix: %s', (filePath, certain) => {
     expect(isCertainlyPrefix(filePath)).toBe(certain);
   });
 });

@@ -39,7 +39,7 @@ describe('the configuration', () => {
     vi.unstubAllEnvs();
   });
 
-  it('accepts networks for partner-owned buckets, none by default', () => {
+  it('accepts networks for partner-owned buckets and allows none by default', () => {
     setEnvironment(needed);
     expect(partnerNetworksOf(readConfig())).toEqual([]);
     vi.stubEnv('INLET_PARTNER_S3_NETWORKS', '10.1.2.0/24, fd00:1::/32');
@@ -50,7 +50,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('requires only addresses, names and credentials', () => {
+  it('requires only addresses, names, and credentials', () => {
     setEnvironment(needed);
     const config = readConfig();
     expect(config).toMatchObject({
@@ -69,7 +69,7 @@ describe('the configuration', () => {
     expect(protectionOf(config)).toEqual(defaultProtection);
   });
 
-  it('reads the secrets and one address per shard', () => {
+  it('reads secrets and one address per shard', () => {
     setEnvironment(needed);
     const config = readConfig();
     expect(config.INLET_POSTGRES_URL.reveal()).toBe(secrets.INLET_POSTGRES_URL);
@@ -102,7 +102,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('accepts a report key and lets each protection be disabled', () => {
+  it('accepts a report key and can disable each protection', () => {
     setEnvironment({
       ...needed,
       INLET_REPORT_HIDE_UNDER: '0',
@@ -155,7 +155,7 @@ describe('the configuration', () => {
     expect(inspect(config, { depth: Infinity, showHidden: true }) + JSON.stringify(config)).not.toContain('hunter');
   });
 
-  it.each(Object.entries(configSchema.shape))('describes %s', (_name, schema) => {
+  it.each(Object.entries(configSchema.shape))('has a description of %s', (_name, schema) => {
     expect(schema.description).toMatch(/\.$/);
   });
 });

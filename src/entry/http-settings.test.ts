@@ -6,14 +6,14 @@ import { httpLimitsOf, httpSettings, requestLimitsOf, tlsPathsOf } from './http-
 const schema = z.object(httpSettings);
 
 describe('the HTTP settings', () => {
-  it('have the limits of decision 32 and no trusted proxy or TLS by default', () => {
+  it('uses the documented limits, no trusted proxy, and no TLS by default', () => {
     const settings = schema.parse({});
     expect(requestLimitsOf(settings)).toEqual(defaultRequestLimits);
     expect(httpLimitsOf(settings)).toMatchObject({ headersSeconds: 10, requestSeconds: 30, trustedProxies: [] });
     expect(tlsPathsOf(settings)).toBeNull();
   });
 
-  it('accept proxies only as addresses or networks', () => {
+  it('accepts trusted proxies only as addresses or networks', () => {
     const { trustedProxies } = httpLimitsOf(schema.parse({ INLET_TRUSTED_PROXIES: '127.0.0.1, 10.1.2.0/24,fd00::/8' }));
     expect(trustedProxies).toEqual(['127.0.0.1', '10.1.2.0/24', 'fd00::/8']);
     for (const wrong of ['true', '*', 'loopback', '1', '10.1.2.1/24', 'proxy.example', '10.1.2.0/24,']) {
@@ -21,7 +21,7 @@ describe('the HTTP settings', () => {
     }
   });
 
-  it('accept a certificate only with its key', () => {
+  it('accepts a certificate only together with its key', () => {
     const [cert, key] = ['/etc/inlet/cert.pem', '/etc/inlet/key.pem'];
     expect(tlsPathsOf(schema.parse({ INLET_TLS_CERT_FILE: cert, INLET_TLS_KEY_FILE: key }))).toEqual({ cert, key });
     for (const half of [{ INLET_TLS_CERT_FILE: cert }, { INLET_TLS_KEY_FILE: key }]) {
@@ -29,7 +29,7 @@ describe('the HTTP settings', () => {
     }
   });
 
-  it('reject a limit of zero', () => {
+  it('rejects a limit of zero', () => {
     for (const name of Object.keys(httpSettings).filter((setting) => /REQUESTS|SECONDS|MAX/.test(setting))) {
       for (const wrong of ['0', '-1', '1.5', 'many']) {
         expect(schema.safeParse({ [name]: wrong }).success, `${name}=${wrong}`).toBe(false);

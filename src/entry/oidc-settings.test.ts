@@ -24,7 +24,7 @@ function wrongWith(settings: Readonly<Record<string, string>>): string[] {
 }
 
 describe('the settings of an issuer', () => {
-  it('are complete or absent', () => {
+  it('requires either all required issuer settings or none', () => {
     expect(issuerOf(configSchema.parse(others))).toBeNull();
     expect(wrongWith(complete)).toEqual([]);
     for (const name of Object.keys(complete)) {
@@ -39,7 +39,7 @@ describe('the settings of an issuer', () => {
     ]);
   });
 
-  it('name either a partner claim or one partner, not both', () => {
+  it('requires either a partner claim or a fixed partner, but not both', () => {
     const { INLET_OIDC_PARTNER_CLAIM: _claim, ...rest } = complete;
     const config = configSchema.parse({ ...others, ...rest, INLET_OIDC_PARTNER: 'one' });
     expect(issuerOf(config)?.rules.partner).toEqual({ name: 'one' });
@@ -47,7 +47,7 @@ describe('the settings of an issuer', () => {
     expect(wrongWith({ ...rest, INLET_OIDC_PARTNER: 'No Name' })).toEqual(['INLET_OIDC_PARTNER']);
   });
 
-  it('have defaults for the rest', () => {
+  it('uses defaults for the optional issuer settings', () => {
     expect(issuerOf(configSchema.parse({ ...others, ...complete }))).toEqual({
       issuer: 'https://login.example/',
       address: { issuer: 'https://login.example/', networks: [] },
@@ -70,7 +70,7 @@ describe('the settings of an issuer', () => {
     ['INLET_OIDC_TOKEN_SECONDS', ['0', '-1', '604801', 'long']],
     ['INLET_OIDC_KEYS_SECONDS', ['0', '86401']],
     ['INLET_OIDC_NETWORKS', ['all', '10.0.0.1/8']],
-  ])('reject for %s each of %j', (name, values) => {
+  ])('rejects for the setting %s each of %j', (name, values) => {
     for (const value of values) expect(wrongWith({ ...complete, [name]: value }), value).toContain(name);
   });
 });

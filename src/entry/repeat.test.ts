@@ -16,7 +16,7 @@ describe('a repeated task', () => {
     vi.useRealTimers();
   });
 
-  it('runs again after each pause, and not before the first', async () => {
+  it('runs the task after each pause and not before the first pause', async () => {
     const task = vi.fn<() => Promise<void>>(async () => undefined);
     const { stop } = repeat(pause, task, log);
     await vi.advanceTimersByTimeAsync(pause - 1);
@@ -29,7 +29,7 @@ describe('a repeated task', () => {
     await stop();
   });
 
-  it('continues after a failure and logs it', async () => {
+  it('logs a failure and continues', async () => {
     const failure = new Error('database unavailable');
     const task = vi.fn<() => Promise<void>>(async () => undefined);
     task.mockRejectedValueOnce(failure);
@@ -40,7 +40,7 @@ describe('a repeated task', () => {
     await stop();
   });
 
-  it('never runs twice at once', async () => {
+  it('never runs the task twice at the same time', async () => {
     const first = Promise.withResolvers<undefined>();
     const task = vi.fn<() => Promise<void>>(() => first.promise);
     const { stop } = repeat(pause, task, log);
@@ -61,7 +61,7 @@ describe('a repeated task', () => {
     expect(task).not.toHaveBeenCalled();
   });
 
-  it('stops only after the current run has ended', async () => {
+  it('waits for the current run before it stops', async () => {
     const running = Promise.withResolvers<undefined>();
     const { stop } = repeat(pause, () => running.promise, log);
     await vi.advanceTimersByTimeAsync(pause);

@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { sendJson, startScriptedServer } from '../../../test/support/scripted-server.ts';
 import { allAttributes, clientOf } from './connect.ts';
 
-describe('a login that is not valid', () => {
-  it('with an http URL fails and names --allow-http', async () => {
+describe('an invalid login', () => {
+  it('rejects an http URL and suggests --allow-http', async () => {
     const profile = { url: 'http://inlet.example', apiKey: 'very-secret' };
     const remedy = 'Use an https URL. To allow http for this login, run `inlet login --allow-http`.';
     await expect(clientOf(profile)).rejects.toMatchObject({ details: { exitCode: 2, remedy } });
     await expect(clientOf({ ...profile, allowHttp: true })).resolves.toBeDefined();
   });
 
-  it('with an http storage endpoint fails and names --allow-http', async () => {
+  it('rejects an http storage endpoint and suggests --allow-http', async () => {
     const keys = { region: 'r', bucket: 'b', prefix: 'p/', accessKeyId: 'id', secretAccessKey: 'very-secret' };
     const storage = { endpoint: 'http://storage.example', ...keys };
     const profile = { url: 'https://inlet.example', apiKey: 'very-secret', storage };
@@ -22,14 +22,14 @@ describe('a login that is not valid', () => {
     await expect(clientOf({ ...profile, allowHttp: true })).resolves.toBeDefined();
   });
 
-  it('fails without showing the value', async () => {
+  it('rejects an invalid API key without printing it', async () => {
     const login = clientOf({ url: 'https://inlet.example', apiKey: 'very secret' });
     await expect(login).rejects.toThrow('wrong_use: The login is not valid: apiKey must be');
     await expect(login).rejects.not.toThrow('very secret');
   });
 });
 
-it('allAttributes reads all pages', async () => {
+it('reads all pages of the attribute list', async () => {
   const attribute = (id: number): object => ({ attribute_id: id, name: `a${id}`, foreign_keys: [], retired: false });
   const server = await startScriptedServer((response, { path }) => {
     const isFirst = !path.includes('cursor=');

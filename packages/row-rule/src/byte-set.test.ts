@@ -5,7 +5,7 @@ import { addToHash, ByteSet, emptyHash } from './byte-set.ts';
 const hashOf = (bytes: Uint8Array): number => bytes.reduce(addToHash, emptyHash);
 
 describe('ByteSet', () => {
-  it('contains exactly what was added, even if hashes collide', () => {
+  it('contains exactly the added strings, even if hashes collide', () => {
     const short = fc.array(fc.constantFrom(0, 1, 255), { maxLength: 4 }).map((bytes) => Uint8Array.from(bytes));
     const hash = fc.constantFrom(hashOf, () => 7);
     fc.assert(

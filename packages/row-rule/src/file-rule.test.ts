@@ -6,9 +6,12 @@ describe('faultOfRows', () => {
     { accepted: 1, rejected: 0, share: 0 },
     { accepted: 1, rejected: 99, share: 1 },
     { accepted: 99, rejected: 1, share: 0.01 },
-  ])('accepts $accepted valid and $rejected rejected rows if the allowed share is $share', ({ share, ...rows }) => {
-    expect(faultOfRows(rows, share)).toBeNull();
-  });
+  ])(
+    'accepts a file with $accepted valid and $rejected rejected rows if the allowed share is $share',
+    ({ share, ...rows }) => {
+      expect(faultOfRows(rows, share)).toBeNull();
+    },
+  );
 
   it.each([
     { accepted: 99, rejected: 1, share: 0, detail: '1 of 100 rows was rejected; the limit for your account is 0.' },
@@ -35,7 +38,7 @@ describe('faultOfRows', () => {
 });
 
 describe('declared compression', () => {
-  it.each([true, false])('may match the content (gzip: %s)', (gzip) => {
+  it.each([true, false])('accepts declared compression that matches the content (gzip: %s)', (gzip) => {
     expect(faultOfCompression(gzip, gzip)).toBeNull();
     expect(faultOfCompression(null, gzip)).toBeNull();
   });
@@ -43,11 +46,11 @@ describe('declared compression', () => {
   it.each([
     [true, 'The file is not gzip, but "compressed" was true, or was not set and its name ends in .gz.'],
     [false, 'The file is gzip, but "compressed" was false, or was not set and its name does not end in .gz.'],
-  ])('must not differ from the content (declared as gzip: %s)', (expected, detail) => {
+  ])('rejects declared compression that differs from the content (declared as gzip: %s)', (expected, detail) => {
     expect(faultOfCompression(expected, !expected)).toEqual({ code: 'compression_mismatch', detail });
   });
 
-  it('follows from the file extension in any case', () => {
+  it('derives the declared compression from the file extension, ignoring case', () => {
     expect(['a.csv.gz', 'A.CSV.GZ', 'a.csv', 'gz', 'a.gz.csv'].map(hasGzipName)).toEqual([
       true,
       true,

@@ -5,7 +5,7 @@ import { columnOfReason, isRejectReason, rejectReasons } from './reject-reason.t
 const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
 
 describe('reject reasons', () => {
-  it.each(Object.entries(rejectReasons))('are documented in docs/errors.md: %s', (reason, meaning) => {
+  it.each(Object.entries(rejectReasons))('documents the reject reason %s in docs/errors.md', (reason, meaning) => {
     expect(page).toContain(`| \`${reason}\` | ${meaning} |`);
   });
 
@@ -18,11 +18,11 @@ describe('reject reasons', () => {
     ['hashed_id', 'id'],
     ['invalid_id', 'id'],
     ['unknown_key', 'keys'],
-  ] as const)('are about a column: %s is about %s', (reason, column) => {
+  ] as const)('maps the reject reason %s to the column %s', (reason, column) => {
     expect(columnOfReason(reason)).toBe(column);
   });
 
-  it('are distinguished from other strings', () => {
+  it('distinguishes reject reasons from other strings', () => {
     expect(['zero_id', 'no_files', '', 'toString', '__proto__'].filter(isRejectReason)).toEqual(['zero_id']);
   });
 });

@@ -114,7 +114,7 @@ describe('layout detection', () => {
     expect(sniffLayout(Buffer.from(head), audienceShapes).fault?.detail).toBe(detail);
   });
 
-  it('names both column counts of an import', () => {
+  it('mentions both column counts that an import file can have', () => {
     const { fault } = sniffLayout(Buffer.from('1,2,3\n'), marketplaceShapes);
     expect(fault?.detail).toBe('Line 1 has 3 comma-separated columns; 2 or 5 are expected.');
   });

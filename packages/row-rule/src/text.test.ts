@@ -25,11 +25,11 @@ describe('csvField', () => {
     ['\n=1', `"'\n=1"`],
     ['\u0000=1', "'\u0000=1"],
     ['=HYPERLINK("http://example.com","x")', `"'=HYPERLINK(""http://example.com"",""x"")"`],
-  ])('prevents a spreadsheet formula: writes %j as %j', (value, field) => {
+  ])('escapes a spreadsheet formula by writing %j as %j', (value, field) => {
     expect(csvField(value)).toBe(field);
   });
 
-  it('leaves a sign alone inside the text and in numbers', () => {
+  it('does not escape a sign in a number or inside text', () => {
     for (const value of ['a=1', ' =1', 'a@b', '1-2']) expect(csvField(value)).toBe(value);
     expect(csvField(-5)).toBe('-5');
   });

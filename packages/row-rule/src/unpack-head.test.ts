@@ -13,7 +13,7 @@ describe('startsLikeGzip', () => {
     [[0x1f, 0x8c], false],
     [[0x8b, 0x1f], false],
     [Buffer.from('id,keys\n'), false],
-  ])('returns for %j: %s', (bytes, isGzip) => {
+  ])('detects whether %j starts like gzip: %s', (bytes, isGzip) => {
     expect(startsLikeGzip(Uint8Array.from(bytes))).toBe(isGzip);
   });
 });
@@ -26,7 +26,7 @@ describe('unpackHead', () => {
     expect(Buffer.from(await unpackHead(packed)).equals(text)).toBe(true);
   });
 
-  it('returns the start of the content for a gzip file cut at any position', async () => {
+  it('returns the start of the content for a gzip file that is truncated at any position', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: packed.length }), async (end) => {
         const unpacked = Buffer.from(await unpackHead(packed.subarray(0, end)));
@@ -35,12 +35,12 @@ describe('unpackHead', () => {
     );
   });
 
-  it('returns some content for a gzip file cut in the middle', async () => {
+  it('returns some content for a gzip file that is truncated in the middle', async () => {
     const unpacked = await unpackHead(packed.subarray(0, packed.length / 2));
     expect(unpacked.length).toBeGreaterThan(1_000);
   });
 
-  it('returns the start of several members, cut at any position', async () => {
+  it('returns the start of several gzip members that are truncated at any position', async () => {
     const members = Buffer.concat([gzipSync('id,keys\n'), gzipSync('a,sport\n'), gzipSync('b,news\n')]);
     const content = Buffer.from('id,keys\na,sport\nb,news\n');
     for (let end = gzipSync('id,keys\n').length; end <= members.length; end++) {

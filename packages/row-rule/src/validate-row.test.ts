@@ -47,7 +47,7 @@ const good: readonly Case[] = [
   { line: `${id},ключ`, status: accepted(15) },
   { line: `\uFEFF${id},sport`, row: 1, status: accepted(11) },
   { line: `\uFEFF"${id}",sport`, row: 1, status: accepted(11) },
-  // 37 bytes of ID and comma, 83 bytes of keys: exactly the line size limit.
+  // ID and comma have 37 bytes and the keys have 83 bytes, which is exactly the line size limit.
   {
     line: `${id},${Array.from({ length: 14 }, () => 'sport').join('|')}`,
     status: accepted(11),
@@ -100,7 +100,7 @@ const member = (event: string): RowStatus => ({
   outcome: 'accepted',
   row: { device: id, idType: 0, country: '', operation: 0, attributeIds: [], event },
 });
-/** Characters, not bytes or UTF-16 units: each of these is four bytes and two units. */
+/** The limit counts characters, not bytes or UTF-16 units. Each of these characters has four bytes and two units. */
 const smiles = (count: number): string => '🙂'.repeat(count);
 
 const memberRows: readonly Case[] = [
@@ -190,7 +190,7 @@ describe('validateRow', () => {
     expect(validate(one, { layout, rule: rowRule(layout, 2000), attributeIdByKey })).toEqual(one.status);
   });
 
-  it('covers every reject reason in the tables above', () => {
+  it('has a test case for every reject reason', () => {
     const reasons = [...bad, ...fiveColumnRows, ...memberRows].flatMap(({ status }) =>
       status.outcome === 'rejected' ? [status.reason] : [],
     );
@@ -211,7 +211,7 @@ describe('validateRow', () => {
     );
   });
 
-  it('accepts every well-formed ID with a known key and lowercases it', () => {
+  it('accepts every well-formed ID with a known key and lowercases the ID', () => {
     const known = fc.constantFrom('sport', 'news', 'ключ');
     const text = fc.uuid().map((uuid) => uuid.toUpperCase());
     fc.assert(

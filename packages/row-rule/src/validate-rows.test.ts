@@ -34,7 +34,10 @@ function inChunks(content: Buffer, chunkSizes: readonly number[], context: LineC
   return { rows: validator.row, accepted: validator.accepted, rejected };
 }
 
-/** Every line, then lines that combine the ID of one with the rest of another, so that known parts occur in new lines. */
+/**
+ * Returns every line, followed by lines that combine the ID of one line with the rest of another. In those, known parts
+ * occur in new lines.
+ */
 function crossed(lines: readonly Buffer[], steps: readonly number[]): Buffer[] {
   const others = steps.flatMap((step) =>
     lines.map((line, index) =>
@@ -59,7 +62,7 @@ const keys = [
 
 describe('RowValidator', { timeout: 60_000 }, () => {
   it.each(layouts.flatMap((layout) => keys.map((key) => ({ ...key, layout }))))(
-    'agrees with validateRow ($layout.columns, keys $what)',
+    'returns the same statuses as validateRow ($layout.columns, keys $what)',
     ({ layout, attributeIdByKey }) => {
       const context = { layout, rule: rowRule(layout, maxLineBytes), attributeIdByKey };
       const some = fc.array(lineOf(layout), { minLength: 1, maxLength: 30 });
@@ -79,7 +82,7 @@ describe('RowValidator', { timeout: 60_000 }, () => {
     },
   );
 
-  it('keeps no more of an endless line than it needs to reject it', () => {
+  it('buffers only as much of an endless line as it needs to reject the line', () => {
     const layout: RowLayout = { delimiter: ',', headerRow: null, columns: twoColumns };
     const context = { layout, rule: rowRule(layout, maxLineBytes), attributeIdByKey: knownKeys };
     let kept = 0;

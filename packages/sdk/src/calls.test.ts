@@ -25,7 +25,7 @@ const seen = (): ScriptedServer['seen'] => server?.seen ?? [];
 const keysSent = (): Set<unknown> => new Set(seen().map(({ headers }) => headers['idempotency-key']));
 
 describe('a call', () => {
-  it('sends the body and the key and returns the value and the response', async () => {
+  it('sends the body and the API key and returns the value and the response', async () => {
     const inlet = await inletOn((response) => {
       sendJson(response, 202, { import_log_id: 3 }, { location: '/v1/marketplace/import/3' });
     });
@@ -49,7 +49,7 @@ describe('a call', () => {
     expect(seen()[0]?.headers['content-type']).toBeUndefined();
   });
 
-  it('sends a user token only for audiences, and no key for the health check', async () => {
+  it('sends a user token only for audience calls and no API key for the health check', async () => {
     server = await startScriptedServer((response) => sendJson(response, 200, []));
     const inlet = new Inlet({ url: `${server.url}/`, apiKey: 'key', userToken: 'anna' });
     await inlet.listAudiences();
@@ -64,7 +64,7 @@ describe('a call', () => {
     ]);
   });
 
-  it('returns the problem of the API unchanged', async () => {
+  it('returns a problem from the API unchanged', async () => {
     const errors = [{ pointer: '/key_type', detail: 'must be 0 or 1' }];
     const problem = {
       type: 'urn:inlet:error:invalid_request',
@@ -95,7 +95,7 @@ describe('a call', () => {
     ['an error of a proxy', 403, 'text/html', '<html>'],
     ['JSON that is no problem', 400, 'application/json', '{"error": "no"}'],
     ['a list where a problem was due', 404, 'application/json', '[1]'],
-  ])('reports %s as unreadable', async (_what, status, type, text) => {
+  ])('reports %s as an unreadable response', async (_what, status, type, text) => {
     const inlet = await inletOn((response) => response.writeHead(status, { 'content-type': type }).end(text));
     const detail = `HTTP ${status} with a body that is not from this API.`;
     expect(await inlet.listAttributes()).toMatchObject({ problem: { from: 'sdk', code: 'unreadable_answer', detail } });
@@ -119,7 +119,7 @@ describe('a call', () => {
     ['a key for repeats that is too long', { idempotencyKey: 'a'.repeat(256) }, /^idempotencyKey/],
     ['a user token with a line end', { userToken: 'to\nken' }, /^userToken must be printable/],
     ['no time', { timeoutMs: 0 }, /^timeoutMs/],
-  ])('sends nothing with %s', async (_what, options, detail) => {
+  ])('sends no request with %s', async (_what, options, detail) => {
     const inlet = await inletOn((response) => sendJson(response, 202, {}));
     const result = await inlet.createAudience({ name: 'A', file_path: 'a/' }, options);
     expect(result).toMatchObject({ problem: { code: 'invalid_argument', attempts: 0 } });
@@ -128,12 +128,12 @@ describe('a call', () => {
   });
 });
 
-describe('a call is retried', () => {
+describe('retries', () => {
   it.each([
     [429, 'too_many_open_jobs'],
     [503, 'unavailable'],
     [409, 'idempotency_key_in_use'],
-  ])('after %d %s with the same idempotency key', async (status, code) => {
+  ])('retries after %d %s with the same idempotency key', async (status, code) => {
     const inlet = await inletOn((response, _request, count) => {
       if (count < 3) sendProblem(response, status, code, { 'retry-after': '0' });
       else sendJson(response, 202, { import_log_id: 1 });
@@ -144,7 +144,7 @@ describe('a call is retried', () => {
     expect([...keysSent()][0]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('after a connection that broke before or during the response', async () => {
+  it('retries if the connection breaks before or during the response', async () => {
     const inlet = await inletOn((response, _request, count) => {
       if (count === 1) response.destroy();
       else if (count === 2) {
@@ -157,7 +157,7 @@ describe('a call is retried', () => {
     expect([...keysSent()]).toEqual(['mine']);
   });
 
-  it('after a timeout', async () => {
+  it('retries after a timeout', async () => {
     const inlet = await inletOn((response, _request, count) => {
       if (count > 1) sendJson(response, 200, []);
     });
@@ -165,7 +165,7 @@ describe('a call is retried', () => {
     expect(seen().length).toBeGreaterThanOrEqual(2);
   });
 
-  it('after the time in Retry-After', async () => {
+  it('waits for the time in Retry-After before the retry', async () => {
     const times: number[] = [];
     const inlet = await inletOn((response, _request, count) => {
       times.push(performance.now());
@@ -176,13 +176,13 @@ describe('a call is retried', () => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
-  it('until no attempts are left, and returns the last response', async () => {
+  it('retries until no attempts are left and returns the last response', async () => {
     const inlet = await inletOn((response) => sendProblem(response, 503, 'unavailable', { 'retry-after': '0' }));
     expect(await inlet.listAttributes()).toMatchObject({ problem: { code: 'unavailable', attempts: 5 } });
     expect(seen()).toHaveLength(5);
   });
 
-  it('not for a Retry-After of one hour', async () => {
+  it('does not retry if Retry-After is one hour', async () => {
     const inlet = await inletOn((response) => sendProblem(response, 503, 'unavailable', { 'retry-after': '3600' }));
     expect(await inlet.listAttributes()).toMatchObject({ problem: { code: 'unavailable', attempts: 1 } });
   });
@@ -192,13 +192,13 @@ describe('a call is retried', () => {
     [400, 'invalid_request'],
     [409, 'some_conflict'],
     [422, 'idempotency_key_reused'],
-  ])('not after %d %s', async (status, code) => {
+  ])('does not retry after %d %s', async (status, code) => {
     const inlet = await inletOn((response) => sendProblem(response, status, code));
     expect(await inlet.queueImport(body)).toMatchObject({ ok: false, problem: { status, attempts: 1 } });
     expect(seen()).toHaveLength(1);
   });
 
-  it('not after an abort', async () => {
+  it('does not retry after an abort', async () => {
     const inlet = await inletOn((response) => sendProblem(response, 503, 'unavailable', { 'retry-after': '60' }));
     const given = new AbortController();
     const result = inlet.listAttributes({ signal: given.signal });
@@ -210,7 +210,7 @@ describe('a call is retried', () => {
     expect(seen()).toHaveLength(2);
   });
 
-  it('and returns a problem if no attempt succeeds', async () => {
+  it('returns a problem if no attempt succeeds', async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const address = closed.address();

@@ -40,7 +40,7 @@ describe('each', () => {
     expect(server.seen.map(({ path }) => path)).toEqual(['/v1/marketplace/import/7/errors?limit=1000']);
   });
 
-  it('requests no further page if the caller stops', async () => {
+  it('requests no further page after the caller stops', async () => {
     server = await startScriptedServer((response) => {
       sendJson(response, 200, [{ row: 1 }], { link: '</?cursor=1>; rel="next"' });
     });
@@ -51,7 +51,7 @@ describe('each', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('ends with a problem if the page is not passed on', async () => {
+  it('ends with a problem if the callback ignores the cursor of the next page', async () => {
     server = await startScriptedServer((response) => {
       sendJson(response, 200, [1], { link: '</?cursor=1>; rel="next"' });
     });
@@ -60,7 +60,7 @@ describe('each', () => {
     expect(results).toEqual([true, true, false]);
   });
 
-  it('ends with the problem of a page', async () => {
+  it('ends with the problem that a page request returns', async () => {
     server = await startScriptedServer((response, _request, count) => {
       if (count === 1) sendJson(response, 200, [{ row: 1 }], { link: '</?cursor=1>; rel="next"' });
       else sendProblem(response, 404, 'not_found');

@@ -33,7 +33,7 @@ const progress = (id: string, n: number): string =>
 const done = 'id: z\r\nevent: done\r\ndata: {"n": 9}\r\n\r\n';
 
 describe('followEvents', () => {
-  it('yields each event and ends after the last', async () => {
+  it('yields each event and ends after the last event', async () => {
     server = await startScriptedServer((response) => {
       const text = progress('a', 1) + progress('b', 2) + done;
       begin(response).write(text.slice(0, 30));
@@ -74,7 +74,7 @@ describe('followEvents', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('ends after too many reconnects, on silence and on abort', async () => {
+  it('ends after too many reconnects, after a timeout, and on abort', async () => {
     server = await startScriptedServer((response) => response.destroy());
     expect(await follow()).toMatchObject([{ problem: { code: 'network_failed', attempts: 3 } }]);
     await server.close();

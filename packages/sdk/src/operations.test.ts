@@ -4,7 +4,7 @@ import { describeMethods, type MethodDescription } from '../../../scripts/sdk/de
 import { sendJson, startScriptedServer, type ScriptedServer } from '../../../test/support/scripted-server.ts';
 import { Inlet } from './inlet.ts';
 
-// Compares the methods with the OpenAPI document: every operation has a method that sends the documented request.
+// Checks that every operation in the OpenAPI document has a method that sends the documented request.
 
 const openApi = readFileSync(new URL('../../contract/openapi.json', import.meta.url), 'utf8');
 const operations = describeMethods(openApi);
@@ -19,14 +19,14 @@ describe('the operations of the OpenAPI document', () => {
   });
   afterAll(() => server.close());
 
-  it('all exist as methods', () => {
+  it('has a method for every operation in the OpenAPI document', () => {
     expect(operations.length).toBeGreaterThan(20);
     expect(operations.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['queueImport', 'getReady', 'appendFilesV1']),
     );
   });
 
-  it.each(operations)('$name has a method, which sends $method $path', async (operation) => {
+  it.each(operations)('sends $method $path for the operation $name', async (operation) => {
     const inlet = new Inlet({ url: server.url, apiKey: 'key', userToken: 'token' });
     const method: unknown = Reflect.get(inlet, operation.name);
     if (typeof method !== 'function') throw new Error(`there is no method ${operation.name}`);
@@ -49,7 +49,7 @@ function argumentsOf({ pathParameters, queryParameters, bodyType }: MethodDescri
   ];
 }
 
-/** A promise, or the first entry of a stream. */
+/** Returns the promise, or the first entry of a stream. */
 async function finish(result: unknown): Promise<void> {
   if (typeof result === 'object' && result !== null && Symbol.asyncIterator in result && 'next' in result) {
     if (typeof result.next === 'function') await Reflect.apply(result.next, result, []);

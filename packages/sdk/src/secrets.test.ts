@@ -12,7 +12,7 @@ const settings: InletSettings = {
   retry: { attempts: 1 },
 };
 
-/** Everything that a program could print. */
+/** All representations of a value that a program could print. */
 function everyTextOf(value: unknown): string {
   return [
     inspect(value, { showHidden: true, depth: 10, getters: true }),
@@ -24,13 +24,13 @@ function everyTextOf(value: unknown): string {
 }
 
 describe('secrets', () => {
-  it('do not appear in a printed client', () => {
+  it('does not print secrets when a program prints the client', () => {
     const text = everyTextOf(new Inlet(settings));
     expect(text.length).toBeGreaterThan(20);
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
-  it('do not appear in problems', async () => {
+  it('does not include secrets in problems', async () => {
     const inlet = new Inlet(settings);
     const results = [
       await inlet.listAudiences(),
@@ -48,7 +48,7 @@ describe('secrets', () => {
     ['apiKey', { ...settings, apiKey: '' }],
     ['userToken', { ...settings, userToken: `${secrets[1]} ` }],
     ['secretAccessKey', { ...settings, storage: { ...storage, secretAccessKey: `ä${secrets[2]}` } }],
-  ])('do not appear in validation errors: %s', (name, given) => {
+  ])('does not include the secret %s in a validation error', (name, given) => {
     const make = (): unknown => new Inlet(given);
     expect(make).toThrow(new TypeError(`${name} must be printable ASCII without spaces, and not empty`));
   });
@@ -73,17 +73,17 @@ describe('a URL', () => {
   const withStorageAt = (endpoint: string, changes: Partial<InletSettings> = {}): Inlet =>
     new Inlet({ ...settings, storage: { ...storage, endpoint }, ...changes });
 
-  it.each(rejected)('%s is rejected for the API and the storage', (address) => {
+  it.each(rejected)('rejects the URL %s for the API and the storage', (address) => {
     expect(() => inlet(address)).toThrow(/^url must/);
     expect(() => withStorageAt(address)).toThrow(/^storage\.endpoint must/);
   });
 
-  it.each(accepted)('%s is accepted for the API and the storage', (address) => {
+  it.each(accepted)('accepts the URL %s for the API and the storage', (address) => {
     expect(inlet(address)).toBeInstanceOf(Inlet);
     expect(withStorageAt(address)).toBeInstanceOf(Inlet);
   });
 
-  it('with http is accepted with allowHttp', () => {
+  it('accepts an http URL with allowHttp', () => {
     expect(inlet('http://inlet.internal', { allowHttp: true })).toBeInstanceOf(Inlet);
     expect(withStorageAt('http://storage.internal', { allowHttp: true })).toBeInstanceOf(Inlet);
   });

@@ -5,23 +5,23 @@ const most = (): number => 1;
 const least = (): number => 0;
 
 describe('delayAfter', () => {
-  it('doubles up to the maximum', () => {
+  it('doubles the delay up to the maximum', () => {
     const settings = { ...defaultRetry, attempts: 9 };
     const delays = [1, 2, 3, 4, 5, 6, 7, 8].map((attempt) => delayAfter(attempt, null, settings, most));
     expect(delays).toEqual([250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000]);
   });
 
-  it('is random between zero and the maximum', () => {
+  it('returns a random delay between zero and the maximum', () => {
     expect(delayAfter(3, null, defaultRetry, least)).toBe(0);
     expect(delayAfter(3, null, defaultRetry, () => 0.5)).toBe(500);
   });
 
-  it('is at least Retry-After, with jitter on top', () => {
+  it('adds jitter to the delay in Retry-After', () => {
     expect(delayAfter(1, 5000, defaultRetry, least)).toBe(5000);
     expect(delayAfter(1, 5000, defaultRetry, most)).toBe(5250);
   });
 
-  it('is null after the last attempt or for a long Retry-After', () => {
+  it('returns null after the last attempt and for a long Retry-After', () => {
     expect(delayAfter(4, null, defaultRetry)).not.toBeNull();
     expect(delayAfter(5, null, defaultRetry)).toBeNull();
     expect(delayAfter(1, 60_001, defaultRetry)).toBeNull();
@@ -39,13 +39,13 @@ describe('Retry-After', () => {
     ['soon', null],
 
     [null, null],
-  ])('parses %j as %j ms', (header, milliseconds) => {
+  ])('parses the Retry-After value %j as %j ms', (header, milliseconds) => {
     expect(readRetryAfter(header, now)).toBe(milliseconds);
   });
 });
 
 describe('rest', () => {
-  it('returns whether the wait was complete', async () => {
+  it('returns whether the full time has passed', async () => {
     expect(await rest(1, undefined)).toBe(true);
     expect(await rest(60_000, AbortSignal.abort())).toBe(false);
   });

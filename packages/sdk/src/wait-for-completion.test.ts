@@ -60,7 +60,7 @@ describe('waitFor without long polling', () => {
       sendJson(response, 200, { status: 0 });
     });
     expect(await inlet().waitFor(job, { timeoutMs: 2500 })).toMatchObject({ problem: { code: 'timed_out' } });
-    // At least 125 ms before the second request, and 1.5 times as long before each further one.
+    // The delay before the second request is at least 125 ms. Each further delay is 1.5 times as long.
     expect(times.length).toBeGreaterThan(2);
     expect(times.length).toBeLessThan(8);
   });
@@ -74,7 +74,7 @@ describe('waitFor without long polling', () => {
 });
 
 describe('waitFor with long polling', () => {
-  it('sends one request without onProgress', async () => {
+  it('sends a single request if there is no onProgress', async () => {
     server = await startScriptedServer((response) => {
       setTimeout(() => sendJson(response, 200, { status: 2 }, { 'preference-applied': 'wait=30' }), 300);
     });

@@ -11,7 +11,10 @@ const portSchema = z.int();
 const addressSchema = z.object({ port: portSchema });
 const times = { pingEveryMs: 50, pingTimeoutMs: 200 };
 
-/** Runs in its own thread, so that it responds while the test thread is blocked. It answers pings but no statements. */
+/**
+ * The server runs in its own thread, so that it responds while the test thread is blocked. It answers pings but no
+ * statements.
+ */
 const answering = `
   const { createServer } = require('node:http');
   const { parentPort } = require('node:worker_threads');
@@ -46,12 +49,12 @@ describe('a long-running statement', () => {
         (error: unknown) => String(error),
       );
 
-  it('continues while the server answers pings', async () => {
+  it('continues a long-running statement while the server answers pings', async () => {
     const patient = { ...times, pingTimeoutMs: 10_000 };
     expect(await untilEnded(port, AbortSignal.timeout(1_000), patient)).toContain('aborted');
   });
 
-  it('continues while this process is starved of CPU time', async () => {
+  it('continues a long-running statement while this process is starved of CPU time', async () => {
     const ended = untilEnded(port, AbortSignal.timeout(3_500));
     const until = Date.now() + 3_000;
     while (Date.now() < until) {
@@ -61,7 +64,7 @@ describe('a long-running statement', () => {
     expect(await ended).not.toContain('does not respond');
   });
 
-  it('is aborted when the server stops answering pings', async () => {
+  it('aborts a long-running statement when the server stops answering pings', async () => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const ended = await untilEnded(addressSchema.parse(silent.address()).port, AbortSignal.timeout(5_000));

@@ -20,7 +20,7 @@ describe('splitStatements', () => {
     expect(splitStatements(text)).toEqual(statements);
   });
 
-  it('finds every CREATE statement of the first migration', () => {
+  it('finds every CREATE statement in the first migration', () => {
     const text = readFileSync(new URL('../../../migrations/clickhouse/0001-data-plane.sql', import.meta.url), 'utf8');
     const statements = splitStatements(text);
     expect(statements.length).toBe(text.match(/^CREATE /gm)?.length);
@@ -29,12 +29,12 @@ describe('splitStatements', () => {
 });
 
 describe('fillVariables', () => {
-  it('replaces every occurrence', () => {
+  it('replaces every occurrence of a variable', () => {
     const text = "ENGINE = ${replicated}MergeTree('${cluster}') -- ${cluster}";
     expect(fillVariables(text, { replicated: '', cluster: 'inlet' })).toBe("ENGINE = MergeTree('inlet') -- inlet");
   });
 
-  it('inserts a value verbatim', () => {
+  it('inserts a variable value verbatim', () => {
     expect(fillVariables('a ${b} c', { b: "$& ${b} $'" })).toBe('a ${b} c'.replace('${b}', () => "$& ${b} $'"));
   });
 

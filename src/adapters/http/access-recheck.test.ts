@@ -30,13 +30,13 @@ describe('a long request', () => {
     return result ? Promise.reject(result) : Promise.resolve();
   }
 
-  it('has its access rechecked every two seconds', async () => {
+  it('rechecks the access of a long request every two seconds', async () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect([calls, denials]).toEqual([30, []]);
   });
 
   it.each([new InvalidApiKey(null), new Failure('scope_missing', 'x'), new Failure('invalid_user_token', 'x')])(
-    'is ended once when access is denied with $code',
+    'ends a long request once when access is denied with $code',
     async (denial) => {
       results = [null, null, denial];
       await vi.advanceTimersByTimeAsync(60_000);
@@ -44,13 +44,13 @@ describe('a long request', () => {
     },
   );
 
-  it('continues while access cannot be rechecked', async () => {
+  it('continues a long request while access cannot be rechecked', async () => {
     results = [new Error('connection lost'), new Failure('unavailable', 'x'), null, new InvalidApiKey(null)];
     await vi.advanceTimersByTimeAsync(60_000);
     expect([calls, denials.length]).toEqual([4, 1]);
   });
 
-  it('is not rechecked after it is over', async () => {
+  it('does not recheck access after the request has ended', async () => {
     await vi.advanceTimersByTimeAsync(5_000);
     isOver = true;
     await vi.advanceTimersByTimeAsync(60_000);

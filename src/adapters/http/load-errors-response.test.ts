@@ -13,7 +13,7 @@ describe('Accept', () => {
     'application/json;q=0.5, text/csv;q=0.6',
     'application/json;q=0, text/csv;q=0.001',
     'text/csv;q=many',
-  ])('"%s" prefers CSV', (accept) => {
+  ])('returns CSV for Accept: "%s"', (accept) => {
     expect(prefersCsv(accept)).toBe(true);
   });
 
@@ -31,7 +31,7 @@ describe('Accept', () => {
     'application/json, text/csv;q=0.9',
     'text/csv;q=0.5, application/json;q=0.6',
     ',;,;q=1',
-  ])('"%s" does not prefer CSV', (accept) => {
+  ])('does not return CSV for Accept: "%s"', (accept) => {
     expect(prefersCsv(accept)).toBe(false);
   });
 });

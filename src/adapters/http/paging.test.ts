@@ -6,7 +6,7 @@ import { linkNext, readCursor } from './paging.ts';
 
 const encoded = (text: string): string => Buffer.from(text).toString('base64url');
 
-/** The `Link` header of a response to this URL. */
+/** Returns the `Link` header of the response to a request for this URL. */
 async function linkOf(url: string, position: readonly number[] = [7], headers = {}): Promise<string> {
   const api = Fastify();
   api.get('/lists/:id/items', async (request, reply) => {
@@ -21,7 +21,7 @@ const cursorIn = (link: string): string => /cursor=([^&>]+)>/.exec(link)?.[1] ??
 describe('a cursor', () => {
   const most = Number.MAX_SAFE_INTEGER;
   it.each([[[0]], [[1]], [[most]], [[0, 0]], [[7, 12_345]], [[most, most]], [[1, 2, 3]]])(
-    'decodes to the position %j it encodes',
+    'decodes a cursor to the encoded position %j',
     async (position) => {
       const cursor = cursorIn(await linkOf('/lists/1/items', position));
       expect(readCursor(cursor, 'items', position.length)).toEqual(position);
@@ -29,7 +29,7 @@ describe('a cursor', () => {
     },
   );
 
-  it('is empty for the first page', () => {
+  it('decodes a missing cursor to no position', () => {
     expect(readCursor(undefined, 'items', 1)).toEqual([]);
   });
 
@@ -52,13 +52,13 @@ describe('a cursor', () => {
     ['in the other alphabet', `${encoded('items.7')}+/`],
     ['that is not encoded', 'items.7'],
     ['that is empty', ''],
-  ])('%s is rejected, and the error names it', (_what, cursor) => {
+  ])('rejects a cursor %s and names the parameter in the error', (_what, cursor) => {
     expect(() => readCursor(cursor, 'items', 1)).toThrow(
       expect.objectContaining({ code: 'invalid_request', fields: [expect.objectContaining({ pointer: '/cursor' })] }),
     );
   });
 
-  it('that was not issued by the service is rejected', () => {
+  it('rejects a cursor that the service did not issue', () => {
     const isRefusedOrOurs = (cursor: string): boolean => {
       try {
         return encoded(`items.${readCursor(cursor, 'items', 1)[0]}`) === cursor;
@@ -73,7 +73,7 @@ describe('a cursor', () => {
 });
 
 describe('the link to the next page', () => {
-  it('has no host, regardless of the request URL', async () => {
+  it('omits the host from the link to the next page, regardless of the request URL', async () => {
     const expected = `</lists/1/items?limit=50&cursor=${encoded('items.7')}>; rel="next"`;
     expect(await linkOf('/lists/1/items')).toBe(expected);
     expect(await linkOf('/lists/1/items', [7], { host: 'elsewhere.example', 'x-forwarded-host': 'x.example' })).toBe(
@@ -83,13 +83,13 @@ describe('the link to the next page', () => {
     expect(await linkOf('/lists/%31/items')).toBe(expected);
   });
 
-  it('keeps the other parameters and replaces limit and cursor', async () => {
+  it('replaces limit and cursor in the link and keeps the other parameters', async () => {
     expect(await linkOf('/lists/1/items?a=1&cursor=x&b=%3E%0d%0a&limit=3&a=2')).toBe(
       `</lists/1/items?a=1&b=%3E%0D%0A&a=2&limit=50&cursor=${encoded('items.7')}>; rel="next"`,
     );
   });
 
-  it('encodes an ID for a path', async () => {
+  it('encodes an ID in the path of the link', async () => {
     expect(await linkOf('/lists/a%3Eb%2Fc/items')).toMatch(/^<\/lists\/a%3Eb%2Fc\/items\?/);
   });
 });

@@ -15,7 +15,7 @@ describe('Prefer: wait', () => {
     ['return=minimal; a="b,wait=3", wait=10; x=y', 10],
     ['wait=5, wait=10', 5],
     [',,wait=5', 5],
-  ])('%s is %d', (header, seconds) => {
+  ])('parses the header "Prefer: %s" as %d seconds', (header, seconds) => {
     expect(readWait(header)).toBe(seconds);
   });
 
@@ -35,14 +35,14 @@ describe('Prefer: wait', () => {
     'x=wait=10',
     'wait=x, wait=10',
     'a="b, wait=10',
-  ])('%j is ignored', (header) => {
+  ])('ignores the Prefer header value %j', (header) => {
     expect(readWait(header)).toBeNull();
   });
 
   const pieces = [' ', '\t', ',', '"', '\\', '\\"', 'wait=', '"" ', 'a;', 'x'];
   const pairs = pieces.flatMap((first) => pieces.map((second) => [first, second] as const));
 
-  it.each(pairs)('of 8 KiB of %j, a quote and 8 KiB of %j is parsed in linear time', (first, second) => {
+  it.each(pairs)('parses 8 KiB of %j, a quote, and 8 KiB of %j in linear time', (first, second) => {
     const half = (piece: string): string => piece.repeat(8_192 / piece.length);
     for (const between of ['', '"', ',', ',"']) {
       const header = `a,${half(first)}${between}${half(second)}`;

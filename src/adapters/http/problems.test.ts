@@ -27,14 +27,14 @@ describe('the response to an internal error', () => {
     ['/status', 500],
     ['/unavailable', 503],
     ['/failure', 500],
-  ])('does not expose the cause: %s', async (path, status) => {
+  ])('does not expose the cause of an internal error: %s', async (path, status) => {
     const answer = await api.inject(`${path}?key=${hidden}`);
     expect(answer.statusCode).toBe(status);
     expect(answer.headers['content-type']).toMatch('application/problem+json');
     expect(answer.payload + JSON.stringify(answer.headers)).not.toMatch(/hunter2|10\.0\.0\.7|stack|node_modules/);
   });
 
-  it('does not repeat the query of an unknown path', async () => {
+  it('does not repeat the query string of a request for an unknown path', async () => {
     const answer = await api.inject(`/nowhere?key=${hidden}`);
     expect(answer.statusCode).toBe(404);
     expect(answer.payload).not.toContain(hidden);

@@ -5,7 +5,7 @@ import { validatorCompiler } from './validation.ts';
 
 const routes: readonly Operation[] = [...partnerRoutes, ...audienceRoutes];
 
-/** The result of validating a part of a request to an operation. */
+/** Validates a part of a request to an operation and returns the result. */
 function validate(id: string, httpPart: 'params' | 'querystring' | 'body', data: unknown): unknown {
   const route = routes.find((one) => one.id === id);
   const schema = httpPart === 'querystring' ? route?.query : route?.[httpPart];
@@ -75,7 +75,7 @@ describe('a validation message', () => {
     ['createAudience', { name: 'a'.repeat(257), file_path: 'a' }, '/name', 'name must have at most 256 characters.'],
     ['createAudience', { name: 'a\u{0}', file_path: 'a' }, '/name', 'name must not contain control characters.'],
     ['clearAudience', { file_path: 'a' }, '/file_path', 'Unknown field "file_path".'],
-  ])('names the field and the rule: %s %j', (id, body, pointer, detail) => {
+  ])('names the invalid field and the rule: %s %j', (id, body, pointer, detail) => {
     expect(validate(id, 'body', body)).toMatchObject({
       error: { code: 'invalid_request', detail: 'The request is invalid; see errors.', fields: [{ pointer, detail }] },
     });
@@ -89,7 +89,7 @@ describe('a validation message', () => {
     ['listAudiences', { cursor: 'a'.repeat(129) }, 'cursor', 'cursor must have at most 128 characters.'],
     ['listAudiences', { foo: '1' }, 'foo', 'Unknown query parameter "foo".'],
     ['getComposition', { split: 'age' }, 'split', 'split must be "id_type", "country", or "event".'],
-  ])('names the query parameter and the rule: %s %j', (id, query, parameter, detail) => {
+  ])('names the invalid query parameter and the rule: %s %j', (id, query, parameter, detail) => {
     expect(validate(id, 'querystring', query)).toMatchObject({
       error: { code: 'invalid_request', fields: [{ pointer: `/${parameter}`, parameter, detail }] },
     });
@@ -99,7 +99,7 @@ describe('a validation message', () => {
     ['getImportLog', { import_log_id: 'abc' }, '"abc" is not a valid import log ID.'],
     ['getAudience', { audience_id: '0' }, '"0" is not a valid audience ID.'],
     ['getComposition', { default_warehouse_segment_id: '-1' }, '"-1" is not a valid default warehouse segment ID.'],
-  ])('names an ID that cannot exist: %s %j', (id, params, detail) => {
+  ])('quotes an invalid path ID: %s %j', (id, params, detail) => {
     expect(validate(id, 'params', params)).toMatchObject({ error: { code: 'not_found', detail, fields: [] } });
   });
 
@@ -125,7 +125,7 @@ describe('a validation message', () => {
     });
   });
 
-  it('rejects keys together with a role', () => {
+  it('rejects credentials that contain both access keys and a role', () => {
     expect(validate('queueImport', 'body', own({ ...keys, roleArn: 'arn:x', region: 'a' }))).toMatchObject({
       error: {
         fields: ['accessKeyId', 'secretAccessKey'].map((name) => ({
@@ -136,7 +136,7 @@ describe('a validation message', () => {
     });
   });
 
-  it('is absent for a valid request, which gets its defaults', () => {
+  it('accepts a valid request and fills in defaults', () => {
     expect(validate('queueImport', 'body', file)).toEqual({ value: { ...file, path_type: 0, mode: 'merge' } });
     expect(validate('listImportLogs', 'querystring', {})).toEqual({ value: { limit: 100 } });
     expect(validate('getImportLog', 'params', { import_log_id: '12' })).toEqual({ value: { import_log_id: 12 } });

@@ -7,7 +7,7 @@ describe('invalid keys of an address', () => {
     return { clock, counts: countWrongKeys(most, 60, () => clock.ms) };
   };
 
-  it('are counted until the address is throttled for the rest of the window', () => {
+  it('throttles an address for the rest of the window after too many invalid keys', () => {
     const { clock, counts } = counting(2);
     counts.note('203.0.113.7');
     expect(counts.secondsToWait('203.0.113.7')).toBeNull();
@@ -18,13 +18,13 @@ describe('invalid keys of an address', () => {
     expect(counts.secondsToWait('203.0.113.7')).toBeNull();
   });
 
-  it('do not count for another address', () => {
+  it('does not count invalid keys from one address against another address', () => {
     const { counts } = counting(1);
     counts.note('203.0.113.7');
     expect(counts.secondsToWait('203.0.113.8')).toBeNull();
   });
 
-  it('count for the whole IPv6 /64 network, and for both spellings of an IPv4 address', () => {
+  it('counts invalid keys per IPv6 /64 network and treats both notations of an IPv4 address as one', () => {
     const { counts } = counting(1);
     counts.note('2001:db8::1');
     counts.note('203.0.113.7');
@@ -34,13 +34,13 @@ describe('invalid keys of an address', () => {
     expect(counts.secondsToWait('::ffff:203.0.113.8')).toBeNull();
   });
 
-  it('are counted together if a proxy names no address', () => {
+  it('uses one counter for all requests for which the proxy reports no address', () => {
     const { counts } = counting(1);
     counts.note('unknown');
     expect(counts.secondsToWait('_hidden')).toBe(60);
   });
 
-  it('use bounded memory: the address that was idle longest is evicted', () => {
+  it('evicts the address that was idle longest to bound memory use', () => {
     const { counts } = counting(1);
     const noteFrom = (number: number): void => counts.note(`10.0.${number >> 8}.${number & 255}`);
     for (let number = 0; number < 10_000; number++) noteFrom(number);

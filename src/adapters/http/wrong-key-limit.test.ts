@@ -7,7 +7,7 @@ import type { Api } from './api.ts';
 
 const most = 5;
 
-describe('the limit of invalid keys', () => {
+describe('the limit on invalid keys', () => {
   let api: Api;
   let lookups: string[];
   let concurrent: number;
@@ -40,19 +40,19 @@ describe('the limit of invalid keys', () => {
     (await api.inject({ url: '/', headers: { authorization }, remoteAddress })).statusCode;
   const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
-  it('looks up no more keys of an address than the limit, even if they arrive concurrently', async () => {
+  it('looks up no more keys per address than the limit, even if requests arrive concurrently', async () => {
     const statuses = await Promise.all(times(500, (n) => send(`Bearer wrong-${n}`)));
     expect(lookups).toHaveLength(most);
     expect(statuses.filter((status) => status === 401)).toHaveLength(most);
     expect(statuses.filter((status) => status === 429)).toHaveLength(500 - most);
   });
 
-  it('looks up unrecognized keys one at a time, also from different addresses', async () => {
+  it('looks up unrecognized keys one at a time, even from different addresses', async () => {
     await Promise.all(times(200, (n) => send(`Bearer wrong-${n}`, `10.0.0.${n}`)));
     expect([lookups.length, maxConcurrent]).toEqual([200, 1]);
   });
 
-  it('does not throttle keys that are known to be valid', async () => {
+  it('does not throttle keys that were valid in an earlier lookup', async () => {
     expect(await send('Bearer good')).toBe(200);
     await Promise.all(times(most, (n) => send(`Bearer wrong-${n}`)));
     expect(await send('Bearer good')).toBe(200);
@@ -62,7 +62,7 @@ describe('the limit of invalid keys', () => {
     expect(maxConcurrent).toBeGreaterThan(1);
   });
 
-  it('admits concurrent requests with one valid key that is not known yet', async () => {
+  it('admits concurrent requests with the same valid key before its first lookup completes', async () => {
     expect(await Promise.all(times(100, () => send('Bearer good')))).toEqual(times(100, () => 200));
   });
 
@@ -73,7 +73,7 @@ describe('the limit of invalid keys', () => {
     const first = send('Bearer good');
     await vi.waitUntil(() => lookups.length === 1);
     const second = api.inject({ url: '/', headers: { authorization: 'Bearer good-too' } });
-    // A later request was answered, so this one has arrived.
+    // A later request has its response, so this request has arrived.
     expect((await api.inject({ url: '/elsewhere' })).statusCode).toBe(404);
     vi.advanceTimersByTime(5_000);
     held.resolve(null);

@@ -32,7 +32,7 @@ describe('fetchKeySet', () => {
     });
     return { url, paths };
   }
-  /** A valid issuer, with the given overrides. */
+  /** A valid issuer whose discovery document has the given overrides. */
   const issuing =
     (document: object = {}, keySet: unknown = { keys: [key] }) =>
     (url: string): RequestListener =>
@@ -81,7 +81,7 @@ describe('fetchKeySet', () => {
       /returned HTTP 302$/,
     ],
     ['a closed connection', () => (request) => void request.socket.destroy(), /socket hang up/],
-  ])('rejects %s', async (_what, answer, cause) => {
+  ])('rejects an issuer with %s', async (_what, answer, cause) => {
     const { url, paths } = await start(answer);
     expect(await causeOf(url)).toMatch(cause);
     expect(paths).not.toContain('/elsewhere');

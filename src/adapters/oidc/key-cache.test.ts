@@ -54,7 +54,7 @@ describe('cacheKeys', () => {
     expect(requests()).toBe(1);
   });
 
-  it('refreshes keys after a minute while the old ones are in use', async () => {
+  it('refreshes keys after a minute and uses the old keys in the meantime', async () => {
     const { cache, requests, passTime, issuer } = setUp();
     await cache.current();
     issuer.keys = 'second';
@@ -65,7 +65,7 @@ describe('cacheKeys', () => {
     expect(requests()).toBe(2);
   });
 
-  it('uses keys until their maximum age while the issuer is down, and no longer', async () => {
+  it('uses keys only until their maximum age while the issuer is down', async () => {
     const { cache, passTime, issuer } = setUp();
     await cache.current();
     issuer.isDown = true;
@@ -135,7 +135,7 @@ describe('cacheKeys', () => {
     expect(requests()).toBe(3);
   });
 
-  it.each([1, 2, 5, 60, 300, 86_400])('cannot receive expired keys with a maximum age of %i s', (seconds) => {
+  it.each([1, 2, 5, 60, 300, 86_400])('refreshes keys before they expire with a maximum age of %i s', (seconds) => {
     const { maxAgeMs, refreshMs, cooldownMs, timeoutMs } = keyTimes(seconds * 1000);
     expect(maxAgeMs).toBe(seconds * 1000);
     expect(cooldownMs).toBeLessThan(refreshMs);

@@ -51,7 +51,7 @@ describe('roleKeys', () => {
     { name: 'ExternalId', other: { ...role, externalId: 'y' } },
     { name: 'region', other: { ...role, region: 'eu-west-2' } },
     { name: 'role', other: { ...role, roleArn: `${role.roleArn}b` } },
-  ])('never returns the credentials of another $name', async ({ other }) => {
+  ])('never returns credentials that were issued for another $name', async ({ other }) => {
     const { state, keysOf } = assuming();
     await keysOf(role);
     await keysOf(other);
@@ -66,7 +66,7 @@ describe('roleKeys', () => {
     expect((await keysOf(role)).accessKeyId).toBe('KEY-2');
   });
 
-  it('caches the last thousand roles only', async () => {
+  it('caches only the last thousand roles', async () => {
     const { state, keysOf } = assuming();
     for (let partnerId = 0; partnerId <= 1_000; partnerId++) await keysOf({ ...role, partnerId });
     await keysOf({ ...role, partnerId: 1_000 });

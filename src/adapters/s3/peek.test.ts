@@ -45,11 +45,11 @@ describe('peek', () => {
       }
     };
     await peek(Readable.from(endless(), { highWaterMark: 1 }));
-    // The stream may buffer one more chunk.
+    // The stream can buffer one more chunk.
     expect(pieces).toBeLessThanOrEqual(Math.ceil(headBytes / 1_000) + 2);
   });
 
-  it('passes an error of the source to the reader of the body', async () => {
+  it('passes an error from the source to the reader of the body', async () => {
     const failing = async function* (): AsyncGenerator<Buffer> {
       yield Buffer.alloc(headBytes);
       throw new Error('connection lost');

@@ -11,7 +11,7 @@ describe('unpackWhole', () => {
     expect(Buffer.from(content ?? []).toString()).toBe(text + text);
   });
 
-  it('returns null for content over the limit', async () => {
+  it('returns null for content that exceeds the limit', async () => {
     expect(await unpackWhole(packed, text.length)).toHaveLength(text.length);
     expect(await unpackWhole(packed, text.length - 1)).toBeNull();
   });

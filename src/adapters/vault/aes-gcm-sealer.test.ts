@@ -9,17 +9,20 @@ const context = 'partner 1 job 2';
 describe('a sealed value', () => {
   const sealer = aesGcmSealer([one]);
 
-  it('opens in its own context and hides the plaintext', () => {
+  it('seals a value so that only its own context opens it and the plaintext is hidden', () => {
     const sealed = sealer.seal(text, context);
     expect(sealer.open(sealed, context)).toBe(text);
     expect(Buffer.from(sealed.bytes).toString('latin1')).not.toContain('hunter2');
   });
 
-  it.each(['partner 1 job 3', 'partner 2 job 2', ''])('does not open in another context: %j', (other) => {
-    expect(() => sealer.open(sealer.seal(text, context), other)).toThrow('unable to authenticate data');
-  });
+  it.each(['partner 1 job 3', 'partner 2 job 2', ''])(
+    'does not open a sealed value in another context: %j',
+    (other) => {
+      expect(() => sealer.open(sealer.seal(text, context), other)).toThrow('unable to authenticate data');
+    },
+  );
 
-  it('does not open when any bit was changed', () => {
+  it('does not open a sealed value if any bit was changed', () => {
     const { keyId, bytes } = sealer.seal(text, context);
     for (let index = 0; index < bytes.length; index += 1) {
       const changed = Buffer.from(bytes);
@@ -30,7 +33,7 @@ describe('a sealed value', () => {
     }
   });
 
-  it('does not open when it was truncated', () => {
+  it('does not open a truncated sealed value', () => {
     const { keyId, bytes } = sealer.seal(text, context);
     const [withoutText, whole] = [12 + 16, bytes.length];
     for (let length = withoutText; length < whole; length += 1) {
@@ -40,7 +43,7 @@ describe('a sealed value', () => {
     }
   });
 
-  it('does not open with a shortened authentication tag, which would be easier to guess', () => {
+  it('does not open a sealed value with a shortened authentication tag, which would be easier to guess', () => {
     const { keyId, bytes } = sealer.seal('', context);
     for (let length = 12; length < 12 + 16; length += 1) {
       expect(() => sealer.open({ keyId, bytes: bytes.subarray(0, length) }, context), `${length} bytes`).toThrow(
@@ -56,20 +59,20 @@ describe('a sealed value', () => {
 });
 
 describe('sealing keys', () => {
-  it('rotate by putting a new key first: it seals, and the old key still opens', () => {
+  it('seals with the first key and still opens values that an older key sealed', () => {
     const sealedBefore = aesGcmSealer([one]).seal(text, context);
     const changed = aesGcmSealer([two, one]);
     expect(changed.open(sealedBefore, context)).toBe(text);
     expect([sealedBefore.keyId, changed.seal(text, context).keyId]).toEqual(['one', 'two']);
   });
 
-  it('open only what they sealed, and the error names a missing key', () => {
+  it('opens a value only with the key that sealed it and names a missing key in the error', () => {
     const sealed = aesGcmSealer([one]).seal(text, context);
     expect(() => aesGcmSealer([two]).open(sealed, context)).toThrow('The sealing key "one" is not configured');
     expect(() => aesGcmSealer([two]).open({ ...sealed, keyId: 'two' }, context)).toThrow('unable to authenticate data');
   });
 
-  it('require at least one key', () => {
+  it('requires at least one sealing key', () => {
     expect(() => aesGcmSealer([])).toThrow('at least one key');
   });
 });

@@ -13,12 +13,12 @@ describe.each([
     return key.slice(beginning.length, -6);
   };
 
-  it('shows its kind and has at least 192 random bits', () => {
+  it('starts with its kind and contains at least 192 random bits', () => {
     expect(randomPart()).toMatch(/^[0-9A-Za-z]+$/);
     expect(randomPart().length * Math.log2(62)).toBeGreaterThanOrEqual(192);
   });
 
-  it('is recognized by its format alone', () => {
+  it('can be recognized by its format alone', () => {
     const key = keys.issue().key.reveal();
     expect(keys.mayHaveIssued(key)).toBe(true);
     expect(randomKeys(kind, 'live').mayHaveIssued(key)).toBe(true);
@@ -30,7 +30,7 @@ describe.each([
     expect(keys.issue().key.reveal()).toMatch(/^[\x21-\x7e]{1,200}$/);
   });
 
-  it('is unique', () => {
+  it('is different each time', () => {
     const issued = Array.from({ length: 1_000 }, () => keys.issue());
     expect(new Set(issued.map(({ key }) => key.reveal())).size).toBe(1_000);
     expect(new Set(issued.map(({ hash }) => Buffer.from(hash).toString('hex'))).size).toBe(1_000);
@@ -54,7 +54,7 @@ describe.each([
     );
   });
 
-  it('is never printed, and its hash does not reveal it', () => {
+  it('is never printed and cannot be derived from its hash', () => {
     const issued = keys.issue();
     const printed =
       inspect(issued, { depth: Infinity, showHidden: true }) + JSON.stringify(issued) + String(issued.key);
@@ -64,7 +64,7 @@ describe.each([
 });
 
 describe('key kinds', () => {
-  it('are distinguished by their prefix', () => {
+  it('distinguishes key kinds by their prefix', () => {
     const begins = /^inlet_live_key_/;
     expect(randomKeys('apiKey', 'live').issue().key.reveal()).toMatch(begins);
     expect(randomKeys('userToken', 'live').issue().key.reveal()).not.toMatch(begins);

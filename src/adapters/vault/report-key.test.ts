@@ -14,7 +14,7 @@ describe('reportKey', () => {
     expect(reportKey(undefined, sealing).draw('one')).toBe(draw('one'));
   });
 
-  it('derives a different key from the first sealing key when none is given', () => {
+  it('derives the report key from the first sealing key if no report key is configured', () => {
     const derived = reportKey(undefined, sealing).draw('one');
     expect(reportKey(undefined, sealing.slice(0, 1)).draw('one')).toBe(derived);
     expect(reportKey(undefined, sealing.slice(1)).draw('one')).not.toBe(derived);

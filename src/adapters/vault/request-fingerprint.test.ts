@@ -8,7 +8,7 @@ const two = new Secret(`two:${'cd'.repeat(32)}`);
 const hex = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString('hex');
 
 describe('requestFingerprint', () => {
-  it('depends on the request and the key only', () => {
+  it('depends only on the request and the sealing key', () => {
     const [mine] = requestFingerprint([one])('request');
     expect(hex(requestFingerprint([one])('request')[0])).toBe(hex(mine));
     expect(hex(requestFingerprint([one])('request ')[0])).not.toBe(hex(mine));
@@ -21,7 +21,7 @@ describe('requestFingerprint', () => {
     expect(hex(mine)).toHaveLength(64);
   });
 
-  it('recognizes a request after the sealing key was rotated', () => {
+  it('recognizes a request after a rotation of the sealing key', () => {
     const [before] = requestFingerprint([one])('request');
     const [current, older] = requestFingerprint([two, one])('request');
     expect(hex(older)).toBe(hex(before));

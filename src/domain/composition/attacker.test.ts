@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { type Noise, cosSquaredNoise } from './noise.ts';
 import { type Protection, defaultProtection, protectReport } from './protection.ts';
 
-// The attacker wants to know whether one device has an attribute. They upload lists in which every other device is known,
-// so that the count is either `base` or `base + 1`. They choose `base`, know all settings and the noise distribution, and
-// decide by the joint likelihood of all reports, which is optimal. Only the key is unknown to them.
+// The attacker wants to find out whether one device has an attribute. They upload lists in which they know the
+// attributes of every other device, so the count is either `base` or `base + 1`. They choose `base` and know all
+// settings and the noise distribution, but not the key. They decide by the joint likelihood of all reports, which is
+// optimal.
 
-/** Replaces the HMAC, which takes ten times as long: a hash of the message, spread over [0, 1). */
+/** Maps a hash of the message to [0, 1). Replaces the HMAC, which takes ten times as long. */
 function draw(message: string): number {
   let [low, high] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < message.length; at += 1) {
@@ -33,7 +34,7 @@ const uniform: Shape = {
   weight: () => 1 / (2 * bound + 1),
 };
 
-/** Probability of each published number for a count, as the attacker computes it. */
+/** Returns the probability of each published number for a count, as the attacker computes it. */
 function shownFor(count: number, shape: Shape, protection: Protection): Map<number | null, number> {
   const likely = new Map<number | null, number>();
   for (let value = -bound; value <= bound; value += 1) {
@@ -49,14 +50,17 @@ function show(count: number, members: string, noise: Noise, protection: Protecti
   return protectReport(counts, null, protection, noise).entries[0]?.devices ?? null;
 }
 
-/** How much one report reveals when the count is `base` or `base + 1`: 0 is nothing, 1 is everything. */
+/** Returns how much one report reveals when the count is `base` or `base + 1`, from 0 (nothing) to 1 (everything). */
 function informationIn(base: number, shape: Shape, protection: Protection): number {
   const [without, withDevice] = [shownFor(base, shape, protection), shownFor(base + 1, shape, protection)];
   const alike = [...without].map(([shown, p]) => Math.sqrt(p * (withDevice.get(shown) ?? 0)));
   return 1 - alike.reduce((sum, part) => sum + part, 0);
 }
 
-/** Share of targets that the attacker classifies correctly, cycling through the padding sizes `bases`. */
+/**
+ * Returns the share of targets that the attacker classifies correctly. The reports cycle through the padding sizes
+ * `bases`.
+ */
 function successOf(bases: readonly number[], shape: Shape, protection: Protection): number {
   const tables = bases.map((base) => [base, base + 1].map((count) => shownFor(count, shape, protection)));
   let right = 0;
@@ -91,27 +95,27 @@ function printSuccess(name: string, success: number): number {
   return success;
 }
 
-describe('the optimal attacker, with 100 reports about each device,', () => {
-  it('is right for at most three of four devices', { timeout: 60_000 }, () => {
+describe('an optimal attacker with 100 reports about each device', () => {
+  it('guesses at most three of four devices correctly', { timeout: 60_000 }, () => {
     const success = printSuccess('default protection', bestSuccess(cosSquared, defaultProtection));
     expect(success).toBeLessThanOrEqual(0.75);
     // The attacker must learn something. Otherwise the attack is broken and proves nothing.
     expect(success).toBeGreaterThan(0.65);
   });
 
-  it('is right more often without rounding', { timeout: 60_000 }, () => {
+  it('guesses more devices correctly without rounding', { timeout: 60_000 }, () => {
     expect(
       printSuccess('without rounding', bestSuccess(cosSquared, { ...defaultProtection, roundTo: 0 })),
     ).toBeGreaterThan(0.79);
   });
 
-  it('is right almost always when the noise is uniform', { timeout: 60_000 }, () => {
+  it('guesses almost every device correctly when the noise is uniform', { timeout: 60_000 }, () => {
     expect(printSuccess('uniform noise', bestSuccess(uniform, { ...defaultProtection, roundTo: 0 }))).toBeGreaterThan(
       0.95,
     );
   });
 
-  it('is always right without protection', { timeout: 60_000 }, () => {
+  it('guesses every device correctly without protection', { timeout: 60_000 }, () => {
     const off: Protection = { hideUnder: 0, flagUnder: 0, noise: 0, roundTo: 0 };
     expect(bestSuccess({ noise: () => 0, weight: (value) => Number(value === 0) }, off)).toBe(1);
   });

@@ -8,7 +8,7 @@ const { draw } = reportKey(new Secret('5a'.repeat(32)), []);
 const most = fc.integer({ min: 1, max: 100 });
 
 describe('noise', () => {
-  it('is an integer within its bounds and deterministic', () => {
+  it('draws deterministic integers within the bounds', () => {
     fc.assert(
       fc.property(most, fc.array(fc.oneof(fc.string(), fc.integer(), fc.constant(null))), (bound, about) => {
         const value = cosSquaredNoise(draw, bound)(about);
@@ -38,14 +38,14 @@ describe('noise', () => {
     }
   });
 
-  it('differs with another key', () => {
+  it('draws different noise with another key', () => {
     const other = reportKey(new Secret('5b'.repeat(32)), []);
     const values = (drawn: typeof draw): number[] =>
       Array.from({ length: 50 }, (_, n) => cosSquaredNoise(drawn, 15)(['cell', n]));
     expect(values(other.draw)).not.toEqual(values(draw));
   });
 
-  it('is zero when disabled', () => {
+  it('draws zero when noise is disabled', () => {
     expect(cosSquaredNoise(draw, 0)(['cell'])).toBe(0);
   });
 });

@@ -56,14 +56,14 @@ describe('a protected report', () => {
   });
 
   it.each(['members', 'warehouseState'] as const)(
-    'has different noise when %s changes, even for the same count',
+    'draws different noise when %s changes, even for the same count',
     (what) => {
       const values = Array.from({ length: 60 }, (_, n) => shown(oneCell(500, { [what]: `state ${n}` }), noisy));
       expect(new Set(values).size).toBeGreaterThan(10);
     },
   );
 
-  it('has the same noise for the same members, whatever the count', () => {
+  it('draws the same noise for the same members, regardless of the count', () => {
     const [one, other] = [shown(oneCell(500), noisy), shown(oneCell(501), noisy)];
     expect((other ?? 0) - (one ?? 0)).toBe(1);
   });
@@ -91,7 +91,7 @@ describe('a protected report', () => {
     }
   });
 
-  it('hides share and index with the count, and flags entries that are hidden or below 100', () => {
+  it('hides the share and index of a hidden count and flags entries that are hidden or below 100', () => {
     fc.assert(
       fc.property(arbitraryCounts, (counts) => {
         for (const entry of protectReport(counts, 'country', defaultProtection, noise).entries) {
@@ -103,7 +103,7 @@ describe('a protected report', () => {
     );
   });
 
-  it('never hides exactly one cell of an attribute that has several', () => {
+  it('never hides exactly one of several cells of an attribute', () => {
     fc.assert(
       fc.property(arbitraryCounts, (counts) => {
         const { entries } = protectReport(counts, 'country', defaultProtection, noise);
@@ -115,7 +115,7 @@ describe('a protected report', () => {
     );
   });
 
-  it('hides the next smallest cell with a single hidden one, and no more', () => {
+  it('hides one additional cell, the next smallest, if only one cell is hidden', () => {
     const cells = [500, 10, 300, 200].map((devices, index) => ({
       attributeId: 1,
       value: ['DE', 'FR', 'GB', 'US'][index] ?? '',
@@ -138,7 +138,7 @@ describe('a protected report', () => {
 });
 
 describe('an unprotected report', () => {
-  it('contains the exact counts', () => {
+  it('reports exact counts without protection', () => {
     expect(protectReport(oneCell(3), null, off, cosSquaredNoise(draw, 0))).toEqual({
       isProtected: false,
       matchedDevices: 1000,
@@ -158,13 +158,13 @@ describe('an unprotected report', () => {
     });
   });
 
-  it('has null shares when the total is zero', () => {
+  it('reports null shares when the total is zero', () => {
     const empty = { members: '', matchedDevices: 0, knownDevices: 0, cells: oneCell(0).cells };
     const [entry] = protectReport(empty, null, off, cosSquaredNoise(draw, 0)).entries;
     expect(entry).toMatchObject({ devices: 0, share: null, warehouseShare: null, index: null });
   });
 
-  it('counts a device in each of its events; a protected report counts it once', () => {
+  it('counts a device once per event without protection and once in total with protection', () => {
     expect(countingOf('event', isProtecting(off))).toBe('event');
     for (const on of [{ hideUnder: 1 }, { noise: 1 }, { roundTo: 1 }]) {
       expect(countingOf('event', isProtecting({ ...off, ...on }))).toBe('first_event');

@@ -2,7 +2,7 @@ import { CommanderError, type Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from './create-program.ts';
 
-/** Executable commands, with the full command name. */
+/** All executable commands with their full names. */
 function leavesOf(command: Command, words: readonly string[] = []): { words: string; command: Command }[] {
   if (command.commands.length === 0) return [{ words: words.join(' '), command }];
   return command.commands.flatMap((one) => leavesOf(one, [...words, one.name()]));
@@ -27,11 +27,11 @@ const pages = new Set(['exit-codes', 'environment', 'completion']);
 const leaves = leavesOf(program).filter(({ words }) => !pages.has(words));
 
 describe('every command', () => {
-  it('is found in the program', () => {
+  it('finds all commands in the program', () => {
     expect(leaves.length).toBeGreaterThan(38);
   });
 
-  it.each(leaves)('has a description and examples that run: $words', async ({ words, command }) => {
+  it.each(leaves)('has a description and working examples for the command "$words"', async ({ words, command }) => {
     expect(command.description()).not.toBe('');
     const [, text = ''] = helpOf(command).split(/^Examples?:$/m);
     const examples = [...text.matchAll(/^ {2}\$ ((?:.*\\\n)*.*)$/gm)].map(([, example = '']) => parseExample(example));

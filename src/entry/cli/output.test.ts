@@ -9,13 +9,13 @@ describe('wrapText', () => {
     );
   });
 
-  it('keeps one line without a terminal', () => {
+  it('does not break lines without a terminal', () => {
     expect(wrapText('Start this server or fix its address.', undefined, '  ')).toBe(
       '  Start this server or fix its address.',
     );
   });
 
-  it('keeps every word, and only a line with a single word can be too long', () => {
+  it('keeps every word and exceeds the width only for a single long word', () => {
     const words = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 });
     fc.assert(
       fc.property(words, fc.integer({ min: 4, max: 40 }), (given, columns) => {

@@ -4,7 +4,7 @@ import type { BatchClaim, FileStore } from '../../ports/load-stage.ts';
 import { meterFiles, meterPort, meterShard, meterWork } from './instrument.ts';
 import { type Meters, createMeters } from './metrics.ts';
 
-/** The value of one series as Prometheus would read it. */
+/** Returns the value of one series as Prometheus would scrape it. */
 async function read({ registry }: Meters, series: string): Promise<number | undefined> {
   const line = (await registry.metrics()).split('\n').find((text) => text.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
@@ -29,7 +29,7 @@ describe('an instrumented port', () => {
     expect(await read(meters, failures)).toBe(0);
   });
 
-  it('counts failures, except those that the partner has to fix', async () => {
+  it('counts failures, except failures that the partner must fix', async () => {
     const meters = createMeters();
     const metered = meterPort(meters, 'clickhouse', 'stage', port);
     await expect(metered.badly(new Error('unavailable'))).rejects.toThrow('unavailable');
@@ -94,7 +94,7 @@ describe('instrumented files', () => {
       { is: 'alone', fileId: 3 },
     ]);
 
-  it('count rows, bytes, files and rejected rows on commit', async () => {
+  it('counts rows, bytes, files, and rejected rows on commit', async () => {
     const meters = createMeters();
     expect(await commit(meterFiles(meters, filesThat(true)))).toBe(true);
     expect(await read(meters, 'inlet_rows_loaded_total{target="audience"}')).toBe(100);
@@ -104,7 +104,7 @@ describe('instrumented files', () => {
     expect(await read(meters, 'inlet_files_failed_total{code="load_abandoned"}')).toBe(1);
   });
 
-  it('count nothing for an attempt that lost its claim', async () => {
+  it('counts nothing for an attempt that lost its claim', async () => {
     const meters = createMeters();
     expect(await commit(meterFiles(meters, filesThat(false)))).toBe(false);
     expect(await read(meters, 'inlet_rows_loaded_total{target="audience"}')).toBe(0);
@@ -113,7 +113,7 @@ describe('instrumented files', () => {
 });
 
 describe('instrumented work', () => {
-  it('is counted as busy while it runs, until it ends or fails', async () => {
+  it('counts work as busy until it ends or fails', async () => {
     const meters = createMeters();
     const { promise, reject } = Promise.withResolvers<void>();
     const work = meterWork(meters, { runLane: (): Promise<void> => promise });

@@ -61,7 +61,7 @@ describe('the metrics server', () => {
   it.each([
     ['fails', () => Promise.reject(new Error('connect ECONNREFUSED'))],
     ['does not respond', () => new Promise<QueueStats>(() => undefined)],
-  ])('omits the state when PostgreSQL %s', async (_how, read) => {
+  ])('omits the state of the service when PostgreSQL %s', async (_how, read) => {
     const ask = await serve(read);
     const text = await (await ask('/metrics')).text();
     expect(text).toContain('\ninlet_scrape_failed 1\n');
@@ -69,7 +69,7 @@ describe('the metrics server', () => {
     expect(text).not.toContain('inlet_workers');
   });
 
-  it('reports liveness without a query to PostgreSQL', async () => {
+  it('reports liveness without querying PostgreSQL', async () => {
     let reads = 0;
     const ask = await serve(() => Promise.resolve({ ...state, workers: (reads += 1) }));
     expect([(await ask('/live')).status, reads]).toEqual([200, 0]);
@@ -77,7 +77,7 @@ describe('the metrics server', () => {
     expect(reads).toBe(1);
   });
 
-  it('shares one read among concurrent callers and reads again later', async () => {
+  it('shares one read of the state among concurrent scrapes and reads it again later', async () => {
     let reads = 0;
     const run = coalesceReads(() => Promise.resolve((reads += 1)), 100, silent);
     expect(await Promise.all([run(), run(), run()])).toEqual([1, 1, 1]);

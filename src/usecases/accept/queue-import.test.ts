@@ -23,7 +23,7 @@ const importLogs: ImportLogStore = {
   listFiles: unused,
 };
 
-/** The code of a rejected import, and the fields that it names. */
+/** Returns the code of a rejected import and the fields that the failure names. */
 async function failureOf(changes: Partial<NewImport>, canAssumeRoles = true): Promise<string[]> {
   const request: NewImport = {
     filePath: 'in/a.csv',
@@ -52,7 +52,7 @@ describe('an import with invalid fields', () => {
       { ...own, credentials: { ...wrongRole, region: 'eu-west-1' } },
       ['invalid_role_arn', '/credentials/roleArn'],
     ],
-  ])('is rejected for the invalid field: %s', async (_name, changes, expected) => {
+  ])('rejects an import with an invalid field: %s', async (_name, changes, expected) => {
     expect(await failureOf(changes)).toEqual(expected);
   });
 
@@ -72,7 +72,7 @@ describe('an import with invalid fields', () => {
     ]);
   });
 
-  it('reports one problem of a role at a time: its format, then that roles are not supported', async () => {
+  it('reports an invalid role format before it reports that roles are not supported', async () => {
     expect(await failureOf({ ...own, credentials: wrongRole }, false)).toEqual([
       'invalid_region',
       '/credentials/region',

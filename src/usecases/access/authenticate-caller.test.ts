@@ -6,7 +6,7 @@ import { authenticateCaller } from './authenticate-caller.ts';
 const partner = { id: 5, name: 'acme', prefix: 'acme/' };
 const valid: KeyHolder = { partner, keyId: 7, scopes, isValid: true, isUseDue: false };
 
-/** A store with one key that counts lookups. */
+/** A store that contains one key and counts lookups. */
 function storeOf(holder: KeyHolder | null) {
   const seen = { lookups: 0, uses: new Array<number>() };
   const never = (): never => {
@@ -39,14 +39,14 @@ const errorOf = (deps: Parameters<typeof authenticateCaller>[0], header: string 
   authenticateCaller(deps, header).catch((error: unknown) => error);
 
 describe('authenticateCaller', () => {
-  it('returns the holder of the key', async () => {
+  it('returns the caller that holds the key', async () => {
     const { deps, seen } = storeOf(valid);
     expect(await authenticateCaller(deps, 'Bearer good')).toEqual({ partner, keyId: 7, scopes });
     expect(await authenticateCaller(deps, 'bearer   good')).toEqual({ partner, keyId: 7, scopes });
     expect(seen).toEqual({ lookups: 2, uses: [] });
   });
 
-  it('records the use when the last recorded use is old', async () => {
+  it('records the use of a key when its last recorded use is old', async () => {
     const { deps, seen } = storeOf({ ...valid, isUseDue: true });
     await authenticateCaller(deps, 'Bearer good');
     expect(seen.uses).toEqual([7]);
@@ -74,7 +74,7 @@ describe('authenticateCaller', () => {
     expect(seen.lookups).toBe(1);
   });
 
-  it('rejects a key that is no longer valid with the same message, and names its holder for the audit log', async () => {
+  it('rejects a key that is no longer valid with the same message and returns its holder for the audit log', async () => {
     const { deps, seen } = storeOf({ ...valid, isValid: false, isUseDue: true });
     const error = await errorOf(deps, 'Bearer good');
     expect(error).toBeInstanceOf(InvalidApiKey);

@@ -7,7 +7,7 @@ const silentLog = { info: () => undefined, warn: () => undefined, error: () => u
 const partner = { id: 1, name: 'acme', prefix: 'acme/' };
 const caller = (keyId: number, partnerId = 1) => ({ partner: { ...partner, id: partnerId }, keyId, scopes: [] });
 
-/** One count for all processes, as in PostgreSQL. */
+/** A counter that all processes share, as in PostgreSQL. */
 function sharedWindows() {
   const taken = new Map<string, number>();
   const window = { secondsLeft: 30, isDown: false };
@@ -37,7 +37,7 @@ function sharedWindows() {
 const isAdmitted = ({ exceeded }: Admission): boolean => exceeded === null;
 
 describe('requests of a key', () => {
-  it('are admitted up to the limit with few queries', async () => {
+  it('admits requests up to the limit with few queries', async () => {
     const { limiter, queries } = sharedWindows();
     const { admit } = limiter(300);
     const admissions: Admission[] = [];
@@ -49,7 +49,7 @@ describe('requests of a key', () => {
     expect(admissions.at(-1)?.exceeded).toEqual({ name: 'key', limit: 300, remaining: 0, secondsLeft: 30 });
   });
 
-  it('need no query once rejected', async () => {
+  it('needs no query for further requests after the first rejection', async () => {
     const { limiter, queries } = sharedWindows();
     const { admit } = limiter(3);
     for (let request = 0; request < 4; request++) await admit(caller(1));
@@ -58,7 +58,7 @@ describe('requests of a key', () => {
     expect(queries.length).toBe(before);
   });
 
-  it('are counted individually with few queries when concurrent', async () => {
+  it('counts each concurrent request with few queries', async () => {
     const { limiter, queries } = sharedWindows();
     const { admit } = limiter(300);
     const admissions = await Promise.all(Array.from({ length: 500 }, () => admit(caller(1))));
@@ -66,7 +66,7 @@ describe('requests of a key', () => {
     expect(queries.length).toBeLessThan(10);
   });
 
-  it('never exceed the limit across processes, and fall short by at most what other processes hold', async () => {
+  it('never exceeds the limit across processes and leaves unused at most what other processes have reserved', async () => {
     const { limiter } = sharedWindows();
     const processes = Array.from({ length: 4 }, () => limiter(300));
     let admitted = 0;
@@ -80,7 +80,7 @@ describe('requests of a key', () => {
     expect(admitted).toBe(300);
   });
 
-  it('do not count for another key, but count for the partner', async () => {
+  it('does not count requests against another key, but counts them against the partner', async () => {
     const { limiter } = sharedWindows();
     const { admit } = limiter(5, 8);
     const send = async (keyId: number, partnerId?: number): Promise<number> => {
@@ -94,7 +94,7 @@ describe('requests of a key', () => {
     expect(await send(4, 2)).toBe(5);
   });
 
-  it('are counted from zero in the next window', async () => {
+  it('counts from zero in the next window', async () => {
     const { limiter, window, forget } = sharedWindows();
     const { admit } = limiter(2);
     window.secondsLeft = 0.05;
@@ -106,7 +106,7 @@ describe('requests of a key', () => {
     expect(isOpen).toBe(true);
   });
 
-  it('are admitted while the counters are unavailable, and counted again afterwards', async () => {
+  it('admits requests while the counters are unavailable and counts them again afterward', async () => {
     const { limiter, window } = sharedWindows();
     const { admit } = limiter(2);
     window.isDown = true;

@@ -58,7 +58,7 @@ describe('the access recorder', () => {
     expect(written.uses).toEqual([[7, 8]]);
   });
 
-  it('writes every denied call while there are few', async () => {
+  it('writes every denied call while denied calls are rare', async () => {
     const { recorder, written } = recording();
     recorder.recordDenied(denied(null, 'a'));
     recorder.recordDenied(denied(7, 'b'));
@@ -70,7 +70,7 @@ describe('the access recorder', () => {
     ]);
   });
 
-  it('writes one row per minute for further calls of unknown callers, and loses none', async () => {
+  it('aggregates further calls of unknown callers into one row per minute without losing any', async () => {
     const { recorder, written, clock } = recording();
     for (let minute = 0; minute < 3; minute += 1) {
       for (let n = 0; n < 10_000; n += 1) {
@@ -85,7 +85,7 @@ describe('the access recorder', () => {
     expect(written.denied.at(-1)).toEqual({ ...denied(null, ''), requestId: null, calls: 10_000 - ownRowsPerMinute });
   });
 
-  it('writes rows for a key regardless of unknown callers, and names the operation and address only if there was one', async () => {
+  it('writes the calls of a known key separately from aggregated calls of unknown callers', async () => {
     const { recorder, written } = recording();
     for (let n = 0; n < 100; n += 1) recorder.recordDenied(denied(null, `${n}`, `operation-${n}`, `10.0.0.${n}`));
     recorder.recordDenied(denied(7, 'mine'));
@@ -96,7 +96,7 @@ describe('the access recorder', () => {
     ]);
   });
 
-  it('keeps entries while the database is down, up to a limit', async () => {
+  it('keeps up to a fixed number of entries while the database is down', async () => {
     const { recorder, written, store, clock } = recording();
     store.isDown = true;
     for (let minute = 0; minute < 200; minute += 1) {
@@ -119,7 +119,7 @@ describe('the access recorder', () => {
     expect(written.denied).toHaveLength(1);
   });
 
-  it('writes everything on shutdown', async () => {
+  it('writes all pending entries on shutdown', async () => {
     const { recorder, written } = recording();
     for (let n = 0; n < 25; n += 1) recorder.recordDenied(denied(null, `${n}`));
     recorder.recordUse(7);

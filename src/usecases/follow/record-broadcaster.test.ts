@@ -93,7 +93,7 @@ describe('a record broadcaster', () => {
     expect(subscription.isOver()).toBe(true);
   });
 
-  it('gives a slow subscriber only the newest state', async () => {
+  it('sends a slow subscriber only the newest state', async () => {
     const subscription = follow();
     await subscription.fresh();
     for (const step of [1, 2, 3]) {
@@ -111,7 +111,7 @@ describe('a record broadcaster', () => {
     expect(await subscription.next(({ step }) => step === 1, 5_000)).not.toBeNull();
   });
 
-  it('polls every tick while the change feed is down', async () => {
+  it('polls on every tick while the change feed is down', async () => {
     isListening = false;
     const subscription = follow();
     await subscription.fresh();
@@ -142,7 +142,7 @@ describe('a record broadcaster', () => {
     expect(calls.reads).toBe(2);
   });
 
-  it('never gives a new subscriber a state from before it subscribed', async () => {
+  it('never sends a new subscriber a state from before the subscription', async () => {
     const first = follow('end');
     await first.fresh();
     // No notification has been sent yet.
@@ -156,7 +156,7 @@ describe('a record broadcaster', () => {
     expect(await follow().fresh()).toMatchObject({ step: 0 });
   });
 
-  it('fails for a new subscriber while the store is down, and existing subscribers keep waiting', async () => {
+  it('rejects new subscribers while the store is down and keeps existing subscribers waiting', async () => {
     const waiting = follow();
     await waiting.fresh();
     const next = waiting.next(({ step }) => step === 1, 5_000);

@@ -8,7 +8,7 @@ const mixed: LoadCounts = { accepted: 9, rejects: [{ reason: 'wrong_column_count
 const bad: LoadCounts = { accepted: 0, rejects: [{ reason: 'wrong_column_count', rows: 3, firstRow: 1 }] };
 const unreadable = new Failure('no_files', 'x');
 
-/** The outcome with its failure's code only. */
+/** Replaces the failure in an outcome with its code. */
 function shown(outcome: FileOutcome): unknown {
   return outcome.is === 'failed' ? { ...outcome, failure: outcome.failure.code } : outcome;
 }
@@ -59,13 +59,13 @@ const cases: [behavior: string, result: StageResult, counts: LoadCounts | null, 
   ['reloads a large file alone', { is: 'alone', fileId: 1 }, null, 1, { is: 'alone', fileId: 1 }],
 ];
 
-describe('a file of a batch', () => {
+describe('a file in a batch', () => {
   it.each(cases)('%s', (_, result, counts, share, outcome) => {
     const counted = new Map(counts ? [[result.fileId, counts]] : []);
     expect(decideFileOutcomes([result], counted, share).map(shown)).toEqual([outcome]);
   });
 
-  it('does not fail with its neighbor', () => {
+  it('does not fail because another file in the batch fails', () => {
     const counted = new Map([
       [1, bad],
       [2, good],
@@ -85,13 +85,13 @@ describe('a file of a batch', () => {
 const file = (fileId: number) => ({ fileId, object: { key: 'k', etag: 'e', size: 1 }, expectGzip: null });
 
 describe('a batch that is out of attempts', () => {
-  it('fails when it holds one file', () => {
+  it('fails a batch of one file that is out of attempts', () => {
     const outcomes = decideAbandonedOutcomes({ files: [file(1)], attempt: 8 });
     expect(outcomes.map(shown)).toEqual([{ is: 'failed', fileId: 1, counts: noRows, failure: 'load_abandoned' }]);
     expect(outcomes[0]).toMatchObject({ failure: { detail: 'The file could not be loaded after 7 attempts.' } });
   });
 
-  it('is split when it holds several', () => {
+  it('splits a batch of several files that is out of attempts', () => {
     const outcomes = decideAbandonedOutcomes({ files: [file(1), file(2)], attempt: 8 });
     expect(outcomes).toEqual([
       { is: 'alone', fileId: 1 },

@@ -10,7 +10,7 @@ import { type CheckRules, type CheckedFile, checkFile } from './check-file.ts';
 import { keysByForm, keysInFile } from './known-keys.ts';
 import { checkedJson, checkedText } from './report.ts';
 
-// test/acceptance/corpus.test.ts compares the results with those of the service.
+// test/acceptance/corpus.test.ts compares the results of this check with the results of the service.
 
 const id = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
 const audience: CheckRules = { ...rules, shapes: audienceShapes, badRowShare: 0, expectGzip: () => null };
@@ -32,7 +32,7 @@ describe('checkFile', () => {
   const codeOf = async (...given: Parameters<typeof check>): Promise<string | undefined> =>
     (await check(...given)).fault?.code;
 
-  it('counts rejected rows by reason and keeps the first ones', async () => {
+  it('counts rejected rows by reason and returns the first ones', async () => {
     const checked = await check(`id,keys\n${id(1)},a\nx,a\n${id(0)},a|\ny\x1b[31m,a\nz,a\n`);
     expect(checked).toMatchObject({
       fault: null,
@@ -74,11 +74,11 @@ describe('checkFile', () => {
     ],
     ['other columns', 'a;b;c\n', 'a.csv', 'wrong_shape'],
     ['only rejected rows', 'x,a\n', 'a.csv', 'no_good_row'],
-  ])('fails a file with %s', async (_what, content, name, code) => {
+  ])('reports a fault for a file with %s', async (_what, content, name, code) => {
     expect(await codeOf(content, name)).toBe(code);
   });
 
-  it('reports an unreadable file as a result, with a command-line remedy', async () => {
+  it('reports an unreadable file as a result and suggests a command-line option', async () => {
     const missing = await checkFile(join(folder, 'gone.csv'), rules, () => {});
     expect(missing.fault).toEqual({ code: 'unreadable_file', detail: 'Cannot read the file: not found (ENOENT).' });
     expect((await checkFile(folder, rules, () => {})).fault?.detail).toContain('is a folder (EISDIR)');
@@ -87,7 +87,7 @@ describe('checkFile', () => {
     expect(checkedText(mismatched, fakeTerminal(false).stream)).toContain('Pass --compressed or --no-compressed');
   });
 
-  it('applies the limits', async () => {
+  it("applies the partner's limits", async () => {
     const row = `${id(1)},a\n`;
     const limits = { maxLineBytes: 38, maxGzipFileBytes: 60, maxPlainFileBytes: 1_000 };
     expect(await codeOf(row.repeat(26), 'a.csv', { ...rules, limits })).toBe('file_too_large');
@@ -97,7 +97,7 @@ describe('checkFile', () => {
     });
   });
 
-  it('accepts gzip under any audience file name, but no rejected rows', async () => {
+  it('accepts a gzipped audience file under any name, but accepts no rejected rows', async () => {
     expect(await check(gzipSync(`${id(1)},click\n${id(2)},\n`), 'a.csv', audience)).toMatchObject({
       fault: null,
       rows: { good: 2, bad: 0 },
@@ -108,11 +108,11 @@ describe('checkFile', () => {
     });
   });
 
-  it('rejects a missing key list', async () => {
+  it('rejects a key list that does not exist', async () => {
     await expect(keysInFile(join(folder, 'none.txt'))).rejects.toMatchObject({ details: { exitCode: 2 } });
   });
 
-  it('compares keys with a list', async () => {
+  it('rejects keys that are not in the key list', async () => {
     const keys = await keysInFile(write('keys.txt', '\uFEFFsports\r\nköln\n\n'));
     const checked = await check(`${id(1)},sports|köln\n${id(2)},golf\n`, 'a.csv', { ...rules, keys });
     expect(checked.rows).toMatchObject({ good: 1, reasons: [{ code: 'unknown_key', first_row: 2 }] });
@@ -125,11 +125,14 @@ describe('checkFile', () => {
     [1, 'sports', true],
     [1, '', false],
     [1, 'a\tb', false],
-  ] as const)('accepts for key type %s the key "%s" by its form: %s', (type, key, isOne) => {
-    expect(keysByForm(type).has(key)).toBe(isOne);
-  });
+  ] as const)(
+    'checks the format of a key without a key list (key type %s, key "%s", valid: %s)',
+    (type, key, isOne) => {
+      expect(keysByForm(type).has(key)).toBe(isOne);
+    },
+  );
 
-  it('reports progress', async () => {
+  it('reports the number of bytes read as progress', async () => {
     const path = write('a.csv', `${id(1)},a\n`.repeat(50_000));
     let seen = 0;
     const { bytes } = await checkFile(path, rules, (more) => (seen += more));

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => rm(filesFolder, { recursive: true }));
 
 describe('checkAll', () => {
-  it('shows one bar for all files that never goes back and ends at 100 %', async () => {
+  it('shows one progress bar for all files that never moves backward and ends at 100 %', async () => {
     const contents = { 'a.csv': row.repeat(50_000), 'b.csv.gz': row.repeat(10), 'c.csv': row.repeat(20_000) };
     const files = Object.keys(contents).map((name) => ({ name, path: join(filesFolder, name) }));
     for (const [name, text] of Object.entries(contents)) await writeFile(join(filesFolder, name), text);
@@ -68,7 +68,7 @@ const check = async (options: Partial<CheckOptions>): Promise<{ value: unknown; 
 };
 
 describe('runCheck for audience files', () => {
-  it('uses the limits of the service with --attributes and requests nothing else', async () => {
+  it('requests only the limits from the service with --attributes', async () => {
     const { value, stderr } = await check({ audience: true, attributes: true });
     const files = [{ failure: { code: 'file_too_large' } }];
     expect(value).toMatchObject({ ok: false, keys_checked: null, limits_checked: 'service', files });
@@ -76,7 +76,7 @@ describe('runCheck for audience files', () => {
     expect(server.seen.map(({ path }) => path)).toEqual(['/v1/limits']);
   });
 
-  it('uses the default limits otherwise and says so', async () => {
+  it('uses the default limits without --attributes and prints a note', async () => {
     const { value, stderr } = await check({ audience: true });
     expect(value).toMatchObject({ ok: true, limits_checked: 'default' });
     expect(stderr).toMatch(/^Default limits were used\. Pass --attributes /);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toId, wholeNumber } from './arguments.ts';
 
 describe('toId', () => {
-  it('accepts a plain whole number', () => {
+  it('accepts a whole number in decimal notation', () => {
     expect([toId('import', '1'), toId('audience', '9007199254740991')]).toEqual([1, Number.MAX_SAFE_INTEGER]);
   });
 

@@ -11,7 +11,7 @@ import { keepProfile } from '../profile/profiles-file.ts';
 let folder = '';
 let path = '';
 let server: ScriptedServer;
-/** Called while the login is verified. */
+/** Called while the command verifies the login. */
 let meanwhile: () => Promise<void>;
 
 beforeEach(async () => {
@@ -44,7 +44,7 @@ const issued = async (content: object): Promise<string> => {
 const kept = async (): Promise<unknown> => JSON.parse(await readFile(path, 'utf8'));
 
 describe('inlet login', () => {
-  it('keeps a login that was saved meanwhile', async () => {
+  it('keeps a login that another process saves at the same time', async () => {
     const other = { url: 'https://other.example', apiKey: 'other-key' };
     meanwhile = () => keepProfile(path, 'other', other);
     await run('login', '--url', server.url, '--from', await issued({ api_key: 'new-key' }));
@@ -52,7 +52,7 @@ describe('inlet login', () => {
     expect(await kept()).toEqual({ current: 'default', profiles });
   });
 
-  it('does not save INLET_USER_TOKEN and says so', async () => {
+  it('prints a note that INLET_USER_TOKEN is not saved', async () => {
     vi.stubEnv('INLET_USER_TOKEN', 'anna');
     const from = await issued({ api_key: 'new-key' });
     const { stderr } = await run('login', '--url', server.url, '--from', from);
@@ -61,7 +61,7 @@ describe('inlet login', () => {
     expect(JSON.stringify(await kept())).not.toContain('anna');
   });
 
-  it('saves an issued user token and lists it', async () => {
+  it('saves an issued user token and lists it in the profile', async () => {
     const from = await issued({ api_key: 'new-key', user_token: 'bert' });
     const { out } = await run('login', '--url', server.url, '--from', from);
     expect(out).toContain('Audiences: those of the customer with the saved user token.');
@@ -82,13 +82,13 @@ describe('inlet login', () => {
     const storage = { region: 'r', bucket: 'b', prefix: 'p/', accessKeyId: 'i', secretAccessKey: 's' };
     expect(await kept()).toMatchObject({ profiles: { default: { storage } } });
     expect(JSON.stringify(await kept())).not.toContain('other');
-    // A missing value is prompted for and not taken from the environment.
+    // The command prompts for a missing value instead of reading it from the environment.
     const { secret_access_key: _left, ...half } = sent;
     const login = run('login', '--url', server.url, '--from', await issued({ api_key: 'new-key', storage: half }));
     await expect(login).rejects.toThrow('missing_answer: Secret access key is required');
   });
 
-  it('uses the name in INLET_PROFILE unless --profile is passed', async () => {
+  it('uses the profile name in INLET_PROFILE unless --profile is passed', async () => {
     vi.stubEnv('INLET_PROFILE', 'staging');
     const from = await issued({ api_key: 'new-key' });
     await run('login', '--url', server.url, '--from', from);

@@ -37,7 +37,7 @@ describe('completion in bash', () => {
     ],
     [['login', '--from', 'b'], []],
     [['import', 'b'], []],
-  ])('offers after %j: %j', (words, expected) => {
+  ])('completes the words %j with %j', (words, expected) => {
     expect(offered(...words)).toEqual(expected);
   });
 

@@ -12,7 +12,7 @@ describe('pathFailure', () => {
     ['read', 'EBUSY', 1, 'unreadable_file: a.csv cannot be read: EBUSY.'],
     ['written', 'ENOSPC', 1, 'unwritable_file: a.csv cannot be written: the disk is full (ENOSPC).'],
     ['written', 'ENOENT', 1, 'unwritable_file: a.csv cannot be written: not found (ENOENT).'],
-  ] as const)('maps %s with %s to exit code %i', (what, code, exitCode, message) => {
+  ] as const)('maps a path that cannot be %s because of %s to exit code %i', (what, code, exitCode, message) => {
     const failure = pathFailure('a.csv', what, systemError(code));
     expect(failure).toMatchObject({ message, details: { exitCode } });
     expect(failure).not.toMatchObject({ details: { remedy: '' } });

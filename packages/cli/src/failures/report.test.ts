@@ -39,7 +39,7 @@ describe('report', () => {
     });
   });
 
-  it('shows the number of attempts of a connection error', () => {
+  it('shows the number of attempts after a connection error', () => {
     const problem: Problem = { from: 'sdk', code: 'network_failed', detail: 'connect ECONNREFUSED', attempts: 5 };
     const { code, text } = reported(failureOf(problem));
     expect(code).toBe(4);
@@ -65,7 +65,7 @@ describe('report', () => {
     expect(shown.text).toMatch(/^ {2}request: tx-1$/m);
   });
 
-  it('names --no-resume if upload state cannot be written', () => {
+  it('suggests --no-resume if the upload state cannot be written', () => {
     const problem: Problem = { from: 'sdk', code: 'unwritable_folder', detail: 'EACCES', attempts: 1 };
     const { code, text } = reported(failureOf(problem));
     expect([code, text]).toEqual([1, expect.stringContaining('--no-resume')]);
@@ -76,17 +76,17 @@ describe('report', () => {
     ['no_good_row', '`inlet errors`'],
     ['bad_rows', '`inlet errors --audience`'],
     ['invalid_file_path', 's3://'],
-  ])('names command-line options in the remedy for %s', (code, words) => {
+  ])('mentions command-line options in the remedy for %s', (code, words) => {
     expect(remedyOf(code)).toContain(words);
     expect(remedyOf(code)).not.toMatch(/path_type|`compressed`|GET |`errors`/);
   });
 
-  it('uses the remedy of the service for a job error', () => {
+  it("uses the service's remedy for a job error", () => {
     expect(remedyOf('storage_refused')).toContain('submit the import again');
     expect(remedyOf('storage_refused')).not.toContain('inlet login');
   });
 
-  it('shows a code that is newer than the SDK', () => {
+  it('shows an error code that the SDK does not know', () => {
     const newer: Problem = { ...answer, code: 'unknown_code', type: 'urn:inlet:error:teapot', status: 418 };
     const { code, text } = reported(failureOf(newer));
     expect([code, text]).toEqual([1, expect.stringContaining('error: teapot: ')]);
@@ -105,17 +105,17 @@ describe('report', () => {
     expect(reported(failureOf({ ...answer, status })).code).toBe(code);
   });
 
-  it('shows unexpected errors', () => {
+  it('prints unexpected errors', () => {
     const { code, text } = reported(new Error('broken\x1b[2J'));
     expect([code, text]).toEqual([1, expect.stringContaining(String.raw`error: unexpected: broken\x1b[2J`)]);
   });
 
-  it('uses the given explanation for errors of added commands', () => {
+  it('prints the explanation that an operator command provides for its errors', () => {
     const explained = reported(new Error('x'), () => 'not_there: gone\x1b[2J\nTry another folder.');
     expect(explained).toEqual({ code: 1, text: `${String.raw`not_there: gone\x1b[2J`}\nTry another folder.\n` });
   });
 
-  it('prints nothing for errors that commander has printed', () => {
+  it('prints nothing for errors that commander has already printed', () => {
     expect(reported(new CommanderError(1, 'commander.unknownOption', 'x'))).toEqual({ code: 2, text: '' });
     expect(reported(new CommanderError(0, 'commander.helpDisplayed', 'x'))).toEqual({ code: 0, text: '' });
   });

@@ -26,16 +26,16 @@ const running: ImportLog = {
 };
 
 describe('the status of an import', () => {
-  it('is one line', () => {
+  it('prints the status of an import on one line', () => {
     expect(describeImport(running)).toBe('import 12: running, 25 %, 1,250,000 rows, 30 s left');
   });
 
-  it('is a bar with the rate on a terminal', () => {
+  it('draws a progress bar with the rate on a terminal', () => {
     const bar = `${'█'.repeat(10)}${'░'.repeat(30)}`;
     expect(barOfImport(running, 5_000_000, 99)).toBe(`import 12  ${bar}   25 %  1,250,000 rows  5.00 MB/s  30 s left`);
   });
 
-  it('has no bar before it runs', () => {
+  it('draws no progress bar before the import runs', () => {
     const pending: ImportLog = { ...running, status: 0, progress: { ...running.progress, queue_position: 3 } };
     expect(barOfImport(pending, null, 99)).toBe('import 12: pending, 3 jobs ahead');
   });

@@ -20,13 +20,13 @@ const choose = (stored: Profiles, named: string | undefined, environment: Enviro
   chooseProfile(() => Promise.resolve(stored), named, environment);
 
 describe('chooseProfile', () => {
-  it('uses the current login, INLET_PROFILE or --profile', async () => {
+  it('uses the current profile unless INLET_PROFILE or --profile names another', async () => {
     expect(await choose(profiles, undefined, {})).toEqual(live);
     expect(await choose(profiles, undefined, { INLET_PROFILE: 'staging' })).toEqual(staging);
     expect(await choose(profiles, 'live', { INLET_PROFILE: 'staging' })).toEqual(live);
   });
 
-  it('reads no file if the environment is complete', async () => {
+  it('reads no profiles file if the environment contains a complete login', async () => {
     const environment = { INLET_URL: 'https://ci.example', INLET_API_KEY: 'ci-key' };
     const ci = { url: 'https://ci.example', apiKey: 'ci-key' };
     const unreadable = (): Promise<Profiles> => Promise.reject(new Error('mode 644'));
@@ -35,7 +35,7 @@ describe('chooseProfile', () => {
     expect(await choose(profiles, undefined, { ...environment, INLET_PROFILE: 'staging' })).toEqual(ci);
   });
 
-  it('ignores the environment for a named login', async () => {
+  it('ignores credentials in the environment if a profile is named', async () => {
     const production = {
       INLET_URL: 'https://production.example',
       INLET_API_KEY: 'production-key',
@@ -47,7 +47,7 @@ describe('chooseProfile', () => {
     await expect(choose(none, 'staging', production)).rejects.toThrow('You are not logged in');
   });
 
-  it('sends another key to the stored URL, but never a stored key to another URL', async () => {
+  it('accepts another key for the stored URL, but never sends a stored key to another URL', async () => {
     const environment = { INLET_PROFILE: 'staging', INLET_API_KEY: 'other' };
     expect(await choose(profiles, undefined, environment)).toEqual({ ...staging, apiKey: 'other' });
     const elsewhere = choose(profiles, undefined, { INLET_URL: 'https://evil.example' });
@@ -60,7 +60,7 @@ describe('chooseProfile', () => {
     expect(await choose(profiles, 'staging', environment)).toEqual({ ...staging, userToken: 'bert' });
   });
 
-  it('requires all storage variables or none', async () => {
+  it('requires either all storage variables or none', async () => {
     const chosen = { region: 'R', bucket: 'B', prefix: 'P/', accessKeyId: 'I', secretAccessKey: 'S' };
     expect(await choose(profiles, undefined, storageVariables)).toEqual({ ...live, storage: chosen });
     const { INLET_STORAGE_SECRET_ACCESS_KEY: _left, ...some } = storageVariables;
@@ -71,7 +71,7 @@ describe('chooseProfile', () => {
     [none, undefined, 'You are not logged in'],
     [profiles, 'stagin', 'There is no profile "stagin". Did you mean "staging"?'],
     [profiles, 'constructor', 'There is no profile "constructor".'],
-  ])('reports a missing login: %#', async (given, named, message) => {
+  ])('reports a missing login (case %#)', async (given, named, message) => {
     const choosing = choose(given, named, {});
     await expect(choosing).rejects.toThrow(message);
     await expect(choosing).rejects.toThrow('no_login: ');
@@ -79,8 +79,11 @@ describe('chooseProfile', () => {
 });
 
 describe('a profile name', () => {
-  it.each(['default', 'acme.eu-1', 'A_b'])('can be %s', (name) => expect(isProfileName(name)).toBe(true));
-  it.each(['', '-x', 'a b', '../x', '__proto__', 'constructor', 'x'.repeat(65)])('cannot be %j', (name) =>
-    expect(isProfileName(name)).toBe(false),
+  it.each(['default', 'acme.eu-1', 'A_b'])('accepts the profile name %s', (name) =>
+    expect(isProfileName(name)).toBe(true),
+  );
+  it.each(['', '-x', 'a b', '../x', '__proto__', 'constructor', 'x'.repeat(65)])(
+    'rejects the profile name %j',
+    (name) => expect(isProfileName(name)).toBe(false),
   );
 });

@@ -19,13 +19,13 @@ describe('settingsPath', () => {
     [{ XDG_CONFIG_HOME: '/etc/xdg' }, '/etc/xdg/inlet/profiles.json'],
     [{ XDG_CONFIG_HOME: 'relative' }, join(homedir(), '.config/inlet/profiles.json')],
     [{}, join(homedir(), '.config/inlet/profiles.json')],
-  ])('with %j is %s', (environment, expected) => {
+  ])('derives from the environment %j the path %s', (environment, expected) => {
     expect(settingsPath(environment)).toBe(expected);
   });
 });
 
 describe('the profiles file', () => {
-  it('is readable only by its owner, for any umask', async () => {
+  it('makes the file readable only by its owner, regardless of the umask', async () => {
     const before = process.umask(0);
     try {
       await writeProfiles(path, profiles);
@@ -39,11 +39,11 @@ describe('the profiles file', () => {
     expect(await readdir(join(folder, 'inlet'))).toEqual(['profiles.json']);
   });
 
-  it('is empty before the first login', async () => {
+  it('reads an empty list of profiles before the first login', async () => {
     expect(await readProfiles(path)).toEqual({ current: 'default', profiles: {} });
   });
 
-  it.each([0o640, 0o604, 0o622, 0o660])('is rejected with mode %o', async (mode) => {
+  it.each([0o640, 0o604, 0o622, 0o660])('rejects a profiles file with mode %o', async (mode) => {
     await writeProfiles(path, profiles);
     await chmod(path, mode);
     const reading = readProfiles(path);
@@ -57,7 +57,7 @@ describe('the profiles file', () => {
     '[]',
     '{"current": "a", "profiles": {"a": {"url": "x"}}}',
     '{"current": "a", "profiles": {"a": {"url": "x", "apiKey": "very-secret", "storage": {"bucket": "b"}}}}',
-  ])('is rejected and left unchanged if it contains %s', async (text) => {
+  ])('rejects a profiles file that contains %s and leaves it unchanged', async (text) => {
     await writeProfiles(path, profiles);
     await writeFile(path, text);
     const reading = readProfiles(path);
@@ -66,7 +66,7 @@ describe('the profiles file', () => {
     expect(await readFile(path, 'utf8')).toBe(text);
   });
 
-  it('in an unusable folder fails with its path and names XDG_CONFIG_HOME', async () => {
+  it('reports the path of an unusable folder and suggests XDG_CONFIG_HOME', async () => {
     await writeFile(join(folder, 'inlet'), 'a file where the folder should be');
     const remedy = 'Check the permissions of the folder with ls -ld, or set XDG_CONFIG_HOME to another folder.';
     const reading = readProfiles(path);

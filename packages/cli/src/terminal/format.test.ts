@@ -28,13 +28,13 @@ describe('number formats', () => {
     expect([countOf('1234567'), several(1, 'row'), several(0, 'row')]).toEqual(['1,234,567', '1 row', '0 rows']);
   });
 
-  it('shows times to the second and leaves other text unchanged', () => {
+  it('formats times with a precision of one second and leaves other text unchanged', () => {
     expect(timeOf('2026-11-16T09:36:07.123Z')).toBe('2026-11-16 09:36:07');
     expect(timeOf('tomorrow')).toBe('tomorrow');
   });
 });
 
-it('csvLine orders fields by column and escapes formulas', () => {
+it('orders CSV fields by column and escapes formulas', () => {
   const row = { row: 2, column: null, text: 'a,b', file: '=1+1' };
   expect(csvLine(['file', 'row', 'column', 'text'], row)).toBe(`'=1+1,2,,"a,b"`);
 });

@@ -41,11 +41,11 @@ describe('outputFor', () => {
     [{}, false, false],
     [{ json: true }, true, false],
     [{ quiet: true }, true, false],
-  ] as const)('with %j on a terminal (%j) redraws progress: %j', (options, isTTY, isLive) => {
+  ] as const)('decides for the options %j (terminal: %j) whether to redraw progress: %j', (options, isTTY, isLive) => {
     expect(outputOf(options, isTTY).output.isLive).toBe(isLive);
   });
 
-  it('does not redraw on a dumb terminal', () => {
+  it('does not redraw progress on a dumb terminal', () => {
     expect(outputOf({}, true, 'dumb').output.isLive).toBe(false);
   });
 });

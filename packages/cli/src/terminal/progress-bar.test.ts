@@ -5,7 +5,7 @@ import { type ProgressBar, Rate, live, progressBar, progressLine } from './progr
 import { textWidth } from './text.ts';
 
 describe('live', () => {
-  it('replaces the previous lines and clears them', () => {
+  it('replaces the lines of the previous draw and clears them at the end', () => {
     const { stream, written } = fakeTerminal(true);
     const screen = live(stream);
     screen.draw(['one', 'two']);
@@ -15,7 +15,7 @@ describe('live', () => {
     expect(written()).toBe('one\ntwo\n\x1b[2A\x1b[0Jthree\n\x1b[1A\x1b[0J');
   });
 
-  it('never wraps or scrolls, so that the lines can be replaced', () => {
+  it('truncates lines so that the terminal never wraps or scrolls', () => {
     const { stream, written } = fakeTerminal(true, 10, 5);
     live(stream).draw(['a line that is too long', '1', '2', '3', '4']);
     expect(written()).toBe('a line t…\n1\n2\n');
@@ -23,7 +23,7 @@ describe('live', () => {
 });
 
 describe('Rate', () => {
-  it('covers the last ten seconds', () => {
+  it('computes the rate over the last ten seconds', () => {
     let now = 0;
     const rate = new Rate(() => now);
     const at = (seconds: number, amount: number): number | null => {
@@ -34,12 +34,12 @@ describe('Rate', () => {
     expect(at(0, 0)).toBeNull();
     expect(at(1, 100)).toBe(100);
     expect(at(2, 100)).toBe(50);
-    // The first second is outside the window; the last sample before the window is kept.
+    // The first second is outside the window. The last sample before the window is kept.
     expect(at(14, 1300)).toBe(100);
     expect(at(15, 1300)).toBe((1200 / 13_000) * 1000);
   });
 
-  it('falls while nothing arrives', () => {
+  it('lowers the rate while no bytes arrive', () => {
     let now = 0;
     const rate = new Rate(() => now);
     rate.note(0);
@@ -65,7 +65,7 @@ describe('progressLine', () => {
     expect(line).toBe(`a.csv  ${'█'.repeat(10)}${'░'.repeat(30)}   25 %  500 MB of 2.00 GB  50.0 MB/s  30 s left`);
   });
 
-  it('omits unknown values and shows 100 % at the end', () => {
+  it('omits values that are unknown and shows 100 % at the end', () => {
     expect(progressLine({ what: 'a', done: 0, total: 10 }, null, 99)).not.toMatch(/\/s|left/);
     expect(progressLine({ what: 'a', done: 5, total: 10 }, 0, 99)).not.toMatch(/left/);
     expect(progressLine({ what: 'a', done: 10, total: 10 }, 5, 99)).toMatch(/100 %/);
@@ -84,7 +84,7 @@ describe('progressLine', () => {
 });
 
 describe('progressBar', () => {
-  it('is drawn at most ten times a second', () => {
+  it('draws at most ten times per second', () => {
     let now = 0;
     const { bar, drawn } = barOnPaper(() => now);
     for (now = 0; now < 3_000; now += 1) bar.show({ what: 'a.csv', done: now, total: 3_000 });
@@ -93,7 +93,7 @@ describe('progressBar', () => {
     expect(drawn().length).toBeLessThanOrEqual(30);
   });
 
-  it('shows the recent rate without skipped bytes', () => {
+  it('excludes skipped bytes from the rate', () => {
     let now = 0;
     const { bar, drawn } = barOnPaper(() => now);
     bar.show({ what: 'a.csv', done: 1_000_000_000, total: 2_000_000_000, skipped: 1_000_000_000 });
@@ -106,7 +106,7 @@ describe('progressBar', () => {
     bar.end();
   });
 
-  it('draws nothing off a terminal', () => {
+  it('draws nothing if the output is not a terminal', () => {
     const { bar, drawn } = barOnPaper(() => 0, false);
     bar.show({ what: 'a.csv', done: 1, total: 2 });
     bar.end();

@@ -16,7 +16,7 @@ const files = [
 ];
 
 describe('table', () => {
-  it('is plain and complete off a terminal', () => {
+  it('prints plain, complete text if the output is not a terminal', () => {
     expect(table(columns, files, fakeTerminal(false).stream).split('\n')).toEqual([
       'FILE                                              ROWS',
       'a.csv                                                5',
@@ -25,13 +25,13 @@ describe('table', () => {
     ]);
   });
 
-  it.each([20, 30, 40])('fits a terminal of %i columns', (width) => {
+  it.each([20, 30, 40])('fits the table into a terminal of %i columns', (width) => {
     const lines = table(columns, files, fakeTerminal(true, width).stream).split('\n').map(stripVTControlCharacters);
     expect(Math.max(...lines.map(textWidth))).toBe(width);
     expect(lines[2]).toMatch(/^a-very.*…\s+1234$/);
   });
 
-  it('has color on a terminal, with the same text', () => {
+  it('adds color on a terminal without changing the text', () => {
     const painted = table(columns, files, fakeTerminal(true, 200).stream);
     expect(painted).toContain('\x1b[32m1234\x1b[39m');
     expect(stripVTControlCharacters(painted)).toBe(table(columns, files, fakeTerminal(false).stream));
@@ -42,7 +42,7 @@ describe('table', () => {
     expect(shown).toContain(String.raw`\x1b[2J\x0ax`);
   });
 
-  it('supports more rows than a function call can have arguments', () => {
+  it('supports more rows than the maximum number of function arguments', () => {
     const many = Array.from({ length: 200_000 }, (_, rows) => ({ name: 'a.csv', rows }));
     expect(table(columns, many, fakeTerminal(false).stream).endsWith('\na.csv  199999')).toBe(true);
   });

@@ -13,11 +13,11 @@ describe('escapeTerminal', () => {
     ['a\nb\r\tc', String.raw`a\x0ab\x0d\x09c`],
     ['\u202egnp.exe', String.raw`\u202egnp.exe`],
     ['Größe 東京 🎉', 'Größe 東京 🎉'],
-  ])('makes %j visible', (text, shown) => {
+  ])('makes the control characters in %j visible', (text, shown) => {
     expect(escapeTerminal(text)).toBe(shown);
   });
 
-  it('leaves no control characters', () => {
+  it('leaves no control characters in any text', () => {
     assert(
       property(anything, (text) => {
         expect(escapeTerminal(text)).not.toMatch(obeyed);
@@ -27,7 +27,7 @@ describe('escapeTerminal', () => {
 });
 
 describe('escapeTerminalJson', () => {
-  it('is equivalent JSON without control characters', () => {
+  it('returns equivalent JSON without control characters', () => {
     assert(
       property(anything, anything, (name, text) => {
         const value = { [`-${name}`]: [text] };
@@ -46,7 +46,7 @@ describe('didYouMean', () => {
     ['stagign', ' Did you mean "staging"?'],
     ['elsewhere', ''],
     ['x', ''],
-  ])('suggests for %s:%s', (word, question) => {
+  ])('suggests a correction for %s:%s', (word, question) => {
     expect(didYouMean(word, ['staging', 'production'])).toBe(question);
   });
 });

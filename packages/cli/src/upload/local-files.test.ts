@@ -18,7 +18,7 @@ const namesIn = async (...paths: string[]): Promise<{ names: string[]; notes: st
 };
 
 describe('localFiles', () => {
-  it('lists files and folders in order, without hidden files and link cycles', async () => {
+  it('lists files and folders in order and skips hidden files and link cycles', async () => {
     mkdirSync(join(folder, 'b/.git'), { recursive: true });
     for (const name of ['b/2.csv', 'b/.hidden', 'b/.git/x', 'a.csv']) writeFileSync(join(folder, name), 'x');
     symlinkSync(join(folder, 'a.csv'), join(folder, 'b/1-linked.csv'));
@@ -27,7 +27,7 @@ describe('localFiles', () => {
     expect(await namesIn(folder, join(folder, 'b/2.csv'))).toEqual({ names, notes: [] });
   });
 
-  it('skips broken links with a note', async () => {
+  it('skips broken links and prints a note', async () => {
     writeFileSync(join(folder, 'a.csv'), 'x');
     symlinkSync(join(folder, 'gone.csv'), join(folder, 'dangling.csv'));
     symlinkSync(join(folder, 'itself.csv'), join(folder, 'itself.csv'));

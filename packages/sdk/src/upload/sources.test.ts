@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** In chunks that do not align with parts. */
+/** Yields chunks that do not align with parts. */
 function pieces(): Uint8Array[] {
   return [0, 1, 301, 301, 999].map((start, index, all) => bytes.slice(start, all[index + 1] ?? 1000));
 }
@@ -32,7 +32,7 @@ describe('an upload source', () => {
     ['an async iterable', null, iterated],
   ];
 
-  it.each(bodies)('from %s is read in parts of the requested size', async (_what, size, make) => {
+  it.each(bodies)('reads %s in parts of the requested size', async (_what, size, make) => {
     const given = make();
     const source = await sourceOf(typeof given === 'string' ? given : { name: 'a.bin', body: given });
     expect(source).toMatchObject({ name: 'a.bin', size });
@@ -43,14 +43,14 @@ describe('an upload source', () => {
     expect(Buffer.concat(parts).equals(bytes)).toBe(true);
   });
 
-  it('that yields text is rejected', async () => {
+  it('rejects a stream that yields text', async () => {
     const source = await sourceOf({ name: 'a', body: createReadStream(join(folder, 'a.bin'), 'utf8') });
     const { read, close } = await source.open();
     await expect(read(10)).rejects.toThrow('the stream contains values that are not bytes');
     await close();
   });
 
-  it('is released if the upload ends early', async () => {
+  it('releases the source if the upload ends early', async () => {
     let isCancelled = false;
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(10)),

@@ -11,7 +11,7 @@ import {
 import { Inlet, type UploadFile, type UploadOptions } from '../inlet.ts';
 import { etagOf, etagOfParts, timeoutFor } from './object-storage.ts';
 
-// Uses a scripted storage. test/integration/sdk-upload.test.ts uses a real one.
+// These tests use a scripted storage server. test/integration/sdk-upload.test.ts uses real storage.
 
 const mebibyte = 1024 * 1024;
 let folder = '';
@@ -35,7 +35,7 @@ async function upload(answer: Answer, files: readonly UploadFile[], options: Upl
   return new Inlet({ url: 'http://127.0.0.1:1', apiKey: 'none', storage }).upload(files, options);
 }
 
-/** The same size, with another modification time. */
+/** Replaces the content with content of the same size and changes the modification time. */
 async function change(path: string): Promise<void> {
   await writeFile(path, 'other');
   await utimes(path, 1, 1);
@@ -47,7 +47,7 @@ describe('a small file that changes', () => {
     return join(folder, name);
   };
 
-  it('before the upload is not sent', async () => {
+  it('does not send a small file that changes before the upload', async () => {
     const files = [await write('1.csv'), await write('2.csv')];
     const answer: Answer = async (response) => {
       await change(join(folder, '2.csv'));
@@ -59,7 +59,7 @@ describe('a small file that changes', () => {
     expect(server?.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['PUT /b/p/1.csv']);
   });
 
-  it('during the comparison does not count as unchanged', async () => {
+  it('does not treat a file that changes during the comparison as unchanged', async () => {
     const files = [await write('1.csv')];
     const answer: Answer = async (response) => {
       await change(join(folder, '1.csv'));
@@ -75,7 +75,7 @@ describe('a retried completion without an upload', () => {
   const second = new Uint8Array(10);
   const body = new Uint8Array(Buffer.concat([first, second]));
 
-  /** Succeeds until the completion; then an object of the expected size exists. */
+  /** All requests succeed until the completion. After that, an object of the expected size exists. */
   const withObject = (etag: string): Answer => {
     let completions = 0;
     return (response, { method, path }) => {
@@ -92,13 +92,13 @@ describe('a retried completion without an upload', () => {
   };
   const send = (etag: string) => upload(withObject(etag), [{ name: 'a.csv', body }], { partSize: 5 * mebibyte });
 
-  it('succeeds if the object consists of these parts', async () => {
+  it('succeeds if the existing object consists of the uploaded parts', async () => {
     const etag = etagOfParts([etagOf(first), etagOf(second)]);
     expect(await send(etag)).toMatchObject({ ok: true, value: { files: [{ etag }] } });
   });
 
   it.each([etagOf(body), etagOfParts([etagOf(second), etagOf(first)])])(
-    'is not done if the object of that size is another: %s',
+    'fails if the existing object has the same size but another ETag: %s',
     async (etag) => {
       expect(await send(etag)).toMatchObject({ ok: false, problem: { code: 'storage_refused' } });
     },
@@ -108,7 +108,7 @@ describe('a retried completion without an upload', () => {
 describe('a storage error', () => {
   const files: UploadFile[] = [{ name: 'NoSuchUpload.csv', body: new Uint8Array(1) }];
 
-  it('reports whether it is retryable and its request ID', async () => {
+  it('reports whether a storage error is retryable, and its request ID', async () => {
     const busy = '<Error><Code>SlowDown</Code><RequestId>tx-1</RequestId></Error>';
     const answer: Answer = (response) => void response.writeHead(503, { 'retry-after': '0' }).end(busy);
     expect(await upload(answer, files)).toMatchObject({
@@ -116,7 +116,7 @@ describe('a storage error', () => {
     });
   });
 
-  it('that is permanent is not retried', async () => {
+  it('does not retry a permanent storage error', async () => {
     const answer: Answer = (response) => void response.writeHead(403, { 'x-amz-request-id': 'tx-2' }).end();
     const storage = { status: 403, code: '', request_id: 'tx-2', may_pass: false };
     expect(await upload(answer, files)).toMatchObject({ problem: { code: 'storage_refused', attempts: 1, storage } });
@@ -130,7 +130,7 @@ describe('an unwritable resume folder', () => {
     else response.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>');
   };
 
-  it('is reported, and the upload is removed', async () => {
+  it('reports an unwritable resume folder and removes the upload', async () => {
     const path = join(folder, 'a.csv');
     await writeFile(path, new Uint8Array(6 * mebibyte));
     const options = { partSize: 5 * mebibyte, resumeFolder: join(path, 'notes') };
@@ -140,13 +140,13 @@ describe('an unwritable resume folder', () => {
 });
 
 describe('a part', () => {
-  it('has a longer timeout the larger it is', () => {
+  it('uses a longer timeout for a larger part', () => {
     expect(timeoutFor(0)).toBe(300_000);
     expect(timeoutFor(8 * mebibyte)).toBe(512_000);
     expect(timeoutFor(1024 * mebibyte)).toBe(65_536_000);
   });
 
-  it('arrives completely, with a content length', async () => {
+  it('sends the complete part with a content length', async () => {
     const body = Uint8Array.from({ length: 2 * mebibyte + 7 }, (_, n) => n % 127);
     const answer: Answer = (response, { body: got }) =>
       void response.writeHead(200, { etag: etagOf(Buffer.from(got)) }).end();

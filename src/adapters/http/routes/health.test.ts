@@ -16,7 +16,7 @@ describe('/health/ready', () => {
     return api;
   };
 
-  it('checks the dependencies at most once in 200 ms', async () => {
+  it('checks the dependencies at most once every 200 ms', async () => {
     let checks = 0;
     const check = async (): Promise<void> => {
       checks += 1;

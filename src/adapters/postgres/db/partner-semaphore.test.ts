@@ -38,7 +38,7 @@ describe('a partner semaphore', () => {
     expect(log.at(-1)).toBe('5');
   });
 
-  it('rejects a request after the timeout and grants it no permit', async () => {
+  it('rejects a request after the timeout without using a permit', async () => {
     const { come, log } = entering(1);
     const leave = await come(1, '1');
     const late = come(1, '2').catch((error: unknown) => error);

@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { preparedName } from './prepared.ts';
 
 describe('the name of a prepared statement', () => {
-  it('depends only on the text', () => {
+  it('derives the name of a prepared statement from its text only', () => {
     const one = preparedName('select 1 where $1');
     expect(one).toBe(preparedName('select 1 where $1'));
     expect(one).not.toBe(preparedName('select 2 where $1'));
   });
 
   it.each(['select * from "job" where "partner_id" = $1 order by "id" LIMIT $2', 'begin', 'delete from "job"'])(
-    'is undefined for %s',
+    'does not prepare the statement %s',
     (text) => {
       expect(preparedName(text)).toBeUndefined();
     },
   );
 
-  it('is given to a limited number of texts, which keep it', () => {
+  it('names a limited number of statements and never renames them', () => {
     const names = Array.from({ length: 1_000 }, (_, index) => preparedName(`select ${index} where $1`));
     const given = names.filter((name) => name !== undefined);
     expect(given.length).toBeLessThanOrEqual(200);
