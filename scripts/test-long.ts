@@ -12,7 +12,10 @@ function serverTests(): string[] {
   return ['acceptance', 'contracts', 'integration'].flatMap((folder) =>
     readdirSync(join('test', folder))
       .map((name) => join('test', folder, name))
-      .filter((path) => path.endsWith('.test.ts') && readFileSync(path, 'utf8').includes("inject('campaign')")),
+      .filter(
+        (path) =>
+          path.endsWith('.test.ts') && /inject\('campaign'\)|support\/campaign\.ts/.test(readFileSync(path, 'utf8')),
+      ),
   );
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import { importFileListSchema } from '../../src/adapters/http/records/import-log.ts';
 import { type LoadErrorRecord, loadErrorListSchema } from '../../src/adapters/http/records/load-error.ts';
@@ -48,10 +48,21 @@ const checkedSchema = z.object({
   ),
 });
 
-/** The results of `inlet check --audience` for every file, without any server. */
-async function checkAsAudience(): Promise<Record<string, Pick<FileResult, 'status' | 'codes'>>> {
+/** In the gate, one file for each distinct result of an import; in the long run, every file. */
+function audienceFiles(): readonly CorpusFile[] {
+  if (inject('campaign') === 'long') return corpusFiles;
+  const byResult = Map.groupBy(corpusFiles, ({ expected: { status, codes } }) =>
+    JSON.stringify([status, codes.map(({ code }) => code)]),
+  );
+  return [...byResult.values()].flatMap(([first]) => first ?? []);
+}
+
+/** The results of `inlet check --audience` for each file, without any server. */
+async function checkAsAudience(
+  files: readonly CorpusFile[],
+): Promise<Record<string, Pick<FileResult, 'status' | 'codes'>>> {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-corpus-'));
-  for (const { path, body } of corpusFiles) {
+  for (const { path, body } of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), body());
   }
@@ -133,10 +144,11 @@ describe('a corpus of malformed and unusual files, loaded together', { timeout: 
 
   it('gets the same results in an audience created by prefix as in one appended file by file', async () => {
     // Splits the corpus among several partners, because their jobs run in parallel.
+    const chosen = audienceFiles();
     const partners = await Promise.all(Array.from({ length: 8 }, () => createPartner(market.stores.environment)));
     const found = await Promise.all(
       partners.map(async (partner, index) => {
-        const files = corpusFiles.filter((_, place) => place % partners.length === index);
+        const files = chosen.filter((_, place) => place % partners.length === index);
         await Promise.all(files.map(({ path, body }) => partner.upload(`all/${path}`, body())));
         const names = files.map(({ path }) => `all/${path}`);
         return {
@@ -156,10 +168,10 @@ describe('a corpus of malformed and unusual files, loaded together', { timeout: 
         Object.entries(alone.results).map(([path, { status, codes }]) => [path, { status, codes }]),
       ),
     );
-    expect(await checkAsAudience()).toEqual(reported);
-    // The corpus covers both outcomes: many files load, and every failure code occurs.
+    expect(await checkAsAudience(chosen)).toEqual(reported);
+    // The files cover both outcomes: some load, and every failure code occurs.
     const all = found.flatMap(({ alone }) => Object.values(alone.results));
-    expect(all.filter(({ status }) => status === 2).length).toBeGreaterThan(20);
+    expect(all.filter(({ status }) => status === 2).length).toBeGreaterThan(2);
     for (const code of ['bad_rows', 'no_good_row', 'empty_file', 'wrong_shape', 'wrong_encoding', 'corrupt_gzip']) {
       expect(all.filter(({ codes }) => codes.includes(`${code} file 1`)).length, code).toBeGreaterThan(0);
     }

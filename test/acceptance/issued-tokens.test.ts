@@ -15,7 +15,7 @@ import { audienceClient, audiencePath, type AudienceClient } from './audience-cl
 // Uses a real OpenID provider, its tokens and a real API process.
 
 describe('user tokens of an OpenID Connect issuer', () => {
-  const keysSeconds = 6;
+  const keysSeconds = 4;
   let issuer: TestIssuer;
   let market: Audiences;
   let stranger: TestPartner;

@@ -38,7 +38,7 @@ import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 // bug here.
 
 /** The number of scripts on each topology. */
-const runs = runsOf({ short: 10, long: 150 });
+const runs = runsOf({ short: 5, long: 150 });
 
 /** Partner 1 has its own audiences and those of customers A and B. Partner 2 has those of customer C. */
 const customersOf: readonly (readonly (string | null)[])[] = [[null, 'A', 'B'], ['C']];

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ImportMode, keyType, pathType } from '../../src/domain/import-log.ts';
-import { campaignSeed } from '../support/campaign.ts';
+import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { device } from '../support/device-id.ts';
 import { leftovers } from '../support/leftovers.ts';
 import { type ServiceProcess, startWorker, stopProcess } from '../support/running-service.ts';
@@ -16,7 +16,7 @@ import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support
 // Many small jobs, canceled by several callers at random moments. Each job has its own devices.
 
 const partnerCount = 3;
-const jobsPerPartner = 14;
+const jobsPerPartner = runsOf({ short: 8, long: 40 });
 const rowsPerFile = 20;
 
 type Plan = {
