@@ -3,6 +3,7 @@ import { cliRemediesPage, cliVersionPage } from './pages/cli-pages.ts';
 import { configurationPage } from './pages/configuration-page.ts';
 import { errorsPage } from './pages/errors-page.ts';
 import { metricsPage } from './pages/metrics-page.ts';
+import { operationsPage } from './pages/operations-page.ts';
 import { packagesPage } from './pages/packages-page.ts';
 import { openApiPage } from './pages/openapi-page.ts';
 import { sdkCodesPage, sdkOperationsPage, sdkSchemasPage } from './pages/sdk-pages.ts';
@@ -12,6 +13,7 @@ const pages = [
   { path: 'docs/errors.md', make: errorsPage },
   { path: 'docs/configuration.md', make: configurationPage },
   { path: 'docs/metrics.md', make: metricsPage },
+  { path: 'docs/operations.md', make: operationsPage },
   { path: 'docs/packages.md', make: packagesPage },
   { path: 'packages/contract/openapi.json', make: openApiPage },
   { path: 'packages/cli/src/generated/remedies.ts', make: cliRemediesPage },
