@@ -4,7 +4,7 @@ import { sidebar } from './sidebar.ts';
 
 // oxlint-disable-next-line import/no-default-export -- Astro requires it
 export default defineConfig({
-  // All pictures are SVG: there is nothing to resize.
+  // All images are SVG, so there is nothing to resize.
   image: { service: passthroughImageService() },
   integrations: [
     starlight({
@@ -12,10 +12,10 @@ export default defineConfig({
       description: 'Loads files of mobile advertising IDs from object storage into ClickHouse.',
       customCss: ['./src/inlet.css'],
       sidebar,
-      // A title counts once, as a heading, so that the weight in PageTitle.astro applies.
+      // Search indexes a title only as a heading, so that the weight in PageTitle.astro applies.
       pagefind: { ranking: { metaWeights: { title: 0 } } },
       components: { PageTitle: './src/components/PageTitle.astro' },
-      // Readers need whole commands, and no window frame around them.
+      // Wraps long commands, so that readers see them completely. Shows no window frame.
       expressiveCode: { defaultProps: { wrap: true, frame: 'none' } },
     }),
   ],

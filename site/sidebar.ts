@@ -1,4 +1,4 @@
-/** The order of the pages in the sidebar. Other pages are found by search and by links. */
+/** The pages in the sidebar, in order. Readers find other pages through search and links. */
 export const sidebar = [
   {
     label: 'Partners',

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds deploy/Dockerfile on Debian without Docker, using buildah. The base image is built here under the name that the
-# Dockerfile expects, from Debian packages (debootstrap) and Node.js from npm. Needs root and this machine's apt mirror and npm
-# registry. Prints the image's name and size.
+# Builds deploy/Dockerfile on Debian without Docker, using buildah. The script also builds the base image, from Debian packages
+# (debootstrap) and Node.js from npm, and tags it with the name that the Dockerfile expects. Needs root, and uses this machine's
+# apt mirror and npm registry. Prints the name and size of the image.
 #   deploy/image/build-here.sh          INLET_IMAGE_DIR: image storage, /var/tmp/inlet-image by default
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -15,7 +15,7 @@ make_base() {
   local root=$image_dir/base npm_version
   npm_version=$(npm --version)
   rm -rf "$root"
-  # The mirror from which apt gets this release.
+  # The mirror from which apt downloads this Debian release.
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1)
   log "base: Debian from $mirror"
   debootstrap --variant=minbase bookworm "$root" "$mirror" >"$image_dir/debootstrap.log"
@@ -36,7 +36,8 @@ make_base() {
 
 buildah_here inspect --type image "localhost/$base" >/dev/null 2>&1 || make_base
 
-# npm's configuration here (registry, credentials, certificates) is a build secret. test/image checks that none of it remains.
+# Passes this machine's npm configuration (registry, credentials, certificates) as build secrets. test/image checks that none of
+# it remains in the image.
 secrets=$(mktemp -d)
 trap 'rm -rf "$secrets"' EXIT
 {
@@ -46,7 +47,7 @@ trap 'rm -rf "$secrets"' EXIT
 cat "${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt}" >"$secrets/certificates"
 
 log "image: deploy/Dockerfile on $base"
-# chroot isolation: a container per step needs kernel features that some machines do not allow.
+# Uses chroot isolation, because a container per step needs kernel features that some machines do not allow.
 buildah_here build --pull-never --isolation chroot --layers --format docker --quiet \
   --secret "id=npmrc,src=$secrets/npmrc" --secret "id=certificates,src=$secrets/certificates" \
   --file deploy/Dockerfile --tag "$image" .

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the image from build-here.sh against the development servers, read-only and without privileges: one import, from empty
-# stores to the finished record. Needs root, and installs Debian's podman and runc.
+# Tests the image from build-here.sh against the development servers, read-only and without privileges. The test runs one import,
+# from empty stores to the finished record. Needs root, and installs Debian's podman and runc.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source deploy/image/here.sh

@@ -36,7 +36,7 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* Settings are part of the pod spec: the migration job runs before any other resource of the chart exists. */}}
+{{/* Settings are part of the pod spec, because the migration job runs before any other resource of the chart exists. */}}
 {{- define "inlet.settings" -}}
 - name: INLET_SHUTDOWN_GRACE_SECONDS
   value: {{ .Values.shutdownGraceSeconds | quote }}
@@ -54,7 +54,7 @@ capabilities: { drop: [ALL] }
 - { name: certificates, mountPath: /certificates, readOnly: true }
 {{- end }}
 
-{{/* Mounts this key only. Without it the pod does not start: Node would only warn about a missing file. */}}
+{{/* Mounts only the key ca.crt. If the key is missing, the pod does not start. Without this check, Node would only log a warning. */}}
 {{- define "inlet.certificatesVolume" -}}
 - name: certificates
   secret: { secretName: {{ .Values.certificatesSecretName }}, items: [{ key: ca.crt, path: ca.crt }] }
