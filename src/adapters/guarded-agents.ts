@@ -5,7 +5,7 @@ import { type LookupFunction, Socket, isIP } from 'node:net';
 import { Failure } from '../domain/failure.ts';
 import { type Network, mayReach } from '../domain/network-address.ts';
 
-/** A client's connection pools, without and with TLS. */
+/** A client's connection pools for HTTP and HTTPS. */
 export type Agents = { readonly http: Agent; readonly https: SecureAgent };
 
 /** Resolves a host name to all its addresses. */
@@ -18,8 +18,9 @@ export type Resolve = (
 export const agentLimits = { keepAlive: true, maxSockets: 64 };
 
 /**
- * Creates agents that connect only to public addresses and to the given networks. Each connection resolves the name once,
- * checks all its addresses and connects to one of them, so a second DNS answer cannot bypass the check (DNS rebinding).
+ * Creates agents that connect only to public addresses and to the given networks. Each connection resolves the name
+ * once, checks all addresses, and connects to one of them. A second DNS response therefore cannot bypass the check (DNS
+ * rebinding).
  */
 export function guardedAgents(networks: readonly Network[], resolve: Resolve = lookup): Agents {
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
@@ -45,7 +46,7 @@ export function destroyAgents({ http, https }: Agents): void {
   https.destroy();
 }
 
-/** A host that is a literal IP address never reaches the lookup. */
+/** Checks hosts that are IP addresses, because Node does not call the lookup function for them. */
 function guardLiteralAddresses<T extends Agent>(agent: T, networks: readonly Network[]): T {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (options, callback) => {

@@ -18,12 +18,15 @@ export async function readMigrationFiles(folder: string): Promise<MigrationFile[
   );
 }
 
-/** The files that have not run yet. Throws if a file changed after it ran, because databases would then differ. */
+/**
+ * Returns the files that have not run yet. Throws if a file was changed after it ran, because databases would then
+ * differ.
+ */
 export function pendingMigrations(files: readonly MigrationFile[], done: ReadonlyMap<string, string>): MigrationFile[] {
   for (const { name, checksum } of files) {
     const ran = done.get(name);
     if (ran !== undefined && ran !== checksum)
-      throw new Error(`${name} was changed after it ran; add a new file instead.`);
+      throw new Error(`${name} was changed after it ran. Restore it, and add a new file for further changes.`);
   }
   return files.filter(({ name }) => !done.has(name));
 }

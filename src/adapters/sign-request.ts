@@ -36,14 +36,14 @@ export async function signRequest(
 
 const emptyBodyHash = createHash('sha256').digest('hex');
 
-/** Signature Version 4 covers RFC 3986 escapes, which encodeURIComponent does not fully apply. */
+/** Signature Version 4 requires RFC 3986 escapes. encodeURIComponent leaves some characters unescaped. */
 export function encodeRfc3986(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 type Bytes = string | ArrayBuffer | ArrayBufferView;
 
-/** The hash interface of the signer, implemented with node:crypto. */
+/** Implements the signer's hash interface with node:crypto. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
 

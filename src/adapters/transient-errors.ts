@@ -1,4 +1,4 @@
-/** The server was not reached, so the request had no effect and cannot be the cause. */
+/** Codes that mean that the server was not reached. The request had no effect and cannot be the cause. */
 const unavailableCodes = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -27,7 +27,7 @@ const unavailableTypes = new Set([
 const unavailableMessages = /^timeout exceeded when trying to connect$|No space left on device/;
 const unavailableStatuses = new Set([429, 502, 503, 504]);
 
-/** The connection was lost or the statement was stopped; the request may be the cause. */
+/** Codes that mean that the connection was lost or the statement was stopped. The request may be the cause. */
 const brokenCodes = new Set([
   'ECONNRESET',
   'ECONNABORTED',
@@ -51,9 +51,10 @@ const brokenMessages =
 const maxCauseDepth = 8;
 
 /**
- * Classifies an error by itself and its causes. `away`: a dependency is unavailable, so waiting helps. `broke`: a
- * connection was lost mid-request, so waiting helps unless the request itself breaks it every time. Null means that the
- * error is not transient. The values are labels of the retry metric.
+ * Classifies an error by its code and the codes of its causes. `away` means that a dependency is unavailable, so
+ * waiting helps. `broke` means that a connection was lost during a request. Waiting then helps, unless the request
+ * itself always breaks the connection. Null means that the error is not transient. The values are labels of the retry
+ * metric.
  */
 export function transientErrorKind(error: unknown): 'away' | 'broke' | null {
   let cause = error;

@@ -182,6 +182,8 @@ describe("a partner's storage", () => {
   it('names the server that rejected the administrator, and does not repeat its response', async () => {
     const stranger = { ...admin, secretAccessKey: new Secret('wrong') };
     const refused = cephStorageProvisioner(stranger, owner, testBucket).provision({ name: `${name}4`, prefix: 'x/' });
-    await expect(refused).rejects.toThrow(`The storage refused to create the storage user partner-${name}4: HTTP 403.`);
+    await expect(refused).rejects.toThrow(
+      `Cannot create the storage user partner-${name}4: the storage returned HTTP 403.`,
+    );
   });
 });

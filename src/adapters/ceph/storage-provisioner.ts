@@ -9,8 +9,9 @@ const userSchema = z.object({ keys: z.array(z.object({ access_key: z.string(), s
 const successStatuses = new Set([200, 201, 204]);
 
 /**
- * Creates a Ceph gateway user with its own policy for each partner. One bucket policy for a thousand partners would be
- * evaluated on every request, and concurrent provisioning would overwrite it. AWS IAM has the same `PutUserPolicy`.
+ * Creates a Ceph gateway user with a separate policy for each partner. A single bucket policy for a thousand partners
+ * would be evaluated on every request, and concurrent provisioning would overwrite it. AWS IAM also provides
+ * `PutUserPolicy`.
  */
 export function cephStorageProvisioner(admin: CephAdmin, owner: S3Client, bucket: string): StorageProvisioner {
   return {
@@ -32,7 +33,10 @@ export function cephStorageProvisioner(admin: CephAdmin, owner: S3Client, bucket
   };
 }
 
-/** Creates the bucket and lets its owner read the objects of partners, because an object belongs to its writer. */
+/**
+ * Creates the bucket and allows its owner to read all objects. Without this policy, only the partner that wrote an
+ * object could read it.
+ */
 async function prepareBucket(owner: S3Client, bucket: string): Promise<void> {
   await owner.send(new CreateBucketCommand({ Bucket: bucket }));
   const { Owner: bucketOwner } = await owner.send(new GetBucketAclCommand({ Bucket: bucket }));
@@ -40,7 +44,7 @@ async function prepareBucket(owner: S3Client, bucket: string): Promise<void> {
   await owner.send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: policy }));
 }
 
-/** Creates the user without the right to create buckets, or reads the existing one. */
+/** Creates a user that cannot create buckets, or reads the existing user. */
 async function ensureUser(admin: CephAdmin, uid: string): Promise<{ access_key: string; secret_key: string }> {
   const path = '/admin/user';
   const query = { uid, 'display-name': uid, 'max-buckets': '-1', format: 'json' };
@@ -56,5 +60,5 @@ async function ensureUser(admin: CephAdmin, uid: string): Promise<{ access_key: 
 /** The response text may contain keys, so the error names only the status. */
 function requireSuccess(response: AdminResponse, what: string): void {
   if (!successStatuses.has(response.status))
-    throw new Error(`The storage refused to ${what}: HTTP ${response.status}.`);
+    throw new Error(`Cannot ${what}: the storage returned HTTP ${response.status}.`);
 }

@@ -26,7 +26,10 @@ export function clickhouseAudienceWarehouse(engine: Engine): AudienceWarehouse {
   };
 }
 
-/** The condition uses a prefix of the partition and sort key, so that no rows of other audiences are read. */
+/**
+ * The condition matches a prefix of the partition key and sort key, so that ClickHouse reads no rows of other
+ * audiences.
+ */
 export const isOfGeneration =
   'partner_id = {partner: UInt64} AND audience_id = {audience: UInt64} AND generation = {generation: UInt32}';
 
@@ -34,7 +37,9 @@ export function generationParameters({ partnerId, audienceId, generation }: Gene
   return { partner: partnerId, audience: audienceId, generation };
 }
 
-/** A query for the staged rows (file_id, device) of these files, from staging tables and the shared stage. */
+/**
+ * Returns a query for the staged rows (file_id, device) of these files. It reads staging tables and the shared stage.
+ */
 async function stagedMembersSql(shard: Shard, loads: readonly FilesOfLoad[]): Promise<string> {
   const inOwnTables = await findStagingTables(
     shard,
@@ -58,13 +63,13 @@ async function stagedMembersSql(shard: Shard, loads: readonly FilesOfLoad[]): Pr
   ].join('\nUNION ALL ');
 }
 
-/** Publishes from the stage to the audience, shard by shard. Idempotent, because an audience is a set. */
+/** Adds staged rows to the audience, shard by shard. Idempotent, because an audience is a set. */
 async function publishMembers(engine: Engine, load: Load, fileIds: readonly number[]): Promise<void> {
   await onEveryShard(engine, async (shard) => {
     const isShared = !(await hasStagingTables(shard, load.loadId));
     if (isShared) return copyMembers(shard, load, fileIds, 'staged_members_local WHERE load_id = {load: UInt64}');
     const { rows } = stagingTableNames(load.loadId);
-    // A staging table with rows of a failed file cannot be attached as a whole.
+    // A staging table that contains rows of a failed file cannot be attached as a whole.
     if (await hasOtherFiles(shard, rows, fileIds)) return copyMembers(shard, load, fileIds, `${rows} WHERE true`);
     await attachStagingTable(shard, load);
   });
@@ -103,9 +108,9 @@ async function countDead(engine: Engine, generation: Generation): Promise<number
 }
 
 /**
- * Deletes the generations in one mutation with a command per partner partition, which rewrites only parts that contain
- * their rows. (Every other part is hard-linked under a new name. With many parts that takes seconds per mutation, so there
- * should be few mutations.) Returns when no part contains the rows.
+ * Deletes the generations in one mutation that has one command per partner partition. The mutation rewrites only parts
+ * that contain rows of these generations and hard-links all other parts under a new name. With many parts, hard-linking
+ * takes seconds per mutation, so there should be few mutations. Returns when no part contains the rows.
  */
 async function purgeGenerations(engine: Engine, dead: readonly Generation[], signal: AbortSignal): Promise<void> {
   const byPartner = Map.groupBy(dead, ({ partnerId }) => partnerId);
@@ -120,7 +125,7 @@ function deleteOfPartner([partnerId, dead]: [number, Generation[]]): string {
     WHERE partner_id = ${checkedId(partnerId)} AND (audience_id, generation) IN (${pairs.join(', ')})`;
 }
 
-/** Guards IDs that are written into the statement, because a partition cannot be a query parameter. */
+/** Validates an ID before it is written into a statement, because a partition cannot be a query parameter. */
 function checkedId(id: number): number {
   if (!Number.isSafeInteger(id) || id < 0) throw new TypeError(`${id} is not an ID`);
   return id;
@@ -147,12 +152,13 @@ function sumCounts(counts: readonly DeviceCounts[]): DeviceCounts {
 /** `from` is inclusive and `to` is exclusive. A range without a bound is open on that side. */
 type DeviceRange = { readonly from?: string; readonly to?: string };
 
-/** Each range keeps a stream of every part in memory. */
+/** Limits memory, because each range keeps a stream of every part in memory. */
 const maxRanges = 8;
 
 /**
- * Splits the devices into ranges of about equal size, one per processor of the shard. The bounds come from the primary
- * index of the known devices, which holds every 8,192nd device in memory. Equal sizes are not required for correctness.
+ * Splits the devices into ranges of about equal size, one per processor of the shard. The bounds are read from the
+ * primary index of the known devices, which stores every 8,192nd device in memory. The result is correct even if the
+ * sizes differ.
  */
 async function rangesOfDevices(shard: Shard): Promise<DeviceRange[]> {
   const result = await shard.query({
@@ -191,17 +197,20 @@ const maxSetDevices = 500_000;
 const minDevicesToSplit = 1_000_000;
 
 /**
- * Every part is a stream with its own blocks, and the merge keeps these blocks in memory. Small blocks limit the memory
- * use.
+ * Every part is read as a stream of blocks, and the merge keeps the current block of each stream in memory. Small
+ * blocks limit the memory use.
  */
 const settings: ClickHouseSettings = { join_algorithm: 'full_sorting_merge', max_block_size: '16384' };
 
-/** A device is on exactly one shard, so the totals are sums. */
+/** Each device is stored on exactly one shard, so the totals are sums over the shards. */
 async function countDevices(engine: Engine, of: CountedJob, about: number): Promise<DeviceCounts> {
   return sumCounts(await onEveryShard(engine, (shard) => countOnShard(shard, of, about / engine.shards.length)));
 }
 
-/** Looks up a small set of devices. Merges a large set with all known devices, in one range per processor. */
+/**
+ * A small set of devices is looked up in the known devices. A large set is merged with all known devices, in one range
+ * per processor.
+ */
 async function countOnShard(shard: Shard, of: CountedJob, about: number): Promise<DeviceCounts> {
   const known = await selectNumber(shard, {
     query: `SELECT toString(sum(rows)) AS number FROM system.parts
@@ -223,8 +232,8 @@ const lookupSql = `
     )) AS matched`;
 
 /**
- * One pass over both tables in sort order. The left side is sorted and distinct, and ANY takes one match from the right, so
- * every row is one device.
+ * Reads both tables once, in sort order. The left side is sorted and distinct, and ANY returns at most one match from
+ * the right side, so every row is one device.
  */
 function mergeSql(range: DeviceRange): string {
   return `
@@ -268,8 +277,8 @@ async function countNewDevices(engine: Engine, job: CountedJob, loads: readonly 
 }
 
 /**
- * Counts the distinct devices of each file. Reading in the sort order of the stage puts equal devices next to each
- * other, so LIMIT BY takes little memory and half the CPU time of GROUP BY.
+ * Counts the distinct devices of each file. In the sort order of the stage, equal devices are adjacent, so LIMIT BY
+ * needs little memory and half the CPU time of GROUP BY.
  */
 async function countUploaded(engine: Engine, load: Load, fileIds: readonly number[]): Promise<Map<number, number>> {
   const { loadId, partnerId, target } = load;
@@ -298,9 +307,9 @@ const inSharedStage = `
   ) GROUP BY file_id`;
 
 /**
- * A staging table is sorted by device after the columns that are equal in all its rows. Naming those columns lets
- * ClickHouse read in order. When there are many files, they are small, and one set per file takes a third of the time
- * of one set for all files.
+ * A staging table is sorted by columns that are equal in all its rows, and then by device. A condition on those columns
+ * lets ClickHouse read in device order. If there are many files, they are small. One set per file then takes a third of
+ * the time of one set for all files.
  */
 function inStagingTable(loadId: LoadId, fileIds: readonly number[]): string {
   const { rows } = stagingTableNames(loadId);

@@ -12,8 +12,8 @@ export type Engine = {
 };
 
 /**
- * Settings of every statement. Asynchronous inserts, the default in recent versions, would return before the rows are
- * stored. Queries whose client has disconnected are canceled.
+ * Settings for every statement. Asynchronous inserts, which are the default in recent versions, would return before the
+ * rows are stored. Queries are canceled when their client disconnects.
  */
 const settings: ClickHouseSettings = {
   async_insert: 0,
@@ -38,13 +38,13 @@ export function connectEngine(options: {
         // that does not respond.
         request_timeout: 6 * 3600 * 1000,
         max_open_connections: connections,
-        log: { level: ClickHouseLogLevel.OFF }, // errors are thrown, and logged by the caller
+        log: { level: ClickHouseLogLevel.OFF }, // errors are thrown, and the caller logs them
         clickhouse_settings: { ...settings, log_comment: options.database },
         keep_alive: { enabled: true, idle_socket_ttl: 1_500 },
       });
     return abortStalled(client(64), client(2)); // pings can overlap
   });
-  if (!first) throw new Error('ClickHouse needs the URL of at least one shard.');
+  if (!first) throw new Error('No ClickHouse shard is configured. Set the URL of at least one shard.');
   return { shards: [first, ...others], database: options.database, cluster: options.cluster };
 }
 
@@ -71,14 +71,14 @@ export async function selectNumber(
   return Number(row?.number ?? 0);
 }
 
-/** A device is on exactly one shard, so the total is a sum. */
+/** Each device is stored on exactly one shard, so the total is the sum over the shards. */
 export async function sumOverShards(engine: Engine, count: (shard: Shard) => Promise<number>): Promise<number> {
   return (await onEveryShard(engine, count)).reduce((total, ofShard) => total + ofShard, 0);
 }
 
-// Statements of a load or a job are found and killed by the prefix of their query ID. Another installation on the same
-// ClickHouse has equal load and job IDs, so each statement also carries its database in `log_comment`, which is forwarded
-// to the other shards.
+// Inlet finds and kills the statements of a load or a job by the prefix of their query ID. Another installation on the
+// same ClickHouse server can use the same load and job IDs. Therefore, each statement also has its database name in
+// `log_comment`, which ClickHouse forwards to the other shards.
 
 export function loadQueryPrefix(loadId: LoadId): string {
   return `inlet-load-${loadId}-`;
@@ -88,7 +88,10 @@ export function jobQueryPrefix(jobId: JobId): string {
   return `inlet-job-${jobId}-`;
 }
 
-/** For system.processes. Workers of the previous release set no `log_comment`, so statements without one match too. */
+/**
+ * A condition for system.processes. Workers of the previous release set no `log_comment`, so it also matches statements
+ * without one.
+ */
 export const isOurStatement = `startsWith(initial_query_id, {prefix: String})
   AND Settings['log_comment'] IN (currentDatabase(), '')`;
 
@@ -100,9 +103,9 @@ export function newQueryId(prefix: string, step: 'stage' | 'publish' | 'replace'
   return `${prefix}${step}-${process.pid}-${serial}`;
 }
 
-/** While statements run, the server is pinged at this interval. */
+/** Interval and timeout of the pings that are sent while statements run. */
 const defaultTimes = { pingEveryMs: 5_000, pingTimeoutMs: 10_000 };
-/** Consecutive missed pings that mark the server as stalled and not merely busy. */
+/** Number of consecutive missed pings after which the server is considered stalled instead of busy. */
 const maxMissedPings = 2;
 
 const statementMethods: ReadonlySet<string> = new Set(['query', 'command', 'exec', 'insert']);
@@ -110,9 +113,9 @@ const statementMethods: ReadonlySet<string> = new Set(['query', 'command', 'exec
 type Given = { readonly abort_signal?: AbortSignal };
 
 /**
- * Aborts all statements of a server that stops answering pings, as if the connection had broken. A statement may run
- * for hours, so no timeout can distinguish a long statement from a stalled or disconnected server. Pings use a separate
- * connection. A process that is starved of CPU time must not conclude that the server is stalled, because its retries
+ * If a server stops answering pings, aborts all its statements as if the connection had been lost. A statement may run
+ * for hours, so a timeout cannot distinguish a long statement from a stalled or disconnected server. Pings use a
+ * separate connection. A process that lacks CPU time must not conclude that the server is stalled, because its retries
  * would add load to an overloaded machine.
  */
 export function abortStalled(shard: Shard, pinger: Shard, { pingEveryMs, pingTimeoutMs } = defaultTimes): Shard {
@@ -172,8 +175,8 @@ export function abortStalled(shard: Shard, pinger: Shard, { pingEveryMs, pingTim
 const ticks = 20;
 
 /**
- * A timeout that counts ticks of the event loop. A tick that is late because the process was starved or stopped is
- * counted only once, so responses that arrived meanwhile are read before the timeout fires.
+ * A timeout that counts ticks of the event loop. If the process is suspended or lacks CPU time, a late tick counts only
+ * once. Responses that have arrived in the meantime are therefore read before the timeout expires.
  */
 function eventLoopTimeout(ms: number): { readonly signal: AbortSignal; readonly end: () => void } {
   const controller = new AbortController();

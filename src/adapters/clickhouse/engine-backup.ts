@@ -4,14 +4,16 @@ import type { EngineBackup } from '../../ports/backup.ts';
 import { type Engine, type Shard, onEveryShard } from './connect.ts';
 import { stagingTableNames } from './staging-tables.ts';
 
-/** Holds the tables as hard links in a separate database. CLONE AS is fast for tables of any size. */
+/**
+ * Freezes the tables by cloning them, as hard links, into a separate database. CLONE AS is fast for tables of any size.
+ */
 export function clickhouseBackup(engine: Engine, database: string, disk: string): EngineBackup {
   const held = heldDatabase(database);
   const holdOnShard = async (shard: Shard, stagedLoadIds: readonly LoadId[]): Promise<void> => {
     const tables = await tablesToHold(shard, database, stagedLoadIds);
     await shard.command({ query: `CREATE DATABASE ${held}` });
-    // Holds the stages before the final tables, so that rows that leave a stage before it is held are in the final
-    // table.
+    // Clone the stages before the final tables. Rows that leave a stage before it is cloned are then in the clone of
+    // the final table.
     for (const isStage of [true, false]) {
       const now = tables.filter((table) => isStageTable(table) === isStage);
       await Promise.all(now.map((table) => holdTable(shard, `${database}.${table}`, `${held}.${table}`)));
@@ -32,7 +34,10 @@ export function clickhouseBackup(engine: Engine, database: string, disk: string)
   };
 }
 
-/** `from`: the database that was backed up. The tables exist and are empty; staging tables are created. */
+/**
+ * `from` is the database that was backed up. The final tables must exist and be empty. The restore creates the staging
+ * tables.
+ */
 export async function restoreEngine(
   engine: Engine,
   database: string,
@@ -47,18 +52,18 @@ export async function restoreEngine(
   );
 }
 
-/** A backup is restored only into an empty database. */
+/** Throws unless the database is empty, because a backup can be restored only into an empty database. */
 export async function requireEmptyEngine(engine: Engine, database: string): Promise<void> {
   const tables = await onEveryShard(engine, (shard) => namesOf(shard, database, '1'));
   if (tables.flat().length > 0)
-    throw new Error(`The ClickHouse database ${database} is not empty. Drop it or choose another.`);
+    throw new Error(`The ClickHouse database ${database} is not empty. Drop it or choose another database.`);
 }
 
 function heldDatabase(database: string): string {
   return `${database}_backup`;
 }
 
-/** Each shard has its own folder, so that shards can share a disk. */
+/** Each shard has a separate folder, so that shards can share a disk. */
 function locationOf(disk: string, name: string, index: number): string {
   return `Disk('${disk}', '${name}/shard-${index + 1}')`;
 }
@@ -68,8 +73,8 @@ function isStageTable(table: string): boolean {
 }
 
 /**
- * All tables that store rows, except staging tables that are still being filled. Such tables can be dropped at any
- * moment, and the next attempt loads their files again.
+ * Returns all tables that store rows, except staging tables that a load is still filling. Those can be dropped at any
+ * time, and the next attempt loads their files again.
  */
 async function tablesToHold(shard: Shard, database: string, stagedLoadIds: readonly LoadId[]): Promise<string[]> {
   const complete = new Set(stagedLoadIds.map((loadId) => stagingTableNames(loadId).rows));
@@ -94,7 +99,7 @@ async function holdTable(shard: Shard, table: string, held: string): Promise<voi
 const pollEveryMs = 200;
 
 /**
- * Runs in the background on the server, because it may take hours and a connection should not have to stay open that
+ * Runs the statement in the background on the server, because it may take hours and no connection should stay open that
  * long.
  */
 async function runToCompletion(shard: Shard, statement: string): Promise<void> {

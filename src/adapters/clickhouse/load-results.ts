@@ -6,7 +6,10 @@ import { failureOf } from '../../domain/file-failure.ts';
 import type { Load, LoadCounts, RejectedRow, RejectPage } from '../../ports/load-stage.ts';
 import { type Engine, isOurStatement, loadQueryPrefix, shardFor } from './connect.ts';
 
-/** Row counts by file ID, read from the shard that received the load. An empty reason means accepted. */
+/**
+ * Returns row counts by file ID, read from the shard that received the load. An empty reason means that the rows were
+ * accepted.
+ */
 export async function countRows(engine: Engine, loadId: LoadId): Promise<Map<number, LoadCounts>> {
   const result = await shardFor(engine, loadId).query({
     query: `
@@ -30,9 +33,10 @@ export async function countRows(engine: Engine, loadId: LoadId): Promise<Map<num
 }
 
 /**
- * Each block stores its first hundred rejects per reason; the limit here reduces them to the first hundred of the file.
- * The text is returned in hexadecimal because a rejected line can contain any bytes. The aliases differ from the column
- * names because ORDER BY and WHERE would otherwise use the alias, and text sorts differently from numbers.
+ * Each block stores its first hundred rejected rows per reason. The limit in this query returns only the first hundred
+ * rows per file and reason. The text is returned in hexadecimal, because a rejected line can contain any bytes. The
+ * aliases must differ from the column names. Otherwise, ORDER BY and WHERE would use the alias, and text sorts
+ * differently from numbers.
  */
 export async function listRejects(engine: Engine, page: RejectPage): Promise<RejectedRow[]> {
   const result = await engine.shards[0].query({
@@ -62,8 +66,8 @@ export async function listRejects(engine: Engine, page: RejectPage): Promise<Rej
 }
 
 /**
- * The load's counts so far, which grow block by block on the receiving shard. Blank lines are in no count, so
- * `rowsHandled` adds the rows that the statement has read in total, including reads by its views.
+ * Returns the load's current counts, which increase block by block on the receiving shard. The counts exclude blank
+ * lines. Therefore, `rowsHandled` adds all rows that the statement has read, including rows that its views have read.
  */
 export async function readSoFar(
   engine: Engine,
@@ -91,8 +95,8 @@ function knownReason(text: string): RejectReason {
 const corruptGzipErrors = new Set(['ZLIB_INFLATE_FAILED', 'ATTEMPT_TO_READ_AFTER_EOF', 'CANNOT_READ_ALL_DATA']);
 
 /**
- * ClickHouse's error for a single line that exceeds the memory limit of a load: the statement reaches its own limit,
- * not the limit of the user or the server, while lines are parsed.
+ * ClickHouse's error for a single line that exceeds the memory limit of a load. While it parses lines, the statement
+ * reaches its own limit, not the limit of the user or the server.
  */
 const lineTooLargeForLoad =
   /^(?:Query memory limit|Memory limit \(for query\)) exceeded.*(?:ParallelParsingBlockInputFormat|LineAsStringRowInputFormat)/s;
@@ -109,8 +113,8 @@ export function toLoadFailure(error: unknown, isGzip: boolean): unknown {
   return error;
 }
 
-// Within a statement, the row status is a number: 0 for an accepted row, otherwise the position of the reject reason.
-// Numbers are far cheaper to compute and count than names. Stored rows have the names.
+// Within a statement, the row status is a number. It is 0 for an accepted row and otherwise the position of the reject
+// reason. Numbers are much cheaper to compute and count than names. Stored rows contain the names.
 
 const reasons = Object.keys(rejectReasons);
 
@@ -118,7 +122,7 @@ export function rowStatusOf(reason: RejectReason): number {
   return reasons.indexOf(reason) + 1;
 }
 
-/** The reject reason of a row status, empty for an accepted row. */
+/** SQL for the reject reason of a row status. The reason is empty for an accepted row. */
 export function reasonSql(rowStatus: string): string {
   const names = ['', ...reasons].map((name) => `'${name}'`);
   return `[${names.join(', ')}][${rowStatus} + 1]`;

@@ -22,8 +22,8 @@ export function clickhouseLoadStage(engine: Engine, stagingTableBytes: number): 
 }
 
 /**
- * Partitioned by load and by job. A load has rows in one of the first two tables. Dropping a missing partition costs
- * nothing.
+ * Staging tables that are partitioned by load, and tables that are partitioned by job. A load has rows in only one of
+ * the tables that are partitioned by load. Dropping a missing partition is free.
  */
 const loadTables = ['staged_attributes_local', 'staged_members_local'];
 const jobTables = ['staged_devices_local', 'job_keys_local'];
@@ -38,9 +38,10 @@ async function dropShared(engine: Engine, loadIds: readonly LoadId[]): Promise<v
 }
 
 /**
- * Removes an abandoned attempt whose statements may still be running. It drops the stage first, so that a late publish
- * finds nothing. It then kills the statements (closing the request does not stop an INSERT) and drops what they wrote
- * meanwhile. Dropping a staging table waits for the statements that use it, and no new ones can start.
+ * Removes the data of an abandoned attempt whose statements may still be running. It drops the stage first, so that a
+ * late publish finds no rows. It then kills the statements, because closing the request does not stop an INSERT.
+ * Finally, it drops the rows that the statements wrote in the meantime. Dropping a staging table waits for the
+ * statements that use it, and no new ones can start.
  */
 export async function dropLoad(engine: Engine, loadId: LoadId): Promise<void> {
   await dropShared(engine, [loadId]);
@@ -81,7 +82,7 @@ async function dropPartitions(engine: Engine, table: string, ids: readonly numbe
   }
 }
 
-/** Ignores the empty parts that a dropped partition leaves for a moment. */
+/** Ignores the empty parts that exist for a short time after a partition is dropped. */
 async function listStaged(engine: Engine): Promise<{ loadIds: LoadId[]; jobIds: JobId[] }> {
   const parts = await onEveryShard(engine, async (shard) => {
     const result = await shard.query({

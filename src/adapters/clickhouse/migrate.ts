@@ -2,7 +2,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import type { Secret } from '../../domain/secret.ts';
 import { pendingMigrations, readMigrationFiles } from '../migration-files.ts';
 
-/** Errors are thrown, so the client does not print them. */
+/** The client does not print errors, because it throws them. */
 const log = { level: ClickHouseLogLevel.OFF };
 
 export type EngineMigration = {
@@ -63,7 +63,7 @@ async function migrationsDone(shard: ClickHouseClient): Promise<Map<string, stri
   return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
-/** Splits a migration at semicolons that end a line, without its comment lines. */
+/** Splits a migration at semicolons that end a line. Removes comment lines. */
 export function splitStatements(text: string): string[] {
   return text
     .split('\n')

@@ -10,19 +10,20 @@ type Mutation = { mutation_id: string; command: string; latest_fail_reason: stri
 type Statement = {
   readonly query: string;
   readonly query_params: Record<string, unknown>;
-  /** The partitions whose rows it changes. */
+  /** The partitions whose rows the mutation changes. */
   readonly partitions: readonly number[];
 };
 
 /**
- * Runs a mutation on one shard and returns when no part contains the old rows. ClickHouse can wait itself
- * (`mutations_sync`), but a purge test once hung for 15 minutes. The suspected (but not proven) cause is that only a
- * rewritten part wakes the wait, so the wait misses the end when the last part is dropped as empty. Polling cannot miss
- * the end, and a poll takes a millisecond while few mutations are open.
+ * Runs a mutation on one shard and returns when no part contains the old rows. ClickHouse can wait for a mutation
+ * itself (`mutations_sync`), but a purge test once hung for 15 minutes. The suspected cause, which is not proven, is
+ * that only a rewritten part wakes the waiting statement. The statement would then miss the end of the mutation when
+ * the last part is dropped as empty. Polling cannot miss the end, and a poll takes a millisecond while few mutations
+ * are running.
  *
  * An interrupted attempt may have left a mutation of these partitions that is still running. The next attempt waits for
- * that mutation first. When every attempt added a mutation, a shard once had 340 mutations and was busy reporting their
- * progress.
+ * that mutation first. When every attempt still added a mutation, a shard once had 340 mutations and was busy reporting
+ * their progress.
  */
 export async function mutate(shard: Shard, table: string, statement: Statement, signal?: AbortSignal): Promise<void> {
   const { partitions, ...command } = statement;
@@ -33,7 +34,7 @@ export async function mutate(shard: Shard, table: string, statement: Statement, 
   );
   await untilDone(shard, table, earlier, signal);
   await shard.command({ ...command, clickhouse_settings: { mutations_sync: '0' }, ...stoppable });
-  // Waits for this mutation and earlier ones, but not for later ones.
+  // Wait for this mutation and earlier ones, but not for later ones.
   await untilDone(shard, table, await openMutations(shard, table), signal);
 }
 
@@ -51,7 +52,8 @@ async function untilDone(shard: Shard, table: string, mutations: Mutation[], sig
 const polls = new WeakMap<Shard, Map<string, () => Promise<Mutation[]>>>();
 
 /**
- * The cost of the query grows with the number of open mutations, so all waiting calls in this process share one query.
+ * The cost of the query grows with the number of running mutations, so all waiting calls in this process share one
+ * query.
  */
 function openMutations(shard: Shard, table: string): Promise<Mutation[]> {
   const ofShard = polls.get(shard) ?? new Map<string, () => Promise<Mutation[]>>();

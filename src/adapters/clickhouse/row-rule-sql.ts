@@ -10,20 +10,20 @@ import {
 import { type ColumnName, type RowLayout, quotedFieldPatterns } from '@inlet/row-rule/row-layout';
 import { rowStatusOf } from './load-results.ts';
 
-/** Quotes constants for SQL. Values from outside are passed as query parameters. */
+/** Quotes a constant for SQL. Values from requests and files are passed as query parameters instead. */
 function literal(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\t', '\\t')}'`;
 }
 
 /**
- * The row rule as SQL: named expressions over `raw` (a line, see `rawSql`) and `row` (its number), for a WITH clause.
- * `row_status` is 0 for an accepted row, otherwise the code of the reject reason. With a column of keys, the constant
- * arrays `keys` and `attribute_ids` must be in scope.
+ * Returns the row rule as named SQL expressions for a WITH clause. The inputs are `raw` (a line, see `rawSql`) and
+ * `row` (its number). `row_status` is 0 for an accepted row and otherwise the number of the reject reason. If the
+ * layout has a keys column, the constant arrays `keys` and `attribute_ids` must be in scope.
  *
- * Nearly all lines are valid and have no quotes, so the fast path (`plain`) treats every line as such, and `is_good`
- * marks the lines where that was correct. Only the other lines take the exact path (`line`, `fields`, and all
- * conditions): ClickHouse evaluates an expression that occurs only in a branch of `if` just for the rows that need it.
- * Branching costs more than most functions, so `is_good` uses bitAnd, which does not branch.
+ * Nearly all lines are valid and have no quotes. The fast path (`plain`) assumes this for every line, and `is_good`
+ * marks the lines for which the assumption holds. Only the other lines take the exact path (`line`, `fields`, and all
+ * conditions). This works because ClickHouse evaluates an expression in a branch of `if` only for the rows that take
+ * this branch. Branching costs more than most functions, so `is_good` uses bitAnd, which does not branch.
  */
 export function rowStatusSql(layout: RowLayout, maxLineBytes: number): string {
   const rule = rowRule(layout, maxLineBytes);
@@ -48,7 +48,10 @@ export function rowStatusSql(layout: RowLayout, maxLineBytes: number): string {
   ].join(',\n  ');
 }
 
-/** No quotes and at most one trailing carriage return. A byte order mark makes the ID invalid. */
+/**
+ * The line has no quotes and at most one trailing carriage return. A byte order mark needs no check, because it makes
+ * the ID invalid.
+ */
 const isPlain: readonly string[] = [`position(trimmed, '"') = 0`, 'length(raw) - length(trimmed) <= 1'];
 
 function allOf(tests: readonly string[]): string {
@@ -61,16 +64,16 @@ function attributeIdsSql(layout: RowLayout, from: Split): string {
 }
 
 /**
- * Truncates a line that is too long to a length that is still too long. Without truncation, a line of 60 MB of
- * delimiters would take a gigabyte. The extra bytes cover a byte order mark and a carriage return.
+ * Truncates a line that exceeds the limit to a length that still exceeds it. Without truncation, a line of 60 MB of
+ * delimiters would need a gigabyte of memory. The extra bytes cover a byte order mark and a carriage return.
  */
 export function rawSql(maxLineBytes: number): string {
   return `substring(bytes, 1, ${maxLineBytes + 5})`;
 }
 
 /**
- * Excludes blank lines and the header. `header_row` must be in scope (0 for none). A byte order mark and a carriage return
- * are four bytes; a longer line is not blank.
+ * Excludes blank lines and the header. `header_row` must be in scope (0 for none). A byte order mark and a carriage
+ * return are four bytes, so a longer line is not blank.
  */
 export const isDataRowSql = `(length(raw) > 4 OR line != '') AND row != header_row`;
 
@@ -83,7 +86,7 @@ function fieldsSql(layout: RowLayout): string {
   return `multiIf(position(line, '"') = 0, splitByChar(${delimiter}, line), match(line, ${literal(patterns.line)}), ${quoted}, [])`;
 }
 
-/** The fields of a line, split either without regard to quotes or exactly. */
+/** The fields of a line. `plain` ignores quotes when it splits the line, and `fields` handles them. */
 type Split = 'plain' | 'fields';
 
 function columnSql(column: ColumnName, layout: RowLayout, from: Split): string {
@@ -99,8 +102,9 @@ function eitherSql(column: ColumnName, layout: RowLayout): string {
 const zeroDevice = `toUUID('00000000-0000-0000-0000-000000000000')`;
 
 /**
- * Cheap checks on the `plain` fields that rule a condition out. An ID is valid if its UUID prints as the same text.
- * This comparison is needed because ClickHouse before 26.6 parses nearly anything as a UUID.
+ * Returns cheap checks on the `plain` fields. If they pass, the condition is false. An ID is valid if its UUID,
+ * converted back to text, equals the ID. This comparison is necessary because ClickHouse before 26.6 parses almost any
+ * text as a UUID.
  */
 function surelyNotSql(condition: Condition, layout: RowLayout): string[] {
   switch (condition.is) {

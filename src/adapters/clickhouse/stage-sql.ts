@@ -3,12 +3,12 @@ import type { LoadTarget } from '../../ports/load-stage.ts';
 import { reasonSql } from './load-results.ts';
 import { isDataRowSql, rowStatusSql, rawSql } from './row-rule-sql.ts';
 
-/** What a statement receives: the lines of one file, or many small files, each with its header's line number. */
+/** The input of a statement: the lines of one file, or many small files, each with its header's line number. */
 export type Arrival = 'lines' | 'files';
 
 /**
- * The INSERT that receives a load's bytes, into the shared stage or into a staging table. Rows are numbered before blank
- * lines are dropped, so that row numbers are line numbers of the file.
+ * Returns the INSERT statement that receives a load's bytes. It writes to the shared stage or to a staging table. Rows
+ * are numbered before blank lines are dropped, so that row numbers equal line numbers in the file.
  */
 export function stageSql(
   kind: LoadTarget['kind'],
@@ -47,10 +47,12 @@ const arrivals: Readonly<Record<Arrival, { readonly lines: string; readonly form
   },
 };
 
-/** Values common to all rows of a load are constants in a staging table's views, but columns in the shared stage. */
+/**
+ * Values that all rows of a load share are constants in a staging table's views. In the shared stage, they are columns.
+ */
 type Destination = { readonly into: string; readonly values: string };
 
-/** The text of an accepted line is not needed again. */
+/** Omits the text of an accepted line, because it is not needed again. */
 const rejectedLine = `if(row_status = 0, '', line)`;
 
 const destinations: Readonly<

@@ -4,8 +4,8 @@ import { type Engine, type Shard, loadQueryPrefix, newQueryId, onEveryShard, sha
 import { reasonSql } from './load-results.ts';
 
 /**
- * The staging tables of one load. A load ID belongs to one attempt, so no name is used twice. The prefix `room_` stays
- * because releases that run side by side list each other's tables.
+ * The names of one load's staging tables. A load ID belongs to one attempt, so no name is used twice. The prefix
+ * `room_` must not change, because two releases that run side by side list each other's tables.
  */
 export function stagingTableNames(loadId: LoadId) {
   if (!Number.isSafeInteger(loadId)) throw new TypeError(`${loadId} is not a load ID`);
@@ -26,7 +26,7 @@ export function stagingTableNames(loadId: LoadId) {
   };
 }
 
-/** The tables are listed in the direction of the data flow, so that a drop stops new rows first. */
+/** Lists the tables in the order of the data flow, so that a drop first stops new rows. */
 function everyTableOf(loadId: LoadId): string[] {
   const { lines, views, allRows, rows } = stagingTableNames(loadId);
   return [lines, ...Object.values(views), allRows, rows];
@@ -38,8 +38,8 @@ function loadOfTable(name: string): number | null {
 }
 
 /**
- * The final tables on each shard. A staging table has the same sort order and partitions but keeps duplicates, because
- * the same row can be in a file that loads and in one that fails.
+ * The final tables on each shard. A staging table has the same sort order and partitions but keeps duplicates. A row
+ * can be in two files, one of which fails.
  */
 const finalTables: Readonly<Record<LoadTarget['kind'], { readonly table: string; readonly order: string }>> = {
   audience: { table: 'audience_devices_local', order: 'partner_id, audience_id, generation, device, event' },
@@ -47,8 +47,8 @@ const finalTables: Readonly<Record<LoadTarget['kind'], { readonly table: string;
 };
 
 /**
- * Merges happen in the final table. In a staging table they would slow the load down, and the final table treats a merged
- * part as free of duplicates. A staging table can therefore have many parts.
+ * Parts are merged only in the final table. Merges in a staging table would slow down the load, and the final table
+ * assumes that a merged part has no duplicates. A staging table can therefore have many parts.
  */
 const neverMerge = `max_bytes_to_merge_at_max_space_in_pool = 1, max_bytes_to_merge_at_min_space_in_pool = 1,
   parts_to_delay_insert = 100000, parts_to_throw_insert = 100000`;
@@ -71,7 +71,7 @@ export async function createStagingTables(engine: Engine, load: Load, onlyFile: 
   for (const query of receiverStatements(engine, load, onlyFile)) await receiver.command({ query });
 }
 
-/** Tables and views that only the receiving shard needs. */
+/** Statements that create the tables and views that only the receiving shard needs. */
 function receiverStatements(engine: Engine, load: Load, onlyFile: number | null): string[] {
   const { lines, rows, allRows, views } = stagingTableNames(load.loadId);
   // A single shard needs no Distributed table, and a single file needs no file ID per row.
@@ -150,8 +150,8 @@ function attributes({ partnerId, jobId, loadId, target }: Load): StagingShape {
 const loadsPerDrop = 50;
 
 /**
- * Returns when no statement uses the tables and their files are deleted. The call costs nothing for a load without
- * staging tables.
+ * Returns when no statement uses the tables and their files are deleted. The call is free for a load without staging
+ * tables.
  */
 export async function dropStagingTables(engine: Engine, loadIds: readonly LoadId[]): Promise<void> {
   for (let start = 0; start < loadIds.length; start += loadsPerDrop) {
@@ -166,7 +166,7 @@ export async function dropStagingTables(engine: Engine, loadIds: readonly LoadId
   }
 }
 
-/** The IDs of loads with a staging table on any shard. */
+/** Returns the IDs of loads with a staging table on any shard. */
 export async function listLoadsWithStagingTables(engine: Engine): Promise<number[]> {
   const names = await onEveryShard(engine, async (shard) => {
     const result = await shard.query({

@@ -30,7 +30,7 @@ export function clickhouseWarehouse(engine: Engine): Warehouse {
   };
 }
 
-/** Idempotent, because a load reads each key only once. */
+/** Idempotent, because loads ignore duplicate keys. */
 async function writeJobKeys(engine: Engine, jobId: JobId, keys: readonly ResolvedKey[]): Promise<void> {
   if (keys.length === 0) return;
   await shardFor(engine, jobId).insert({
@@ -43,7 +43,7 @@ async function writeJobKeys(engine: Engine, jobId: JobId, keys: readonly Resolve
 
 const columns = 'partner_id, attribute_id, device, id_type, country, version, is_deleted';
 
-/** Publishes from the stage to the warehouse, shard by shard. Idempotent, because the warehouse is a set. */
+/** Adds staged rows to the warehouse, shard by shard. Idempotent, because the warehouse is a set. */
 async function publishLoad(engine: Engine, load: Load): Promise<void> {
   await onEveryShard(engine, async (shard) => {
     if (await hasStagingTables(shard, load.loadId)) return attachStagingTable(shard, load);
@@ -92,8 +92,8 @@ async function replaceAttributes(
 }
 
 /**
- * Adds the distinct devices of a job's committed loads to the known devices and counts them. Reading in sort order puts
- * equal devices next to each other, which takes little memory.
+ * Adds the distinct devices of a job's committed loads to the known devices and counts them. In sort order, equal
+ * devices are adjacent, so removing duplicates needs little memory.
  */
 async function publishDevices(engine: Engine, jobId: JobId, loadIds: readonly LoadId[]): Promise<number> {
   if (loadIds.length === 0) return 0;
@@ -103,7 +103,7 @@ async function publishDevices(engine: Engine, jobId: JobId, loadIds: readonly Lo
     const countOf = (query: string): Promise<number> => selectNumber(shard, { query, query_params });
     const query = `INSERT INTO known_devices_local (device) SELECT device ${ofJob} AND is_add ORDER BY device LIMIT 1 BY device`;
     const { summary } = await shard.command({ query, query_params });
-    // The number of rows written is the count, unless some devices have only deletes.
+    // If no row is a delete, the number of rows written is the number of devices.
     const deletes = await countOf(`SELECT toString(count()) AS number ${ofJob} AND NOT is_add`);
     if (summary && deletes === 0) return Number(summary.written_rows);
     const devices = `SELECT device ${ofJob} ORDER BY device LIMIT 1 BY device`;
@@ -118,7 +118,7 @@ function parametersOf({ partnerId, attributeIds, versions }: AttributeRows) {
   return { partner: partnerId, attributes: attributeIds, version: versions.ofAdds };
 }
 
-/** Counts the partner's current rows and devices of these attributes. */
+/** Counts the partner's current rows with these attributes, and their devices. */
 async function countAttributeRows(engine: Engine, rows: AttributeRows): Promise<{ rows: number; devices: number }> {
   const counts = await onEveryShard(engine, async (shard) => {
     const result = await shard.query({
@@ -137,8 +137,9 @@ async function countAttributeRows(engine: Engine, rows: AttributeRows): Promise<
 }
 
 /**
- * Uses a mutation, not a lightweight delete, so that the parts are rewritten without the rows before this returns. It
- * touches only the partner's partition. The version protects rows of later imports from a process that resumes late.
+ * Uses a mutation instead of a lightweight delete, so that the parts are rewritten without the rows before this
+ * function returns. The mutation affects only the partner's partition. If a suspended process resumes and repeats the
+ * delete, the version protects the rows of later imports.
  */
 export async function deleteAttributeRows(engine: Engine, rows: AttributeRows): Promise<void> {
   if (!Number.isSafeInteger(rows.partnerId)) throw new TypeError(`${rows.partnerId} is not a partition ID`);

@@ -11,7 +11,7 @@ export type IssuedTokenSettings = {
   readonly rules: TokenRules;
 };
 
-/** Logs why a token is rejected in fixed words, without any value of the token. */
+/** Verifies user tokens. If it rejects a token, it logs a fixed reason that contains no value from the token. */
 export function oidcIssuedTokens(settings: IssuedTokenSettings, cache: KeyCache<KeySet>, log: Log): IssuedTokens {
   const { issuer, rules } = settings;
   const options: JWTVerifyOptions = {
@@ -50,7 +50,7 @@ export function oidcIssuedTokens(settings: IssuedTokenSettings, cache: KeyCache<
   };
 }
 
-/** Requires a key ID. Without one, the choice of key would depend on how many keys exist during a rotation. */
+/** Requires a key ID. Without one, the choice of key would be ambiguous while several keys exist during a rotation. */
 function byKeyId(keys: KeySet): JWTVerifyGetKey {
   return async (header, token) => {
     if (typeof header.kid !== 'string') throw new errors.JWSInvalid('the header has no kid');
@@ -58,7 +58,9 @@ function byKeyId(keys: KeySet): JWTVerifyGetKey {
   };
 }
 
-/** The issuer's keys are not refetched for a token of another issuer or an expired one. */
+/**
+ * Whether fetching the issuer's keys again may help. It does not help if the token is expired or from another issuer.
+ */
 function mayHaveNewKey(token: string, issuer: string): boolean {
   try {
     const { iss, exp = 0 } = decodeJwt(token);
@@ -68,12 +70,15 @@ function mayHaveNewKey(token: string, issuer: string): boolean {
   }
 }
 
-/** The last base64url character has unused bits, so one signature has several encodings. */
+/** Rejects alternative encodings of a signature. They exist because the last base64url character has unused bits. */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
 
-/** The messages of jose contain values of the token; its codes do not. */
+/**
+ * Logs the error codes of the `jose` library instead of its messages, because the messages contain values from the
+ * token.
+ */
 function rejectionReason(error: unknown): string {
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
     return `${error.code} ${error.claim}`;

@@ -13,7 +13,7 @@ import { type Agents, type Resolve, destroyAgents, guardedAgents } from '../guar
 /** A discovery document is about 5 kB, and a key set with certificates is about 20 kB. */
 const maxBytes = 256 * 1024;
 
-/** Follows no redirects, bounds the response size, and stops on the signal at any point. */
+/** Follows no redirects, limits the response size, and stops at any time when the signal is aborted. */
 async function getJson(url: URL, agents: Agents, signal: AbortSignal): Promise<unknown> {
   const response = await get(url, agents, signal);
   try {
@@ -47,7 +47,7 @@ function parse(url: URL, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's message would quote the text.
+    // The parser's message would quote the response text.
     throw new Error(`${url.href} is not JSON`);
   }
 }
@@ -56,7 +56,7 @@ export type KeySet = ReturnType<typeof createLocalJWKSet>;
 
 export type IssuerAddress = {
   readonly issuer: string;
-  /** Private networks in which the issuer may be. */
+  /** Private networks in which an issuer is allowed. */
   readonly networks: readonly Network[];
   readonly resolve?: Resolve;
 };
@@ -65,15 +65,15 @@ const discoverySchema = z.looseObject({ issuer: z.string(), jwks_uri: z.string()
 const keySetSchema = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 /**
- * Fetches the discovery document and then the key set, both every time, so that neither becomes stale. Connects only to
- * public addresses and the given networks. The timeout covers both requests.
+ * Fetches the discovery document and then the key set. Neither is cached here, so that neither becomes stale. Connects
+ * only to public addresses and the given networks. The timeout covers both requests.
  */
 export async function fetchKeySet(address: IssuerAddress, timeoutMs: number): Promise<KeySet> {
   const { issuer, networks, resolve = lookup } = address;
   const agents = guardedAgents(networks, resolve);
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    // Discovery 1.0, section 4: a trailing slash of the issuer is removed.
+    // Discovery 1.0, section 4, requires removing a trailing slash from the issuer.
     const discovery = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
     const document = discoverySchema.safeParse(await getJson(discovery, agents, signal));
     if (!document.success) throw new Error(`${discovery.href} is not a discovery document`);
@@ -93,24 +93,27 @@ export async function fetchKeySet(address: IssuerAddress, timeoutMs: number): Pr
   }
 }
 
-/** Replaces the storage failure of the address guard. */
+/** Replaces the failure of the address guard, whose code concerns storage. */
 function withoutStorageFailure(error: unknown): unknown {
   if (!(error instanceof Failure) || error.code !== 'storage_address_refused') return error;
   return new Error(`${error.detail} If the issuer is in a private network, add it to INLET_OIDC_NETWORKS.`);
 }
 
 export type KeyTimes = {
-  /** Older keys are not used. A revoked key is accepted for at most this long. */
+  /** Maximum age of cached keys. A revoked key is accepted for at most this time. */
   readonly maxAgeMs: number;
-  /** From this age on, keys are refreshed in the background. */
+  /** Age at which keys are refreshed in the background. */
   readonly refreshMs: number;
   /** The minimum time between two requests to the issuer. */
   readonly cooldownMs: number;
-  /** Request timeout. It must be less than `maxAgeMs`, because keys could otherwise be expired when they arrive. */
+  /** Request timeout. It must be less than `maxAgeMs`. Otherwise, keys could be expired when they arrive. */
   readonly timeoutMs: number;
 };
 
-/** With 300 s, keys are refreshed every minute while tokens arrive, and at most every 5 s for unknown keys. */
+/**
+ * With a maximum age of 300 s, keys are refreshed every minute while tokens arrive. Unknown keys cause a refresh at
+ * most every 5 s.
+ */
 export function keyTimes(maxAgeMs: number): KeyTimes {
   return {
     maxAgeMs,
@@ -127,14 +130,14 @@ const monotonicClock: Clock = { now: () => performance.now(), pause };
 
 export type CachedKeys<Keys> = {
   readonly keys: Keys;
-  /** When the request started. The keys may not include changes made after that time. */
+  /** Start time of the request. The keys may lack changes made after this time. */
   readonly requestedAt: number;
 };
 
 export type KeyCache<Keys> = {
-  /** Keys that are not older than `maxAgeMs`. */
+  /** Returns keys that are not older than `maxAgeMs`. */
   readonly current: () => Promise<CachedKeys<Keys>>;
-  /** Returns keys that were requested at this time or later. Waits for the cooldown. */
+  /** Returns keys that were requested at this time or later. Waits for the cooldown if necessary. */
   readonly since: (moment: number) => Promise<CachedKeys<Keys>>;
   readonly now: () => number;
 };
@@ -166,7 +169,7 @@ export function cacheKeys<Keys>(
       return cached;
     } catch (error) {
       failed = { at: now(), error };
-      log.warn({ err: error }, 'could not fetch the keys of the user token issuer');
+      log.warn({ err: error }, 'cannot fetch the keys of the user token issuer');
       throw error;
     }
   };
@@ -179,7 +182,7 @@ export function cacheKeys<Keys>(
   };
   const since = async (moment: number): Promise<CachedKeys<Keys>> => {
     let newest = cached;
-    // A pending request may have started too early. The next request did not.
+    // A pending request may have started before `moment`. The request after it starts later.
     while (!newest || newest.requestedAt < moment) newest = await request();
     return newest;
   };

@@ -10,7 +10,7 @@ import { fixedEndpoint } from './connect.ts';
 export type RoleSettings = {
   readonly accessKeyId: string;
   readonly secretAccessKey: Secret;
-  /** From the configuration, never from a request. Null for AWS, where the region determines the address. */
+  /** Endpoint from the configuration, never from a request. Null for AWS, where the region determines the address. */
   readonly endpoint: string | null;
   readonly networks: readonly Network[];
   readonly resolve?: Resolve;
@@ -20,10 +20,12 @@ export type RoleSettings = {
 export type PartnerRole = BucketRole & { readonly partnerId: number; readonly externalId: string };
 export type SessionKeys = BucketKeys & { readonly sessionToken: Secret; readonly expiresAt: Date };
 
-/** Every role allows sessions of one hour. */
+/** Every IAM role allows sessions of one hour. */
 const sessionSeconds = 3_600;
 
-/** Assumes the role with the partner's ExternalId. Rejects a role that can also be assumed with another one. */
+/**
+ * Assumes the role with the partner's external ID. Rejects a role that can also be assumed with another external ID.
+ */
 export async function assumeRole(settings: RoleSettings, role: PartnerRole): Promise<SessionKeys> {
   const agents = guardedAgents(settings.networks, settings.resolve);
   const client = new STSClient({
@@ -59,7 +61,7 @@ async function assumeForPartner(client: STSClient, role: PartnerRole): Promise<S
   }
 }
 
-/** Returns false only for an explicit denial. Other errors, such as throttling, are thrown and then retried. */
+/** Returns false only if access is explicitly denied. Other errors, such as throttling, are thrown and then retried. */
 async function canAssume(client: STSClient, role: PartnerRole, externalId: string): Promise<boolean> {
   try {
     await requestKeys(client, role, externalId);
@@ -73,7 +75,7 @@ async function canAssume(client: STSClient, role: PartnerRole, externalId: strin
 async function requestKeys(client: STSClient, role: PartnerRole, externalId: string): Promise<SessionKeys> {
   const command = new AssumeRoleCommand({
     RoleArn: role.roleArn,
-    // Visible in the partner's own audit log.
+    // Partners see this name in the audit log of their AWS account.
     RoleSessionName: `inlet-partner-${role.partnerId}`,
     ExternalId: externalId,
     DurationSeconds: sessionSeconds,
@@ -91,7 +93,7 @@ async function requestKeys(client: STSClient, role: PartnerRole, externalId: str
   };
 }
 
-/** Errors about our own identity, clock, or request rate. All others are about the role. */
+/** Errors caused by Inlet's own identity, clock, or request rate. All other errors are caused by the role. */
 const ownErrors = new Set([
   'InvalidClientTokenId',
   'SignatureDoesNotMatch',

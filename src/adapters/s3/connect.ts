@@ -23,14 +23,14 @@ export function connectS3(settings: S3Settings, guarded?: Agents): S3Client {
       ...(settings.sessionToken ? { sessionToken: settings.sessionToken.reveal() } : {}),
     },
     maxAttempts: 3,
-    // Not every S3 server supports these checksums. The ETag and the length are checked instead.
+    // Not every S3 server supports these checksums. Inlet checks the ETag and the length instead.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: 10_000, // includes waiting for a free socket
       requestTimeout: 60_000,
       throwOnRequestTimeout: true, // the default only logs a warning
-      socketTimeout: 300_000, // for a stalled body; long enough for a slow ClickHouse to consume the body
+      socketTimeout: 300_000, // detects a stalled body; long enough for a slow ClickHouse server to consume it
       httpAgent: guarded?.http ?? agentLimits,
       ...(guarded ? { httpsAgent: guarded.https } : {}),
     },
@@ -47,8 +47,8 @@ function fixedRouting({ endpoint, region }: S3Settings): S3ClientConfig {
 }
 
 /**
- * Overrides the SDK's environment variables and files, so that partner credentials are sent only to the configured
- * addresses.
+ * Overrides endpoints from the SDK's environment variables and files, so that partner credentials are sent only to the
+ * configured addresses.
  */
 export function fixedEndpoint(endpoint: string) {
   return { endpoint, useDualstackEndpoint: false, useFipsEndpoint: false, defaultsMode: 'legacy' } as const;

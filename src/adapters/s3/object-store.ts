@@ -109,15 +109,15 @@ export async function unpackWhole(packed: Uint8Array, maxBytes: number): Promise
   } catch (error) {
     throw failureOf(brokenGzip, error);
   }
-  // zlib ignores everything after a zero byte that follows a member. ClickHouse, which reads larger files, rejects such
-  // a file.
+  // zlib ignores all data after a zero byte that follows a gzip member. ClickHouse, which decompresses larger files,
+  // rejects such a file.
   if (gunzip.bytesWritten < packed.length) throw failureOf(trailingBytes);
   return Buffer.concat(chunks, size);
 }
 
 type Peeked = { readonly head: Buffer; readonly whole: Readable; readonly bytesRead: () => number };
 
-/** Reads the first bytes. `whole` still returns the complete body. */
+/** Reads the first bytes. `whole` still provides the complete body. */
 export async function peek(body: Readable): Promise<Peeked> {
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
   const taken: Buffer[] = [];
@@ -139,7 +139,8 @@ export async function peek(body: Readable): Promise<Peeked> {
     }
   })();
   const whole = Readable.from(all, { objectMode: false });
-  // A generator that never started runs no cleanup, so an unread object would keep its connection open.
+  // A generator that was never started runs no cleanup code. Without this handler, an unread object would keep its
+  // connection open.
   whole.once('close', () => body.destroy());
   return { head: Buffer.concat(taken).subarray(0, sniffedBytes), whole, bytesRead: () => bytesRead };
 }

@@ -12,14 +12,17 @@ import { s3ObjectStore } from './object-store.ts';
 export type PartnerBucket = {
   readonly bucket: string;
   readonly credentials: BucketKeys & { readonly sessionToken?: Secret };
-  /** From the configuration, never from a request. */
+  /** Endpoint from the configuration, never from a request. */
   readonly endpoint: string | null;
-  /** Private networks that may be reached, also from the configuration. */
+  /** Private networks to which connections are allowed, also from the configuration. */
   readonly networks: readonly Network[];
   readonly resolve?: Resolve;
 };
 
-/** A partner-owned bucket. Only the partner can fix a storage error here, so each kind has its own failure code. */
+/**
+ * Reads a partner-owned bucket. Only the partner can fix a storage error here, so each kind of error has its own
+ * failure code.
+ */
 export function partnerObjectStore({
   bucket,
   credentials,
@@ -36,7 +39,7 @@ export function partnerObjectStore({
       try {
         return await store.find(key);
       } catch (error) {
-        // A HEAD response has no body and so no error code. A listing returns the reason.
+        // A HEAD response has no body and therefore no error code. A list request returns the reason.
         await explained(context, () => store.list(key, 1));
         throw explain(context, error);
       }
@@ -68,7 +71,7 @@ const codeByName: Readonly<Record<string, FailureCode>> = {
 
 type Context = {
   readonly bucket: string;
-  /** The credentials are temporary, so expiry is not an error of the partner. */
+  /** Whether the credentials are temporary. If they are, the partner is not responsible for their expiry. */
   readonly isSession: boolean;
 };
 
@@ -80,7 +83,7 @@ async function explained<T>(context: Context, run: () => Promise<T>): Promise<T>
   }
 }
 
-/** Transient errors and errors of our own clock are retried. */
+/** Transient errors, and errors caused by Inlet's own clock. Both are retried. */
 const transient = new Set(['RequestTimeTooSkewed', 'SlowDown', 'TooManyRequests', 'RequestTimeout']);
 const transientStatuses = new Set([408, 429]);
 

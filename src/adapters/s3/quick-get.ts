@@ -7,15 +7,15 @@ import type { StoredObject } from '../../ports/object-store.ts';
 import { type Agents, agentLimits } from '../guarded-agents.ts';
 import { encodeRfc3986, signRequest } from '../sign-request.ts';
 
-// A GET through the SDK takes 2 ms of CPU time regardless of the object's size, which dominates a load of a thousand small
-// files. This module sends that one request itself; signing it takes 0.15 ms.
+// A GET through the SDK takes 2 ms of CPU time regardless of the object's size, which dominates a load of a thousand
+// small files. This module sends the request without the SDK. Signing it takes 0.15 ms.
 
 const timeoutMs = 60_000;
 const openAgents: Agents = { http: new Agent(agentLimits), https: new SecureAgent(agentLimits) };
 
 /**
- * Reads a small object in the version that was listed. Returns null on any response but 200, and for a storage without
- * path-style addresses: the caller then repeats the request through the SDK, which retries and maps errors.
+ * Reads the listed version of a small object. Returns null for any status other than 200, and if the storage does not
+ * use path-style addresses. The caller then repeats the request through the SDK, which retries and maps errors.
  */
 export async function quickGet(
   client: S3Client,
@@ -50,7 +50,7 @@ export async function quickGet(
   }
 }
 
-/** Collects a stream. `node:stream/consumers` goes through a Blob, which takes 0.2 ms more per small file. */
+/** Reads a stream into a buffer. `node:stream/consumers` creates a Blob, which takes 0.2 ms more per small file. */
 export async function bytesOf(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));

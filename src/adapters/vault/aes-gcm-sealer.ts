@@ -5,14 +5,14 @@ import type { Sealer } from '../../ports/crypto.ts';
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-// By default Node also accepts shorter authentication tags.
+// By default, Node also accepts shorter authentication tags.
 const options = { authTagLength: tagBytes };
 
-/** Keys have the form `<id>:<64 hexadecimal digits>`. The first key seals; the others only open. */
+/** Keys have the form `<id>:<64 hexadecimal digits>`. The first key encrypts and decrypts. The others only decrypt. */
 export function aesGcmSealer(keys: readonly Secret[]): Sealer {
   const byId = new Map(keys.map((key) => parseKey(key)));
   const [current] = byId.keys();
-  if (current === undefined) throw new Error('The sealer needs at least one key.');
+  if (current === undefined) throw new Error('No sealing key is configured. Set INLET_SEALING_KEYS.');
   const keyOf = (id: string): Buffer => {
     const key = byId.get(id);
     if (!key) throw new Error(`The sealing key "${id}" is not configured. Add it to INLET_SEALING_KEYS.`);

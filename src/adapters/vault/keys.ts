@@ -6,7 +6,7 @@ import type { KeyIssuer, Fingerprint } from '../../ports/crypto.ts';
 
 const kinds = { apiKey: 'key', userToken: 'user' } as const satisfies Record<string, KeyKind>;
 
-/** Only the hash is stored. A plain hash suffices, because 196 random bits cannot be guessed. */
+/** Only the hash of a key is stored. A plain hash suffices, because a key with 196 random bits cannot be guessed. */
 export function randomKeys(what: keyof typeof kinds, environment: string): KeyIssuer {
   const kind = kinds[what];
   const hash = (key: string): Uint8Array => createHash('sha256').update(key).digest();
@@ -23,15 +23,18 @@ export function randomKeys(what: keyof typeof kinds, environment: string): KeyIs
 
 export type ReportKey = {
   readonly draw: Draw;
-  /** The SipHash key, two 64-bit numbers, with which ClickHouse fingerprints members. */
+  /** The SipHash key that ClickHouse uses to fingerprint members, as two 64-bit numbers. */
   readonly fingerprintKey: { readonly low: string; readonly high: string };
 };
 
-/** Uses the given key, or derives one from the first sealing key without revealing it. */
+/**
+ * Uses the given key. Without one, derives a key from the first sealing key in a way that does not reveal the sealing
+ * key.
+ */
 export function reportKey(given: Secret | undefined, sealingKeys: readonly Secret[]): ReportKey {
   const key = given ? Buffer.from(given.reveal(), 'hex') : deriveReportKey(sealingKeys[0]);
   const mac = (message: string): Buffer => createHmac('sha256', key).update(message, 'utf8').digest();
-  // Messages passed to `draw` are JSON lists, so this one cannot collide.
+  // Messages passed to `draw` are JSON lists, so this message cannot collide with them.
   const fingerprint = mac('fingerprint of members');
   return {
     draw: (message) => mac(message).readUIntBE(0, 6) / 2 ** 48,
@@ -43,19 +46,19 @@ export function reportKey(given: Secret | undefined, sealingKeys: readonly Secre
 }
 
 function deriveReportKey(sealingKey: Secret | undefined): Buffer {
-  if (!sealingKey) throw new Error('Reports need a key: set INLET_REPORT_KEY or a sealing key.');
+  if (!sealingKey) throw new Error('Composition reports need a key. Set INLET_REPORT_KEY or INLET_SEALING_KEYS.');
   const [, digits = ''] = sealingKey.reveal().split(':');
   return Buffer.from(hkdfSync('sha256', Buffer.from(digits, 'hex'), '', 'inlet composition noise', 32));
 }
 
 /**
- * Fingerprints requests with a keyed hash. Bodies can contain bucket credentials, and weak secrets could be brute-forced
- * from a plain hash in a database dump. One key is derived from each sealing key, so that a request is recognized after the
- * sealing key was rotated.
+ * Fingerprints requests with a keyed hash. Bodies can contain bucket credentials, and an attacker with a database dump
+ * could brute-force weak secrets from a plain hash. One key is derived from each sealing key, so that a repeated
+ * request is recognized after the sealing key is rotated.
  */
 export function requestFingerprint(sealingKeys: readonly Secret[]): Fingerprint {
   const [current, ...older] = sealingKeys.map(deriveFingerprintKey);
-  if (!current) throw new Error('Request fingerprints need a sealing key.');
+  if (!current) throw new Error('Request fingerprints need a key. Set INLET_SEALING_KEYS.');
   return (request) => {
     const mac = (key: Buffer): Uint8Array => createHmac('sha256', key).update(request, 'utf8').digest();
     return [mac(current), ...older.map(mac)];

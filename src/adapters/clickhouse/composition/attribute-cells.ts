@@ -5,7 +5,7 @@ import type { ReportSession } from './report-session.ts';
 
 export type CellOfShard = {
   readonly attributeId: number;
-  /** For events, the position in the list of reported events. */
+  /** The value of the split dimension. For events, the position in the list of reported events. */
   readonly value: string;
   readonly devices: number;
   readonly warehouseDevices: number;
@@ -25,9 +25,10 @@ const columnOf: Partial<Readonly<Record<Counting, string>>> = { id_type: ', id_t
 const isFirstRow = `m.rank NOT IN (${memberRank.further}, ${memberRank.unknownFurther})`;
 
 /**
- * Counts one attribute on one shard by merging its current rows with the members. Both are read in device order, so nothing
- * is sorted. A member with several events has several rows, of which the first counts for the warehouse. The state includes
- * the number of members that have the attribute but are not known yet, because the result changes when they become known.
+ * Counts one attribute on one shard by merging its current rows with the members. Both are read in device order, so
+ * nothing needs to be sorted. A member with several events has several rows, and only the first one is included in the
+ * warehouse count. The state includes the number of members that have the attribute but are not known devices yet,
+ * because the result changes when they become known.
  */
 export async function countAttribute(
   session: ReportSession,

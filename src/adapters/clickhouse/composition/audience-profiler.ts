@@ -6,7 +6,7 @@ import { type CellOfShard, countAttribute } from './attribute-cells.ts';
 import { type FingerprintKey, type MembersOfShard, copyMembers, fingerprintMembers } from './members.ts';
 import { type ReportSession, inReportSession } from './report-session.ts';
 
-/** Runs one statement at a time per shard, so that a report's memory does not grow with the warehouse. */
+/** Runs one statement at a time per shard, so that the memory use of a report does not grow with the warehouse. */
 export function clickhouseAudienceProfiler(engine: Engine, key: FingerprintKey): AudienceProfiler {
   return {
     profile: async (members, counting, attributes, signal) => {
@@ -36,7 +36,7 @@ export function clickhouseAudienceProfiler(engine: Engine, key: FingerprintKey):
   };
 }
 
-/** With FINAL, a device is counted only once even if it is in several unmerged parts. */
+/** With FINAL, a device in several unmerged parts is counted only once. */
 async function countKnown(session: ReportSession): Promise<number> {
   const [row] = await session.rows<{ devices: string }>(
     'SELECT toString(count()) AS devices FROM known_devices_local FINAL',
@@ -44,7 +44,7 @@ async function countKnown(session: ReportSession): Promise<number> {
   return Number(row?.devices ?? 0);
 }
 
-// A device is on exactly one shard, so counts and fingerprints are sums.
+// Each device is stored on exactly one shard, so counts and fingerprints are sums over the shards.
 
 const width = 64;
 
@@ -66,7 +66,9 @@ function addCells(cells: readonly CellOfShard[], counting: Counting, events: rea
   );
 }
 
-/** The warehouse has no events, so each event is compared with the whole attribute. Empty events have a cell too. */
+/**
+ * The warehouse stores no events, so each event is compared with the whole attribute. An empty event also gets a cell.
+ */
 function cellsOfEvents(attributeId: number, cells: readonly CellOfShard[], events: readonly string[]): CellCount[] {
   const whole = sumOf(attributeId, cells);
   return events.map((event, index) => {
@@ -88,14 +90,14 @@ function sumOf(attributeId: number, cells: readonly CellOfShard[]): Omit<CellCou
   };
 }
 
-/** This is enough for comparisons and small enough for a report of thousands of attributes. */
+/** Large enough for comparisons and small enough for a report on thousands of attributes. */
 const maxEvents = 100;
 /** Maximum size of an event in bytes. The list of events is sent with every statement. */
 const maxEventBytes = 256;
 
 /**
- * The most frequent events of the audience in byte order. All members count, matched or not, so the selection depends only
- * on data that the uploader knows. Other events are not reported.
+ * Returns the audience's most frequent events in byte order. Other events are not reported. Unmatched members are
+ * included, so the selection depends only on data that the uploader already has.
  */
 async function listEvents(engine: Engine, members: Generation, signal: AbortSignal): Promise<string[]> {
   const result = await engine.shards[0].query({

@@ -3,20 +3,23 @@ import type { Generation } from '../../../ports/warehouse.ts';
 import { generationParameters, isOfGeneration } from '../audience-warehouse.ts';
 import type { ReportSession } from './report-session.ts';
 
-/** Two 64-bit numbers as text, because JSON numbers lose precision. */
+/** Two 64-bit numbers, stored as text because JSON numbers lose precision. */
 export type FingerprintKey = { readonly low: string; readonly high: string };
 
-// A snapshot of the audience's members on this shard, in device order. Every statement of a report reads members from this
-// copy. `place` is the position of the event in the list of reported events, from 1, or 0 for none. A device that counts
-// for several events has a row for each.
+// A snapshot of the audience's members on this shard, in device order. Every statement of a report reads members from
+// this copy. `place` is the position of the event in the list of reported events, starting at 1. It is 0 if the event
+// is not reported. A device that is counted under several events has one row for each event.
 
-/** The role of a row. 0 is reserved, because the join yields it for a device that is not a member. */
+/** How a row is counted. 0 is reserved, because the join returns 0 for a device that is not a member. */
 export const memberRank = { first: 1, further: 2, noEvent: 3, unknown: 4, unknownFurther: 5 } as const;
 
 /** The position of a row's event. The list is in byte order, so the smallest position is the smallest event. */
 const placeOfEvent = 'toUInt8(indexOf({events: Array(String)}, event))';
 
-/** Devices with the positions for which they count. Grouping follows the sort order of the table. */
+/**
+ * Queries for devices and the positions of the events under which they are counted. The table is sorted by the grouping
+ * key.
+ */
 const devicesWithPlaces: Readonly<Record<Counting, string>> = {
   none: devicesWith('[toUInt8(0)]'),
   id_type: devicesWith('[toUInt8(0)]'),
@@ -29,14 +32,17 @@ function devicesWith(places: string): string {
   return `SELECT device, ${places} AS places FROM audience_devices_local WHERE ${isOfGeneration} GROUP BY device`;
 }
 
-/** A known device without a reported event is matched but is in no cell. */
+/** A known device without a reported event is a matched device, but no cell includes it. */
 function rankOf(counting: Counting): string {
   const { unknown, first, further, noEvent, unknownFurther } = memberRank;
   const firstRank = counting === 'event' || counting === 'first_event' ? `if(place = 0, ${noEvent}, ${first})` : first;
   return `multiIf(is_known AND number = 1, ${firstRank}, is_known, ${further}, number = 1, ${unknown}, ${unknownFurther})`;
 }
 
-/** Marks known devices by a merge join with the known devices, read in sort order. */
+/**
+ * Copies the members and marks those that are known devices. Uses a merge join, because both tables are read in sort
+ * order.
+ */
 export async function copyMembers(
   session: ReportSession,
   members: Generation,

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Shard } from '../connect.ts';
 
 /**
- * The statements of one report on one shard. They share temporary tables, which are dropped with the session. ClickHouse
- * closes an idle session after a minute, so nothing remains after a crash.
+ * Runs the statements of one report on one shard. The statements share temporary tables, which are dropped with the
+ * session. ClickHouse closes an idle session after a minute, so nothing remains after a crash.
  */
 export type ReportSession = {
   readonly run: (query: string, parameters?: Readonly<Record<string, unknown>>) => Promise<void>;
@@ -55,14 +55,14 @@ export async function inReportSession<T>(
   } catch (error) {
     throw withoutConstants(error);
   } finally {
-    // Frees the memory early. A failure is harmless.
+    // Free the memory early. A failure has no consequences, because the tables are dropped with the session.
     for (const table of temporaryTables) {
       await shard.command({ query: `DROP TEMPORARY TABLE IF EXISTS ${table}`, ...common }).catch(() => null);
     }
   }
 }
 
-/** ClickHouse may quote the failed expression, which contains the key as a constant. */
+/** Removes the message, because ClickHouse may quote the failed expression, which contains the key as a constant. */
 function withoutConstants(error: unknown): unknown {
   if (!(error instanceof ClickHouseError)) return error;
   const { code, type } = error;
