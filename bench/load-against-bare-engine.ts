@@ -11,7 +11,7 @@ import { fastestInsert } from './yardsticks/fastest-insert.ts';
 export function loadBench(of: Omit<Bench, 'compares' | 'run'> & { path: string; until: 'done' | 'published' }): Bench {
   return {
     ...of,
-    compares: `Inlet: POST /v2/firstparty/audience, ${of.until === 'done' ? 'until status 2, including both counts' : 'until all rows are in the final table'}. Yardstick: bare ClickHouse, \`INSERT … SELECT FROM s3()\` of the same file into the same table.`,
+    compares: `Inlet: from \`POST /v2/firstparty/audience\` until ${of.until === 'done' ? 'status 2, including both counts' : 'all rows are in the final table'}. Yardstick: a bare ClickHouse statement, \`INSERT … SELECT FROM s3()\`, that loads the same file into the same table.`,
     run: async (printLine) =>
       withService('one', async (running) => {
         printLine('creating the known devices and the file …');

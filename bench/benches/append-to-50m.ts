@@ -13,7 +13,7 @@ const rows = scaled(100_000);
 export const bench: Bench = {
   title: 'Append 100,000 new devices to an audience of 50 million, compared with an empty audience',
   compares:
-    'Both sides are Inlet: PATCH until status 2, with 20 million known devices. The empty audience has one device, because an audience is created from a file.',
+    'Both sides measure Inlet, from the PATCH request until status 2, with 20 million known devices. The empty audience contains one device, because an audience is created from a file.',
   goal: 1.5,
   run: async (printLine) =>
     withService('one', async (running) => {

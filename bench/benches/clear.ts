@@ -12,7 +12,7 @@ const members = files * rowsOfFile;
 export const bench: Bench = {
   title: 'Clear an audience of 50 million devices, compared with an empty audience',
   compares:
-    'Both sides measure the HTTP request only. The audience is refilled before each clear, so there are only three pairs.',
+    'Both sides measure only the HTTP request to Inlet. Because the audience must be refilled before each clear, there are only three pairs.',
   goal: 'at most 50 ms more',
   run: async (printLine) =>
     withService('two', async (running) => {

@@ -9,7 +9,8 @@ const path = 'members.csv.gz';
 
 export const bench: Bench = {
   title: 'Load an audience from a gzipped file of 10 million rows, compared with downloading the file',
-  compares: 'Inlet: until status 2. Yardstick: one GET of the object with the body discarded.',
+  compares:
+    'Inlet: from the POST request until status 2. Yardstick: one GET request for the object, with the body discarded.',
   run: async (printLine) =>
     withService('one', async (running) => {
       printLine('creating the known devices and the file …');

@@ -13,9 +13,9 @@ const large = 100 * million;
 const pathOf = (rows: number): string => `${rows}.csv.gz`;
 
 export const bench: Bench = {
-  title: 'Rows per second of a load of 100 million rows, compared with 10 million',
+  title: 'Throughput of a load of 100 million rows, compared with a load of 10 million rows',
   compares:
-    'Both sides are Inlet: one gzipped file until status 2, with 20 million known devices, in seconds per million rows. The file is gzipped because the development storage holds 4 GiB. Two pairs, because the large load takes long.',
+    'Both sides measure how long Inlet takes to load one gzipped file until status 2, with 20 million known devices, in seconds per million rows. The file is gzipped because the development storage has a capacity of 4 GiB. There are only two pairs, because the large load takes a long time.',
   better: 'higher',
   goal: 0.9,
   run: async (printLine) =>

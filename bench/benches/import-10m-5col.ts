@@ -19,9 +19,10 @@ const keysSql = Array.from({ length: keysOfRow }, (_, n) => keySql(n)).join(`, '
 const lineSql = `concat(toString(${deviceSql('number')}), if(number % 2 = 0, ',1,', ',3,'), ['DE', 'US', 'FR'][number % 3 + 1], ',0,', ${keysSql})`;
 
 export const bench: Bench = {
-  title: 'Import 10 million gzipped rows of five columns with 4 keys each: 40 million device–attribute rows',
+  title:
+    'Import 10 million gzipped rows of five columns with 4 keys each, which produce 40 million device–attribute rows',
   compares:
-    'Inlet: POST /v1/marketplace/import until the import log has status 2. Yardstick: bare ClickHouse, `INSERT … SELECT FROM s3()` with `arrayJoin` and `transform` into the same table.',
+    'Inlet: from `POST /v1/marketplace/import` until the import log has status 2. Yardstick: a bare ClickHouse statement, `INSERT … SELECT FROM s3()` with `arrayJoin` and `transform`, into the same table.',
   goal: 1.3,
   run: async (printLine) =>
     withService('one', async (running) => {

@@ -14,7 +14,7 @@ const rows = 1000;
 export const bench: Bench = {
   title: 'Load a small audience while another partner loads 10 million rows, compared with an idle system',
   compares:
-    'Both sides are Inlet: an audience of 1,000 rows from POST to status 2, median of ten audiences created one after the other by five partners. The large load restarts when it completes.',
+    'Both sides measure Inlet, from the POST request for an audience of 1,000 rows until status 2. Five partners create ten audiences one after the other, and the result is the median. When the large load completes, it starts again.',
   run: async (printLine) =>
     withService('one', async (running) => {
       printLine('creating the partners, the known devices and the files …');
@@ -62,7 +62,7 @@ async function whileLoading<T>({ audiences }: Running, run: () => Promise<T>): P
 function figuresOf(latencies: readonly number[]): string {
   const inOrder = latencies.toSorted((a, b) => a - b);
   const at = (share: number): string => (inOrder[Math.ceil(inOrder.length * share) - 1] ?? 0).toFixed(2);
-  return `p50 ${at(0.5)} s, p95 ${at(0.95)} s, most ${at(1)} s`;
+  return `p50 ${at(0.5)} s, p95 ${at(0.95)} s, max ${at(1)} s`;
 }
 
 function sorted(name: string, latencies: readonly number[]): Series {

@@ -14,9 +14,9 @@ const rowsOfAudience = 100_000;
 const rows = partnerCount * audiencesOfPartner * rowsOfAudience;
 
 export const bench: Bench = {
-  title: 'Rows per second of 1,000 audiences of 100,000 rows each, compared with one load of 10 million rows',
+  title: 'Throughput of 1,000 audiences of 100,000 rows each, compared with one load of 10 million rows',
   compares:
-    "Both sides are Inlet until status 2, in seconds per million rows. The audiences belong to 10 partners, because one partner's audiences load one after the other. One pair.",
+    "Both sides measure how long Inlet takes until status 2, in seconds per million rows. The audiences belong to 10 partners, because one partner's audiences load one after the other. There is one pair.",
   better: 'higher',
   run: async (printLine) =>
     withService('one', async (running) => {

@@ -12,7 +12,7 @@ const known = scaled(50_000_000);
 export const bench: Bench = {
   title: 'Count the unique and matched devices of an audience of 10 million among 50 million known devices',
   compares:
-    'Inlet: both counts as the worker requests them. Yardstick: a hand-written `full_sorting_merge` join for the matched devices only.',
+    'Inlet: both counts, as the worker computes them. Yardstick: a hand-written `full_sorting_merge` join that counts only the matched devices.',
   goal: 1.3,
   run: async (printLine) =>
     withService('one', async ({ stores, engine }) => {

@@ -15,9 +15,9 @@ const engineLimit = 1024;
 const workerLimit = 300;
 
 export const bench: Bench = {
-  title: 'Peak memory of ClickHouse during a load, and of a worker with 16 files in flight',
+  title: 'Peak memory of ClickHouse during a load, and of a worker that loads 16 files in parallel',
   compares:
-    'Inlet: a load of 10 million rows, then 20 gzipped files of 2 million rows each under a prefix. The limits are 1 GiB for a ClickHouse statement and 300 MiB for the worker process. The ratio is peak ÷ limit of whichever is closer to its limit. Three rounds.',
+    'Inlet: a load of 10 million rows, then 20 gzipped files of 2 million rows each under a prefix. The limits are 1 GiB for a ClickHouse statement and 300 MiB for the worker process. The ratio is the peak divided by the limit, for the process that is closer to its limit. There are three rounds.',
   unit: 'mebibytes',
   goal: 1,
   run: async (printLine) =>

@@ -15,7 +15,7 @@ const added = 'added.csv.gz';
 export const bench: Bench = {
   title: 'Append 5 million rows, half of them already present, to an audience of 5 million, compared with PostgreSQL',
   compares:
-    "Inlet: PATCH with a gzipped file until status 2. Yardstick: `COPY` of the uncompressed file from the server's disk into an unlogged table, then `INSERT … ON CONFLICT DO NOTHING` into a table with a unique index on audience, device and event. The ratio is Inlet's speedup.",
+    "Inlet: from the PATCH request with a gzipped file until status 2. Yardstick: `COPY` of the uncompressed file from the server's disk into an unlogged table, then `INSERT … ON CONFLICT DO NOTHING` into a table with a unique index on audience, device, and event. The ratio is Inlet's speedup.",
   better: 'higher',
   goal: 10,
   run: async (printLine) =>

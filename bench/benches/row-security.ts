@@ -13,7 +13,7 @@ type Reading = { readonly api: ApiClient; readonly id: number };
 export const bench: Bench = {
   title: 'Read one import log with row-level security, compared with the table owner',
   compares:
-    'Both sides are Inlet: 1,000 GET requests for one record, eight at a time, alternating between two partners so that connections keep switching partners. Yardstick: `INLET_API_ROLE=none`, without row-level security.',
+    'Both sides send Inlet 1,000 GET requests for one record, eight at a time. The requests alternate between two partners, so that connections keep switching partners. The yardstick runs with `INLET_API_ROLE=none`, which turns off row-level security.',
   run: async (printLine) =>
     withService('one', async (running) => {
       const requests = scaled(1_000);

@@ -9,7 +9,7 @@ const path = 'members.csv.gz';
 export const bench: Bench = {
   title: 'Load an audience from a gzipped file of 10 million rows on two shards, compared with one shard',
   compares:
-    'Both sides are Inlet until status 2 on the same machine, so two shards have no more CPUs than one. The records must be equal.',
+    'Both sides measure how long Inlet takes until status 2 on the same machine, so two shards have no more CPUs than one shard. Both records must be equal.',
   goal: 1.2,
   run: async (printLine) =>
     withService('two', (two) =>

@@ -8,9 +8,9 @@ import { deleteMembers } from '../warehouse.ts';
 const path = 'members.csv.gz';
 
 export const bench: Bench = {
-  title: 'CPU time of the worker in a load of 10 million gzipped rows, compared with ClickHouse',
+  title: 'CPU time of the worker during a load of 10 million gzipped rows, compared with ClickHouse',
   compares:
-    'Inlet: user and system time of all threads of the worker process. Yardstick: the CPU time that ClickHouse reports for the statements of the same load, without merges.',
+    'Inlet: the user and system time of all threads of the worker process. Yardstick: the CPU time that ClickHouse reports for the statements of the same load, without merges.',
   goal: 0.1,
   run: async (printLine) =>
     withService('one', async (running) => {
