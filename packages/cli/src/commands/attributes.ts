@@ -4,8 +4,7 @@ import { type CommonOptions, partnerCommand } from '../command.ts';
 import { allAttributes, connect } from '../connect.ts';
 import { valueOf } from '../failures/api-errors.ts';
 import { declined } from '../failures/cli-failure.ts';
-import { nameOfJob } from '../follow/describe-import.ts';
-import { followImport } from '../follow/follow-import.ts';
+import { reportQueued } from '../follow/follow-import.ts';
 import { several } from '../terminal/format.ts';
 import { outputFor } from '../terminal/output.ts';
 import { confirm } from '../terminal/prompt.ts';
@@ -61,14 +60,6 @@ export function addDeleteAttributesCommand(program: Command): void {
       const isAgreed = await confirm(`This permanently deletes all data of ${what}. Continue?`, options.yes);
       if (!isAgreed) throw declined('Nothing was deleted.');
       const queued = valueOf(await inlet.deleteAttributeData({ key_type, keys }));
-      const { import_log_id: id } = queued;
-      const text = `${nameOfJob({ import_log_id: id, log_type: 1 })} is queued`;
-      if (options.watch) {
-        output.note(text);
-        await followImport(inlet, id, output);
-        return;
-      }
-      output.result(queued, () => text);
-      output.note(`Follow it with: inlet imports ${id} --watch`);
+      await reportQueued(inlet, queued, { log_type: 1, watch: options.watch === true }, output);
     });
 }

@@ -5,8 +5,7 @@ import { connect } from '../connect.ts';
 import { readEnvironment } from '../environment.ts';
 import { valueOf } from '../failures/api-errors.ts';
 import { wrongUse } from '../failures/cli-failure.ts';
-import { nameOfJob } from '../follow/describe-import.ts';
-import { followImport } from '../follow/follow-import.ts';
+import { reportQueued } from '../follow/follow-import.ts';
 import { outputFor } from '../terminal/output.ts';
 import { ask } from '../terminal/prompt.ts';
 import { type KeyTypeOptions, keyTypeOption, readKeyType } from './arguments.ts';
@@ -121,14 +120,6 @@ export function addImportCommand(program: Command): void {
         ...(options.mode === undefined ? {} : { mode: options.mode }),
       };
       const queued = valueOf(await inlet.queueImport(body, { idempotencyKey: options.idempotencyKey }));
-      const { import_log_id: id } = queued;
-      const text = `${nameOfJob({ import_log_id: id, log_type: 0 })} is queued`;
-      if (options.watch) {
-        output.note(text);
-        await followImport(inlet, id, output);
-        return;
-      }
-      output.result(queued, () => text);
-      output.note(`Follow it with: inlet imports ${id} --watch`);
+      await reportQueued(inlet, queued, { log_type: 0, watch: options.watch === true }, output);
     });
 }

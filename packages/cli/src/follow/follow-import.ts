@@ -88,3 +88,23 @@ export async function followImport(inlet: Inlet, importLogId: number, output: Ou
   }
   printOutcome(valueOf(ended), output);
 }
+
+type Queued = { readonly import_log_id: number };
+
+/** Reports a queued job. With --watch, shows its progress until it completes. */
+export async function reportQueued(
+  inlet: Inlet,
+  queued: Queued,
+  { log_type, watch }: { readonly log_type: ImportLog['log_type']; readonly watch: boolean },
+  output: Output,
+): Promise<void> {
+  const { import_log_id } = queued;
+  const text = `${nameOfJob({ import_log_id, log_type })} is queued`;
+  if (watch) {
+    output.note(text);
+    await followImport(inlet, import_log_id, output);
+    return;
+  }
+  output.result(queued, () => text);
+  output.note(`Follow it with: inlet imports ${import_log_id} --watch`);
+}
