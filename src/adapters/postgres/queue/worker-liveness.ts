@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Secret } from '../../../domain/secret.ts';
 import type { Log } from '../../../ports/observability.ts';
 import { advisoryLocks } from '../db/advisory-locks.ts';
+import { endSession, reconnectUntil, sessionClient } from '../db/reconnect.ts';
 
 /**
  * Shows other workers which tokens this worker holds. A dedicated session holds one lock per token. The session ends
@@ -32,36 +32,27 @@ export const livenessSessionName = 'inlet-worker-presence';
 
 const reconnectMs = 200;
 const settledMs = 5_000;
-const closeMs = 2_000;
 
 export function startWorkerLiveness(options: { url: Secret; log: Log }): WorkerLiveness {
   const held = new Set<string>();
   const closing = new AbortController();
   const state: { session: Client | null; since: number } = { session: null, since: 0 };
 
-  const say = async (query: string, token: string): Promise<void> => {
+  const query = async (text: string, token: string): Promise<void> => {
     const { session } = state;
     try {
-      await session?.query(query, [token]);
+      await session?.query(text, [token]);
     } catch (error) {
       options.log.warn({ err: error }, 'worker liveness session failed');
-      if (session) await end(session);
+      if (session) await endSession(session);
     }
   };
-  const lock = (token: string): Promise<void> => say(`SELECT pg_advisory_lock_shared(${lockOfToken('$1')})`, token);
+  const lock = (token: string): Promise<void> => query(`SELECT pg_advisory_lock_shared(${lockOfToken('$1')})`, token);
 
-  /** Runs one connection until it ends. */
-  const liveOnce = async (): Promise<void> => {
-    const session = new Client({
-      connectionString: options.url.reveal(),
-      application_name: `${livenessSessionName} ${process.pid}`,
-      connectionTimeoutMillis: 5_000,
-      query_timeout: 10_000,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 5_000,
-    });
+  /** Runs one session until it ends. */
+  const runSession = async (): Promise<void> => {
+    const session = sessionClient({ ...options, name: `${livenessSessionName} ${process.pid}`, queryMs: 10_000 });
     const ended = new Promise<void>((resolve) => session.once('end', resolve));
-    session.on('error', (error) => options.log.warn({ error: error.message }, 'postgres connection lost'));
     try {
       await session.connect();
       const before = [...held];
@@ -70,18 +61,12 @@ export function startWorkerLiveness(options: { url: Secret; log: Log }): WorkerL
       await ended;
     } catch (error) {
       options.log.warn({ err: error }, 'postgres unreachable');
-      await end(session);
+      await endSession(session);
     } finally {
       state.session = null;
     }
   };
-  const live = async (): Promise<void> => {
-    while (!closing.signal.aborted) {
-      await liveOnce();
-      await pause(reconnectMs, undefined, { signal: closing.signal }).catch(() => undefined);
-    }
-  };
-  const life = live();
+  const loop = reconnectUntil(closing.signal, reconnectMs, runSession);
 
   return {
     hold: (token) => {
@@ -89,20 +74,14 @@ export function startWorkerLiveness(options: { url: Secret; log: Log }): WorkerL
       void lock(token);
     },
     release: (token) => {
-      if (held.delete(token)) void say(`SELECT pg_advisory_unlock_shared(${lockOfToken('$1')})`, token);
+      if (held.delete(token)) void query(`SELECT pg_advisory_unlock_shared(${lockOfToken('$1')})`, token);
     },
     holds: (token) => held.has(token),
     isSettled: () => state.session !== null && performance.now() - state.since > settledMs,
     close: async () => {
       closing.abort();
-      if (state.session) await end(state.session);
-      await life;
+      if (state.session) await endSession(state.session);
+      await loop;
     },
   };
-}
-
-/** Does not wait for an unresponsive server. */
-async function end(session: Client): Promise<void> {
-  await Promise.race([session.end().catch(() => undefined), pause(closeMs)]);
-  session.emit('end');
 }
