@@ -1,4 +1,4 @@
-import { rejectReasons } from '@inlet/row-rule/reject-reason';
+import { rejectReasons } from '@inlet/row-rule/row-rule';
 import { type CatalogueEntry, failureCatalogue } from '../../src/domain/failure-catalogue.ts';
 import { generatedNotice } from './generated-notice.ts';
 
@@ -12,7 +12,7 @@ export function errorsPage(): string {
   return [
     '# Errors',
     '',
-    generatedNotice('src/domain/failure-catalogue.ts, packages/row-rule/src/file-faults.ts and reject-reason.ts'),
+    generatedNotice('src/domain/failure-catalogue.ts, packages/row-rule/src/file-faults.ts and row-rule.ts'),
     '',
     'Every failure has a stable code. HTTP responses carry it in the `code` member of an `application/problem+json` body,',
     'and records carry it in `errors[].code`.',

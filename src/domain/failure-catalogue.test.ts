@@ -1,4 +1,4 @@
-import { rejectReasons } from '@inlet/row-rule/reject-reason';
+import { rejectReasons } from '@inlet/row-rule/row-rule';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type CatalogueEntry, failureCatalogue, isFailureCode } from './failure-catalogue.ts';

@@ -1,7 +1,7 @@
-import type { RejectReason } from '@inlet/row-rule/reject-reason';
+import type { RejectReason } from '@inlet/row-rule/row-rule';
 import type { FailureCode } from './failure-catalogue.ts';
 import type { Failure } from './failure.ts';
-import type { JobStatus } from './job.ts';
+import type { JobStatus, Progress } from './job.ts';
 
 /** The spec's numeric codes for import logs. */
 export const pathType = { sharedBucket: 0, partnerBucket: 1 } as const;
@@ -49,19 +49,3 @@ export type ImportLog = {
 };
 
 export const importLogErrorLimit = 100;
-
-/** A job's progress. It is read from PostgreSQL, so polling puts no load on ClickHouse. */
-export type Progress = {
-  readonly bytesRead: number;
-  readonly bytesTotal: number;
-  readonly rowsRead: number;
-  /** Number of unfinished jobs ahead of this job in the partner's lane. 0 when the job is running or finished. */
-  readonly queuePosition: number;
-  /** Null if the job has not read its first bytes, because no estimate is possible yet. */
-  readonly secondsLeft: number | null;
-};
-
-export function estimateSecondsLeft(read: { bytes: number; total: number }, secondsSoFar: number): number | null {
-  if (read.total === 0 || read.bytes === 0) return null;
-  return Math.ceil((secondsSoFar * (read.total - read.bytes)) / read.bytes);
-}

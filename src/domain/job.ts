@@ -1,3 +1,6 @@
+import type { FailureCode } from './failure-catalogue.ts';
+import { Failure } from './failure.ts';
+
 /** The spec's status codes, shared by import logs, audiences, and files. */
 export const jobStatus = { pending: 0, running: 1, done: 2, failed: 3 } as const;
 export type JobStatus = (typeof jobStatus)[keyof typeof jobStatus];
@@ -56,4 +59,46 @@ export function intoBatches<File extends { readonly size: number }>(files: reado
     open.bytes += file.size;
   }
   return batches;
+}
+
+/** A job's progress. It is read from PostgreSQL, so polling puts no load on ClickHouse. */
+export type Progress = {
+  readonly bytesRead: number;
+  readonly bytesTotal: number;
+  readonly rowsRead: number;
+  /** Number of unfinished jobs ahead of this job in the partner's lane. 0 when the job is running or finished. */
+  readonly queuePosition: number;
+  /** Null if the job has not read its first bytes, because no estimate is possible yet. */
+  readonly secondsLeft: number | null;
+};
+
+export function estimateSecondsLeft(read: { bytes: number; total: number }, secondsSoFar: number): number | null {
+  if (read.total === 0 || read.bytes === 0) return null;
+  return Math.ceil((secondsSoFar * (read.total - read.bytes)) / read.bytes);
+}
+
+/** The code of a job that the operator canceled, and of each of its files that were not loaded. */
+export const cancelledCode = 'job_cancelled' satisfies FailureCode;
+
+const remedy = 'Ask the operator for the reason, then submit the job again.';
+
+export function cancelledBeforeStart(): Failure {
+  return new Failure(cancelledCode, `The operator canceled the job before it started. ${remedy}`);
+}
+
+export function cancelledFile(): Failure {
+  return new Failure(cancelledCode, `The operator canceled the job before this file was read. ${remedy}`);
+}
+
+type Files = { readonly failedFiles: number; readonly cancelledFiles: number; readonly loadedFiles: number };
+
+/** Derives the failure of a finished job from its files. */
+export function failureOfJob({ failedFiles, cancelledFiles, loadedFiles }: Files): Failure | null {
+  const all = failedFiles + loadedFiles;
+  if (cancelledFiles > 0)
+    return new Failure(
+      cancelledCode,
+      `The operator canceled the job: ${cancelledFiles} of ${all} files were not loaded.`,
+    );
+  return failedFiles === 0 ? null : new Failure('file_failed', `${failedFiles} of ${all} files failed.`);
 }

@@ -1,6 +1,6 @@
 import { Failure } from './failure.ts';
 import type { Secret } from './secret.ts';
-import { invalidFilePath, pathProblem, requireKeyLength } from './source-path.ts';
+import { invalidFilePath, pathProblem, requireKeyLength } from './source-file.ts';
 
 export type BucketKeys = {
   readonly accessKeyId: string;

@@ -46,11 +46,6 @@ export type StagedLoad = {
   readonly publishAttempt: number;
 };
 
-/** True if an earlier holder of the lane claimed the load and may still be publishing it. */
-export function isTakenOver({ publishAttempt }: StagedLoad): boolean {
-  return publishAttempt > 1;
-}
-
 /** An audience's counts before the staged loads are published. */
 export type CountsBefore = DeviceCounts & {
   /** Version of the device warehouse, which imports increment. It may be slightly out of date. */

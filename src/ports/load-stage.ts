@@ -1,10 +1,10 @@
 import type { BatchId, JobId, LoadId, PartnerId } from '../domain/ids.ts';
-import type { RejectReason } from '@inlet/row-rule/reject-reason';
-import type { RowLayout } from '@inlet/row-rule/row-layout';
+import type { LoadCounts } from '@inlet/row-rule/file-rule';
+import type { RejectReason, RowLayout } from '@inlet/row-rule/row-rule';
 import type { Readable } from 'node:stream';
 import type { Failure } from '../domain/failure.ts';
 import type { JobVersions } from '../domain/job.ts';
-import type { StoredObject, JobSource } from './object-store.ts';
+import type { JobSource, StoredObject } from './object-store.ts';
 
 /** The tables that receive the rows of a load when the load is published. */
 export type LoadTarget =
@@ -33,15 +33,6 @@ export type StreamedFile = FileToStage & { readonly body: Readable; readonly isG
 
 /** A small file, decompressed. */
 export type WholeFile = FileToStage & { readonly content: Uint8Array };
-
-type RejectCount = { readonly reason: RejectReason; readonly rows: number; readonly firstRow: number };
-export type LoadCounts = { readonly accepted: number; readonly rejects: readonly RejectCount[] };
-
-export const noRows: LoadCounts = { accepted: 0, rejects: [] };
-
-export function rejectedRows({ rejects }: LoadCounts): number {
-  return rejects.reduce((sum, { rows }) => sum + rows, 0);
-}
 
 /** A rejected row. `text` contains the first bytes of the row, unmodified. */
 export type RejectedRow = {

@@ -1,13 +1,13 @@
-import { importFileListSchema, type ImportFileRecord } from '../../src/adapters/http/records/import-log.ts';
-import { loadErrorListSchema, type LoadErrorRecord } from '../../src/adapters/http/records/load-error.ts';
+import { type ImportFileRecord, importFileListSchema } from '../../src/adapters/http/records/import-log.ts';
+import { type LoadErrorRecord, loadErrorListSchema } from '../../src/adapters/http/records/load-error.ts';
 import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { columnOfReason, rejectReasons, type RejectReason } from '@inlet/row-rule/reject-reason';
+import { type RejectReason, columnOfReason, rejectReasons } from '@inlet/row-rule/row-rule';
 import { bytes, deviceId, five, goodRows, lines, two } from '../corpus/lines.ts';
 import { parseCsv } from '../support/parse-csv.ts';
 import { createPartner } from '../support/partners.ts';
-import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
+import { type Marketplace, joinMarketplace } from '../support/start-marketplace.ts';
 import { apiClient, readProblem } from './api-client.ts';
 
 const everyReason = 'several/1-every-reason.csv';

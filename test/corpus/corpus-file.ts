@@ -1,4 +1,4 @@
-import type { RejectReason } from '@inlet/row-rule/reject-reason';
+import type { RejectReason } from '@inlet/row-rule/row-rule';
 import type { FailureCode } from '../../src/domain/failure-catalogue.ts';
 
 /** An entry of the record's `errors`. The row is the first one with the code, or null for the whole file. */

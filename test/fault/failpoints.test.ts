@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type HeldToken, resendToken } from '../../src/adapters/postgres/queue/token-recovery.ts';
+import { type HeldToken, resendToken } from '../../src/adapters/postgres/queue/tokens.ts';
 import { recordPoints } from '../../src/entry/failpoints.ts';
 import { dropOrphanedStages } from '../../src/usecases/admin/maintenance.ts';
 import { type ServiceProcess, startApi, startProcess, startWorker, stopProcess } from '../support/running-service.ts';
@@ -12,7 +12,7 @@ import { type Wired, wireUp } from '../support/wired.ts';
 import { audit, waitForCleanAudit } from './auditor.ts';
 import { type FaultPartner, newFaultPartner } from './fault-partner.ts';
 import { insertKnownMembers } from './known-devices.ts';
-import { submitOneOfEach, stagingTableBytes } from './submit-one-of-each.ts';
+import { stagingTableBytes, submitOneOfEach } from './submit-one-of-each.ts';
 
 // Kills a worker at every point between two side effects; another worker takes over, and the auditor checks the result. The
 // points come from a worker that only records them.

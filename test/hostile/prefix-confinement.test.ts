@@ -4,7 +4,7 @@ import { s3ObjectStore } from '../../src/adapters/s3/object-store.ts';
 import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.ts';
 import { parsePartnerPath } from '../../src/domain/partner-bucket.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { audienceKey, keyInPrefix } from '../../src/domain/source-path.ts';
+import { audienceKey, keyInPrefix } from '../../src/domain/source-file.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
 import { type Storage, listing, loopback, startStorage } from './fake-storage.ts';
 import { hostile } from './sources.ts';

@@ -9,8 +9,7 @@ import {
   selectNumber,
   shardFor,
 } from '../../src/adapters/clickhouse/connect.ts';
-import { readSoFar } from '../../src/adapters/clickhouse/load-results.ts';
-import { dropLoad, stopJob } from '../../src/adapters/clickhouse/load-stage.ts';
+import { dropLoad, readSoFar, stopJob } from '../../src/adapters/clickhouse/load-stage.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 import { waitUntil } from '../support/wait-until.ts';

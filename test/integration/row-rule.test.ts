@@ -1,7 +1,6 @@
-import { type LineContext, validateRow } from '@inlet/row-rule/validate-row';
-import { type RowLayout, fiveColumns, memberColumns, twoColumns } from '@inlet/row-rule/row-layout';
-import { rowRule } from '@inlet/row-rule/row-rule';
 import * as fc from 'fast-check';
+import { type LineContext, validateRow } from '@inlet/row-rule/validate-row';
+import { type RowLayout, fiveColumns, memberColumns, rowRule, twoColumns } from '@inlet/row-rule/row-rule';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Engine, closeEngine } from '../../src/adapters/clickhouse/connect.ts';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { ColumnName, RowLayout } from '@inlet/row-rule/row-layout';
+import type { ColumnName, RowLayout } from '@inlet/row-rule/row-rule';
 
 // Lines as partners might send them: mostly valid, some that break each part of the row rule, some random bytes.
 

@@ -1,5 +1,5 @@
 import { defaultFileLimits, hasGzipName } from '@inlet/row-rule/file-rule';
-import { marketplaceShapes } from '@inlet/row-rule/row-layout';
+import { marketplaceShapes } from '@inlet/row-rule/row-rule';
 import type { CheckRules } from '../../packages/cli/src/check/check-file.ts';
 import { keysByForm } from '../../packages/cli/src/check/known-keys.ts';
 

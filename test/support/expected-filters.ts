@@ -51,8 +51,11 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   'dead-generations.ts': [byWorkers, byWorkers, byWorkers],
   'idempotency-store.ts': [/from "accepted_request" where "partner_id" = \$/],
   'import-log-store.ts': [/ahead\.partner_id = job\.partner_id/, /where "log"\."partner_id" = \$/],
-  'lane/next-step.ts': [/^select "prefix" from "partner" where "id" = \$/, byWorkers, byWorkers, byBoth],
-  'lane/submit-job.ts': [
+  'lane/lane-store.ts': [
+    /^select "prefix" from "partner" where "id" = \$/,
+    byWorkers,
+    byWorkers,
+    byBoth,
     /^update "partner" .* where "id" = \$/,
     /^insert into "job" .* FROM job WHERE partner_id = \$/,
   ],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { RejectReason } from '@inlet/row-rule/reject-reason';
+import type { RejectReason } from '@inlet/row-rule/row-rule';
 
 export type MillionRows = {
   readonly file: Buffer;

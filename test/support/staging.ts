@@ -1,6 +1,6 @@
-import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-layout';
+import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-rule';
 import { Readable } from 'node:stream';
-import { requireLayout } from '../../src/domain/file-failure.ts';
+import { requireLayout } from '../../src/domain/source-file.ts';
 import { versionsOfJob } from '../../src/domain/job.ts';
 import type { Load, StreamedFile, WholeFile } from '../../src/ports/load-stage.ts';
 

@@ -1,5 +1,14 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultFileLimits, faultOfCompression, faultOfRows, faultOfSize, hasGzipName } from './file-rule.ts';
+import {
+  defaultFileLimits,
+  faultOfCompression,
+  faultOfRows,
+  faultOfSize,
+  hasGzipName,
+  sniffLayout,
+} from './file-rule.ts';
+import { audienceShapes, fiveColumns, marketplaceShapes, memberColumns, twoColumns } from './row-rule.ts';
 
 describe('faultOfRows', () => {
   it.each([
@@ -69,5 +78,122 @@ describe('faultOfSize', () => {
     { size: 50_000_000_001, isGzip: false, code: 'file_too_large' },
   ])('returns $code for $size bytes (gzip: $isGzip)', ({ size, isGzip, code }) => {
     expect(faultOfSize(size, isGzip, defaultFileLimits)?.code).toBe(code);
+  });
+});
+
+function layoutOf(head: string, shapes = marketplaceShapes): unknown {
+  return sniffLayout(Buffer.from(head), shapes).layout;
+}
+
+function codeOf(head: Uint8Array, shapes = marketplaceShapes): string | undefined {
+  return sniffLayout(head, shapes).fault?.code;
+}
+
+const id = 'c0ffee00-0000-4000-8000-000000000001';
+
+describe('layout detection', () => {
+  it.each([
+    { head: `${id},sport\n`, delimiter: ',', headerRow: null },
+    { head: `${id}\tsport\n`, delimiter: '\t', headerRow: null },
+    { head: `${id},sport`, delimiter: ',', headerRow: null },
+    { head: `${id},sport\r\n`, delimiter: ',', headerRow: null },
+    { head: `${id},a\tb\n`, delimiter: ',', headerRow: null },
+    { head: `${id}\ta,b\n`, delimiter: '\t', headerRow: null },
+    { head: `${id}\n${id}\tsport\n`, delimiter: '\t', headerRow: null },
+    { head: `a,b,c\n${id}\tsport\n`, delimiter: '\t', headerRow: null },
+    { head: `"broken,x\n${id},sport\n`, delimiter: ',', headerRow: null },
+    { head: `"a,b"\tsport\n`, delimiter: '\t', headerRow: null },
+    { head: 'id,keys\n', delimiter: ',', headerRow: 1 },
+    { head: 'id\tkeys\n', delimiter: '\t', headerRow: 1 },
+    { head: 'id,keys\r\n', delimiter: ',', headerRow: 1 },
+    { head: '"id","keys"\n', delimiter: ',', headerRow: 1 },
+    { head: '"id"\t"keys"\r\n', delimiter: '\t', headerRow: 1 },
+    { head: ' ID ,keys\n', delimiter: ',', headerRow: 1 },
+    { head: '\uFEFFid,keys\n', delimiter: ',', headerRow: 1 },
+    { head: '\uFEFF"id",keys\n', delimiter: ',', headerRow: 1 },
+    { head: `\uFEFF${id}\tsport\n`, delimiter: '\t', headerRow: null },
+    { head: '\n\nid,keys\n', delimiter: ',', headerRow: 3 },
+    { head: '\r\n\r\nid\tkeys\r\n', delimiter: '\t', headerRow: 3 },
+    { head: '\uFEFF\r\nid,keys\r\n', delimiter: ',', headerRow: 2 },
+    { head: `\n${id}\tsport\n`, delimiter: '\t', headerRow: null },
+    { head: 'identity,keys\n', delimiter: ',', headerRow: null },
+    { head: 'keys,id\n', delimiter: ',', headerRow: null },
+    { head: `${id},sport\nid,keys\n`, delimiter: ',', headerRow: null },
+    { head: '', delimiter: ',', headerRow: null },
+    { head: '\n', delimiter: ',', headerRow: null },
+    { head: '\uFEFF', delimiter: ',', headerRow: null },
+    { head: '\r\n\n\r\n', delimiter: ',', headerRow: null },
+  ])('finds delimiter $delimiter and header row $headerRow in $head', ({ head, delimiter, headerRow }) => {
+    expect(layoutOf(head)).toEqual({ delimiter, columns: twoColumns, headerRow });
+  });
+
+  it.each([
+    'id',
+    'device_id',
+    'deviceId',
+    'advertising_id',
+    'mobile_advertising_id',
+    'MAID',
+    'IFA',
+    'IDFA',
+    'AAID',
+    'GAID',
+    'ADID',
+  ])('recognizes a header whose first field is %s', (name) => {
+    expect(layoutOf(`${name},keys\n${id},sport\n`)).toMatchObject({ headerRow: 1 });
+  });
+
+  it.each([
+    { head: `${id},1,DE,0,sport\n`, delimiter: ',', headerRow: null },
+    { head: `${id}\t1\t\t0\tsport|news\n`, delimiter: '\t', headerRow: null },
+    { head: 'id,id_type,country,operation,keys\r\n', delimiter: ',', headerRow: 1 },
+    { head: `one,two,three\n${id},3,,1,"a,b"\n`, delimiter: ',', headerRow: null },
+  ])('finds five columns in $head', ({ head, delimiter, headerRow }) => {
+    expect(layoutOf(head)).toEqual({ delimiter, columns: fiveColumns, headerRow });
+  });
+
+  it.each(['id\n', '{"a": 1}\n', `${id};sport\n`, '1,2,3\n1,2,3,4\n'])('rejects a file that starts with %s', (head) => {
+    expect(codeOf(Buffer.from(head))).toBe('wrong_shape');
+  });
+
+  it.each(['utf16le', 'utf-16be'])('rejects a file in %s by its byte-order mark', (encoding) => {
+    const text = Buffer.from(`\uFEFF${id},sport\n`, 'utf16le');
+    const head = encoding === 'utf16le' ? text : text.swap16();
+    expect(codeOf(head)).toBe('wrong_encoding');
+  });
+
+  it('returns a layout or a fault for any bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (head) => {
+        const { layout, fault } = sniffLayout(head, marketplaceShapes);
+        expect(layout?.delimiter ?? fault?.code).toMatch(/^(,|\t|wrong_shape|wrong_encoding)$/);
+      }),
+    );
+  });
+
+  it.each([
+    { head: `${id},\n`, headerRow: null },
+    { head: `id,event\n${id},click\n`, headerRow: 1 },
+    { head: `1,2,3,4,5\n${id},click\n`, headerRow: null },
+  ])('finds the two columns of an audience file in $head', ({ head, headerRow }) => {
+    expect(layoutOf(head, audienceShapes)).toEqual({
+      delimiter: ',',
+      columns: memberColumns,
+      headerRow,
+    });
+  });
+
+  it.each([
+    { head: `${id}\n`, detail: 'Line 1 has 1 column; 2 are expected, separated by commas or tabs.' },
+    { head: `${id},1,DE,0,sport\n`, detail: 'Line 1 has 5 comma-separated columns; 2 are expected.' },
+    { head: `\n${id}\t1\tDE\n`, detail: 'Line 2 has 3 tab-separated columns; 2 are expected.' },
+    { head: `"${id},click\n`, detail: 'The quotes in line 1 are not balanced; 2 columns are expected.' },
+  ])('rejects an audience file that starts with $head', ({ head, detail }) => {
+    expect(sniffLayout(Buffer.from(head), audienceShapes).fault?.detail).toBe(detail);
+  });
+
+  it('mentions both column counts that an import file can have', () => {
+    const { fault } = sniffLayout(Buffer.from('1,2,3\n'), marketplaceShapes);
+    expect(fault?.detail).toBe('Line 1 has 3 comma-separated columns; 2 or 5 are expected.');
   });
 });

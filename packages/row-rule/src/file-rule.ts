@@ -1,4 +1,5 @@
 import type { FileFault } from './file-faults.ts';
+import { type ColumnName, type RejectReason, type Delimiter, type RowLayout, splitLine } from './row-rule.ts';
 
 /** Limits for one file (decision 32). The operator can configure them. */
 export type FileLimits = {
@@ -54,6 +55,16 @@ export const lineOutOfBounds: FileFault = {
   detail: 'A line in the file is larger than the maximum load size.',
 };
 
+type RejectCount = { readonly reason: RejectReason; readonly rows: number; readonly firstRow: number };
+/** The row counts of one file. */
+export type LoadCounts = { readonly accepted: number; readonly rejects: readonly RejectCount[] };
+
+export const noRows: LoadCounts = { accepted: 0, rejects: [] };
+
+export function rejectedRows({ rejects }: LoadCounts): number {
+  return rejects.reduce((sum, { rows }) => sum + rows, 0);
+}
+
 type Rows = { readonly accepted: number; readonly rejected: number };
 
 /**
@@ -71,4 +82,114 @@ export function faultOfRows({ accepted, rejected }: Rows, badRowShare: number): 
   const were = rejected === 1 ? 'was' : 'were';
   const detail = `${rejected} of ${total} rows ${were} rejected; the limit for your account is ${limit}.`;
   return { code: 'bad_rows', detail };
+}
+
+/** Common names for the ID column. A first line whose first field is one of these is a header. */
+const headerNames = new Set([
+  'id',
+  'device_id',
+  'deviceid',
+  'advertising_id',
+  'mobile_advertising_id',
+  'maid',
+  'ifa',
+  'idfa',
+  'aaid',
+  'gaid',
+  'adid',
+]);
+
+/**
+ * There are enough lines that a few bad rows at the top do not hide the layout, but few enough that a different format
+ * is detected early.
+ */
+const sniffedLines = 100;
+
+/** More than one line of maximum size (100 kB), so that an overlong first line does not hide the layout. */
+export const sniffedBytes = 262_144;
+
+export type Shapes = readonly (readonly ColumnName[])[];
+
+type Sniffed =
+  | { readonly layout: RowLayout; readonly fault: null }
+  | { readonly layout: null; readonly fault: FileFault };
+
+/** The first line that is not blank. */
+type FirstLine = { readonly line: string; readonly row: number };
+
+const utf16Marks = ['fffe', 'feff'];
+
+/**
+ * Detects the layout from the first decompressed bytes of a file. The first line that fits a shape determines the
+ * layout, and every other line must match it. A head without any line gets the default layout; the engine then reports
+ * the file as empty.
+ */
+export function sniffLayout(head: Uint8Array, shapes: Shapes): Sniffed {
+  if (utf16Marks.some((mark) => hexOf(head.subarray(0, 2)) === mark)) {
+    return failed({ code: 'wrong_encoding', detail: 'The file starts with a UTF-16 byte-order mark.' });
+  }
+  let row = 0;
+  let first: FirstLine | null = null;
+  for (const line of linesOf(head.subarray(0, sniffedBytes))) {
+    row += 1;
+    if (first === null && line !== '') first = { line, row };
+    if (first === null) continue;
+    const shape = shapeOf(line, shapes);
+    if (shape) return known({ ...shape, headerRow: isHeader(first.line, shape.delimiter) ? first.row : null });
+    if (row - first.row + 1 === sniffedLines) break;
+  }
+  if (first === null) return known({ delimiter: ',', columns: shapes[0] ?? [], headerRow: null });
+  return failed({ code: 'wrong_shape', detail: describeMismatch(first, shapes) });
+}
+
+function known(layout: RowLayout): Sniffed {
+  return { layout, fault: null };
+}
+
+function failed(fault: FileFault): Sniffed {
+  return { layout: null, fault };
+}
+
+const newline = 0x0a;
+
+/** A generator, because the first line is enough for most files. A leading UTF-8 byte-order mark is dropped. */
+function* linesOf(bytes: Uint8Array): Generator<string> {
+  for (let start = 0, end = 0; end < bytes.length; start = end + 1) {
+    const found = bytes.indexOf(newline, start);
+    end = found < 0 ? bytes.length : found;
+    const line = new TextDecoder('utf-8', { ignoreBOM: start > 0 }).decode(bytes.subarray(start, end));
+    yield line.endsWith('\r') ? line.slice(0, -1) : line;
+  }
+}
+
+function isHeader(line: string, delimiter: Delimiter): boolean {
+  return headerNames.has((splitLine(line, delimiter)[0] ?? '').trim().toLowerCase());
+}
+
+function describeMismatch({ line, row }: FirstLine, shapes: Shapes): string {
+  const expected = shapes.map(({ length }) => length).join(' or ');
+  const [delimiter = ','] = delimitersIn(line);
+  const count = splitLine(line, delimiter).length;
+  if (count === 0) return `The quotes in line ${row} are not balanced; ${expected} columns are expected.`;
+  if (count === 1) return `Line ${row} has 1 column; ${expected} are expected, separated by commas or tabs.`;
+  return `Line ${row} has ${count} ${delimiter === ',' ? 'comma' : 'tab'}-separated columns; ${expected} are expected.`;
+}
+
+/** The candidate delimiters. The one that occurs first in the line comes first. */
+function delimitersIn(line: string): readonly Delimiter[] {
+  if (!line.includes('\t')) return [','];
+  return line.indexOf('\t') < line.indexOf(',') || !line.includes(',') ? ['\t', ','] : [',', '\t'];
+}
+
+function shapeOf(line: string, shapes: Shapes): { delimiter: Delimiter; columns: readonly ColumnName[] } | null {
+  for (const delimiter of delimitersIn(line)) {
+    const count = splitLine(line, delimiter).length;
+    const columns = shapes.find(({ length }) => length === count);
+    if (columns) return { delimiter, columns };
+  }
+  return null;
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,5 +1,87 @@
-import type { RejectReason } from './reject-reason.ts';
-import type { ColumnName, RowLayout } from './row-layout.ts';
+export type Delimiter = ',' | '\t';
+export type ColumnName = 'id' | 'id_type' | 'country' | 'operation' | 'keys' | 'event';
+
+/** How to read the lines of one file. */
+export type RowLayout = {
+  readonly delimiter: Delimiter;
+  readonly columns: readonly ColumnName[];
+  /** The line number of the header; null if the file has none. */
+  readonly headerRow: number | null;
+};
+
+type Columns = readonly ColumnName[];
+
+/** Decision 11: all rows of a file have the same columns. With two columns, every row is an add. */
+export const twoColumns: Columns = ['id', 'keys'];
+export const fiveColumns: Columns = ['id', 'id_type', 'country', 'operation', 'keys'];
+
+/** Decision 14. */
+export const memberColumns: Columns = ['id', 'event'];
+
+/** The layouts that each kind of job accepts. */
+export const marketplaceShapes: readonly Columns[] = [twoColumns, fiveColumns];
+export const audienceShapes: readonly Columns[] = [memberColumns];
+
+/**
+ * RFC 4180 within one line: a field is either fully quoted or contains no quote. These patterns are for lines with
+ * quotes; a line without quotes is split at the delimiter, which is much cheaper. The tab is written as a regular
+ * expression escape, so that the pattern survives SQL quoting.
+ */
+export function quotedFieldPatterns(delimiter: Delimiter): { readonly line: string; readonly field: string } {
+  const sign = delimiter === '\t' ? '\\t' : delimiter;
+  const field = `("(?:[^"]|"")*"|[^"${sign}]*)`;
+  return { line: `^${field}(?:${sign}${field})*$`, field: `${sign}${field}` };
+}
+
+/** The fields of a line; none if its quotes are not balanced. */
+export function splitLine(text: string, delimiter: Delimiter): readonly string[] {
+  if (!text.includes('"')) return text.split(delimiter);
+  const patterns = quotedFieldPatterns(delimiter);
+  if (!new RegExp(patterns.line).test(text)) return [];
+  const found = (delimiter + text).matchAll(new RegExp(patterns.field, 'g'));
+  return Array.from(found, ([, field = '']) =>
+    field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field,
+  );
+}
+
+/** Why a row is rejected, in the order of the checks. A row gets the first reason that applies. */
+export const rejectReasons = {
+  line_too_long: 'The line exceeds the line size limit (102,400 bytes by default).',
+  invalid_utf8: 'The line is not valid UTF-8.',
+  wrong_column_count: 'The row has the wrong number of columns for this file, or its quotes are not balanced.',
+  empty_id: 'The advertising ID is empty.',
+  zero_id: 'The advertising ID is all zeros: ad tracking is limited on the device.',
+  hashed_id: 'The advertising ID appears to be hashed (32, 40, or 64 hexadecimal digits). Send plain IDs.',
+  invalid_id: 'The advertising ID does not have the form 8-4-4-4-12 hexadecimal digits.',
+  invalid_id_type: 'The ID type must be 1 (IDFA) or 3 (AAID).',
+  invalid_country: 'The country must be empty or an ISO 3166-1 alpha-2 code (use GB for the United Kingdom).',
+  invalid_operation: 'The operation must be 0 (add) or 1 (delete).',
+  unknown_key: 'The row has an unknown key. Check key_type if every row fails.',
+  event_too_long: 'The event exceeds 256 characters.',
+} as const;
+
+export type RejectReason = keyof typeof rejectReasons;
+
+export function isRejectReason(text: string): text is RejectReason {
+  return Object.hasOwn(rejectReasons, text);
+}
+
+const columnByReason: Partial<Record<RejectReason, ColumnName>> = {
+  empty_id: 'id',
+  zero_id: 'id',
+  hashed_id: 'id',
+  invalid_id: 'id',
+  invalid_id_type: 'id_type',
+  invalid_country: 'country',
+  invalid_operation: 'operation',
+  unknown_key: 'keys',
+  event_too_long: 'event',
+};
+
+/** The column a reason refers to; null if it refers to the whole line. */
+export function columnOfReason(reason: RejectReason): ColumnName | null {
+  return columnByReason[reason] ?? null;
+}
 
 /** All officially assigned ISO 3166-1 alpha-2 codes. */
 export const countryCodes: readonly string[] = (

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, gunzip } from 'node:zlib';
-import { sniffedBytes } from './sniff-layout.ts';
+import { sniffedBytes } from './file-rule.ts';
 
 const gunzipPart = promisify(gunzip);
 

@@ -1,8 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RejectReason, rejectReasons } from './reject-reason.ts';
-import { type RowLayout, fiveColumns, memberColumns, twoColumns } from './row-layout.ts';
-import { rowRule } from './row-rule.ts';
+import {
+  type RejectReason,
+  type RowLayout,
+  fiveColumns,
+  memberColumns,
+  rejectReasons,
+  rowRule,
+  twoColumns,
+} from './row-rule.ts';
 import { type LineContext, type RowStatus, validateRow } from './validate-row.ts';
 
 const id = 'c0ffee00-0000-4000-8000-00000000abcd';

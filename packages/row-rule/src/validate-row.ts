@@ -1,11 +1,13 @@
-import type { RejectReason } from './reject-reason.ts';
-import { type ColumnName, type RowLayout, splitLine } from './row-layout.ts';
 import {
+  type ColumnName,
   type Condition,
+  type RejectReason,
   type RowCheck,
+  type RowLayout,
   advertisingIdPattern,
   hashedIdPattern,
   keySeparator,
+  splitLine,
   zeroIdPattern,
 } from './row-rule.ts';
 import { decodeUtf8 } from './text.ts';

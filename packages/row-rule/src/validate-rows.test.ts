@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { knownKeys, lineOf, maxLineBytes } from '../../../test/support/arbitrary-lines.ts';
-import { type RowLayout, fiveColumns, memberColumns, twoColumns } from './row-layout.ts';
-import { canBeForeignKey, rowRule } from './row-rule.ts';
+import { type RowLayout, canBeForeignKey, fiveColumns, memberColumns, rowRule, twoColumns } from './row-rule.ts';
 import { type LineContext, validateRow } from './validate-row.ts';
 import { RowValidator } from './validate-rows.ts';
 

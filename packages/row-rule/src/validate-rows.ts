@@ -1,6 +1,5 @@
 import { ByteSet, addToHash, emptyHash } from './byte-set.ts';
-import type { RejectReason } from './reject-reason.ts';
-import { keySeparator, maxEventCharacters } from './row-rule.ts';
+import { type RejectReason, keySeparator, maxEventCharacters } from './row-rule.ts';
 import { type LineContext, validateRow } from './validate-row.ts';
 
 export const idBytes = 36;

@@ -1,14 +1,123 @@
 import {
+  type ColumnName,
   type Condition,
+  type RejectReason,
+  type RowLayout,
   advertisingIdPattern,
   hashedIdPattern,
   keySeparator,
   operation,
+  quotedFieldPatterns,
+  rejectReasons,
   rowRule,
   zeroIdPattern,
 } from '@inlet/row-rule/row-rule';
-import { type ColumnName, type RowLayout, quotedFieldPatterns } from '@inlet/row-rule/row-layout';
-import { rowStatusOf } from './load-results.ts';
+import type { LoadTarget } from '../../ports/load-stage.ts';
+
+// Within a statement, the row status is a number. It is 0 for an accepted row and otherwise the position of the reject
+// reason. Numbers are much cheaper to compute and count than names. Stored rows contain the names.
+
+const reasons = Object.keys(rejectReasons);
+
+function rowStatusOf(reason: RejectReason): number {
+  return reasons.indexOf(reason) + 1;
+}
+
+/** SQL for the reject reason of a row status. The reason is empty for an accepted row. */
+export function reasonSql(rowStatus: string): string {
+  const names = ['', ...reasons].map((name) => `'${name}'`);
+  return `[${names.join(', ')}][${rowStatus} + 1]`;
+}
+
+/** The input of a statement: the lines of one file, or many small files, each with its header's line number. */
+export type Arrival = 'lines' | 'files';
+
+/**
+ * Returns the INSERT statement that receives a load's bytes. It writes to the shared stage or to a staging table. Rows
+ * are numbered before blank lines are dropped, so that row numbers equal line numbers in the file.
+ */
+export function stageSql(
+  kind: LoadTarget['kind'],
+  arrival: Arrival,
+  layout: RowLayout,
+  maxLineBytes: number,
+  stagingTable: string | null = null,
+): string {
+  const { keys, shared, own } = destinations[kind];
+  return `INSERT INTO ${stagingTable === null ? shared.into : `${stagingTable} ${own.into}`}
+WITH
+  ${keys}${rowStatusSql(layout, maxLineBytes)}
+SELECT ${stagingTable === null ? shared.values : own.values}
+FROM (
+  SELECT file_id, header_row, row, length(bytes) + 1 AS size, ${rawSql(maxLineBytes)} AS raw
+  FROM (${arrivals[arrival].lines})
+)
+WHERE ${isDataRowSql}
+FORMAT ${arrivals[arrival].format}`;
+}
+
+const arrivals: Readonly<Record<Arrival, { readonly lines: string; readonly format: string }>> = {
+  lines: {
+    lines: `SELECT {file: UInt64} AS file_id, {header_row: UInt32} AS header_row,
+      rowNumberInAllBlocks() + 1 AS row, bytes FROM input('bytes String')`,
+    format: 'LineAsString',
+  },
+  files: {
+    lines: `SELECT file_id, header_row, row, bytes
+      FROM (
+        SELECT file_id, header_row, splitByChar('\\n', content) AS contents
+        FROM input('file_id UInt64, header_row UInt32, content String')
+      )
+      ARRAY JOIN contents AS bytes, arrayEnumerate(contents) AS row`,
+    format: 'RowBinary',
+  },
+};
+
+/**
+ * Values that all rows of a load share are constants in a staging table's views. In the shared stage, they are columns.
+ */
+type Destination = { readonly into: string; readonly values: string };
+
+/** Omits the text of an accepted line, because it is not needed again. */
+const rejectedLine = `if(row_status = 0, '', line)`;
+
+const destinations: Readonly<
+  Record<LoadTarget['kind'], { readonly keys: string; readonly shared: Destination; readonly own: Destination }>
+> = {
+  attributes: {
+    keys: `(
+    SELECT (groupArray(key), groupArray(meaning)) FROM (
+      SELECT key, min(attribute_id) AS meaning FROM job_keys WHERE job_id = {job: UInt64} GROUP BY key
+    )
+  ) AS job_keys,
+  job_keys.1 AS keys,
+  job_keys.2 AS attribute_ids,
+  `,
+    shared: {
+      into: `judged_lines
+    (partner_id, job_id, load_id, file_id, version, row, bytes, reason, device, id_type, country, is_deleted,
+     attribute_ids, line)`,
+      values: `{partner: UInt64}, {job: UInt64}, {load: UInt64}, file_id,
+  if(is_delete, {version_of_deletes: UInt64}, {version_of_adds: UInt64}),
+  row, size, ${reasonSql('row_status')}, device, id_type, country, is_delete, row_attribute_ids, line`,
+    },
+    own: {
+      into: '(file_id, row, bytes, row_status, device, id_type, country, is_deleted, attribute_ids, line)',
+      values: `file_id, row, size, row_status, device, id_type, country, is_delete, row_attribute_ids, ${rejectedLine}`,
+    },
+  },
+  audience: {
+    keys: '',
+    shared: {
+      into: 'judged_members (load_id, file_id, row, bytes, reason, device, event, line)',
+      values: `{load: UInt64}, file_id, row, size, ${reasonSql('row_status')}, device, event, line`,
+    },
+    own: {
+      into: '(file_id, row, bytes, row_status, device, event, line)',
+      values: `file_id, row, size, row_status, device, event, ${rejectedLine}`,
+    },
+  },
+};
 
 /** Quotes a constant for SQL. Values from requests and files are passed as query parameters instead. */
 function literal(text: string): string {
@@ -25,7 +134,7 @@ function literal(text: string): string {
  * conditions). This works because ClickHouse evaluates an expression in a branch of `if` only for the rows that take
  * this branch. Branching costs more than most functions, so `is_good` uses bitAnd, which does not branch.
  */
-export function rowStatusSql(layout: RowLayout, maxLineBytes: number): string {
+function rowStatusSql(layout: RowLayout, maxLineBytes: number): string {
   const rule = rowRule(layout, maxLineBytes);
   const statuses = rule.flatMap(({ reason, when }) => [conditionSql(when, layout), String(rowStatusOf(reason))]);
   const hasKeys = layout.columns.includes('keys');
@@ -67,7 +176,7 @@ function attributeIdsSql(layout: RowLayout, from: Split): string {
  * Truncates a line that exceeds the limit to a length that still exceeds it. Without truncation, a line of 60 MB of
  * delimiters would need a gigabyte of memory. The extra bytes cover a byte order mark and a carriage return.
  */
-export function rawSql(maxLineBytes: number): string {
+function rawSql(maxLineBytes: number): string {
   return `substring(bytes, 1, ${maxLineBytes + 5})`;
 }
 
@@ -75,7 +184,7 @@ export function rawSql(maxLineBytes: number): string {
  * Excludes blank lines and the header. `header_row` must be in scope (0 for none). A byte order mark and a carriage
  * return are four bytes, so a longer line is not blank.
  */
-export const isDataRowSql = `(length(raw) > 4 OR line != '') AND row != header_row`;
+const isDataRowSql = `(length(raw) > 4 OR line != '') AND row != header_row`;
 
 /** Splitting is cheap. Only lines with quotes need the regular expressions. */
 function fieldsSql(layout: RowLayout): string {

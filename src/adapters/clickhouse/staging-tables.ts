@@ -1,7 +1,7 @@
 import type { LoadId } from '../../domain/ids.ts';
 import type { Load, LoadTarget } from '../../ports/load-stage.ts';
 import { type Engine, type Shard, loadQueryPrefix, newQueryId, onEveryShard, shardFor } from './connect.ts';
-import { reasonSql } from './load-results.ts';
+import { reasonSql } from './row-rule-sql.ts';
 
 /**
  * The names of one load's staging tables. A load ID belongs to one attempt, so no name is used twice. The prefix

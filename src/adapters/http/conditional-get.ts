@@ -4,8 +4,6 @@ import type { Failure } from '../../domain/failure.ts';
 import { type JobStatus, jobStatus } from '../../domain/job.ts';
 import type { Subscription, SubscriptionMode } from '../../usecases/follow/subscriptions.ts';
 import { recheckAccess } from './access-recheck.ts';
-import { entityTag, isNamed, readIfNoneMatch } from './entity-tags.ts';
-import { readWait } from './prefer-header.ts';
 
 /** One record of the caller that can be read and subscribed to. */
 export type Resource<State, Rec> = {
@@ -146,4 +144,64 @@ export function beginWait(request: FastifyRequest): () => void {
 export function waitedMs(request: FastifyRequest): number {
   const { waitedMs: before, since } = waits.get(request) ?? { waitedMs: 0, since: null };
   return since === null ? before : before + performance.now() - since;
+}
+
+// RFC 9110, sections 8.8.3 and 13.1.2. All tags are weak, because they compare the content of responses, not their
+// bytes.
+
+function entityTag(opaque: string): string {
+  return `W/"${opaque}"`;
+}
+
+/** The tags in an `If-None-Match` header, without `W/` and quotes. */
+export type NamedTags = 'any' | ReadonlySet<string>;
+
+/** No quantifier can match the characters that follow it, so matching takes linear time. */
+const tagElement = /[ \t]*(?:(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/y;
+
+/** Null if the header is absent or malformed. */
+export function readIfNoneMatch(header: string | undefined): NamedTags | null {
+  if (header === undefined) return null;
+  if (header.trim() === '*') return 'any';
+  const tags = new Set<string>();
+  tagElement.lastIndex = 0;
+  while (tagElement.lastIndex < header.length) {
+    const found = tagElement.exec(header);
+    if (!found) return null;
+    if (found[1] !== undefined) tags.add(found[1]);
+  }
+  return tags.size === 0 ? null : tags;
+}
+
+export function isNamed(opaque: string, tags: NamedTags | null): boolean {
+  return tags === 'any' || tags?.has(opaque) === true;
+}
+
+/** Clients that want to wait longer repeat the request. */
+const maxWaitSeconds = 60;
+
+/** One preference with its parameters, up to the next unquoted comma. Unambiguous, so matching takes linear time. */
+const preferenceElement = /([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)(?:,|$)/y;
+const waitValue = /^wait[ \t]*=[ \t]*(?:"(\d+)"|(\d+))[ \t]*(?:;|$)/i;
+
+/** `wait` of a `Prefer` header (RFC 7240), in seconds; null if absent or malformed. */
+export function readWait(header: string | undefined): number | null {
+  for (const preference of preferencesIn(header ?? '')) {
+    if (!/^wait[ \t]*(?:[=;]|$)/i.test(preference)) continue;
+    // If there are several, the first one applies.
+    const [, quoted, plain] = waitValue.exec(preference) ?? [];
+    const seconds = Math.min(Number(quoted ?? plain ?? 0), maxWaitSeconds);
+    return seconds > 0 ? seconds : null;
+  }
+  return null;
+}
+
+function* preferencesIn(header: string): Generator<string> {
+  preferenceElement.lastIndex = 0;
+  for (let at = 0; at < header.length; at = preferenceElement.lastIndex) {
+    preferenceElement.lastIndex = at;
+    const found = preferenceElement.exec(header);
+    if (!found) return;
+    yield (found[1] ?? '').trim();
+  }
 }

@@ -6,15 +6,13 @@ import { type Audience, type AudienceScope, type StatusesPresent, audienceStatus
 import { isFailureCode } from '../../domain/failure-catalogue.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
-import type { AudienceStore, NewAudienceLoad, AudienceFile, FailedLoad } from '../../ports/audience-store.ts';
+import type { AudienceFile, AudienceStore, FailedLoad, NewAudienceLoad } from '../../ports/audience-store.ts';
 import { selectAudienceMarks } from './change-feed.ts';
 import type { Database, Tx } from './db/tables.ts';
-import { toJobStatus } from './db/tables.ts';
-import { endPurge, renewPurgeLease, recordPurge, selectDead, claimDueGenerations } from './dead-generations.ts';
-import { type RequestRecords, runIdempotently, postgresAcceptedRequests } from './idempotency-store.ts';
-import { lockLane } from './lane/next-step.ts';
-import { supersedeLoads } from './lane/start-job.ts';
-import { submitJob } from './lane/submit-job.ts';
+import { supersedeLoads, toJobStatus } from './lane/jobs.ts';
+import { claimDueGenerations, endPurge, recordPurge, renewPurgeLease, selectDead } from './dead-generations.ts';
+import { type RequestRecords, postgresAcceptedRequests, runIdempotently } from './idempotency-store.ts';
+import { lockLane, submitJob } from './lane/lane-store.ts';
 import { selectLoadedFiles } from './loaded-files.ts';
 import { sendLaneToken } from './queue/tokens.ts';
 

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +6,6 @@ import { jobStatus } from '../../domain/job.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { ControlBackup } from '../../ports/backup.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
-import type { Tx } from './db/tables.ts';
 import { laneQueue } from './queue/tokens.ts';
 
 const pollMs = 50;
@@ -137,14 +135,4 @@ function runTool(
       else reject(new Error(`${tool} failed: ${stderr.trim() || error.message}`));
     });
   });
-}
-
-/**
- * Returns whether work that permanently changes ClickHouse may start. If so, no backup takes its snapshot before this
- * transaction ends. Uses a lock instead of a row, because a lock is released if the backup dies.
- */
-export async function tryStartWork(tx: Tx): Promise<boolean> {
-  const { rows } = await sql<{ may: boolean }>`
-    SELECT pg_try_advisory_xact_lock_shared(${advisoryLocks.backupCut}) AS may`.execute(tx);
-  return rows[0]?.may === true;
 }

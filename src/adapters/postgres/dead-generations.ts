@@ -2,7 +2,7 @@ import type { PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { DeadGeneration } from '../../ports/audience-store.ts';
 import type { Generation } from '../../ports/warehouse.ts';
-import { tryStartWork } from './control-backup.ts';
+import { tryStartWork } from './lane/lane-store.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
 

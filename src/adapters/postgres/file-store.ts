@@ -1,15 +1,13 @@
 import type { BatchId, JobId, LoadId } from '../../domain/ids.ts';
-import { badRowShares } from '@inlet/row-rule/file-rule';
+import { badRowShares, rejectedRows } from '@inlet/row-rule/file-rule';
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { importMode } from '../../domain/import-log.ts';
 import { jobStatus, openStatuses } from '../../domain/job.ts';
-import { type BatchClaim, type FileOutcome, type FileStore, rejectedRows } from '../../ports/load-stage.ts';
-import { tryStartWork } from './control-backup.ts';
+import type { BatchClaim, FileOutcome, FileStore } from '../../ports/load-stage.ts';
+import { dispatchBatches, tryStartWork } from './lane/lane-store.ts';
 import type { Database, Tx } from './db/tables.ts';
-import { dispatchBatches } from './lane/next-step.ts';
-import { selectRunningJob } from './lane/publish-loads.ts';
-import { type LoadRow, isOfAudience, loadColumns, toLoad, toSource } from './loaded-files.ts';
+import { type LoadRow, isOfAudience, loadColumns, selectRunningJob, toLoad, toSource } from './lane/jobs.ts';
 import { sendLaneToken } from './queue/tokens.ts';
 
 /** `maxBatches` is the number of batches of one partner that may be loading at a time. */

@@ -2,17 +2,17 @@ import type { JobId, PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { z } from 'zod';
-import { type ImportLog, type Progress, estimateSecondsLeft, logType, pathType } from '../../domain/import-log.ts';
-import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
+import { type ImportLog, logType, pathType } from '../../domain/import-log.ts';
+import { type Progress, estimateSecondsLeft, jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
 import type { Sealer } from '../../ports/crypto.ts';
 import type { ImportLogStore, NewDelete, NewImport } from '../../ports/import-log-store.ts';
 import { selectAttributes } from './attribute-store.ts';
 import { selectImportLogMarks } from './change-feed.ts';
 import { sealCredentials } from './credentials.ts';
 import type { Database, Tx } from './db/tables.ts';
-import { toJobStatus, toKeyType, toLogType, toPathType } from './db/tables.ts';
-import { runIdempotently, postgresAcceptedRequests } from './idempotency-store.ts';
-import { submitJob } from './lane/submit-job.ts';
+import { toJobStatus, toKeyType, toLogType, toPathType } from './lane/jobs.ts';
+import { postgresAcceptedRequests, runIdempotently } from './idempotency-store.ts';
+import { submitJob } from './lane/lane-store.ts';
 import { selectLoadedFiles } from './loaded-files.ts';
 
 export function postgresImportLogStore(

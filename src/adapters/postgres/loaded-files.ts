@@ -1,13 +1,9 @@
-import type { JobId, LoadId, PartnerId } from '../../domain/ids.ts';
+import type { JobId, PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import { isFailureCode } from '../../domain/failure-catalogue.ts';
-import { importMode, pathType } from '../../domain/import-log.ts';
-import { versionsOfJob } from '../../domain/job.ts';
-import type { Load } from '../../ports/load-stage.ts';
-import type { JobSource } from '../../ports/object-store.ts';
 import type { FilePage, LoadedFile } from '../../ports/records.ts';
 import type { Database } from './db/tables.ts';
-import { toJobStatus, toPathType } from './db/tables.ts';
+import { toJobStatus } from './lane/jobs.ts';
 
 type OfWhat =
   | { readonly partnerId: PartnerId; readonly jobId: JobId }
@@ -59,51 +55,4 @@ export async function selectLoadedFiles(db: Database, of: OfWhat, page: FilePage
 
 function failureOf(code: string | null, detail: string | null): LoadedFile['failure'] {
   return code !== null && isFailureCode(code) ? { code, detail: detail ?? '' } : null;
-}
-
-/** A load's job columns. `j` is the job, `l` its import log and `a` its audience load; one of the two is null. */
-export const loadColumns = sql.raw(`
-  j.id AS job_id, j.partner_id, j.seq, l.path_type, l.mode, coalesce(l.file_path, a.file_path) AS file_path,
-  a.audience_id, a.generation`);
-
-export type LoadRow = {
-  job_id: JobId;
-  partner_id: PartnerId;
-  seq: number;
-  load_id: LoadId;
-  path_type: number | null;
-  mode: string | null;
-  file_path: string;
-  audience_id: number | null;
-  generation: number | null;
-};
-
-type AudienceRow = { audience_id: number; generation: number };
-
-export function isOfAudience<Row extends Pick<LoadRow, 'audience_id' | 'generation'>>(
-  row: Row,
-): row is Row & AudienceRow {
-  return row.audience_id !== null && row.generation !== null;
-}
-
-export function toLoad(row: LoadRow, bytes: number): Load {
-  return {
-    loadId: row.load_id,
-    jobId: row.job_id,
-    partnerId: row.partner_id,
-    bytes,
-    target: isOfAudience(row)
-      ? { kind: 'audience', audienceId: row.audience_id, generation: row.generation }
-      : { kind: 'attributes', versions: versionsOfJob(row.seq), isReplacing: row.mode === importMode.replace },
-  };
-}
-
-/** Audience files come from the shared bucket only. */
-export function toSource(row: Omit<LoadRow, 'load_id' | 'seq' | 'mode'>): JobSource {
-  return {
-    jobId: row.job_id,
-    partnerId: row.partner_id,
-    pathType: row.path_type === null ? pathType.sharedBucket : toPathType(row.path_type),
-    filePath: row.file_path,
-  };
 }

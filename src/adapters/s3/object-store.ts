@@ -1,17 +1,16 @@
 import {
+  type S3Client,
   GetObjectCommand,
   HeadObjectCommand,
-  type S3Client,
   S3ServiceException,
   paginateListObjectsV2,
 } from '@aws-sdk/client-s3';
-import { brokenGzip, startsLikeGzip, trailingBytes } from '@inlet/row-rule/file-rule';
-import { sniffedBytes } from '@inlet/row-rule/sniff-layout';
+import { brokenGzip, sniffedBytes, startsLikeGzip, trailingBytes } from '@inlet/row-rule/file-rule';
 import { unpackHead } from '@inlet/row-rule/unpack-head';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Failure } from '../../domain/failure.ts';
-import { failureOf } from '../../domain/file-failure.ts';
+import { failureOf } from '../../domain/source-file.ts';
 import type { ObjectStore, OpenedObject, StoredObject } from '../../ports/object-store.ts';
 import type { Agents } from '../guarded-agents.ts';
 import { bytesOf, quickGet } from './quick-get.ts';

@@ -1,4 +1,4 @@
-import { rejectReasons } from '@inlet/row-rule/reject-reason';
+import { rejectReasons } from '@inlet/row-rule/row-rule';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
 import { fileQueue, laneQueue, retryCauses } from '../../adapters/postgres/queue/tokens.ts';
 

@@ -1,6 +1,6 @@
 import { attributesOfKeys, resolveKeys } from '../../domain/attribute.ts';
 import { Failure, requireAll } from '../../domain/failure.ts';
-import { requireCompressedForPrefix } from '../../domain/file-failure.ts';
+import { keyInPrefix, requireCompressedForPrefix } from '../../domain/source-file.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import { type KeyType, pathType } from '../../domain/import-log.ts';
 import type { Limits } from '../../domain/limits.ts';
@@ -12,8 +12,7 @@ import {
   requireRoleArn,
 } from '../../domain/partner-bucket.ts';
 import type { Partner } from '../../domain/partner.ts';
-import { keyInPrefix } from '../../domain/source-path.ts';
-import type { ImportLogStore, NewImport, NewDelete } from '../../ports/import-log-store.ts';
+import type { ImportLogStore, NewDelete, NewImport } from '../../ports/import-log-store.ts';
 
 export type QueueImportDeps = {
   readonly importLogs: ImportLogStore;

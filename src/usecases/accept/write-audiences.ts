@@ -2,7 +2,7 @@ import type { AudienceScope } from '../../domain/audience.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import type { Limits } from '../../domain/limits.ts';
 import type { Partner } from '../../domain/partner.ts';
-import { audienceKey } from '../../domain/source-path.ts';
+import { audienceKey } from '../../domain/source-file.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
 import { noSuchAudience } from '../follow/read-audiences.ts';
 

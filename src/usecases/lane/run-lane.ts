@@ -1,11 +1,31 @@
-import type { JobId, LoadId } from '../../domain/ids.ts';
+import { resolveKeys } from '../../domain/attribute.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { LaneJob, LaneStep, LaneStore, LaneToken } from '../../ports/lane-store.ts';
-import type { Trace } from '../../ports/observability.ts';
-import { type LoadAudienceDeps, finishAudienceLoad, prepareAudienceLoad } from './audience-job.ts';
-import { type DeleteDeps, finishDelete, prepareDelete } from './delete-job.ts';
-import { type FinishImportDeps, type PrepareImportDeps, finishImport, prepareImport } from './import-job.ts';
-import { type PublishDeps, publishLoads } from './publish-loads.ts';
+import type { JobId, LoadId } from '../../domain/ids.ts';
+import { type ImportLogError, errorOfJob, importLogErrorLimit, importMode, pathType } from '../../domain/import-log.ts';
+import { failureOfJob, intoBatches, versionsOfJob } from '../../domain/job.ts';
+import type { Limits } from '../../domain/limits.ts';
+import { parsePartnerPath } from '../../domain/partner-bucket.ts';
+import { expectGzip, expectGzipByName, isCertainlyPrefix, keyInPrefix } from '../../domain/source-file.ts';
+import type {
+  AudienceJob,
+  CountsBefore,
+  DeleteJob,
+  FileToLoad,
+  ImportJob,
+  JobSummary,
+  LaneJob,
+  LaneStep,
+  LaneStore,
+  LaneToken,
+  StagedLoad,
+} from '../../ports/lane-store.ts';
+import type { LoadStage } from '../../ports/load-stage.ts';
+import type { ObjectStore, SourceStorage, StoredObject } from '../../ports/object-store.ts';
+import type { Log, Trace } from '../../ports/observability.ts';
+import type { AttributeStore } from '../../ports/partner-store.ts';
+import type { AttributeRows, AudienceWarehouse, DeviceCounts, Warehouse } from '../../ports/warehouse.ts';
+import { pollWhile } from '../load/load-batch.ts';
+import { type DropPlan, planCount, planDrop, planImportPublish } from './decide-next-step.ts';
 
 export type RunLaneDeps = PrepareImportDeps &
   FinishImportDeps &
@@ -62,4 +82,270 @@ async function cleanUp(deps: RunLaneDeps, jobId: JobId, loadIds: readonly LoadId
   for (const loadId of loadIds) await deps.stage.dropLoad(loadId);
   await deps.lanes.markCleaned(jobId);
   deps.log.info({ jobId, loads: loadIds.length }, 'canceled job cleaned up');
+}
+
+export type PrepareImportDeps = {
+  readonly lanes: LaneStore;
+  readonly attributes: AttributeStore;
+  readonly sources: SourceStorage;
+  readonly warehouse: Warehouse;
+  readonly limits: Limits;
+  readonly log: Log;
+};
+
+/** Lists the job's files and resolves its keys, once, when the job reaches the head of the lane. */
+export async function prepareImport(deps: PrepareImportDeps, job: ImportJob): Promise<void> {
+  const files = await listFiles(deps, job);
+  const attributes = await deps.attributes.list(job.partnerId, { retired: false });
+  await deps.warehouse.writeJobKeys(job.id, resolveKeys(attributes, job.keyType));
+  await deps.lanes.startImport(job.id, intoBatches(files));
+  deps.log.info({ jobId: job.id, partnerId: job.partnerId, files: files.length }, 'job started');
+}
+
+async function listFiles(deps: PrepareImportDeps, job: ImportJob): Promise<readonly FileToLoad[]> {
+  const { filePath } = job.source;
+  const isShared = job.source.pathType === pathType.sharedBucket;
+  const key = isShared ? keyInPrefix(job.prefix, filePath) : parsePartnerPath(filePath).key;
+  const { objects, isSingle } = await deps.sources.withObjects(job.source, (store) =>
+    listSourceFiles(store, deps.limits, { key, filePath }),
+  );
+  return objects.map((object) => ({
+    ...object,
+    path: isShared ? object.key.slice(job.prefix.length) : object.key,
+    gzip: expectGzip(job.compressed, { key: object.key, isSingle }),
+  }));
+}
+
+export type FinishImportDeps = {
+  readonly lanes: LaneStore;
+  readonly stage: LoadStage;
+  readonly warehouse: Warehouse;
+  readonly log: Log;
+};
+
+/** Publishes a replacing job, counts the job's devices, stores the result, and removes the job's temporary data. */
+export async function finishImport(deps: FinishImportDeps, job: ImportJob): Promise<void> {
+  const summary = await deps.lanes.summarizeJob(job.id);
+  for (const loadId of summary.cancelledLoadIds) await deps.stage.dropLoad(loadId);
+  const failure = failureOf(summary, job);
+  const isReplace = job.mode === importMode.replace;
+  // One failed file discards the whole replacing job.
+  const loadIds = isReplace && failure ? [] : summary.loadIds;
+  if (isReplace) await swapIn(deps, job, summary.loadIds, loadIds);
+  const uniqueDevices = await deps.warehouse.publishDevices(job.id, loadIds);
+  await deps.lanes.finishImport(job.id, { uniqueDevices, failure, errors: errorsOf(summary, failure) });
+  await deps.warehouse.dropJob(job.id);
+  deps.log.info({ jobId: job.id, partnerId: job.partnerId, uniqueDevices, code: failure?.code }, 'job finished');
+}
+
+/**
+ * As with a single load, the staging tables are dropped after publishing and before the job ends. A retry finds either
+ * all of the tables or nothing left to do.
+ */
+async function swapIn(
+  deps: FinishImportDeps,
+  { id, partnerId, seq }: ImportJob,
+  staged: readonly number[],
+  kept: readonly number[],
+): Promise<void> {
+  if (kept.length > 0) await deps.warehouse.replaceAttributes({ id, partnerId, versions: versionsOfJob(seq) }, kept);
+  await deps.stage.dropStages(staged);
+  await deps.warehouse.stopJob(id);
+}
+
+/** For a job of several files, the job's own failure comes first. */
+function errorsOf(
+  { failedFiles, loadedFiles, errors }: JobSummary,
+  failure: Failure | null,
+): readonly ImportLogError[] {
+  if (!failure || failedFiles + loadedFiles === 1) return errors;
+  return [errorOfJob(failure, failedFiles), ...errors].slice(0, importLogErrorLimit);
+}
+
+function failureOf(summary: JobSummary, { mode }: ImportJob): Failure | null {
+  const failure = failureOfJob(summary);
+  if (!failure || mode === importMode.merge) return failure;
+  return new Failure(failure.code, `${failure.detail} Nothing was replaced.`);
+}
+
+export type LoadAudienceDeps = {
+  readonly lanes: LaneStore;
+  readonly sources: SourceStorage;
+  readonly stage: LoadStage;
+  readonly limits: Limits;
+  readonly log: Log;
+};
+
+/**
+ * Lists the job's files when the job reaches the head of the lane, and skips files that are already loaded. A partner's
+ * jobs run one after another, so every file that an earlier job loaded is recorded by now.
+ */
+export async function prepareAudienceLoad(deps: LoadAudienceDeps, job: AudienceJob): Promise<void> {
+  const { filePath } = job.source;
+  const key = keyInPrefix(job.prefix, filePath);
+  const { objects } = await deps.sources.withObjects(job.source, (store) =>
+    listSourceFiles(store, deps.limits, { key, filePath }),
+  );
+  const files = objects.map((object) => ({ ...object, path: object.key, gzip: expectGzipByName(object.key) }));
+  const toLoad = await deps.lanes.startAudienceLoad(job, intoBatches(files));
+  deps.log.info({ jobId: job.id, audienceId: job.audienceId, files: files.length, toLoad }, 'audience load started');
+}
+
+/** The audience's counts are already stored, because each publish step wrote its own. */
+async function finishAudienceLoad(deps: LoadAudienceDeps, job: AudienceJob): Promise<void> {
+  const summary = await deps.lanes.summarizeJob(job.id);
+  for (const loadId of summary.cancelledLoadIds) await deps.stage.dropLoad(loadId);
+  const failure = failureOfJob(summary);
+  await deps.lanes.finishAudienceLoad(job.id, failure);
+  deps.log.info({ jobId: job.id, audienceId: job.audienceId, code: failure?.code }, 'audience load finished');
+}
+
+type DeleteDeps = { readonly lanes: LaneStore; readonly warehouse: Warehouse; readonly log: Log };
+
+function rowsOf({ partnerId, attributeIds, seq }: DeleteJob): AttributeRows {
+  return { partnerId, attributeIds, versions: versionsOfJob(seq) };
+}
+
+/** Counts the rows before any are deleted, because they could no longer be counted after a takeover. */
+async function prepareDelete(deps: DeleteDeps, job: DeleteJob): Promise<void> {
+  await deps.lanes.startDelete(job.id, await deps.warehouse.countAttributeRows(rowsOf(job)));
+}
+
+/** Deletes the rows. The record is done only when no part on any shard holds them. */
+async function finishDelete(deps: DeleteDeps, job: DeleteJob): Promise<void> {
+  await deps.warehouse.deleteAttributeRows(rowsOf(job));
+  await deps.lanes.finishDelete(job.id);
+  deps.log.info(
+    { jobId: job.id, partnerId: job.partnerId, attributes: job.attributeIds.length },
+    'attribute data deleted',
+  );
+}
+
+type Listed = {
+  readonly objects: readonly StoredObject[];
+  /** The path names one object, not a prefix. */ readonly isSingle: boolean;
+};
+
+/**
+ * Decision 19: the object with exactly this key, otherwise all objects whose key starts with it. The list is held in
+ * memory. The limit on files per prefix bounds its size, and one transaction must write it as a whole.
+ */
+async function listSourceFiles(
+  objects: ObjectStore,
+  limits: Limits,
+  source: { readonly key: string; readonly filePath: string },
+): Promise<Listed> {
+  const { key, filePath } = source;
+  const exact = isCertainlyPrefix(filePath) ? null : await objects.find(key);
+  if (exact) return { objects: [exact], isSingle: true };
+  const found = await objects.list(key, limits.maxFilesPerPrefix + 1);
+  if (found.length === 0) throw new Failure('no_files', `No object has the path "${filePath}" or begins with it.`);
+  if (found.length > limits.maxFilesPerPrefix) {
+    throw new Failure('too_many_files', `More than ${limits.maxFilesPerPrefix} files begin with "${filePath}".`);
+  }
+  return { objects: found, isSingle: false };
+}
+
+export type PublishDeps = {
+  readonly lanes: LaneStore;
+  readonly stage: LoadStage;
+  readonly warehouse: Warehouse;
+  readonly audienceWarehouse: AudienceWarehouse;
+  readonly log: Log;
+};
+
+type PublishStep = Extract<LaneStep, { readonly do: 'publish' }>;
+
+/**
+ * Publishes staged loads. Another holder of the lane can repeat this from any point. The staging tables are dropped after
+ * publishing and before the commit: once the lane moves on, no statement can still write these rows to the warehouse,
+ * possibly after a later delete. A missing staging table means that the load is already published.
+ */
+export async function publishLoads(deps: PublishDeps, step: PublishStep): Promise<void> {
+  const { job, loads } = step;
+  const committed =
+    'before' in step
+      ? await whileRunning(deps, step.job, loads, () => publishAudience(deps, step.job, loads, step.before))
+      : await publishImport(deps, step.job, loads);
+  const loadIds = loads.map(({ load }) => load.loadId);
+  deps.log.info({ jobId: job.id, partnerId: job.partnerId, loadIds, committed }, 'loads published');
+}
+
+async function publishImport(deps: PublishDeps, job: ImportJob, loads: readonly StagedLoad[]): Promise<boolean> {
+  const plan = planImportPublish(job, loads);
+  for (const { load } of plan.publish) await deps.warehouse.publish(load);
+  await dropStages(deps.stage, plan);
+  return deps.lanes.commitImportLoads(job.id, loads);
+}
+
+async function publishAudience(
+  deps: PublishDeps,
+  job: AudienceJob,
+  loads: readonly StagedLoad[],
+  before: CountsBefore,
+): Promise<boolean> {
+  const counts = await publishAndCount(deps, job, loads, before);
+  await dropStages(deps.stage, planDrop(loads));
+  return deps.lanes.commitAudienceLoads(job, loads, { ...counts, knownVersion: before.knownVersion });
+}
+
+async function publishAndCount(
+  deps: PublishDeps,
+  job: AudienceJob,
+  loads: readonly StagedLoad[],
+  before: CountsBefore,
+): Promise<DeviceCounts> {
+  const { audienceWarehouse } = deps;
+  const plan = planCount(loads, before);
+  const publish = async (): Promise<void> => {
+    for (const { load, fileIds } of loads) await audienceWarehouse.publish(load, fileIds);
+  };
+  // Runs while the staging tables still exist, because a file's devices cannot be counted later.
+  const countFiles = async (): Promise<void> => {
+    for (const { load, fileIds } of plan.uncounted) {
+      await deps.lanes.recordUploadedDevices(job.id, await audienceWarehouse.countUploaded(load, fileIds));
+    }
+  };
+  if (plan.method === 'incremental') {
+    const [added] = await Promise.all([audienceWarehouse.countNewDevices(job, loads), countFiles()]);
+    await publish();
+    const unique = before.unique + added.unique;
+    if (!plan.recountMatched) return { unique, matched: before.matched + added.matched };
+    return { unique, matched: (await audienceWarehouse.countDevices(job, unique)).matched };
+  }
+  await publish();
+  const [counts] = await Promise.all([audienceWarehouse.countDevices(job, plan.maxDevices), countFiles()]);
+  if (plan.onlyFileId !== null) {
+    await deps.lanes.recordUploadedDevices(job.id, new Map([[plan.onlyFileId, counts.unique]]));
+  }
+  return counts;
+}
+
+async function dropStages(stage: LoadStage, { drop, stopAndDrop }: DropPlan): Promise<void> {
+  if (drop.length > 0) await stage.dropStages(drop);
+  for (const loadId of stopAndDrop) await stage.dropLoad(loadId);
+}
+
+/**
+ * A clear does not wait for the jobs that it cancels. This function polls the job and stops its statements once the job
+ * is canceled.
+ */
+async function whileRunning(
+  deps: PublishDeps,
+  job: AudienceJob,
+  loads: readonly StagedLoad[],
+  run: () => Promise<boolean>,
+): Promise<boolean> {
+  // Runs on every poll, because a statement may have started just after the others were stopped.
+  const poll = async (): Promise<void> => {
+    if (await deps.lanes.isRunning(job.id)) return;
+    for (const { load } of loads) await deps.stage.dropLoad(load.loadId);
+    await deps.warehouse.stopJob(job.id);
+  };
+  try {
+    return await pollWhile(deps.log, poll, run);
+  } catch (error) {
+    if (await deps.lanes.isRunning(job.id)) throw error;
+    return false;
+  }
 }

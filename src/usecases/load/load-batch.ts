@@ -1,15 +1,29 @@
+import {
+  type LoadCounts,
+  type Shapes,
+  faultOfCompression,
+  faultOfRows,
+  faultOfSize,
+  noBytes,
+  noRows,
+  rejectedRows,
+  unpackedTooLarge,
+} from '@inlet/row-rule/file-rule';
+import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-rule';
+import { Failure } from '../../domain/failure.ts';
 import type { BatchId } from '../../domain/ids.ts';
-import type { BatchClaim, FileOutcome } from '../../ports/load-stage.ts';
-import type { Trace } from '../../ports/observability.ts';
-import { decideAbandonedOutcomes, decideFileOutcomes, isReloadDue } from './decide-outcomes.ts';
-import { type StageBatchDeps, stageBatch } from './stage-batch.ts';
+import type { Limits } from '../../domain/limits.ts';
+import { failureOf, requireLayout, requireNoFault } from '../../domain/source-file.ts';
+import type { BatchClaim, ClaimedFile, FileOutcome, FileStore, LoadStage, WholeFile } from '../../ports/load-stage.ts';
+import type { ObjectStore, SourceStorage } from '../../ports/object-store.ts';
+import type { Log, Trace } from '../../ports/observability.ts';
 
 type LoadBatchDeps = StageBatchDeps & { readonly trace: Trace };
 
 /**
  * Loads a batch of files up to the point of no return. Stages the rows, counts them, and decides the outcome of each
  * file. A file is loaded completely or not at all, and an invalid file does not affect other files. The lane then
- * publishes the staged files (see lane/publish-loads.ts).
+ * publishes the staged files (see lane/run-lane.ts).
  *
  * Each attempt has its own load ID and first removes the data that the previous attempt left. If a worker that was
  * presumed dead resumes its attempt, the attempt cannot commit, because another attempt has claimed the batch. Its load
@@ -78,4 +92,213 @@ export async function abandonBatch(deps: StageBatchDeps, batchId: BatchId): Prom
   const fields = { batchId, jobId: claim.load.jobId, attempts: claim.attempt - 1, files: claim.files.length };
   if (claim.files.length > 1) deps.log.warn(fields, 'batch split; each file is retried alone');
   else deps.log.error(fields, 'batch abandoned');
+}
+
+export type StageBatchDeps = {
+  readonly files: FileStore;
+  readonly sources: SourceStorage;
+  readonly stage: LoadStage;
+  readonly limits: Limits;
+  readonly log: Log;
+};
+
+/** Opens the listed versions of the files, checks their first bytes, and streams them into the staging table. */
+export async function stageBatch(deps: StageBatchDeps, claim: BatchClaim, signal: AbortSignal): Promise<StageResult[]> {
+  const shapes = claim.load.target.kind === 'audience' ? audienceShapes : marketplaceShapes;
+  const [only, ...others] = claim.files;
+  if (!only) return [];
+  return deps.sources.withObjects(claim.source, async (objects) =>
+    others.length === 0
+      ? [await stageOne(deps, objects, claim, only, shapes, signal)]
+      : stageMany(deps, objects, claim, shapes, signal),
+  );
+}
+
+/** Streams one file of any size without decompressing it. */
+async function stageOne(
+  deps: StageBatchDeps,
+  objects: ObjectStore,
+  claim: BatchClaim,
+  file: ClaimedFile,
+  shapes: Shapes,
+  signal: AbortSignal,
+): Promise<StageResult> {
+  const { fileId, object, expectGzip } = file;
+  try {
+    if (object.size === 0) throw failureOf(noBytes);
+    const opened = await objects.open(object, signal);
+    try {
+      requireNoFault(faultOfCompression(expectGzip, opened.isGzip));
+      requireNoFault(faultOfSize(object.size, opened.isGzip, deps.limits));
+      const { body, isGzip } = opened;
+      const source = { fileId, body, isGzip, layout: requireLayout(opened.head, shapes) };
+      await watchLoad(deps, claim, opened.bytesRead, (stop) =>
+        deps.stage.stage(claim.load, source, deps.limits.maxLineBytes, AbortSignal.any([signal, stop])),
+      );
+      return { is: 'staged', fileId };
+    } finally {
+      opened.body.destroy();
+    }
+  } catch (error) {
+    if (error instanceof Failure && error.isFinal) return { is: 'failed', fileId, failure: error };
+    throw error;
+  }
+}
+
+/** Reads small files into memory and inserts them together as they arrive. */
+async function stageMany(
+  deps: StageBatchDeps,
+  objects: ObjectStore,
+  claim: BatchClaim,
+  shapes: Shapes,
+  signal: AbortSignal,
+): Promise<StageResult[]> {
+  const results: StageResult[] = [];
+  await watchLoad(deps, claim, null, async (stop) => {
+    const either = AbortSignal.any([signal, stop]);
+    const wholeFiles = async function* (): AsyncGenerator<WholeFile> {
+      for await (const read of inOrder(claim.files, (file) => readFile(objects, file, shapes, either))) {
+        results.push('is' in read ? read : { is: 'staged', fileId: read.fileId });
+        if (!('is' in read)) yield read;
+      }
+    };
+    await deps.stage.stageTogether(claim.load, wholeFiles(), deps.limits.maxLineBytes, either);
+  });
+  return results;
+}
+
+/** Number of concurrent reads. Most of the time to read a small object is latency. */
+const concurrentReads = 16;
+
+/** A file that decompresses to more bytes is loaded alone. With the limit above, this bounds a worker's memory. */
+const maxUnpackedBytes = 8 * 1024 * 1024;
+
+async function readFile(
+  objects: ObjectStore,
+  { fileId, object, expectGzip }: ClaimedFile,
+  shapes: Shapes,
+  signal: AbortSignal,
+): Promise<WholeFile | StageResult> {
+  try {
+    if (object.size === 0) throw failureOf(noBytes);
+    const read = await objects.read(object, maxUnpackedBytes, signal);
+    if (!read) return { is: 'alone', fileId };
+    requireNoFault(faultOfCompression(expectGzip, read.isGzip));
+    return { fileId, layout: requireLayout(read.content, shapes), content: read.content };
+  } catch (error) {
+    if (error instanceof Failure && error.isFinal) return { is: 'failed', fileId, failure: error };
+    throw error;
+  }
+}
+
+/** Yields the results in the order of the items. Starts a few items before their turn. */
+async function* inOrder<Item, Result>(
+  items: readonly Item[],
+  run: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result> {
+  const running: Promise<Result>[] = [];
+  for (const item of items) {
+    const promise = run(item);
+    promise.catch(() => undefined); // prevents an "unhandled rejection" before the promise is awaited below
+    running.push(promise);
+    const first = running.length === concurrentReads ? running.shift() : undefined;
+    if (first) yield await first;
+  }
+  for (const promise of running) yield await promise;
+}
+
+/** The result of staging a file. `alone` means that the decompressed file is too large to be loaded with others. */
+export type StageResult =
+  | { readonly is: 'staged'; readonly fileId: number }
+  | { readonly is: 'alone'; readonly fileId: number }
+  | { readonly is: 'failed'; readonly fileId: number; readonly failure: Failure };
+
+/**
+ * Decides the outcome of each file. A staged file fails if too many of its rows were rejected. One file's failure does
+ * not affect the others.
+ */
+export function decideFileOutcomes(
+  results: readonly StageResult[],
+  counted: ReadonlyMap<number, LoadCounts>,
+  badRowShare: number,
+): FileOutcome[] {
+  return results.map((result): FileOutcome => {
+    if (result.is === 'alone') return result;
+    if (result.is === 'failed') return { ...result, counts: noRows };
+    const { fileId } = result;
+    const counts = counted.get(fileId) ?? noRows;
+    const fault = faultOfRows({ accepted: counts.accepted, rejected: rejectedRows(counts) }, badRowShare);
+    return fault ? { is: 'failed', fileId, counts, failure: failureOf(fault) } : { is: 'staged', fileId, counts };
+  });
+}
+
+/**
+ * Decides the outcomes in a batch that has no attempts left. One file may be the cause, so each file in a larger batch
+ * is first retried alone.
+ */
+export function decideAbandonedOutcomes({ files, attempt }: Pick<BatchClaim, 'files' | 'attempt'>): FileOutcome[] {
+  if (files.length > 1) return files.map(({ fileId }) => ({ is: 'alone', fileId }));
+  const failure = new Failure('load_abandoned', `The file could not be loaded after ${attempt - 1} attempts.`);
+  return files.map(({ fileId }) => ({ is: 'failed', fileId, counts: noRows, failure }));
+}
+
+/**
+ * Whether this worker must load the batch again immediately. This is the case if the file with the batch's ID must be
+ * loaded alone. That file keeps the batch's token, which this worker holds, and the queue accepts no second token for
+ * it.
+ */
+export function isReloadDue({ batchId }: Pick<BatchClaim, 'batchId'>, outcomes: readonly FileOutcome[]): boolean {
+  return outcomes.some(({ is, fileId }) => is === 'alone' && fileId === batchId);
+}
+
+/** Short enough that canceled work stops within two seconds. */
+const pollEveryMs = 500;
+
+/** Polls while `run` runs, one poll at a time. A poll that fails is logged and skipped. */
+export async function pollWhile<T>(log: Log, poll: () => Promise<void>, run: () => Promise<T>): Promise<T> {
+  const state: { polling: Promise<void> | null } = { polling: null };
+  const timer = setInterval(() => {
+    state.polling ??= poll()
+      .catch((error: unknown) => log.warn({ err: error }, 'cannot poll running work'))
+      .finally(() => {
+        state.polling = null;
+      });
+  }, pollEveryMs);
+  try {
+    return await run();
+  } finally {
+    clearInterval(timer);
+    await state.polling;
+  }
+}
+
+/**
+ * Records the progress of a running load, and stops the load when its job is canceled, when another attempt has claimed
+ * it, or when it decompresses to more bytes than the limit per file. A batch of small files (`bytesRead` null) reports
+ * no progress and cannot exceed the limit.
+ */
+async function watchLoad(
+  deps: StageBatchDeps,
+  claim: BatchClaim,
+  bytesRead: (() => number) | null,
+  load: (stop: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const stop = new AbortController();
+  const state: { tooLarge: Failure | null } = { tooLarge: null };
+  const poll = async (): Promise<void> => {
+    const read = bytesRead && { bytes: bytesRead(), engine: await deps.stage.readSoFar(claim.load) };
+    const isOurs = await deps.files.recordProgress(claim, read && { bytes: read.bytes, rows: read.engine.rows });
+    if (!isOurs) return stop.abort();
+    // The byte count excludes blank lines. Each line has at least one byte, so the number of lines is another estimate
+    // of the size.
+    if (read && Math.max(read.engine.bytes, read.engine.rowsHandled) > deps.limits.maxPlainFileBytes) {
+      state.tooLarge = failureOf(unpackedTooLarge(deps.limits));
+      stop.abort();
+    }
+  };
+  try {
+    await pollWhile(deps.log, poll, () => load(stop.signal));
+  } catch (error) {
+    throw state.tooLarge ?? error;
+  }
 }

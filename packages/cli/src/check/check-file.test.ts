@@ -1,4 +1,4 @@
-import { audienceShapes } from '@inlet/row-rule/row-layout';
+import { audienceShapes } from '@inlet/row-rule/row-rule';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,21 +1,22 @@
 import type { FileFault } from '@inlet/row-rule/file-faults';
 import {
   type FileLimits,
-  startsLikeGzip,
+  type Shapes,
   brokenGzip,
-  trailingBytes,
   faultOfCompression,
   faultOfRows,
   faultOfSize,
   lineOutOfBounds,
   noBytes,
+  sniffLayout,
+  sniffedBytes,
+  startsLikeGzip,
+  trailingBytes,
   unpackedTooLarge,
 } from '@inlet/row-rule/file-rule';
 import type { LineContext } from '@inlet/row-rule/validate-row';
 import { RowValidator } from '@inlet/row-rule/validate-rows';
-import type { RowLayout } from '@inlet/row-rule/row-layout';
-import { rowRule } from '@inlet/row-rule/row-rule';
-import { type Shapes, sniffedBytes, sniffLayout } from '@inlet/row-rule/sniff-layout';
+import { type RowLayout, rowRule } from '@inlet/row-rule/row-rule';
 import { unpackHead } from '@inlet/row-rule/unpack-head';
 import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';

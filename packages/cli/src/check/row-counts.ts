@@ -1,5 +1,5 @@
 import { displayText } from '@inlet/row-rule/text';
-import { columnOfReason, rejectReasons, type RejectReason } from '@inlet/row-rule/reject-reason';
+import { type RejectReason, columnOfReason, rejectReasons } from '@inlet/row-rule/row-rule';
 
 type ReasonCount = {
   readonly code: RejectReason;

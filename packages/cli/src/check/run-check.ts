@@ -1,5 +1,5 @@
 import { type FileLimits, badRowShares, defaultFileLimits, hasGzipName } from '@inlet/row-rule/file-rule';
-import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-layout';
+import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-rule';
 import type { Inlet } from '@inlet/sdk';
 import { stat } from 'node:fs/promises';
 import type { CommonOptions } from '../command.ts';

@@ -1,11 +1,11 @@
-import type { PartnerId } from '../../../domain/ids.ts';
 import type { PostgresPool } from 'kysely';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Client, DatabaseError, type Pool, type PoolClient } from 'pg';
+import { type Pool, type PoolClient, Client, DatabaseError } from 'pg';
+import { Failure } from '../../../domain/failure.ts';
+import type { PartnerId } from '../../../domain/ids.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import type { AsCaller, CallerScope } from '../../../ports/request-store.ts';
 import { apiTables, roleRemedy, underRole } from './api-role.ts';
-import { partnerSemaphore } from './partner-semaphore.ts';
 
 /** Throws unless the policies apply to the role, because an API process that sees all rows must not start. */
 export async function requireRowSecurity(url: Secret, role: string): Promise<void> {
@@ -100,4 +100,46 @@ export function callersPool(anonymousPool: Pool, callerPool: Pool, timeoutMs: nu
 
 function settingsOf({ partnerId, customerId }: CallerScope): string[] {
   return [String(partnerId), customerId === null ? '' : String(customerId)];
+}
+
+export type PartnerSemaphore = {
+  /** Waits for a permit and returns the function that releases it. */
+  readonly acquire: (partnerId: PartnerId) => Promise<() => void>;
+};
+
+/** Grants each partner at most `limit` permits at a time. Further requests wait in order, up to the timeout. */
+export function partnerSemaphore(limit: number, timeoutMs: number): PartnerSemaphore {
+  const partners = new Map<number, { taken: number; readonly waiting: Set<() => void> }>();
+  return {
+    acquire: async (partnerId) => {
+      const of = partners.get(partnerId) ?? { taken: 0, waiting: new Set() };
+      partners.set(partnerId, of);
+      if (of.taken < limit) of.taken += 1;
+      else await waitForPermit(of.waiting, timeoutMs);
+      return () => {
+        const [next] = of.waiting;
+        if (next) {
+          next();
+          return;
+        }
+        of.taken -= 1;
+        if (of.taken === 0) partners.delete(partnerId);
+      };
+    },
+  };
+}
+
+function waitForPermit(waiting: Set<() => void>, timeoutMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const take = (): void => {
+      clearTimeout(timer);
+      waiting.delete(take);
+      resolve();
+    };
+    const timer = setTimeout(() => {
+      waiting.delete(take);
+      reject(new Failure('unavailable', "Too many of this partner's requests are waiting for the database."));
+    }, timeoutMs);
+    waiting.add(take);
+  });
 }

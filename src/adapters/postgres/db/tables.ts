@@ -1,7 +1,6 @@
 import type { BatchId, JobId, LoadId, PartnerId } from '../../../domain/ids.ts';
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
-import { type ImportLogError, importMode, keyType, logType, pathType } from '../../../domain/import-log.ts';
-import { jobKind, jobStatus } from '../../../domain/job.ts';
+import type { ImportLogError } from '../../../domain/import-log.ts';
 
 // The migrated schema, for Kysely. test/integration/statement-types.test.ts compares this type with the schema. bigint
 // is parsed as a number: see `connect.ts`.
@@ -208,26 +207,6 @@ export type Tables = {
   request_window: RequestWindowTable;
   accepted_request: AcceptedRequestTable;
 };
-
-/** Checks that a value from the database is a known code. */
-function codeReader<T extends number | string>(
-  name: string,
-  codes: Readonly<Record<string, T>>,
-): (value: number | string) => T {
-  const known = Object.values(codes);
-  return (value) => {
-    const code = known.find((candidate) => candidate === value);
-    if (code === undefined) throw new Error(`${value} is not a ${name}`);
-    return code;
-  };
-}
-
-export const toJobStatus = codeReader('job status', jobStatus);
-export const toJobKind = codeReader('job kind', jobKind);
-export const toPathType = codeReader('path type', pathType);
-export const toKeyType = codeReader('key type', keyType);
-export const toLogType = codeReader('log type', logType);
-export const toImportMode = codeReader('import mode', importMode);
 
 export type Database = Kysely<Tables>;
 export type Tx = Transaction<Tables>;

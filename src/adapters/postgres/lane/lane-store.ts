@@ -1,14 +1,40 @@
 import { sql } from 'kysely';
 import { type PgBoss, fromKysely } from 'pg-boss';
+import { Failure } from '../../../domain/failure.ts';
+import type { BatchId, JobId, PartnerId } from '../../../domain/ids.ts';
 import { errorOfJob } from '../../../domain/import-log.ts';
-import { openStatuses } from '../../../domain/job.ts';
-import type { LaneStore } from '../../../ports/lane-store.ts';
-import type { Database } from '../db/tables.ts';
-import { completeLaneToken, laneQueue, laneToken, sendLaneToken } from '../queue/tokens.ts';
-import { endJob, summarizeJob } from './end-job.ts';
-import { nextStep } from './next-step.ts';
-import { recordUploadedDevices, selectRunningJob, commitAudienceLoads, commitImportLoads } from './publish-loads.ts';
-import { startAudienceLoad, startDelete, startImport } from './start-job.ts';
+import { type JobKind, cancelledBeforeStart, jobKind, jobStatus, openStatuses } from '../../../domain/job.ts';
+import type { CountsBefore, LaneJob, LaneStep, LaneStore, LaneToken, StagedLoad } from '../../../ports/lane-store.ts';
+import {
+  type FileProgress,
+  type LaneHead,
+  type LaneSnapshot,
+  decideNextStep,
+} from '../../../usecases/lane/decide-next-step.ts';
+import { advisoryLocks } from '../db/advisory-locks.ts';
+import type { Database, Tx } from '../db/tables.ts';
+import { completeLaneToken, laneQueue, laneToken, sendFileTokens, sendLaneToken } from '../queue/tokens.ts';
+import {
+  type LoadRow,
+  cancelFiles,
+  commitAudienceLoads,
+  commitImportLoads,
+  endJob,
+  endJobIn,
+  isOfAudience,
+  loadColumns,
+  recordUploadedDevices,
+  selectRunningJob,
+  startAudienceLoad,
+  startDelete,
+  startImport,
+  summarizeJob,
+  toImportMode,
+  toJobKind,
+  toKeyType,
+  toLoad,
+  toSource,
+} from './jobs.ts';
 
 export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
   return {
@@ -74,4 +100,289 @@ async function requeueIdleLanes(db: Database, boss: PgBoss): Promise<void> {
     const tokens = lanes.map(({ partner_id }) => laneToken(partner_id));
     if (tokens.length > 0) await boss.insert(laneQueue, tokens, { db: fromKysely(tx) });
   });
+}
+
+/**
+ * Reads the lane under its locks, decides, and writes the decision. Everything that sends a lane token (a new job, a
+ * staged file, a cancellation) takes one of the same locks first. So either this transaction sees the change, or the
+ * token is sent after this one is completed, and no wake-up is lost.
+ */
+async function nextStep(db: Database, boss: PgBoss, token: LaneToken, batchLimit: number): Promise<LaneStep> {
+  const { partnerId } = token;
+  return db.transaction().execute(async (tx): Promise<LaneStep> => {
+    const { prefix } = await lockLane(tx, partnerId);
+    const isPaused = !(await tryStartWork(tx));
+    for (;;) {
+      const canceled = await selectCanceledJob(tx, partnerId);
+      const head = await lockHead(tx, { id: partnerId, prefix }, batchLimit);
+      const snapshot: LaneSnapshot = { isPaused, canceled, head };
+      const decision = decideNextStep(snapshot);
+      switch (decision.do) {
+        case 'end canceled':
+          await endCanceledJobs(tx, partnerId);
+          break;
+        case 'rest':
+          await sendFileTokens(boss, tx, decision.dispatch);
+          await completeLaneToken(boss, tx, token);
+          return { do: 'rest' };
+        case 'publish': {
+          const { dispatch, ...step } = decision;
+          await sendFileTokens(boss, tx, dispatch);
+          return { ...step, loads: await claimStagedLoads(tx, step.job.id) };
+        }
+        case 'clean':
+        case 'prepare':
+        case 'finish':
+          return decision;
+      }
+    }
+  });
+}
+
+/** Taken before any other lock. Until the transaction ends, no one else reads the lane or appends to it. */
+export async function lockLane(tx: Tx, partnerId: PartnerId): Promise<{ prefix: string }> {
+  return tx
+    .selectFrom('partner')
+    .select('prefix')
+    .where('id', '=', partnerId)
+    .forNoKeyUpdate() // conflicts with the UPDATE of a new job, but not with foreign keys that refer to the partner
+    .executeTakeFirstOrThrow();
+}
+
+async function lockHead(
+  tx: Tx,
+  partner: { readonly id: number; readonly prefix: string },
+  batchLimit: number,
+): Promise<LaneHead | null> {
+  const row = await tx
+    .selectFrom('job')
+    .leftJoin('import_log as log', 'log.job_id', 'job.id')
+    .leftJoin('audience_load as load', 'load.job_id', 'job.id')
+    .select(['job.id', 'job.kind', 'job.seq', 'job.listed_at', 'job.cancelled'])
+    .select(['log.file_path as import_path', 'log.path_type', 'log.key_type', 'log.compressed', 'log.mode'])
+    .select(['log.attribute_ids', 'load.audience_id', 'load.generation', 'load.file_path as audience_path'])
+    .where('job.partner_id', '=', partner.id)
+    .where('job.status', 'in', openStatuses)
+    .orderBy('job.seq')
+    .limit(1)
+    .forUpdate('job')
+    .executeTakeFirst();
+  if (!row) return null;
+  const job = toLaneJob(row, partner);
+  const isCanceled = row.cancelled;
+  if (row.listed_at === null) return { isCanceled, isStarted: false, job };
+  if (job.kind === jobKind.delete) return { isCanceled, isStarted: true, job };
+  const files = await selectFileProgress(tx, job.id, batchLimit);
+  if (job.kind === jobKind.import) return { isCanceled, isStarted: true, job, files };
+  return { isCanceled, isStarted: true, job, files, before: await selectCountsBefore(tx, job.audienceId) };
+}
+
+type JobRow = {
+  id: number;
+  kind: string;
+  seq: number;
+  import_path: string | null;
+  path_type: number | null;
+  key_type: number | null;
+  compressed: boolean | null;
+  mode: string | null;
+  attribute_ids: readonly number[] | null;
+  audience_id: number | null;
+  generation: number | null;
+  audience_path: string | null;
+};
+
+function toLaneJob(row: JobRow, partner: { readonly id: number; readonly prefix: string }): LaneJob {
+  const kind = toJobKind(row.kind);
+  const base = { id: row.id, partnerId: partner.id, seq: row.seq };
+  if (kind === jobKind.delete) return { ...base, kind, attributeIds: row.attribute_ids ?? [] };
+  const filePath = row.import_path ?? row.audience_path ?? '';
+  const source = toSource({ ...row, job_id: row.id, partner_id: partner.id, file_path: filePath });
+  const loading = { ...base, source, prefix: partner.prefix };
+  if (kind === jobKind.audience) {
+    if (!isOfAudience(row)) throw new Error(`job ${row.id} has no audience`);
+    return { ...loading, kind, audienceId: row.audience_id, generation: row.generation };
+  }
+  const mode = toImportMode(row.mode ?? '');
+  return { ...loading, kind, keyType: toKeyType(row.key_type ?? -1), compressed: row.compressed, mode };
+}
+
+async function selectFileProgress(tx: Tx, jobId: JobId, batchLimit: number): Promise<FileProgress> {
+  const { rows } = await sql<FileProgress>`
+    SELECT
+      (SELECT coalesce(json_agg(batch_id ORDER BY batch_id), '[]') FROM (${openBatches(jobId, batchLimit)}) AS open)
+        AS "batchIds",
+      count(*) AS "stagedFiles",
+      coalesce(sum(accepted_rows), 0)::bigint AS "stagedRows",
+      coalesce(extract(epoch FROM now() - min(updated_at)), 0)::float8 AS "stagedSeconds"
+    FROM job_file WHERE job_id = ${jobId} AND staged AND status = ${jobStatus.running}
+  `.execute(tx);
+  const [progress] = rows;
+  if (!progress) throw new Error('an aggregate without GROUP BY returns one row');
+  return progress;
+}
+
+/** Batches of the job with a file that is not staged, in the order of the listing. */
+function openBatches(jobId: JobId, limit: number) {
+  return sql<{ batch_id: BatchId }>`
+    SELECT batch_id FROM job_file
+    WHERE job_id = ${jobId} AND status IN (${jobStatus.pending}, ${jobStatus.running}) AND NOT staged
+    GROUP BY batch_id ORDER BY batch_id LIMIT ${limit}`;
+}
+
+/**
+ * Sends a token for each of the first open batches. A batch that already has a token keeps it; one that lost its token
+ * gets a new one. The caller holds the job's row.
+ */
+export async function dispatchBatches(boss: PgBoss, tx: Tx, jobId: JobId, limit: number): Promise<void> {
+  const { rows } = await openBatches(jobId, limit).execute(tx);
+  await sendFileTokens(
+    boss,
+    tx,
+    rows.map(({ batch_id }) => batch_id),
+  );
+}
+
+/** A job that a clear canceled may have left staged rows behind. */
+async function selectCanceledJob(tx: Tx, partnerId: PartnerId): Promise<LaneSnapshot['canceled']> {
+  const job = await tx
+    .selectFrom('job')
+    .select('id')
+    .where('partner_id', '=', partnerId)
+    .where('cancelled', '=', true)
+    .where('cleaned_at', 'is', null)
+    .orderBy('id')
+    .executeTakeFirst();
+  if (!job) return null;
+  const loads = await tx
+    .selectFrom('job_file')
+    .select('load_id')
+    .distinct()
+    .where('job_id', '=', job.id)
+    .where('status', 'in', openStatuses)
+    .where('load_id', 'is not', null)
+    .execute();
+  return { jobId: job.id, loadIds: loads.flatMap(({ load_id }) => load_id ?? []) };
+}
+
+/**
+ * Read before anything is counted. The warehouse version is stored with the counts, so devices that an import adds
+ * during the count make the counts stale.
+ */
+async function selectCountsBefore(tx: Tx, audienceId: number): Promise<CountsBefore> {
+  const { rows } = await sql<{ unique_devices: number; matched_devices: number; version: number; known: number }>`
+    SELECT unique_devices, matched_devices, matched_version AS version,
+      (SELECT last_value FROM known_devices_version) AS known
+    FROM audience WHERE id = ${audienceId}
+  `.execute(tx);
+  const [row] = rows;
+  if (!row) throw new Error(`audience ${audienceId} does not exist`);
+  return {
+    unique: row.unique_devices,
+    matched: row.matched_devices,
+    knownVersion: row.known,
+    isMatchedCurrent: row.version === row.known,
+  };
+}
+
+type StagedRow = LoadRow & {
+  file_id: number;
+  publish_attempts: number;
+  accepted_rows: number;
+  uploaded_devices: number;
+  size: number;
+};
+
+/** Claims every staged load of the job. The attempt number fences earlier holders of the lane. */
+async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
+  const { rows } = await sql<StagedRow>`
+    UPDATE job_file f SET publish_attempts = f.publish_attempts + 1
+    FROM job j LEFT JOIN import_log l ON l.job_id = j.id LEFT JOIN audience_load a ON a.job_id = j.id
+    WHERE f.job_id = ${jobId} AND j.id = f.job_id AND f.staged AND f.status = ${jobStatus.running}
+    RETURNING f.id AS file_id, f.load_id, f.publish_attempts, f.accepted_rows, f.uploaded_devices, f.size, ${loadColumns}
+  `.execute(tx);
+  return [...Map.groupBy(rows, ({ load_id }) => load_id).values()].flatMap((files) => {
+    const [first] = files;
+    if (!first) return [];
+    return {
+      load: toLoad(
+        first,
+        files.reduce((sum, { size }) => sum + size, 0),
+      ),
+      fileIds: files.map(({ file_id }) => file_id),
+      rows: files.reduce((sum, { accepted_rows }) => sum + accepted_rows, 0),
+      // A staged file has at least one accepted row, so zero devices means that it is not counted yet.
+      isCounted: files.every(({ uploaded_devices }) => uploaded_devices > 0),
+      publishAttempt: first.publish_attempts,
+    };
+  });
+}
+
+/**
+ * Ends the jobs at the head of the lane that were canceled before they started. A canceled job ends when it reaches the
+ * head, so that a partner's jobs end in submission order. The caller holds the lane. A canceled job that has files was
+ * started by a worker of the previous release; its files fail, and no worker can claim them.
+ */
+export async function endCanceledJobs(tx: Tx, partnerId: PartnerId): Promise<void> {
+  const failure = cancelledBeforeStart();
+  for (;;) {
+    const head = await tx
+      .selectFrom('job')
+      .select(['id', 'listed_at', 'cancelled'])
+      .where('partner_id', '=', partnerId)
+      .where('status', 'in', openStatuses)
+      .orderBy('seq')
+      .limit(1)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!head?.cancelled) return;
+    if (head.listed_at !== null) return cancelFiles(tx, head.id);
+    await endJobIn(tx, head.id, { failure, errors: [errorOfJob(failure)], hasStarted: false, uniqueDevices: 0 });
+  }
+}
+
+/**
+ * Appends a job to the partner's lane, writes its record, and sends the lane's token, all in the caller's transaction.
+ * The partner's row stays locked until the commit, so a job is visible only when every job before it is. The token is
+ * sent last, because a concurrent sender of the same token waits for it and must not wait for the other locks.
+ */
+export async function submitJob<T>(
+  boss: PgBoss,
+  tx: Tx,
+  partnerId: PartnerId,
+  { kind, maxOpenJobs }: { readonly kind: JobKind; readonly maxOpenJobs: number },
+  writeRecord: (jobId: JobId) => Promise<T>,
+): Promise<T> {
+  const { seq } = await tx
+    .updateTable('partner')
+    .set({ next_seq: sql`next_seq + 1` })
+    .where('id', '=', partnerId)
+    .returning(sql<number>`next_seq - 1`.as('seq'))
+    .executeTakeFirstOrThrow();
+  // Uses a separate statement, whose snapshot is taken after the wait for the lock, so that it counts this job and
+  // every other open job.
+  const job = await tx
+    .insertInto('job')
+    .values({ partner_id: partnerId, seq, kind })
+    .returning([
+      'id',
+      sql<number>`(SELECT count(*) + 1 FROM job WHERE partner_id = ${partnerId} AND status IN (0, 1))`.as('openJobs'),
+    ])
+    .executeTakeFirstOrThrow();
+  if (job.openJobs > maxOpenJobs) {
+    throw new Failure('too_many_open_jobs', `The partner has ${maxOpenJobs} open jobs, which is the limit.`);
+  }
+  const written = await writeRecord(job.id);
+  await sendLaneToken(boss, tx, partnerId);
+  return written;
+}
+
+/**
+ * Returns whether work that permanently changes ClickHouse may start. If so, no backup takes its snapshot before this
+ * transaction ends. Uses a lock instead of a row, because a lock is released if the backup dies.
+ */
+export async function tryStartWork(tx: Tx): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`
+    SELECT pg_try_advisory_xact_lock_shared(${advisoryLocks.backupCut}) AS may`.execute(tx);
+  return rows[0]?.may === true;
 }

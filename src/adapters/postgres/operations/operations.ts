@@ -1,13 +1,11 @@
 import type { JobId, PartnerId } from '../../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
-import { cancelledCode } from '../../../domain/job-outcome.ts';
-import { jobKind, jobStatus, openStatuses } from '../../../domain/job.ts';
-import type { Operations, Cancellation, OriginalRequest, JobRequest } from '../../../ports/operations.ts';
+import { cancelledCode, jobKind, jobStatus, openStatuses } from '../../../domain/job.ts';
+import type { Cancellation, JobRequest, Operations, OriginalRequest } from '../../../ports/operations.ts';
 import type { Database, Tx } from '../db/tables.ts';
-import { toImportMode, toJobKind, toJobStatus, toKeyType, toPathType } from '../db/tables.ts';
-import { cancelFiles } from '../lane/end-job.ts';
-import { endCanceledJobs, lockLane } from '../lane/next-step.ts';
+import { cancelFiles, toImportMode, toJobKind, toJobStatus, toKeyType, toPathType } from '../lane/jobs.ts';
+import { endCanceledJobs, lockLane } from '../lane/lane-store.ts';
 import { sendLaneToken } from '../queue/tokens.ts';
 import { findJob, listJobs } from './select-jobs.ts';
 import { listLanes } from './select-lanes.ts';

@@ -1,10 +1,9 @@
 import type { JobId } from '../../../domain/ids.ts';
 import { type RawBuilder, sql } from 'kysely';
-import { cancelledCode } from '../../../domain/job-outcome.ts';
-import type { JobKind, JobStatus } from '../../../domain/job.ts';
+import { type JobKind, type JobStatus, cancelledCode } from '../../../domain/job.ts';
 import type { FileState, JobState } from '../../../ports/operations.ts';
 import type { Database } from '../db/tables.ts';
-import { toJobStatus } from '../db/tables.ts';
+import { toJobStatus } from '../lane/jobs.ts';
 
 type JobRow = {
   id: number;

@@ -1,22 +1,9 @@
 import { sql } from 'kysely';
-import { type PgBoss, fromKysely } from 'pg-boss';
+import type { PgBoss } from 'pg-boss';
 import type { Log } from '../../../ports/observability.ts';
 import type { Database } from '../db/tables.ts';
-import { type RetryCounters, type RecordRetry, fileQueue, laneQueue } from './tokens.ts';
+import { type HeldToken, type RecordRetry, fileQueue, laneQueue, resendToken, tokenName } from './tokens.ts';
 import { type WorkerLiveness, lockOfToken, shownLock } from './worker-liveness.ts';
-
-/** One claim on a token. A token that is handed out again has a higher retry count. */
-export type HeldToken = {
-  readonly queue: string;
-  readonly id: string;
-  readonly retryCount: number;
-  readonly singletonKey: string | null;
-  readonly data: RetryCounters;
-};
-
-export function tokenName({ id, retryCount }: Pick<HeldToken, 'id' | 'retryCount'>): string {
-  return `${id}:${retryCount}`;
-}
 
 /** A worker locks a token a few milliseconds after pg-boss hands it out. */
 const lockedWithinSeconds = 0.5;
@@ -44,26 +31,6 @@ async function findLost(db: Database): Promise<Lost[]> {
       AND ${sql.raw(lockOfToken(`id::text || ':' || "retryCount"`))} NOT IN (SELECT lock FROM held))
   `.execute(db);
   return rows;
-}
-
-/**
- * Replaces a held token with a new one of higher priority, without using up a retry. Another worker can claim it
- * immediately or after the delay. Does nothing if the claim has already ended.
- */
-export async function resendToken(
-  db: Database,
-  boss: PgBoss,
-  { queue, id, retryCount, singletonKey, data }: HeldToken,
-  afterSeconds = 0,
-): Promise<boolean> {
-  return db.transaction().execute(async (tx) => {
-    const transaction = { db: fromKysely(tx) };
-    const deleted: object = await boss.deleteJob(queue, { id, retryCount }, transaction);
-    if (!('affected' in deleted) || deleted.affected === 0) return false;
-    const key = singletonKey === null ? {} : { singletonKey };
-    await boss.insert(queue, [{ data, ...key, startAfter: afterSeconds, priority: 1 }], transaction);
-    return true;
-  });
 }
 
 /** A token that keeps losing its workers is delayed longer each time. */

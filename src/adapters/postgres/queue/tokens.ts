@@ -1,7 +1,7 @@
 import type { PartnerId } from '../../../domain/ids.ts';
 import { type PgBoss, fromKysely } from 'pg-boss';
 import type { LaneToken } from '../../../ports/lane-store.ts';
-import type { Tx } from '../db/tables.ts';
+import type { Database, Tx } from '../db/tables.ts';
 
 export const laneQueue = 'lane';
 export const fileQueue = 'file';
@@ -38,4 +38,37 @@ export async function sendFileTokens(boss: PgBoss, tx: Tx, fileIds: readonly num
 /** Also matches the retry count, so that a holder that was replaced completes nothing. */
 export async function completeLaneToken(boss: PgBoss, tx: Tx, token: LaneToken): Promise<void> {
   await boss.complete(laneQueue, { id: token.id, retryCount: token.retryCount }, null, { db: fromKysely(tx) });
+}
+
+/** One claim on a token. A token that is handed out again has a higher retry count. */
+export type HeldToken = {
+  readonly queue: string;
+  readonly id: string;
+  readonly retryCount: number;
+  readonly singletonKey: string | null;
+  readonly data: RetryCounters;
+};
+
+export function tokenName({ id, retryCount }: Pick<HeldToken, 'id' | 'retryCount'>): string {
+  return `${id}:${retryCount}`;
+}
+
+/**
+ * Replaces a held token with a new one of higher priority, without using up a retry. Another worker can claim it
+ * immediately or after the delay. Does nothing if the claim has already ended.
+ */
+export async function resendToken(
+  db: Database,
+  boss: PgBoss,
+  { queue, id, retryCount, singletonKey, data }: HeldToken,
+  afterSeconds = 0,
+): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    const transaction = { db: fromKysely(tx) };
+    const deleted: object = await boss.deleteJob(queue, { id, retryCount }, transaction);
+    if (!('affected' in deleted) || deleted.affected === 0) return false;
+    const key = singletonKey === null ? {} : { singletonKey };
+    await boss.insert(queue, [{ data, ...key, startAfter: afterSeconds, priority: 1 }], transaction);
+    return true;
+  });
 }

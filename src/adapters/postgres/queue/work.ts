@@ -4,15 +4,17 @@ import type { LaneToken } from '../../../ports/lane-store.ts';
 import type { Log } from '../../../ports/observability.ts';
 import { transientErrorKind } from '../../transient-errors.ts';
 import type { Database } from '../db/tables.ts';
-import { type HeldToken, tokenName, resendToken } from './token-recovery.ts';
 import {
-  type RetryCounters,
   type FilePayload,
+  type HeldToken,
   type LanePayload,
   type RecordRetry,
+  type RetryCounters,
   fileQueue,
   laneQueue,
   lostFileQueue,
+  resendToken,
+  tokenName,
 } from './tokens.ts';
 import type { WorkerLiveness } from './worker-liveness.ts';
 

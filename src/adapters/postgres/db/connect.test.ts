@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { preparedName } from './prepared.ts';
+import { preparedName } from './connect.ts';
 
 describe('the name of a prepared statement', () => {
   it('derives the name of a prepared statement from its text only', () => {

@@ -1,7 +1,8 @@
+import { type LoadCounts, noRows } from '@inlet/row-rule/file-rule';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../domain/failure.ts';
-import { type FileOutcome, type LoadCounts, noRows } from '../../ports/load-stage.ts';
-import { type StageResult, decideAbandonedOutcomes, decideFileOutcomes, isReloadDue } from './decide-outcomes.ts';
+import type { FileOutcome } from '../../ports/load-stage.ts';
+import { type StageResult, decideAbandonedOutcomes, decideFileOutcomes, isReloadDue } from './load-batch.ts';
 
 const good: LoadCounts = { accepted: 9, rejects: [] };
 const mixed: LoadCounts = { accepted: 9, rejects: [{ reason: 'wrong_column_count', rows: 1, firstRow: 4 }] };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { partnerSemaphore } from './partner-semaphore.ts';
+import { partnerSemaphore } from './row-security.ts';
 
 describe('a partner semaphore', () => {
   beforeEach(() => void vi.useFakeTimers());

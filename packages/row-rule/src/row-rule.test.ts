@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { columnOfReason, isRejectReason, rejectReasons } from './reject-reason.ts';
+import { columnOfReason, isRejectReason, rejectReasons } from './row-rule.ts';
 
 const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
 

@@ -1,3 +1,6 @@
+import type { FileFault } from '@inlet/row-rule/file-faults';
+import { type Shapes, hasGzipName, sniffLayout } from '@inlet/row-rule/file-rule';
+import type { RowLayout } from '@inlet/row-rule/row-rule';
 import { Failure } from './failure.ts';
 
 /** S3 limits keys to 1,024 bytes. The partner's prefix is part of the key. */
@@ -45,4 +48,46 @@ export function pathProblem(path: string): string | null {
 export function invalidFilePath(problem: string): Failure {
   const detail = `file_path ${problem}.`;
   return new Failure('invalid_file_path', detail, { fields: [{ pointer: '/file_path', detail }] });
+}
+
+/** Converts a file fault, as the row rule reports it, to a failure. */
+export function failureOf({ code, detail }: FileFault, cause?: unknown): Failure {
+  return new Failure(code, detail, { cause });
+}
+
+export function requireNoFault(fault: FileFault | null): void {
+  if (fault) throw failureOf(fault);
+}
+
+export function requireLayout(head: Uint8Array, shapes: Shapes): RowLayout {
+  const sniffed = sniffLayout(head, shapes);
+  if (sniffed.fault) throw failureOf(sniffed.fault);
+  return sniffed.layout;
+}
+
+/** Decision 26: a prefix requires `compressed`. */
+export function requireCompressedForPrefix(filePath: string, compressed: boolean | null): void {
+  if (compressed === null && isCertainlyPrefix(filePath)) throw missingCompressed();
+}
+
+/**
+ * Whether a file must be gzip-compressed. An explicit value takes precedence. Otherwise, the extension of a single file
+ * decides.
+ */
+export function expectGzip(compressed: boolean | null, file: { key: string; isSingle: boolean }): boolean {
+  if (compressed !== null) return compressed;
+  if (!file.isSingle) throw missingCompressed();
+  return hasGzipName(file.key);
+}
+
+/**
+ * Decision 26 for audiences: a `.gz` file must be gzip-compressed. For any other file, the first bytes decide (null).
+ */
+export function expectGzipByName(key: string): true | null {
+  return hasGzipName(key) ? true : null;
+}
+
+function missingCompressed(): Failure {
+  const detail = 'compressed is required when file_path is a prefix.';
+  return new Failure('compressed_required', detail, { fields: [{ pointer: '/compressed', detail }] });
 }

@@ -1,0 +1,458 @@
+import { columnOfReason, isRejectReason, rejectReasons } from '@inlet/row-rule/row-rule';
+import { type RawBuilder, sql } from 'kysely';
+import { failureCatalogue, isFailureCode } from '../../../domain/failure-catalogue.ts';
+import type { Failure } from '../../../domain/failure.ts';
+import type { JobId, LoadId, PartnerId } from '../../../domain/ids.ts';
+import {
+  type ImportLogError,
+  importLogErrorLimit,
+  importMode,
+  keyType,
+  logType,
+  pathType,
+} from '../../../domain/import-log.ts';
+import {
+  cancelledCode,
+  cancelledFile,
+  jobKind,
+  jobStatus,
+  statusesBefore,
+  versionsOfJob,
+} from '../../../domain/job.ts';
+import type { AudienceJob, CountsAfter, FileToLoad, JobSummary, StagedLoad } from '../../../ports/lane-store.ts';
+import type { Load } from '../../../ports/load-stage.ts';
+import type { JobSource } from '../../../ports/object-store.ts';
+import type { Database, Tx } from '../db/tables.ts';
+
+/** Writes the list of files. Has an effect only once, so a second holder of the lane changes nothing. */
+export async function startImport(
+  db: Database,
+  jobId: JobId,
+  batches: readonly (readonly FileToLoad[])[],
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const started = await markStarted(tx, jobId);
+    if (!started) return;
+    const bytesTotal = batches.flat().reduce((sum, { size }) => sum + size, 0);
+    await tx.updateTable('import_log').set({ bytes_total: bytesTotal }).where('job_id', '=', jobId).execute();
+    await insertFiles(tx, { jobId, partnerId: started.partnerId, audience: null }, batches);
+  });
+}
+
+/** The same as for an import. Earlier entries for the same paths are superseded. */
+export async function startAudienceLoad(
+  db: Database,
+  job: AudienceJob,
+  batches: readonly (readonly FileToLoad[])[],
+): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    const started = await markStarted(tx, job.id);
+    if (!started) return 0;
+    await supersedeFiles(tx, job, batches.flat());
+    // Its own path was superseded at submission. This covers files that were missing then and exist now.
+    await supersedeLoads(
+      tx,
+      job,
+      batches.flat().map(({ key }) => key.slice(job.prefix.length)),
+    );
+    const audience = { id: job.audienceId, generation: job.generation };
+    return insertFiles(tx, { jobId: job.id, partnerId: job.partnerId, audience }, batches);
+  });
+}
+
+export async function startDelete(db: Database, jobId: JobId, found: { rows: number; devices: number }): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    if (!(await markStarted(tx, jobId))) return;
+    await tx
+      .updateTable('import_log')
+      .set({ total_rows: found.rows, unique_devices: found.devices })
+      .where('job_id', '=', jobId)
+      .execute();
+  });
+}
+
+/** Moves a job from pending to running, once. Returns undefined if it is already running or canceled. */
+async function markStarted(tx: Tx, jobId: JobId): Promise<{ partnerId: PartnerId } | undefined> {
+  return tx
+    .updateTable('job')
+    .set({ status: jobStatus.running, listed_at: sql`now()`, updated_at: sql`now()` })
+    .where('id', '=', jobId)
+    .where('status', '=', jobStatus.pending)
+    .where('cancelled', '=', false)
+    .where('listed_at', 'is', null)
+    .returning('partner_id as partnerId')
+    .executeTakeFirst();
+}
+
+type Owner = {
+  readonly jobId: JobId;
+  readonly partnerId: PartnerId;
+  /** Files already loaded into this generation are skipped. */
+  readonly audience: { readonly id: number; readonly generation: number } | null;
+};
+
+/** Inserts the files in order and returns their number. A batch's ID is the ID of its first file. */
+async function insertFiles(tx: Tx, owner: Owner, batches: readonly (readonly FileToLoad[])[]): Promise<number> {
+  const files = batches.flatMap((batch, number) => batch.map((file) => ({ ...file, number })));
+  const { rows } = await sql`
+    INSERT INTO job_file (id, batch_id, job_id, partner_id, audience_id, generation, key, path, etag, size, gzip)
+    SELECT f.id, min(f.id) OVER (PARTITION BY f.batch), ${owner.jobId}, ${owner.partnerId},
+           ${owner.audience?.id ?? null}, ${owner.audience?.generation ?? null}, f.key, f.path, f.etag, f.size, f.gzip
+    FROM (
+      SELECT nextval(pg_get_serial_sequence('job_file', 'id')) AS id, listed.*
+      FROM (
+        SELECT * FROM unnest(
+          ${files.map(({ number }) => number)}::int[],
+          ${files.map(({ key }) => key)}::text[], ${files.map(({ path }) => path)}::text[],
+          ${files.map(({ etag }) => etag)}::text[], ${files.map(({ size }) => size)}::bigint[],
+          ${files.map(({ gzip }) => gzip)}::boolean[]
+        ) WITH ORDINALITY AS f (batch, key, path, etag, size, gzip, place)
+        WHERE NOT EXISTS (
+          SELECT FROM job_file loaded
+          WHERE loaded.audience_id = ${owner.audience?.id ?? null} AND loaded.generation = ${owner.audience?.generation ?? null}
+            AND loaded.key = f.key AND loaded.etag = f.etag AND loaded.size = f.size AND loaded.status = 2
+        )
+        ORDER BY place
+      ) AS listed
+    ) AS f
+    RETURNING id
+  `.execute(tx);
+  return rows.length;
+}
+
+// An audience shows one entry per path. A partner's jobs run in the order of their IDs.
+
+/** Shows the loaded file if it is unchanged, and otherwise the new one. */
+async function supersedeFiles(tx: Tx, job: AudienceJob, files: readonly FileToLoad[]): Promise<void> {
+  await sql`
+    UPDATE job_file f
+    SET superseded = NOT (f.status = ${jobStatus.done} AND f.etag = now.etag AND f.size = now.size)
+    FROM unnest(
+      ${files.map(({ key }) => key)}::text[], ${files.map(({ etag }) => etag)}::text[],
+      ${files.map(({ size }) => size)}::bigint[]
+    ) AS now (key, etag, size)
+    WHERE f.audience_id = ${job.audienceId} AND f.generation = ${job.generation} AND f.key = now.key
+      AND f.superseded = (f.status = ${jobStatus.done} AND f.etag = now.etag AND f.size = now.size)
+  `.execute(tx);
+}
+
+/** Supersedes earlier loads of these paths. */
+export async function supersedeLoads(
+  tx: Tx,
+  job: { readonly id: number; readonly audienceId: number; readonly generation: number },
+  paths: readonly string[],
+): Promise<void> {
+  await tx
+    .updateTable('audience_load')
+    .set({ superseded: true })
+    .where('audience_id', '=', job.audienceId)
+    .where('generation', '=', job.generation)
+    .where('file_path', '=', sql<string>`ANY(${paths}::text[])`)
+    .where('job_id', '<', job.id)
+    .execute();
+}
+
+/** The failed job replaces the file as the entry for its path. */
+async function supersedeByFailed(tx: Tx, jobId: JobId): Promise<void> {
+  await sql`
+    UPDATE job_file f SET superseded = true FROM audience_load own JOIN partner p ON p.id = own.partner_id
+    WHERE own.job_id = ${jobId} AND f.audience_id = own.audience_id AND f.generation = own.generation
+      AND f.key = p.prefix || own.file_path AND NOT f.superseded
+  `.execute(tx);
+}
+
+export async function commitImportLoads(db: Database, jobId: JobId, loads: readonly StagedLoad[]): Promise<boolean> {
+  return db.transaction().execute(async (tx) => (await markLoaded(tx, jobId, loads)).length > 0);
+}
+
+/**
+ * Files and counts change together, or not at all if the audience was cleared meanwhile. Locks the audience before the
+ * job, in the same order as a clear.
+ */
+export async function commitAudienceLoads(
+  db: Database,
+  job: AudienceJob,
+  loads: readonly StagedLoad[],
+  counts: CountsAfter,
+): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    const audience = await tx
+      .selectFrom('audience')
+      .select('id')
+      .where('id', '=', job.audienceId)
+      .where('generation', '=', job.generation)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!audience) return false;
+    const loaded = await markLoaded(tx, job.id, loads);
+    if (loaded.length === 0) return false;
+    const uploaded = loaded.reduce((sum, { uploaded_devices }) => sum + uploaded_devices, 0);
+    await tx
+      .updateTable('audience')
+      .set({
+        uploaded_devices: sql`uploaded_devices + ${uploaded}`,
+        unique_devices: counts.unique,
+        matched_devices: counts.matched,
+        matched_version: counts.knownVersion,
+        // Uses a new number instead of the load's own, because loads are published in any order.
+        last_load_id: sql`nextval('load_id')`,
+        updated_at: sql`now()`,
+      })
+      .where('id', '=', job.audienceId)
+      .execute();
+    return true;
+  });
+}
+
+/**
+ * Commits everything or nothing. Of two holders of the lane, only the one with the latest claim can commit, and it may
+ * still be publishing when the other one tries to commit.
+ */
+async function markLoaded(
+  tx: Tx,
+  jobId: JobId,
+  loads: readonly StagedLoad[],
+): Promise<readonly { uploaded_devices: number }[]> {
+  const job = await tx
+    .updateTable('job')
+    .set({ updated_at: sql`now()` })
+    .where('id', '=', jobId)
+    .where('status', '=', jobStatus.running)
+    .where('cancelled', '=', false)
+    .returning('id')
+    .executeTakeFirst();
+  if (!job || !(await areOurs(tx, jobId, loads))) return [];
+  return tx
+    .updateTable('job_file')
+    .set({ status: jobStatus.done, updated_at: sql`now()` })
+    .where('job_id', '=', jobId)
+    .where('load_id', '=', anyOf(loads))
+    .where('status', '=', jobStatus.running)
+    .where('staged', '=', true)
+    .returning('uploaded_devices')
+    .execute();
+}
+
+async function areOurs(tx: Tx, jobId: JobId, loads: readonly StagedLoad[]): Promise<boolean> {
+  const now = await tx
+    .selectFrom('job_file')
+    .select(['load_id', 'publish_attempts'])
+    .distinct()
+    .where('job_id', '=', jobId)
+    .where('load_id', '=', anyOf(loads))
+    .where('status', '=', jobStatus.running)
+    .where('staged', '=', true)
+    .execute();
+  const taken = new Map(now.map(({ load_id, publish_attempts }) => [load_id, publish_attempts]));
+  return loads.every(({ load, publishAttempt }) => taken.get(load.loadId) === publishAttempt);
+}
+
+function anyOf(loads: readonly StagedLoad[]): RawBuilder<number> {
+  return sql<number>`ANY(${loads.map(({ load }) => load.loadId)}::bigint[])`;
+}
+
+/** A missing staging table yields no counts, because they were recorded before the table was dropped. */
+export async function recordUploadedDevices(
+  db: Database,
+  jobId: JobId,
+  devices: ReadonlyMap<number, number>,
+): Promise<void> {
+  await sql`
+    UPDATE job_file f SET uploaded_devices = greatest(f.uploaded_devices, o.devices)
+    FROM unnest(${[...devices.keys()]}::bigint[], ${[...devices.values()]}::bigint[]) AS o (id, devices)
+    WHERE f.id = o.id AND f.job_id = ${jobId}
+  `.execute(db);
+}
+
+/** Finds the job if it is running and not canceled. */
+export function selectRunningJob(db: Database | Tx, jobId: JobId) {
+  return db
+    .selectFrom('job')
+    .select('id')
+    .where('id', '=', jobId)
+    .where('status', '=', jobStatus.running)
+    .where('cancelled', '=', false);
+}
+
+export type JobEnd = {
+  readonly failure: Failure | null;
+  readonly errors: readonly ImportLogError[];
+  /** The job has started. Guards against another holder of the lane that started it meanwhile. */
+  readonly hasStarted: boolean;
+  /** Null if it is already recorded. */
+  readonly uniqueDevices: number | null;
+};
+
+export async function endJob(db: Database, jobId: JobId, end: JobEnd): Promise<void> {
+  await db.transaction().execute((tx) => endJobIn(tx, jobId, end));
+}
+
+/**
+ * Sets the final status and deletes the credentials. Has an effect only once, so a second holder of the lane changes
+ * nothing.
+ */
+export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void> {
+  const status = end.failure ? jobStatus.failed : jobStatus.done;
+  const ended = await tx
+    .updateTable('job')
+    .set({
+      status,
+      failure_code: end.failure?.code ?? null,
+      failure_detail: end.failure?.detail ?? null,
+      // Does not use now(), because the transaction may have waited for the previous job to end.
+      finished_at: sql`clock_timestamp()`,
+      updated_at: sql`now()`,
+    })
+    .where('id', '=', jobId)
+    .where('status', 'in', statusesBefore(status))
+    .where('listed_at', end.hasStarted ? 'is not' : 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  if (!ended) return;
+  if (!end.hasStarted) await supersedeByFailed(tx, jobId);
+  // New devices in the warehouse make earlier matched counts stale.
+  if (end.uniqueDevices !== null && end.uniqueDevices > 0)
+    await sql`SELECT nextval('known_devices_version')`.execute(tx);
+  await tx.deleteFrom('job_credential').where('job_id', '=', jobId).execute();
+  await tx
+    .updateTable('import_log')
+    .set({
+      ...(end.uniqueDevices === null ? {} : { unique_devices: end.uniqueDevices }),
+      errors: end.errors.length === 0 ? null : JSON.stringify(end.errors),
+    })
+    .where('job_id', '=', jobId)
+    .execute();
+}
+
+export async function summarizeJob(db: Database, jobId: JobId): Promise<JobSummary> {
+  const files = await db
+    .selectFrom('job_file')
+    .select(['load_id', 'status', 'failure_code'])
+    .where('job_id', '=', jobId)
+    .where('status', 'in', [jobStatus.done, jobStatus.failed])
+    .execute();
+  const loaded = files.filter(({ status }) => status === jobStatus.done);
+  const cancelled = files.filter(({ failure_code }) => failure_code === cancelledCode);
+  return {
+    loadIds: loadIdsOf(loaded),
+    cancelledLoadIds: loadIdsOf(cancelled),
+    cancelledFiles: cancelled.length,
+    failedFiles: files.length - loaded.length,
+    loadedFiles: loaded.length,
+    errors: await selectErrors(db, jobId),
+  };
+}
+
+function loadIdsOf(files: readonly { readonly load_id: LoadId | null }[]): number[] {
+  return [...new Set(files.flatMap(({ load_id }) => load_id ?? []))];
+}
+
+/** Failed files first, then rejected rows by file and reason, up to the limit of a record. */
+async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[]> {
+  const { rows } = await sql<{ code: string; detail: string | null; file: string; row: number | null; count: number }>`
+    SELECT code, detail, file, "row", count FROM (
+      SELECT 0 AS rank, f.id, f.failure_code AS code, f.failure_detail AS detail,
+             f.path AS file, NULL::bigint AS "row", 1::bigint AS count
+      FROM job_file f
+      WHERE f.job_id = ${jobId} AND f.status = ${jobStatus.failed}
+      UNION ALL
+      SELECT 1, f.id, r.reason, NULL, f.path, r.first_row, r.rows
+      FROM job_file f JOIN job_file_reject r ON r.job_file_id = f.id
+      WHERE f.job_id = ${jobId}
+    ) AS all_errors
+    ORDER BY rank, id, count DESC, code LIMIT ${importLogErrorLimit}
+  `.execute(db);
+  return rows.map(({ code, detail, file, row, count }) => {
+    if (isRejectReason(code))
+      return { code, message: rejectReasons[code], file, row, column: columnOfReason(code), count };
+    if (isFailureCode(code)) {
+      return { code, message: detail ?? failureCatalogue[code].title, file, row, column: null, count };
+    }
+    throw new Error(`${code} is not in the failure catalogue`);
+  });
+}
+
+/**
+ * Fails every file of a job that is not past the point of no return. A worker that is loading one loses its claim and
+ * cannot commit. The caller holds the job's row. Files are locked in the same order as in a claim.
+ */
+export async function cancelFiles(tx: Tx, jobId: JobId): Promise<void> {
+  const { code, detail } = cancelledFile();
+  await sql`
+    WITH open AS (
+      SELECT id FROM job_file
+      WHERE job_id = ${jobId} AND status IN (${jobStatus.pending}, ${jobStatus.running}) AND NOT staged
+      ORDER BY id FOR UPDATE
+    )
+    UPDATE job_file f
+    SET status = ${jobStatus.failed}, failure_code = ${code}, failure_detail = ${detail}, updated_at = now()
+    FROM open WHERE f.id = open.id
+  `.execute(tx);
+}
+
+/** Checks that a value from the database is a known code. */
+function codeReader<T extends number | string>(
+  name: string,
+  codes: Readonly<Record<string, T>>,
+): (value: number | string) => T {
+  const known = Object.values(codes);
+  return (value) => {
+    const code = known.find((candidate) => candidate === value);
+    if (code === undefined) throw new Error(`${value} is not a ${name}`);
+    return code;
+  };
+}
+
+export const toJobStatus = codeReader('job status', jobStatus);
+export const toJobKind = codeReader('job kind', jobKind);
+export const toPathType = codeReader('path type', pathType);
+export const toKeyType = codeReader('key type', keyType);
+export const toLogType = codeReader('log type', logType);
+export const toImportMode = codeReader('import mode', importMode);
+
+/** A load's job columns. `j` is the job, `l` its import log and `a` its audience load; one of the two is null. */
+export const loadColumns = sql.raw(`
+  j.id AS job_id, j.partner_id, j.seq, l.path_type, l.mode, coalesce(l.file_path, a.file_path) AS file_path,
+  a.audience_id, a.generation`);
+
+export type LoadRow = {
+  job_id: JobId;
+  partner_id: PartnerId;
+  seq: number;
+  load_id: LoadId;
+  path_type: number | null;
+  mode: string | null;
+  file_path: string;
+  audience_id: number | null;
+  generation: number | null;
+};
+
+type AudienceRow = { audience_id: number; generation: number };
+
+export function isOfAudience<Row extends Pick<LoadRow, 'audience_id' | 'generation'>>(
+  row: Row,
+): row is Row & AudienceRow {
+  return row.audience_id !== null && row.generation !== null;
+}
+
+export function toLoad(row: LoadRow, bytes: number): Load {
+  return {
+    loadId: row.load_id,
+    jobId: row.job_id,
+    partnerId: row.partner_id,
+    bytes,
+    target: isOfAudience(row)
+      ? { kind: 'audience', audienceId: row.audience_id, generation: row.generation }
+      : { kind: 'attributes', versions: versionsOfJob(row.seq), isReplacing: row.mode === importMode.replace },
+  };
+}
+
+/** Audience files come from the shared bucket only. */
+export function toSource(row: Omit<LoadRow, 'load_id' | 'seq' | 'mode'>): JobSource {
+  return {
+    jobId: row.job_id,
+    partnerId: row.partner_id,
+    pathType: row.path_type === null ? pathType.sharedBucket : toPathType(row.path_type),
+    filePath: row.file_path,
+  };
+}
