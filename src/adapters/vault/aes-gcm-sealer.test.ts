@@ -73,6 +73,6 @@ describe('sealing keys', () => {
   });
 
   it('requires at least one sealing key', () => {
-    expect(() => aesGcmSealer([])).toThrow('at least one key');
+    expect(() => aesGcmSealer([])).toThrow('No sealing key is configured');
   });
 });

@@ -29,6 +29,6 @@ describe('requestFingerprint', () => {
   });
 
   it('requires a sealing key', () => {
-    expect(() => requestFingerprint([])).toThrow('need a sealing key');
+    expect(() => requestFingerprint([])).toThrow('Request fingerprints need a key');
   });
 });
