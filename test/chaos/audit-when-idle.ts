@@ -7,10 +7,10 @@ import { expectedOf } from './expected.ts';
 import { printLine } from './print-line.ts';
 import { count } from './send-requests.ts';
 
-/** The maximum time to finish all work after the last fault. */
+/** The time limit for finishing all work after the last fault. */
 const maxIdleSeconds = 900;
 
-/** Waits until all work is done, or the time is up, and returns the differences from the partners' records. */
+/** Waits until all work is done or the time limit is reached. Returns the differences from the partners' records. */
 export async function auditWhenIdle(cluster: TestCluster, partners: readonly ChaosPartner[]): Promise<string[]> {
   const end = Date.now() + maxIdleSeconds * 1000;
   for (;;) {

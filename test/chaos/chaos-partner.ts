@@ -16,7 +16,7 @@ import type { PartnerRecord, Request } from './record.ts';
 /** A partner that sends random requests one at a time and records them. */
 export type ChaosPartner = {
   readonly record: PartnerRecord;
-  /** Sends a request to any running API process. Returns after the response, or when the connection failed. */
+  /** Sends a request to any running API process. Returns when the response arrives or the connection fails. */
   readonly sendRandomRequest: () => Promise<void>;
   /** Unexpected responses: neither success nor 503 with Retry-After. */
   readonly wrong: readonly string[];
@@ -46,7 +46,7 @@ export async function newChaosPartner(
   for (const name of ['a', 'b', 'c']) attributes.push((await deps.attributes.create(id, { name, foreignKeys: [] })).id);
   const record: PartnerRecord = { partnerId: id, requests: [] };
   const wrong: string[] = [];
-  /** Audiences whose creation was confirmed. */
+  /** Audiences whose creation the API has confirmed. */
   const audiences: { readonly id: number; readonly name: string }[] = [];
   let serial = 0;
 
@@ -55,7 +55,7 @@ export async function newChaosPartner(
   };
   const upload = async (folder: string, texts: readonly string[], put = toShared): Promise<void> => {
     for (const [n, text] of texts.entries()) {
-      // The storage may be down too.
+      // The storage can be down too.
       const isUploaded = async (): Promise<boolean> => put(`${folder}${n}.csv`, text).then(() => true);
       await waitUntil(`${folder}${n}.csv is uploaded`, isUploaded, 300, 500);
     }
@@ -75,7 +75,7 @@ export async function newChaosPartner(
       if (answer.status !== 503) wrong.push(`partner ${id}: ${method} ${path} returned ${answer.status}: ${text}`);
       else if (answer.headers.get('retry-after') === null) wrong.push(`partner ${id}: 503 without Retry-After`);
     } catch {
-      // The API process was killed during the request.
+      // A fault killed the API process during the request.
     }
     return null;
   };

@@ -22,9 +22,9 @@ const settings = {
 };
 
 /**
- * Sends random requests of many partners and injects random faults for the given time; then the faults end, and the auditor
- * reports its findings. The same seed makes the same choices; their timing depends on the machine. With findings the
- * databases are kept.
+ * Sends random requests from many partners and injects random faults for the given time. Then stops the faults, and the
+ * auditor reports its findings. The same seed makes the same choices, but their timing depends on the machine. If there
+ * are findings, the databases are kept.
  */
 export async function runChaos(options: ChaosOptions): Promise<{ findings: string[]; jobs: number; faults: number }> {
   const { minutes, seed } = options;
@@ -32,7 +32,7 @@ export async function runChaos(options: ChaosOptions): Promise<{ findings: strin
   const cluster = await startTestCluster('chaos', { topology: 'two', workers: options.workers, settings });
   await cluster.addApi();
   const partners = await newChaosPartners(cluster, seed, options.partners);
-  printLine(`${JSON.stringify(options)}, logs of ${cluster.stores.database}`);
+  printLine(`options: ${JSON.stringify(options)}, database: ${cluster.stores.database}`);
   const faults = faultsOf(cluster, pickerOf(seed));
   const end = Date.now() + minutes * 60_000;
   const progress = setInterval(() => {
@@ -47,7 +47,7 @@ export async function runChaos(options: ChaosOptions): Promise<{ findings: strin
   ]);
   clearInterval(progress);
   await faults.waitForRestarts();
-  printLine('the faults are over');
+  printLine('fault injection has ended');
   const idle = Date.now();
   const findings = [...(await auditWhenIdle(cluster, partners)), ...faults.unexpected];
   const requests = partners.flatMap(({ record }) => record.requests);

@@ -5,8 +5,8 @@ import { deletion, endOf, invalidFile, type SubmittedJob, type Expected } from '
 import { match, type JobRow } from './match-jobs.ts';
 import type { PartnerRecord, Request } from './record.ts';
 
-// Derives the expected final state from a partner's record. The stores decide only which of the requests without a response
-// took effect; anything else they contain is a finding.
+// Derives the expected final state from a partner's record. The stores only determine which requests without a response
+// took effect. Any other difference is a finding.
 
 export async function expectedOf(
   stores: TestStores,
@@ -50,7 +50,7 @@ export async function expectedOf(
   return { expected: { id: record.partnerId, submitted, pairs, audiences }, wrong };
 }
 
-/** Loads before the last clear belong to an older generation, later ones to the current generation. */
+/** Loads before the last clear belong to an older generation. Later loads belong to the current generation. */
 function generationsOf(
   record: PartnerRecord,
   jobs: readonly JobRow[],

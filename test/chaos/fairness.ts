@@ -10,8 +10,9 @@ import { type BarePartner, newBarePartner } from '../support/wired.ts';
 import { printLine } from './print-line.ts';
 import { runConcurrently } from './run-concurrently.ts';
 
-// Measures fairness: one partner queues many jobs, then many partners queue a few each. How many of the first partner's jobs
-// are finished when the others' last job finishes? All jobs are queued before the workers start.
+// Measures fairness. One partner queues many jobs, and then many partners queue a few jobs each. The result is the
+// number of the first partner's jobs that have finished when the other partners' last job finishes. All jobs are queued
+// before the workers start.
 
 const { values } = parseArgs({
   options: {
@@ -23,7 +24,7 @@ const { values } = parseArgs({
 });
 const [jobs, partners, each, workers] = [values.jobs, values.partners, values.each, values.workers].map(Number);
 if (!jobs || !partners || !each || !workers)
-  throw new Error('npm run fairness -- [--jobs] [--partners] [--each] [--workers]');
+  throw new Error('Usage: npm run fairness -- [--jobs] [--partners] [--each] [--workers]');
 const maxShare = 0.05;
 const concurrentRequests = 16;
 
@@ -52,10 +53,10 @@ const queue = (partner: BarePartner, count: number): Promise<void> =>
 
 const large = await newPartner();
 await queue(large, jobs);
-printLine(`${jobs} jobs of one partner are queued`);
+printLine(`queued ${jobs} jobs of one partner`);
 const others = Array.from({ length: partners }, (_, n) => n);
 await runConcurrently(others, concurrentRequests, async () => queue(await newPartner(), each));
-printLine(`${each} jobs of each of ${partners} partners are queued`);
+printLine(`queued ${each} jobs for each of ${partners} partners`);
 for (let n = 0; n < workers; n++) await cluster.addWorker();
 const start = Date.now();
 

@@ -7,7 +7,7 @@ import type { ServiceProcess } from '../support/running-service.ts';
 /** A fault to inject. */
 export type Fault = {
   readonly name: string;
-  /** Its relative frequency. */
+  /** The relative frequency of the fault. */
   readonly weight: number;
   readonly kills: number;
   /** Injects the fault and resolves when it is over. */
@@ -18,17 +18,17 @@ export type Faults = {
   readonly list: readonly Fault[];
   /** Processes that exited on their own or could not be restarted. */
   readonly unexpected: string[];
-  /** Waits until every ended process has been replaced. */
+  /** Waits until every process that exited has been replaced. */
   readonly waitForRestarts: () => Promise<void>;
 };
 
-/** Restart attempts per process. A process exits at startup while a dependency is unavailable. */
+/** Restart attempts per process. A process that starts while a dependency is unavailable exits. */
 const maxStarts = 60;
 
 export function faultsOf(cluster: TestCluster, pick: (most: number) => number): Faults {
   const { proxies } = cluster;
   const unexpected: string[] = [];
-  /** Processes that a fault ended. */
+  /** Processes that a fault killed. */
   const endedByFault = new Set<ServiceProcess>();
   const watch = (one: ServiceProcess): void => {
     one.child.once('exit', (code, signal) => {
@@ -41,7 +41,7 @@ export function faultsOf(cluster: TestCluster, pick: (most: number) => number): 
   const seconds = (min: number, max: number): Promise<void> => pause(1000 * (min + pick(10 * (max - min)) / 10));
 
   const pendingStarts = new Set<Promise<void>>();
-  /** Retries in the background, as a supervisor would. */
+  /** Restarts the process in the background, as a supervisor would. */
   const startAnother = (start: () => Promise<ServiceProcess>): void => {
     const starting = (async () => {
       for (let n = 0; n < maxStarts; n++) {

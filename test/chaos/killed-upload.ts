@@ -23,14 +23,14 @@ import { createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { printLine } from './print-line.ts';
 
-// Kills `inlet upload` of a large file several times with SIGKILL, each time after more parts. Then the same command runs to
-// completion, and the SHA-256 of the object is compared with the file's.
+// Kills `inlet upload` of a large file several times with SIGKILL, each time after more parts. Then runs the same
+// command to completion and compares the SHA-256 of the object with that of the file.
 
 const { values } = parseArgs({
   options: { gigabytes: { type: 'string', default: '2' }, kills: { type: 'string', default: '3' } },
 });
 const [gigabytes, kills] = [Number(values.gigabytes), Number(values.kills)];
-if (!(gigabytes > 0) || !(kills >= 1)) throw new Error('npm run killed-upload -- [--gigabytes 2] [--kills 3]');
+if (!(gigabytes > 0) || !(kills >= 1)) throw new Error('Usage: npm run killed-upload -- [--gigabytes 2] [--kills 3]');
 const mebibyte = 1024 * 1024;
 const partSize = 8 * mebibyte;
 const size = Math.round(gigabytes * 1000 ** 3);
@@ -56,7 +56,7 @@ async function* content(): AsyncGenerator<Buffer> {
 }
 await pipeline(Readable.from(content()), createWriteStream(path));
 const sum = written.digest('hex');
-printLine(`a file of ${size} bytes, ${partCount} parts, sha256 ${sum}`);
+printLine(`the file has ${size} bytes in ${partCount} parts, sha256 ${sum}`);
 
 const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 const { bucket, prefix, storageKeys } = partner;
@@ -76,7 +76,7 @@ const start = (): ChildProcess => {
       INLET_STORAGE_SECRET_ACCESS_KEY: storageKeys.secretAccessKey,
     },
   });
-  process.once('exit', () => child.kill('SIGKILL')); // leaves no process behind
+  process.once('exit', () => child.kill('SIGKILL')); // Kills the child if this process exits.
   return child;
 };
 
@@ -111,7 +111,9 @@ if (!(body instanceof Readable)) throw new Error('no object');
 const read = createHash('sha256');
 for await (const chunk of body as AsyncIterable<Buffer>) read.update(chunk);
 const found = read.digest('hex');
-printLine(`sha256 of the object: ${found}; ${seenIds.size} upload in all; unfinished: ${(await uploadIds()).length}`);
+printLine(
+  `sha256 of the object: ${found}; total uploads: ${seenIds.size}; unfinished uploads: ${(await uploadIds()).length}`,
+);
 await partner.s3.send(new DeleteObjectCommand(where));
 await rm(folder, { recursive: true });
 owner.destroy();

@@ -8,8 +8,8 @@ import { waitUntil } from '../support/wait-until.ts';
 import { printLine } from './print-line.ts';
 import { runConcurrently } from './run-concurrently.ts';
 
-// Runs many worker processes and many lanes of tiny files. Checks that nothing is lost or done twice, and measures the load on
-// PostgreSQL.
+// Runs many worker processes and many lanes with tiny files. Checks that every job runs exactly once, and measures the
+// load on PostgreSQL.
 
 const { values } = parseArgs({
   options: {
@@ -19,7 +19,7 @@ const { values } = parseArgs({
   },
 });
 const [workers, lanes, rounds] = [values.workers, values.lanes, values.rounds].map(Number);
-if (!workers || !lanes || !rounds) throw new Error('npm run many-workers -- [--workers] [--lanes] [--rounds]');
+if (!workers || !lanes || !rounds) throw new Error('Usage: npm run many-workers -- [--workers] [--lanes] [--rounds]');
 
 await setup();
 const settings = {
@@ -33,18 +33,18 @@ for (let n = 0; n < lanes; n++) partners.push(await cluster.newPartner());
 await runConcurrently(
   Array.from({ length: workers }, (_, n) => n),
   4,
-  // Bypasses the proxies: they run in this process, which would be the bottleneck of 50 workers.
+  // Bypasses the proxies, which run in this process and would be the bottleneck for 50 workers.
   () => cluster.addWorker({ ...cluster.stores.environment, ...settings }),
 );
 printLine(`${workers} workers have started`);
-// Suspends the workers until all jobs are queued. Otherwise the first workers finish before the last one starts.
+// Suspends the workers until all jobs are queued. Otherwise, the first workers would finish before the last one starts.
 const toAll = (signal: NodeJS.Signals): void => cluster.workers.forEach(({ child }) => child.kill(signal));
 toAll('SIGSTOP');
 await runConcurrently(partners, 16, async (partner) => {
   for (let round = 0; round < rounds; round++) await submitAFew(partner, round);
 });
 const jobs = partners.flatMap(({ submitted }) => submitted).length;
-printLine(`${jobs} jobs of ${lanes} partners are queued`);
+printLine(`queued ${jobs} jobs of ${lanes} partners`);
 
 const start = Date.now();
 const most = { connections: 0, lanes: 0, running: 0 };

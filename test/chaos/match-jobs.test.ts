@@ -11,14 +11,14 @@ const none = { folder: '', audience_id: null, audience: null, generation: null, 
 const job = (id: number): JobRow => ({ id, kind: 'delete', keys: ['7', '8'], ...none });
 
 describe('match', () => {
-  it('prefers the request whose response named the job over an equal earlier one without a response', () => {
+  it('prefers the request whose response contains the job ID over an equal, earlier request without a response', () => {
     const requests = [deletion(null), deletion({ jobId: 1 }), deletion(null), deletion({ jobId: 3 })];
     const { requestOf, wrong } = match({ partnerId: 5, requests }, [job(1), job(3)]);
     expect(wrong).toEqual([]);
     expect([requestOf.get(1), requestOf.get(3)]).toEqual([requests[1], requests[3]]);
   });
 
-  it('assigns a job to a request without a response if no other is left, and reports extra jobs', () => {
+  it('assigns a job to a request without a response if no other request is left and reports extra jobs', () => {
     const requests = [deletion(null), deletion({ jobId: 2 })];
     expect(match({ partnerId: 5, requests }, [job(1), job(2)]).wrong).toEqual([]);
     expect(match({ partnerId: 5, requests }, [job(1), job(2), job(3)]).wrong).toHaveLength(1);

@@ -11,7 +11,10 @@ export type JobRow = {
   current: number | null;
 };
 
-/** Assigns each job to a request. A confirmed request has exactly one job, in request order; any other at most one. */
+/**
+ * Assigns each job to a request. A confirmed request has exactly one job, in request order. Any other request has at
+ * most one.
+ */
 export function match(
   record: PartnerRecord,
   jobs: readonly JobRow[],
@@ -22,7 +25,7 @@ export function match(
   const ofJobs = record.requests.filter(({ what }) => what.kind !== 'clear');
   for (const job of jobs) {
     const free = ofJobs.filter((request) => isOf(request, job) && ![...requestOf.values()].includes(request));
-    // Prefers the request whose response named this job over an equal one without a response.
+    // Prefers the request whose response contains the job ID over an equal request without a response.
     const found = free.find(({ answer }) => answer?.jobId === job.id) ?? free[0];
     if (found) requestOf.set(job.id, found);
     else wrong.push(`${name}, job ${job.id} (${job.kind} ${job.folder}): no matching request`);

@@ -10,10 +10,10 @@ import { auditWhenIdle } from './audit-when-idle.ts';
 import { printLine } from './print-line.ts';
 import { sendRequestsWhile, count, newChaosPartners } from './send-requests.ts';
 
-// Takes each dependency down for a minute, one after another, while partners submit requests. One more client reads a record
-// and submits an import in a loop, and counts the responses.
+// Takes each dependency down for a minute, one after another, while partners submit requests. An additional client
+// reads a record and submits an import in a loop, and counts the responses.
 
-const usage = 'npm run outages -- [--seconds 60] [--partners 50] [--workers 2] [--seed N]';
+const usage = 'Usage: npm run outages -- [--seconds 60] [--partners 50] [--workers 2] [--seed N]';
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
@@ -38,12 +38,14 @@ await setup();
 const cluster = await startTestCluster('outages', { topology: 'two', workers });
 const partners = await newChaosPartners(cluster, seed, partnerCount);
 const watching = apiClient(cluster.url, (await newBarePartner(cluster.deps)).apiKey);
-// The path matches no file: the job finishes with status 3 and is ordinary work for the lane.
+// The path matches no file, so the job ends with status 3. For the lane, this is ordinary work.
 const importBody = { file_path: 'nothing/', key_type: 0, compressed: false };
 const watched = await watching.queue(importBody);
 const wrong: string[] = [];
 
-/** Reads and writes while the condition holds. Returns the number of each response and the slowest time. */
+/**
+ * Reads and writes while the condition is true. Returns the number of responses by kind and the slowest response time.
+ */
 async function watch(shouldContinue: () => boolean, canRead: boolean): Promise<Record<string, number>> {
   const answers: Record<string, number> = {};
   let slowest = 0;
@@ -72,9 +74,9 @@ async function watch(shouldContinue: () => boolean, canRead: boolean): Promise<R
 let isOver = false;
 const submitting = sendRequestsWhile(cluster, partners, seed, () => !isOver);
 const ended = 'SELECT count(*) FROM job WHERE status >= 2';
-await pause(10_000); // under load
+await pause(10_000); // Runs under load before the outage.
 for (const { of, servers, canRead } of outages) {
-  printLine(`${of} is killed for ${seconds} s`);
+  printLine(`killing ${of} for ${seconds} s`);
   for (const server of servers) signalServer(server, 'SIGKILL');
   const back = Date.now() + seconds * 1000;
   const answers = await watch(() => Date.now() < back, canRead);
@@ -83,9 +85,9 @@ for (const { of, servers, canRead } of outages) {
   const before = await count(cluster, ended);
   await waitUntil('jobs finish again', async () => (await count(cluster, ended)) > before, 120, 100);
   printLine(
-    `${of} is back; the next job finished ${((Date.now() - start) / 1000).toFixed(1)} s later. ${JSON.stringify(answers)}`,
+    `${of} is available again; the next job finished ${((Date.now() - start) / 1000).toFixed(1)} s later. ${JSON.stringify(answers)}`,
   );
-  await pause(15_000); // work between the outages
+  await pause(15_000); // Runs normally between outages.
 }
 isOver = true;
 await submitting;

@@ -1,8 +1,8 @@
 import type { ModelFile } from '../support/audience-model.ts';
 import type { ModelRow } from '../support/warehouse-model.ts';
 
-// A partner's own record of its requests. A request without a response may or may not have taken effect, which the stores show
-// at the end. It must not take effect twice or partially.
+// A partner's record of its requests. The stores show at the end whether a request without a response took effect. It
+// must not take effect twice or partially.
 
 type Import = {
   readonly kind: 'merge' | 'replace';
@@ -13,20 +13,22 @@ type Import = {
 type Load = { readonly kind: 'create' | 'append'; readonly audience: string; readonly files: readonly ModelFile[] };
 
 export type Request = {
-  /** Unique per request, which identifies its job in the stores. Empty for a request without files. */
+  /** Unique per request, so that it identifies the job in the stores. Empty for a request without files. */
   readonly folder: string;
   readonly what:
     | Import
     | Load
     | { readonly kind: 'delete'; readonly attributes: readonly number[] }
     | { readonly kind: 'clear'; readonly audience: string };
-  /** Null without a response: the outcome is unknown. */
+  /** Null if there was no response and the outcome is therefore unknown. */
   answer: { readonly jobId: number | null } | null;
 };
 
 export type PartnerRecord = {
   readonly partnerId: number;
-  /** In the order sent; each after the previous one was answered or failed. */
+  /**
+   * In the order in which they were sent. Each request was sent after the previous one received a response or failed.
+   */
   readonly requests: Request[];
 };
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { setup } from '../support/global-setup.ts';
 import { runChaos } from './chaos.ts';
 
-const usage = 'npm run chaos -- [--minutes 30] [--seed N] [--partners 200] [--workers 4]';
+const usage = 'Usage: npm run chaos -- [--minutes 30] [--seed N] [--partners 200] [--workers 4]';
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '30' },

@@ -4,7 +4,7 @@ import { sharedOwnBucket } from '../support/own-bucket.ts';
 import { withDatabase } from '../support/stores.ts';
 import { type ChaosPartner, newChaosPartner, pickerOf } from './chaos-partner.ts';
 
-/** Enough open jobs to have one of each kind in progress, and few enough to complete soon after the last request. */
+/** Enough open jobs to keep jobs of every kind in progress, but few enough to complete soon after the last request. */
 const maxOpenJobs = (partners: number): number => Math.min(120, 2 * partners);
 const concurrentSenders = 12;
 
@@ -26,7 +26,7 @@ export async function newChaosPartners(cluster: TestCluster, seed: number, most:
   return partners;
 }
 
-/** Partners send requests while the condition holds, each one request at a time. */
+/** Sends requests from all partners while the condition is true. Each partner sends one request at a time. */
 export async function sendRequestsWhile(
   cluster: TestCluster,
   partners: readonly ChaosPartner[],

@@ -43,7 +43,7 @@ describe('the API key store', () => {
   const secondsBetween = (one: Date | null | undefined, other: Date | null | undefined): number =>
     ((other?.getTime() ?? Number.NaN) - (one?.getTime() ?? Number.NaN)) / 1000;
 
-  it('creates several keys for one partner, each with its own name, scopes and expiration', async () => {
+  it('creates several keys for one partner, each with its own name, scopes, and expiration', async () => {
     const partnerId = await newPartner();
     const { made: forever, hash } = await make(partnerId);
     expect(forever).toMatchObject({ name: 'nightly', scopes, lastUsedAt: null, expiresAt: null, revokedAt: null });
@@ -63,7 +63,7 @@ describe('the API key store', () => {
     expect(await holderOf(other)).toMatchObject({ keyId: short.id, scopes: ['audience:read'], isValid: true });
   });
 
-  it("lists one partner's keys in pages, without the hashes", async () => {
+  it("lists a partner's keys in pages without their hashes", async () => {
     const [mine, theirs] = [await newPartner(), await newPartner()];
     const { made } = await make(mine, { name: 'second' });
     await make(theirs);
@@ -82,7 +82,7 @@ describe('the API key store', () => {
     expect((await holderOf(hash))?.isValid).toBe(false);
   });
 
-  it('revokes a key immediately, keeps the time of the first revocation, and changes no other key', async () => {
+  it('revokes only the given key, and keeps the time of the first revocation', async () => {
     const [mine, theirs] = [await newPartner(), await newPartner()];
     const [one, other] = [await make(mine), await make(mine)];
     expect(await keys.revoke(theirs, one.made.id)).toBe(false);
@@ -102,7 +102,7 @@ describe('the API key store', () => {
       .then((rotated) => ({ keyHash, rotated }));
   };
 
-  it('rotates a key: the new one copies the old one, and both work during the overlap', async () => {
+  it('copies the settings of a rotated key to the new key and accepts both during the overlap', async () => {
     const partnerId = await newPartner();
     const old = await make(partnerId, { scopes: ['marketplace:read', 'marketplace:write'] });
     const { keyHash, rotated } = await rotate(partnerId, old.made.id, day);
@@ -114,7 +114,7 @@ describe('the API key store', () => {
     expect([(await holderOf(old.hash))?.isValid, (await holderOf(keyHash))?.isValid]).toEqual([false, true]);
   });
 
-  it('rotates a key with all scopes to one that also has the scopes of later releases', async () => {
+  it('grants the successor of a key with all scopes the scopes of later releases too', async () => {
     const partnerId = await newPartner();
     const { rotated } = await rotate(partnerId, (await make(partnerId)).made.id, day);
     const row = await db
@@ -125,7 +125,7 @@ describe('the API key store', () => {
     expect(row).toEqual({ scopes: null });
   });
 
-  it('rotates an expiring key to one with the same lifetime and does not extend the old one', async () => {
+  it('gives the successor of an expiring key the same lifetime and does not extend the old key', async () => {
     const partnerId = await newPartner();
     const { made } = await make(partnerId, { livesSeconds: 30 * day });
     const hour = 3_600;
@@ -140,7 +140,7 @@ describe('the API key store', () => {
     expect(secondsBetween(shorter?.made.createdAt, shorter?.made.expiresAt)).toBe(7 * day);
   });
 
-  it('does not rotate a key that has expired, does not exist or belongs to another partner', async () => {
+  it('does not rotate a key that has expired, does not exist, or belongs to another partner', async () => {
     const [mine, theirs] = [await newPartner(), await newPartner()];
     const [revoked, expired, good] = [await make(mine), await make(mine), await make(mine)];
     await keys.revoke(mine, revoked.made.id);
@@ -153,7 +153,7 @@ describe('the API key store', () => {
     expect(await keys.list(mine, { afterId: 0, limit: 10 })).toEqual(before);
   });
 
-  it('records when a key was used, at most once a minute', async () => {
+  it('records the last use of a key at most once per minute', async () => {
     const partnerId = await newPartner();
     const [one, other] = [await make(partnerId), await make(partnerId)];
     const lastUse = async (): Promise<(Date | null)[]> =>

@@ -36,7 +36,7 @@ describe("assuming a partner's role", () => {
   });
   const role = (changes: object = {}) => ({ roleArn, region, partnerId: 1, externalId: 'of-partner-1', ...changes });
 
-  it('returns credentials for an hour that can list and read the bucket, and no other bucket', async () => {
+  it('returns credentials that are valid for an hour and can read only the one bucket', async () => {
     const keys = await assumeRole(settings(), role());
     const hour = keys.expiresAt.getTime() - Date.now();
     expect(hour).toBeGreaterThan(3_500_000);
@@ -50,7 +50,7 @@ describe("assuming a partner's role", () => {
     expect(await readable.find('in/a.csv')).toEqual(object);
     const read = await readable.read(object, 100, signal);
     expect(Buffer.from(read?.content ?? []).toString()).toBe('some bytes');
-    // Signed by hand, because the SDK would retry a rejected request.
+    // Sends a signed request without the SDK, which would retry a rejected request.
     const client = connectS3({ endpoint: check.endpoint, ...keys });
     expect((await quickGet(client, own.bucket, object, signal))?.toString()).toBe('some bytes');
     client.destroy();
@@ -74,7 +74,7 @@ describe("assuming a partner's role", () => {
     }
   });
 
-  it('fails when the role requires no ExternalId, because anyone could name that role', async () => {
+  it('fails when the role requires no ExternalId, because any partner could then use that role', async () => {
     const open = await createOwnBucket();
     const openRole = await createOwnRole(open, inlet);
     await expect(assumeRole(settings(), role({ roleArn: openRole }))).rejects.toMatchObject({
@@ -132,7 +132,7 @@ describe('the STS client', () => {
     { status: 400, code: 'Throttling', isFinal: false },
     { status: 500, code: 'InternalFailure', isFinal: false },
     { status: 307, code: 'Elsewhere', isFinal: false },
-  ])('treats $status $code as final: $isFinal', async ({ status, code, isFinal }) => {
+  ])('decides whether $status $code is final: $isFinal', async ({ status, code, isFinal }) => {
     [partnerSucceeds, answer] = [false, { status, code }];
     const error: unknown = await assume().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);
@@ -140,7 +140,7 @@ describe('the STS client', () => {
   });
 
   it.each(['AccessDenied', 'AccessDeniedException'])(
-    'returns credentials when STS answers another ExternalId with 403 %s',
+    'returns credentials when STS rejects another ExternalId with 403 %s',
     async (code) => {
       [partnerSucceeds, answer] = [true, { status: 403, code }];
       expect(await assume()).toMatchObject({ accessKeyId: 'KEY' });
@@ -154,10 +154,13 @@ describe('the STS client', () => {
     { status: 400, code: 'ValidationError' },
     { status: 404, code: 'NoSuchEntity' },
     { status: 500, code: 'AccessDenied' },
-  ])('returns no credentials and retries when STS answers another ExternalId with $status "$code"', async (given) => {
-    [partnerSucceeds, answer] = [true, given];
-    const error: unknown = await assume().catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(Error);
-    expect(error).not.toBeInstanceOf(Failure);
-  });
+  ])(
+    'returns no credentials and retries when STS responds to another ExternalId with $status "$code"',
+    async (given) => {
+      [partnerSucceeds, answer] = [true, given];
+      const error: unknown = await assume().catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(Error);
+      expect(error).not.toBeInstanceOf(Failure);
+    },
+  );
 });

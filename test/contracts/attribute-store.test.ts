@@ -38,7 +38,7 @@ describe('the attribute store', () => {
     expect(await attributes.list(mine, { retired: false })).toEqual([]);
   });
 
-  it('creates attributes and lists them by ID, with their foreign keys', async () => {
+  it('creates attributes and lists them in ID order with their foreign keys', async () => {
     const sport = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport', 'ключ', 'with space'] });
     const news = await attributes.create(mine, { name: 'News', foreignKeys: [] });
     expect(sport).toEqual({
@@ -56,7 +56,7 @@ describe('the attribute store', () => {
     expect(listed.map(({ foreignKeys }) => foreignKeys.toSorted())).toEqual([sport.foreignKeys.toSorted(), []]);
   });
 
-  it('separates partners that use the same names and keys', async () => {
+  it('keeps the attributes of partners separate even if they use the same names and keys', async () => {
     const one = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport'] });
     const other = await attributes.create(theirs, { name: 'Sport', foreignKeys: ['sport'] });
     expect(await attributes.list(mine, { retired: false })).toEqual([one]);
@@ -72,14 +72,14 @@ describe('the attribute store', () => {
     expect(await attributes.list(mine, { retired: false })).toEqual([kept]);
   });
 
-  it('renames an attribute of this partner only', async () => {
+  it("renames a partner's own attribute but not another partner's", async () => {
     const one = await attributes.create(mine, { name: 'Sprot', foreignKeys: [] });
     expect(await attributes.rename(theirs, one.id, 'Stolen')).toBe(false);
     expect(await attributes.rename(mine, one.id, 'Sport')).toBe(true);
     expect((await attributes.list(mine, { retired: false })).map(({ name }) => name)).toEqual(['Sport']);
   });
 
-  it('adds foreign keys, and moves one that belonged to another attribute of the partner', async () => {
+  it("adds foreign keys and moves a key from another of the partner's attributes", async () => {
     const sport = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport', 'golf'] });
     const golf = await attributes.create(mine, { name: 'Golf', foreignKeys: [] });
     expect(await attributes.tie(theirs, golf.id, ['golf'])).toBe(false);
@@ -91,13 +91,13 @@ describe('the attribute store', () => {
     ]);
   });
 
-  it('rejects a name that the partner already uses, and stores nothing', async () => {
+  it('rejects a name that the partner already uses and stores nothing', async () => {
     const first = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport'] });
     await expect(attributes.create(mine, { name: 'Sport', foreignKeys: ['other'] })).rejects.toThrow(/unique/);
     expect(await attributes.list(mine, { retired: false })).toEqual([first]);
   });
 
-  it('rejects a foreign key that belongs to another attribute, and stores nothing', async () => {
+  it('rejects a foreign key that belongs to another attribute and stores nothing', async () => {
     const first = await attributes.create(mine, { name: 'Sport', foreignKeys: ['sport'] });
     await expect(attributes.create(mine, { name: 'Golf', foreignKeys: ['golf', 'sport'] })).rejects.toThrow(/unique/);
     expect(await attributes.list(mine, { retired: false })).toEqual([first]);

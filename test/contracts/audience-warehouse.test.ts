@@ -30,7 +30,7 @@ describe.each(placesOnTopologies)(
       memberLoad(nextId++, { jobId: 1, partnerId, audienceId, generation });
     const of = (audienceId: number, generation = 0) => ({ id: 1, partnerId, audienceId, generation });
     const bothCounts = (job: ReturnType<typeof of>, about = 100) => audiences.countDevices(job, about);
-    /** Loads one file into an audience, from bytes to members. */
+    /** Loads one file into an audience, from reading its bytes to publishing its members. */
     const loadText = async (load: Load, text: string): Promise<void> => {
       await stage.stage(load, streamedFile(load, load.loadId, text), maxLineBytes, signal);
       await audiences.publish(load, [load.loadId]);
@@ -42,7 +42,7 @@ describe.each(placesOnTopologies)(
       stage = clickhouseLoadStage(engine, roomBytes);
       audiences = clickhouseAudienceWarehouse(engine);
       const values = Array.from({ length: 100 }, (_, n) => ({ device: device(n) }));
-      // Inserted twice, in unmerged parts; each device counts once.
+      // The devices are inserted twice, in unmerged parts. Each device must count once.
       for (let time = 0; time < 2; time++) {
         await engine.shards[0].insert({ table: 'known_devices', values, format: 'JSONEachRow' });
       }
@@ -77,7 +77,7 @@ describe.each(placesOnTopologies)(
       );
     });
 
-    it('publishes only the named files, and each of them once', async () => {
+    it('publishes only the given files, each exactly once', async () => {
       const load = newLoad(2);
       const files = [wholeFile(load, 21, rows(90, 110)), wholeFile(load, 22, rows(500, 600))];
       await stage.stageTogether(load, asTheyCome(files), maxLineBytes, signal);
@@ -86,7 +86,7 @@ describe.each(placesOnTopologies)(
       expect(await bothCounts(of(2))).toEqual({ unique: 20, matched: 10 });
     });
 
-    it('counts a device once across events and files, and only in its own audience and generation', async () => {
+    it('counts a device once across events and files within one audience and generation', async () => {
       await loadText(newLoad(3), `${rows(0, 50)}${rows(0, 50, 'click')}`);
       await loadText(newLoad(3), rows(25, 125, 'view'));
       await loadText(newLoad(3, 1), rows(1000, 1007));
@@ -96,7 +96,7 @@ describe.each(placesOnTopologies)(
       expect(await bothCounts(of(5))).toEqual({ unique: 0, matched: 0 });
     });
 
-    it('counts the same with lookups for a few devices as with range scans for many', async () => {
+    it('returns the same counts with lookups for few devices as with range scans for many', async () => {
       await onEveryShard(engine, (shard) =>
         shard.command({
           query: `INSERT INTO known_devices_local SELECT reinterpretAsUUID(sipHash128(number)) FROM numbers(400000)`,
@@ -107,7 +107,7 @@ describe.each(placesOnTopologies)(
         expect(await bothCounts(of(6), about)).toEqual({ unique: 4, matched: 2 });
         expect(await bothCounts(of(3), about)).toEqual({ unique: 125, matched: 100 });
       }
-      // In every range, twice, with half of them known.
+      // The devices are in every range and inserted twice. Half of them are known.
       await onEveryShard(engine, async (shard) => {
         const query = `INSERT INTO audience_devices_local SELECT ${partnerId}, 10, 0, reinterpretAsUUID(sipHash128(number)), '', 1
           FROM numbers(395000, 10000)`;
@@ -120,7 +120,7 @@ describe.each(placesOnTopologies)(
       }
     });
 
-    it('purges dead generations of several partners at once, and nothing else', async () => {
+    it('purges only dead generations, of several partners at once', async () => {
       await loadText(newLoad(8, 0), rows(0, 10));
       await loadText(newLoad(8, 1), rows(0, 20));
       await loadText(newLoad(8, 2), rows(0, 30));
@@ -135,7 +135,7 @@ describe.each(placesOnTopologies)(
       expect(await Promise.all(left)).toEqual([0, 0, 30, 40, 50, 0]);
     });
 
-    it('counts the devices that staged files would add to an audience, each once', async () => {
+    it('counts each device that staged files would add to an audience once', async () => {
       await loadText(newLoad(7), rows(0, 50));
       const inRoom = newLoad(7);
       await stage.stage(inRoom, streamedFile(inRoom, 71, rows(40, 60) + rows(40, 60, 'click')), maxLineBytes, signal);

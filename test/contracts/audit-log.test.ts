@@ -33,17 +33,17 @@ describe('the audit log', () => {
     const [name, keyHash] = [`p-${randomBytes(6).toString('hex')}`, randomBytes(32)];
     return { id: (await postgresPartnerStore(db).create({ name, prefix: `${name}/`, keyHash })).id, keyHash };
   };
-  /** Oldest first. */
+  /** Returns the entries, oldest first. */
   const entriesOf = async (partnerId: number | null): Promise<AuditEntry[]> =>
     [...(await audit.list({ partnerId, beforeId: Number.MAX_SAFE_INTEGER, limit: 1_000 }))].toReversed();
-  /** The entries that an action adds to a partner's log. */
+  /** Returns the entries that an action adds to a partner's log. */
   const addedBy = async (partnerId: number, work: () => Promise<unknown>): Promise<AuditEntry[]> => {
     const before = await entriesOf(partnerId);
     await work();
     return (await entriesOf(partnerId)).slice(before.length);
   };
 
-  it('records who created a partner and its key, when, and as which database user', async () => {
+  it('records when, by whom, and as which database user a partner and its key were created', async () => {
     const { id } = await newPartner();
     const entries = await entriesOf(id);
     expect(entries.map(({ event }) => event)).toEqual(['partner.insert', 'api_key.insert']);
@@ -54,7 +54,7 @@ describe('the audit log', () => {
     expect(Math.abs((made?.at.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
   });
 
-  it('records a key before and after it is rotated and revoked', async () => {
+  it('records the state of a key before and after rotation and revocation', async () => {
     const keys = postgresApiKeyStore(db);
     const { id } = await newPartner();
     const [first] = await keys.list(id, { afterId: 0, limit: 1 });
@@ -68,7 +68,7 @@ describe('the audit log', () => {
     expect(await addedBy(id, () => keys.revoke(id, keyId))).toEqual([]);
   });
 
-  it('records customers and their tokens, partner settings, attributes and their foreign keys', async () => {
+  it('records changes to customers, tokens, partner settings, attributes, and foreign keys', async () => {
     const { id } = await newPartner();
     const [customers, attributes] = [postgresCustomerStore(db), postgresAttributeStore(db)];
     const events = await addedBy(id, async () => {
@@ -106,7 +106,7 @@ describe('the audit log', () => {
     [`UPDATE api_key SET key_hash = '\\x00'`, 1],
     ['DELETE FROM user_token', 1],
     ['DELETE FROM attribute_foreign_key', 1],
-  ])('adds the expected number of entries for %s: %i', async (statement, times) => {
+  ])('adds for the statement %s this number of entries: %i', async (statement, times) => {
     const { id } = await newPartner();
     const customer = await postgresCustomerStore(db).create(id, 'Bags');
     await postgresCustomerStore(db).addToken(id, customer.id, randomBytes(32));
@@ -125,7 +125,7 @@ describe('the audit log', () => {
     'DELETE FROM audit_log',
     'TRUNCATE audit_log',
     'DELETE FROM audit_log WHERE false',
-  ])('cannot be changed: %s', async (statement) => {
+  ])('rejects a statement that would change the audit log: %s', async (statement) => {
     await newPartner();
     const before = await entriesOf(null);
     expect(before.length).toBeGreaterThan(0);
@@ -142,7 +142,7 @@ describe('the audit log', () => {
     const { rows } = await sql<{ text: string }>`SELECT a::text AS text FROM audit_log a`.execute(db);
     const text = rows.map((row) => row.text).join('\n');
     for (const hash of [keyHash, tokenHash]) expect(text).not.toContain(hash.toString('hex'));
-    expect(text).toContain('token_hash'); // records that the hash changed
+    expect(text).toContain('token_hash'); // The log records that the hash changed.
     const { rows: partners } = await sql<{ external_id: string }>`SELECT external_id FROM partner`.execute(db);
     for (const { external_id } of partners) expect(text).not.toContain(external_id);
   });

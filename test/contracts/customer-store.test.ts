@@ -45,12 +45,12 @@ describe('the customer store', () => {
   });
 
   describe('for customers', () => {
-    it('lists none for a partner without customers', async () => {
+    it('lists no customers for a partner without customers', async () => {
       await customers.create(theirs, 'Shoes');
       expect(await customers.list(mine, all)).toEqual([]);
     });
 
-    it('lists them by ID and finds them by name', async () => {
+    it('lists customers in ID order and finds them by name', async () => {
       const shoes = await customers.create(mine, 'Shoes');
       const bags = await customers.create(mine, 'Bags');
       expect(shoes).toEqual({ id: shoes.id, name: 'Shoes' });
@@ -58,7 +58,7 @@ describe('the customer store', () => {
       expect(await customers.findByName(mine, 'Bags')).toEqual(bags);
     });
 
-    it('lists them in pages', async () => {
+    it('lists customers in pages', async () => {
       const made: Customer[] = [];
       for (const name of ['a', 'b', 'c']) made.push(await customers.create(mine, name));
       const first = await customers.list(mine, { afterId: 0, limit: 2 });
@@ -66,12 +66,12 @@ describe('the customer store', () => {
       expect(await customers.list(mine, { afterId: first.at(-1)?.id ?? 0, limit: 2 })).toEqual(made.slice(2));
     });
 
-    it.each(['shoes', 'Shoe', '', "Shoes' OR '1'='1"])('does not find one by the name %j', async (name) => {
+    it.each(['shoes', 'Shoe', '', "Shoes' OR '1'='1"])('finds no customer by the name %j', async (name) => {
       await customers.create(mine, 'Shoes');
       expect(await customers.findByName(mine, name)).toBeNull();
     });
 
-    it('rejects a second customer with the same name, and stores nothing', async () => {
+    it('rejects a second customer with the same name and stores nothing', async () => {
       const first = await customers.create(mine, 'Shoes');
       await expect(customers.create(mine, 'Shoes')).rejects.toMatchObject({ code: 'invalid_request' });
       expect(await customers.list(mine, all)).toEqual([first]);
@@ -83,7 +83,7 @@ describe('the customer store', () => {
       expect(await customers.list(mine, all)).toHaveLength(1);
     });
 
-    it('separates partners that use the same customer name', async () => {
+    it('keeps customers of different partners separate even if they have the same name', async () => {
       const one = await customers.create(mine, 'Shoes');
       const other = await customers.create(theirs, 'Shoes');
       await customers.create(theirs, 'Secret');
@@ -93,7 +93,7 @@ describe('the customer store', () => {
       expect(await customers.findByName(mine, 'Secret')).toBeNull();
     });
 
-    it('requires an existing partner', async () => {
+    it('rejects a customer of a partner that does not exist', async () => {
       await expect(customers.create(999_999, 'Shoes')).rejects.toThrow(/foreign key/);
     });
   });
@@ -111,7 +111,7 @@ describe('the customer store', () => {
       expect(await customers.findByTokenHash(mine, another.hash)).toEqual(bags);
     });
 
-    it('finds no customer for a token that is unknown, truncated or empty', async () => {
+    it('finds no customer for a token that is unknown, truncated, or empty', async () => {
       const { hash } = await newToken(mine, await customers.create(mine, 'Shoes'));
       for (const wrong of [randomBytes(32), hash.subarray(0, 31), new Uint8Array()]) {
         expect(await customers.findByTokenHash(mine, wrong)).toBeNull();
@@ -124,7 +124,7 @@ describe('the customer store', () => {
       expect(await customers.listTokens(mine, all)).toEqual([]);
     });
 
-    it("creates no token for another partner's customer or for one that does not exist", async () => {
+    it("creates no token for another partner's customer or for a customer that does not exist", async () => {
       const shoes = await customers.create(theirs, 'Shoes');
       expect(await customers.addToken(mine, shoes.id, randomBytes(32))).toBeNull();
       expect(await customers.addToken(mine, 999_999, randomBytes(32))).toBeNull();
@@ -132,7 +132,7 @@ describe('the customer store', () => {
       expect(await customers.listTokens(theirs, all)).toEqual([]);
     });
 
-    it("rejects a token once it is revoked, and accepts the customer's other tokens", async () => {
+    it("rejects a revoked token and accepts the customer's other tokens", async () => {
       const shoes = await customers.create(mine, 'Shoes');
       const [gone, kept] = [await newToken(mine, shoes), await newToken(mine, shoes)];
       expect(await customers.revokeToken(mine, gone.id)).toBe(true);
@@ -140,7 +140,7 @@ describe('the customer store', () => {
       expect(await customers.findByTokenHash(mine, kept.hash)).toEqual(shoes);
     });
 
-    it('keeps the time of the first revocation', async () => {
+    it('keeps the time of the first revocation of a token', async () => {
       const { id } = await newToken(mine, await customers.create(mine, 'Shoes'));
       await customers.revokeToken(mine, id);
       const first = await customers.listTokens(mine, all);
@@ -175,7 +175,7 @@ describe('the customer store', () => {
       await customers.addToken(mine, (await customers.create(mine, 'Shoes')).id, hash);
       expect(await tablesThatHold(stores, key.reveal())).toEqual([]);
       expect(await tablesThatHold(stores, key.reveal().slice(-39))).toEqual([]);
-      // The search works: it finds the hash.
+      // Finding the hash proves that the search works.
       expect(await tablesThatHold(stores, Buffer.from(hash).toString('hex'))).toEqual(['public.user_token']);
     });
   });

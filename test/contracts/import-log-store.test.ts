@@ -82,7 +82,7 @@ describe('the import log store', () => {
     expect(found?.updatedAt).toEqual(found?.createdAt);
   });
 
-  it('assigns increasing IDs, also to concurrent requests', async () => {
+  it('assigns increasing IDs, even to concurrent requests', async () => {
     const ids = await submitMany(mine, 5);
     expect(ids).toEqual(ids.toSorted((one, other) => one - other));
     const atOnce = await Promise.all(
@@ -114,11 +114,11 @@ describe('the import log store', () => {
     expect((await importLogs.listNewest(theirs, 10)).map(({ importLogId }) => importLogId)).toEqual([foreign]);
   });
 
-  it.each([0, -1, 2 ** 40, Number.MAX_SAFE_INTEGER])('finds nothing for the ID %s', async (id) => {
+  it.each([0, -1, 2 ** 40, Number.MAX_SAFE_INTEGER])('finds no import log with the ID %s', async (id) => {
     expect(await importLogs.find(mine, id)).toBeNull();
   });
 
-  it('lists the newest first, up to the maximum response length', async () => {
+  it('lists the newest import logs first, up to the maximum response length', async () => {
     const ids = await submitMany(mine, 105);
     const listed = await importLogs.listNewest(mine, 100);
     expect(listed).toHaveLength(100);
@@ -126,7 +126,7 @@ describe('the import log store', () => {
     expect(await importLogs.listNewest(theirs, 100)).toEqual([]);
   });
 
-  it("rejects a job beyond the partner's limit of open jobs, and stores nothing", async () => {
+  it("rejects a job that exceeds the partner's limit of open jobs and stores nothing", async () => {
     for (const n of [1, 2, 3]) await importLogs.submitImport(mine, request(`${n}.csv`), 3);
     await expect(importLogs.submitImport(mine, request('4.csv'), 3)).rejects.toMatchObject({
       code: 'too_many_open_jobs',
@@ -135,7 +135,7 @@ describe('the import log store', () => {
     expect(await importLogs.submitImport(theirs, request('1.csv'), 3)).toBeGreaterThan(0);
   });
 
-  it('accepts exactly the limit of open jobs when more are submitted concurrently', async () => {
+  it('accepts exactly as many concurrent jobs as the limit of open jobs allows', async () => {
     const results = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) => importLogs.submitImport(mine, request(`${n}.csv`), 7)),
     );
@@ -143,7 +143,7 @@ describe('the import log store', () => {
     expect(await importLogs.listNewest(mine, 100)).toHaveLength(7);
   });
 
-  it('accepts the next job when one has ended', async () => {
+  it('accepts another job after an open job has ended', async () => {
     const id = await importLogs.submitImport(mine, request('1.csv'), 1);
     await expect(importLogs.submitImport(mine, request('2.csv'), 1)).rejects.toMatchObject({
       code: 'too_many_open_jobs',
@@ -156,7 +156,7 @@ describe('the import log store', () => {
     });
   });
 
-  it('rejects a partner that does not exist', async () => {
+  it('rejects an import of a partner that does not exist', async () => {
     await expect(importLogs.submitImport(999_999, request('a.csv'), plenty)).rejects.toThrow(/no result/);
   });
 });

@@ -41,7 +41,7 @@ async function paths(path: string, limit = 10_000): Promise<string[]> {
 
 describe('the object store', () => {
   beforeAll(async () => {
-    // A few at a time: waiting for a free connection counts as waiting for the storage.
+    // Uploads a few objects at a time, because waiting for a free connection counts toward the storage timeout.
     const left = [...manyKeys];
     const putSome = async (): Promise<void> => {
       for (let key = left.pop(); key !== undefined; key = left.pop()) await put(key.slice(root.length), 'x');
@@ -91,7 +91,7 @@ describe('the object store', () => {
       for (const object of listed) expect(object).toEqual(await store.find(object.key));
     });
 
-    it('omits "folder" objects, but not a file whose name ends with a slash', async () => {
+    it('omits "folder" objects, but lists a file whose name ends with a slash', async () => {
       await put('folders/', '');
       await put('folders/sub/', '');
       await put('folders/sub/a.csv', 'a');
@@ -117,15 +117,15 @@ describe('the object store', () => {
       }
     });
 
-    it('returns nothing for a prefix without objects', async () => {
+    it('lists nothing for a prefix without objects', async () => {
       expect(await paths('nothing/')).toEqual([]);
     });
 
-    it('returns more objects than fit in one page of the storage', async () => {
+    it('lists more objects than one page of the storage can contain', async () => {
       expect((await store.list(`${root}many/`, 10_000)).map(({ key }) => key)).toEqual(manyKeys);
     });
 
-    it.each([1, 999, 1_000, 1_001, 1_005])('stops at the limit of %s', async (limit) => {
+    it.each([1, 999, 1_000, 1_001, 1_005])('stops listing at the limit of %s', async (limit) => {
       expect((await store.list(`${root}many/`, limit)).map(({ key }) => key)).toEqual(manyKeys.slice(0, limit));
     });
   });
@@ -144,7 +144,7 @@ describe('the object store', () => {
     'double//slash',
     '...',
     'x'.repeat(1024 - root.length),
-  ])('finds, lists and opens the exact key %j', async (path) => {
+  ])('finds, lists, and opens the exact key %j', async (path) => {
     const key = await put(path, path);
     const object = await found(key);
     expect(object.key).toBe(key);
@@ -154,7 +154,7 @@ describe('the object store', () => {
   });
 
   describe('when it reads a small object', () => {
-    it('decompresses it and reports that it did', async () => {
+    it('decompresses a small gzip object and reports that it was compressed', async () => {
       const object = await found(await put('read/a.csv', gzipSync('id,event\n')));
       const read = await store.read(object, 100, signal);
       expect([read?.isGzip, Buffer.from(read?.content ?? '').toString()]).toEqual([true, 'id,event\n']);
@@ -163,7 +163,7 @@ describe('the object store', () => {
     it.each([
       ['plain', Buffer.alloc(101)],
       ['compressed', gzipSync(Buffer.alloc(101))],
-    ])('returns nothing when the object exceeds the size limit, %s', async (name, bytes) => {
+    ])('returns nothing when the small object exceeds the size limit, %s', async (name, bytes) => {
       const object = await found(await put(`read/large-${name}`, bytes));
       expect(await store.read(object, 100, signal)).toBeNull();
       expect((await store.read(object, 101, signal))?.content.length).toBe(101);
@@ -186,7 +186,7 @@ describe('the object store', () => {
       await expect(missing).rejects.toMatchObject({ name: 'NoSuchBucket' });
     });
 
-    it('stops when its signal aborts', async () => {
+    it('stops when the signal aborts', async () => {
       const object = await found(await put('read/stop', 'x'));
       await expect(store.read(object, 9, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
     });
@@ -201,7 +201,7 @@ describe('the object store', () => {
       expect((await buffer(opened.body)).equals(bytes)).toBe(true);
     });
 
-    it('recognizes gzip by its first bytes, decompresses the head and leaves the body compressed', async () => {
+    it('recognizes gzip by its first bytes, decompresses the head, and leaves the body compressed', async () => {
       const text = Buffer.from(Array.from({ length: 100_000 }, (_, n) => `${(n * 7919) % 99991},sport\n`).join(''));
       const packed = gzipSync(text);
       const opened = await store.open(await found(await put('open/not-named-so.csv', packed)), signal);
@@ -236,7 +236,7 @@ describe('the object store', () => {
       expect((await buffer((await store.open(object, signal)).body)).toString()).toBe('same');
     });
 
-    it('stops when its signal aborts', async () => {
+    it('stops when the signal aborts', async () => {
       const object = await found(await put('open/stop', 'x'));
       await expect(store.open(object, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
     });

@@ -4,8 +4,8 @@ import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.t
 import { Secret } from '../../src/domain/secret.ts';
 import { loopback, startStorage } from '../hostile/fake-storage.ts';
 
-// Ceph has no regions, so a small server sends the AWS response to a request in the wrong region: a redirect with the
-// documented body. Everything else about partner buckets is tested on the real storage.
+// Ceph has no regions, so a small server imitates the AWS response to a request in the wrong region, which is a
+// redirect with the documented body. Other tests cover all other behavior of partner buckets with real storage.
 
 const redirect = `<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>PermanentRedirect</Code><Message>The bucket you are attempting to access must be addressed using the
@@ -49,12 +49,15 @@ describe('a bucket in another region', () => {
       requestCount: 1,
       run: () => store().open({ key: 'in/a.csv', etag: '"x"', size: 1 }, new AbortController().signal),
     },
-  ])('is reported as such when $name, and the redirect is not followed', async ({ run, requestCount }) => {
-    const before = requests;
-    await expect(run()).rejects.toMatchObject({ code: 'bucket_in_other_region' });
-    // Finding an object takes a second request, because the first response has no body that gives the reason.
-    expect(requests).toBe(before + requestCount);
-  });
+  ])(
+    'reports a bucket in another region when $name and does not follow the redirect',
+    async ({ run, requestCount }) => {
+      const before = requests;
+      await expect(run()).rejects.toMatchObject({ code: 'bucket_in_other_region' });
+      // Finding an object takes a second request, because the first response has no body that states the reason.
+      expect(requests).toBe(before + requestCount);
+    },
+  );
 });
 
 describe('expired credentials', () => {
@@ -80,11 +83,11 @@ describe('expired credentials', () => {
     return error;
   };
 
-  it("fail the job when they are the partner's own", async () => {
+  it("fails the job if the partner's own credentials have expired", async () => {
     expect(await listed()).toMatchObject({ code: 'storage_credentials_rejected', isFinal: true });
   });
 
-  it('cause a retry when they belong to an assumed role', async () => {
+  it('retries if the credentials of an assumed role have expired', async () => {
     expect(await listed(new Secret('token'))).toMatchObject({ name: 'ExpiredToken' });
   });
 });

@@ -51,7 +51,7 @@ describe('the partner store', () => {
     expect(await partners.findByName(name)).toBeNull();
   });
 
-  it('finds no partner by a key that is unknown, truncated or empty', async () => {
+  it('finds no partner by a key that is unknown, truncated, or empty', async () => {
     const wanted = newPartner('cut');
     await partners.create(wanted);
     for (const hash of [randomBytes(32), wanted.keyHash.subarray(0, 31), new Uint8Array()]) {
@@ -62,7 +62,7 @@ describe('the partner store', () => {
   it.each([
     ['revoked', { revoked_at: new Date() }],
     ['expired', { expires_at: new Date(Date.now() - 1_000) }],
-  ] as const)('knows that a key is %s, and whose it was', async (name, change) => {
+  ] as const)('reports that a key is %s and which partner it belonged to', async (name, change) => {
     const wanted = newPartner(name);
     await partners.create(wanted);
     expect(await partners.findByKeyHash(wanted.keyHash)).toMatchObject({ isValid: true, partner: { name } });
@@ -71,7 +71,7 @@ describe('the partner store', () => {
     expect(await partners.findByName(name)).not.toBeNull();
   });
 
-  it('rejects a second partner with the same name, and stores nothing', async () => {
+  it('rejects a second partner with the same name and stores nothing', async () => {
     const [first, second] = [newPartner('twice'), newPartner('twice')];
     const made = await partners.create(first);
     await expect(partners.create(second)).rejects.toThrow(/unique/);
@@ -79,7 +79,7 @@ describe('the partner store', () => {
     expect(await partners.findByKeyHash(first.keyHash)).toMatchObject({ partner: made });
   });
 
-  it('stores no partner whose key belongs to another', async () => {
+  it('stores no partner whose key belongs to another partner', async () => {
     const first = newPartner('holder');
     await partners.create(first);
     await expect(partners.create({ ...newPartner('thief'), keyHash: first.keyHash })).rejects.toThrow(/unique/);
@@ -95,7 +95,7 @@ describe('the partner store', () => {
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('allows a new partner no rejected rows in audience files until a share is set for that partner', async () => {
+  it("allows no rejected rows in a new partner's audience files until a share is set", async () => {
     const [mine, theirs] = [await partners.create(newPartner('settings')), await partners.create(newPartner('other'))];
     expect(await partners.readSettings(mine.id)).toEqual({ audienceBadRowShare: 0 });
     await partners.writeSettings(mine.id, { audienceBadRowShare: 0.01 });

@@ -21,8 +21,8 @@ describe('request windows', () => {
 
   const rows = () => db.selectFrom('request_window').selectAll().orderBy('key_id').execute();
 
-  it('count the requests of a key and of its partner separately', async () => {
-    // Long enough not to end during the test.
+  it('counts the requests of a key and of its partner separately', async () => {
+    // The window is long enough not to end during the test.
     const windows = postgresRequestWindows(db, 1_000_000_000);
     const [key, all] = [
       { partnerId: 1, keyId: 11, requests: 4 },
@@ -36,7 +36,7 @@ describe('request windows', () => {
     expect(other?.secondsLeft).toBeGreaterThan(60);
   });
 
-  it('count every one of many concurrent requests', async () => {
+  it('counts every one of many concurrent requests', async () => {
     const windows = postgresRequestWindows(db, 1_000_000_000);
     const taken = await Promise.all(
       Array.from({ length: 200 }, async (_, number) => {
@@ -50,7 +50,7 @@ describe('request windows', () => {
     expect(taken.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, number) => 2 * (number + 1)));
   });
 
-  it('start again with the next window, and return when it ends', async () => {
+  it('counts from zero in the next window and returns the end of the window', async () => {
     const windows = postgresRequestWindows(db, 1);
     const portion = { partnerId: 4, keyId: 41, requests: 5 };
     const sums: number[] = [];
@@ -64,7 +64,7 @@ describe('request windows', () => {
     expect(sums.at(-1)).toBe(5);
   });
 
-  it('count a late statement in the current window, and start a new window after the clock was set back', async () => {
+  it('counts a late statement in the current window and starts a new window after the clock was set back', async () => {
     const windows = postgresRequestWindows(db, 1_000_000_000);
     const portion = { partnerId: 5, keyId: 51, requests: 1 };
     await windows.take([portion]);
@@ -80,7 +80,7 @@ describe('request windows', () => {
     expect((await windows.take([portion]))[0]?.taken).toBe(1);
   });
 
-  it('are deleted after they end', async () => {
+  it('deletes request windows after they end', async () => {
     const [short, long] = [postgresRequestWindows(db, 1), postgresRequestWindows(db, 1_000_000_000)];
     await db.deleteFrom('request_window').execute();
     await long.take([{ partnerId: 6, keyId: 61, requests: 1 }]);

@@ -52,7 +52,7 @@ async function provision(user: string): Promise<{ grant: StorageGrant; s3: S3Cli
   return { grant, s3: connect(grant.accessKeyId, grant.secretAccessKey) };
 }
 
-/** "allowed", or the HTTP status of the rejection. */
+/** Returns "allowed" or the HTTP status of the rejection. */
 async function outcomeOf(request: Promise<unknown>): Promise<number | 'allowed'> {
   try {
     await request;
@@ -81,11 +81,11 @@ describe("a partner's storage", () => {
     for (const client of [partner, other, owner]) client.destroy();
   });
 
-  it('is a prefix in the shared bucket', () => {
+  it('provisions a prefix in the shared bucket', () => {
     expect(grant).toMatchObject({ bucket: testBucket, prefix });
   });
 
-  it('lets the partner write, read, list and delete objects', async () => {
+  it('allows the partner to write, read, list, and delete objects', async () => {
     await partner.send(new PutObjectCommand({ ...at(`${prefix}day/a.csv`), Body: 'mine' }));
     const read = await partner.send(new GetObjectCommand(at(`${prefix}day/a.csv`)));
     expect(await read.Body?.transformToString()).toBe('mine');
@@ -99,7 +99,7 @@ describe("a partner's storage", () => {
     expect(after.KeyCount).toBe(0);
   });
 
-  it('accepts multipart uploads and lets the partner abort one', async () => {
+  it('allows the partner to complete and abort multipart uploads', async () => {
     const where = at(`${prefix}parts.csv`);
     const { UploadId } = await partner.send(new CreateMultipartUploadCommand(where));
     const bodies = [Buffer.alloc(5 * 1024 * 1024, 'a'), Buffer.from('end')];
@@ -120,7 +120,7 @@ describe("a partner's storage", () => {
     await partner.send(new DeleteObjectCommand(where));
   });
 
-  it('lets the bucket owner read everything that the partner wrote', async () => {
+  it('allows the bucket owner to read everything that the partner wrote', async () => {
     await partner.send(new PutObjectCommand({ ...at(`${prefix}for-inlet.csv`), Body: 'hello' }));
     await partner.send(new PutObjectCommand({ ...at(`${prefix}private.csv`), Body: 'hello', ACL: 'private' }));
     for (const file of ['for-inlet.csv', 'private.csv']) {
@@ -131,9 +131,9 @@ describe("a partner's storage", () => {
     expect(listed.KeyCount).toBe(2);
   });
 
-  // `acme2/` starts with `acme`: a careless pattern would open the sibling's prefix.
+  // `acme2/` starts with `acme`, so a careless pattern would grant access to the sibling's prefix.
   it.each([`${sibling}/secret.csv`, `at-the-root-${name}`, name, `${sibling}/new.csv`, `${name}-x/new.csv`])(
-    'denies access to %s',
+    'denies the partner access to %s',
     async (key) => {
       expect(await outcomeOf(partner.send(new GetObjectCommand(at(key))))).toBe(403);
       expect(await outcomeOf(partner.send(new HeadObjectCommand(at(key))))).toBe(403);
@@ -143,7 +143,7 @@ describe("a partner's storage", () => {
     },
   );
 
-  it("cannot be used to copy from or to another partner's prefix", async () => {
+  it("denies copies from or to another partner's prefix", async () => {
     await partner.send(new PutObjectCommand({ ...at(`${prefix}mine.csv`), Body: 'mine' }));
     const steal = { ...at(`${prefix}stolen.csv`), CopySource: `${testBucket}/${sibling}/secret.csv` };
     const plant = { ...at(`${sibling}/planted.csv`), CopySource: `${testBucket}/${prefix}mine.csv` };
@@ -151,10 +151,13 @@ describe("a partner's storage", () => {
     expect(await outcomeOf(partner.send(new CopyObjectCommand(plant)))).toBe(403);
   });
 
-  it.each([undefined, '', name, sibling, `${sibling}/`, 'a'])('does not list the prefix %j', async (begin) => {
-    const list = new ListObjectsV2Command({ Bucket: testBucket, ...(begin === undefined ? {} : { Prefix: begin }) });
-    expect(await outcomeOf(partner.send(list))).toBe(403);
-  });
+  it.each([undefined, '', name, sibling, `${sibling}/`, 'a'])(
+    'does not list the prefix %j for the partner',
+    async (begin) => {
+      const list = new ListObjectsV2Command({ Bucket: testBucket, ...(begin === undefined ? {} : { Prefix: begin }) });
+      expect(await outcomeOf(partner.send(list))).toBe(403);
+    },
+  );
 
   it('grants no permissions on the bucket', async () => {
     const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [] });
@@ -170,7 +173,7 @@ describe("a partner's storage", () => {
     expect(shown).toEqual([]);
   });
 
-  it('stays the same and keeps working when it is provisioned again', async () => {
+  it('returns the same working credentials when it provisions a partner again', async () => {
     const { grant: again, s3 } = await provision(name);
     expect(again.accessKeyId).toBe(grant.accessKeyId);
     expect(again.secretAccessKey.reveal()).toBe(grant.secretAccessKey.reveal());
@@ -179,7 +182,7 @@ describe("a partner's storage", () => {
     s3.destroy();
   });
 
-  it('names the server that rejected the administrator, and does not repeat its response', async () => {
+  it('names the server that rejected the administrator without repeating its response', async () => {
     const stranger = { ...admin, secretAccessKey: new Secret('wrong') };
     const refused = cephStorageProvisioner(stranger, owner, testBucket).provision({ name: `${name}4`, prefix: 'x/' });
     await expect(refused).rejects.toThrow(

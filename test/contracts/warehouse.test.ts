@@ -26,7 +26,7 @@ describe.each(placesOnTopologies)(
     let nextId = 1;
 
     const newLoad = (jobId: number): Load => attributeLoad(nextId++, { id: jobId, partnerId: 7 });
-    /** A load of one file that has the load's ID. */
+    /** A load with a single file, whose ID equals the load ID. */
     const stageText = (load: Load, text: string): Promise<void> =>
       stage.stage(load, streamedFile(load, load.loadId, text), maxLineBytes, signal);
     const countsOf = async ({ loadId }: Load): Promise<unknown> => (await stage.countRows(loadId)).get(loadId);
@@ -44,7 +44,7 @@ describe.each(placesOnTopologies)(
         { key: 'sport', attributeId: 11 },
         { key: 'news', attributeId: 12 },
       ];
-      // As after a takeover: a second call changes nothing.
+      // A second call, as after a takeover, changes nothing.
       await warehouse.writeJobKeys(1, keys);
       await warehouse.writeJobKeys(1, keys);
     });
@@ -54,7 +54,7 @@ describe.each(placesOnTopologies)(
       await stores.drop();
     });
 
-    it('stages, counts, publishes and drops a load', async () => {
+    it('stages, counts, publishes, and drops a load', async () => {
       const load = newLoad(1);
       await stageText(load, `id,keys\n${device(1)},sport|news\n\nnonsense,sport\n${device(2)},golf\n`);
       expect(await countsOf(load)).toEqual({
@@ -94,7 +94,7 @@ describe.each(placesOnTopologies)(
       expect(await select(`SELECT count() FROM device_attributes WHERE device = '${device(77)}'`)).toEqual(['0']);
     });
 
-    it("counts a job's devices once across its files, and only those of committed loads", async () => {
+    it("counts each device of a job's committed loads once across files", async () => {
       const [first, second, abandoned] = [newLoad(1), newLoad(1), newLoad(1)];
       const lines = (from: number, to: number): string =>
         Array.from({ length: to - from }, (_, n) => `${device(from + n)},sport`).join('\n');
@@ -109,7 +109,7 @@ describe.each(placesOnTopologies)(
       expect((await stage.listStaged()).jobIds).toEqual([]);
     });
 
-    it('reads gzip directly, also with several members, and reports a damaged file', async () => {
+    it('reads gzip files with one or several members and reports a damaged file', async () => {
       await warehouse.writeJobKeys(2, [{ key: 'sport', attributeId: 11 }]);
       const whole = Buffer.concat([gzipSync(`${device(1)},sport\n`), gzipSync(`${device(2)},sport\n`)]);
       const stageGzip = (load: Load, bytes: Buffer): Promise<void> => {

@@ -6,7 +6,7 @@ import { anyJson, arbitraryOf } from './arbitrary-json.ts';
 
 const bytes = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value) ?? '');
 
-/** Documented bodies, slightly invalid ones, and bodies in unexpected encodings. */
+/** Generates documented bodies, slightly invalid bodies, and bodies in unexpected encodings. */
 export function arbitraryBody(document: OpenApi, operation: DescribedOperation): fc.Arbitrary<Uint8Array | null> {
   const content = operation.requestBody?.content['application/json'];
   if (!content) return fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, anyJson.map(bytes));
@@ -40,7 +40,7 @@ export function arbitraryBody(document: OpenApi, operation: DescribedOperation):
   );
   return fc.oneof(
     { weight: 12, arbitrary: good.map(bytes) },
-    // Truncated, repeated, or with one byte changed.
+    // Truncates or repeats the body, or changes one byte.
     fc.tuple(good.map(bytes), fc.nat()).map(([whole, at]) => whole.subarray(0, at % (whole.length + 1))),
     good.map((value) => Buffer.concat([bytes(value), bytes(value)])),
     fc.tuple(good.map(bytes), fc.nat(), fc.nat({ max: 255 })).map(([whole, at, byte]) => {

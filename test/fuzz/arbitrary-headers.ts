@@ -36,7 +36,7 @@ const headerText = fc.string({
 /** The tokens that header parsers search for. Many repetitions slow down a parser that backtracks. */
 const marks = [' ', '\t', ',', ';', '=', '.', '*', '/', '"', '\\', '\\"', '""', '"x",', ', ', ' ;', '\xff'];
 const pieces = [...marks, 'a', '1', 'wait', 'wait=', 'wait=1', 'q=', 'q=0.1', 'text/csv', 'W/'];
-/** Leaves room for the key and other headers: together they may have 16 KiB. */
+/** Leaves space for the API key and other headers, because all headers together can have at most 16 KiB. */
 const longest = 12_000;
 function repeated(times: number): fc.Arbitrary<string> {
   const few = fc.integer({ min: 1, max: 3 });
@@ -51,10 +51,10 @@ function repeated(times: number): fc.Arbitrary<string> {
 }
 const odd = fc.oneof(headerText, repeated(10));
 
-/** At most one second, because open jobs never end here. Only the piece 1 forms a number after `wait=`. */
+/** The wait is at most one second, because open jobs never end here. Only the piece 1 forms a number after `wait=`. */
 const isShortWait = (prefer: string): boolean => !/wait[ \t]*=[ \t]*"?1\d/i.test(prefer);
 
-/** Also true for some values that the service cannot parse. */
+/** Returns true also for some values that the service cannot parse. */
 export const mayWait = ({ prefer = '' }: Readonly<Record<string, string>>): boolean => /wait/i.test(prefer);
 
 /** A long value of a header that the service parses. */
@@ -96,7 +96,7 @@ export function arbitraryHeaders(secrets: Secrets): fc.Arbitrary<Record<string, 
       accept: fc.oneof(fc.constantFrom(...accepts), odd),
       'content-encoding': fc.constantFrom('gzip', 'br', 'identity', 'nonsense'),
       'x-request-id': headerText,
-      // Few values, so that some repeat.
+      // Chooses from few values, so that some values repeat.
       'idempotency-key': fc.oneof(fc.constantFrom('a', 'b', 'c'), odd),
       'x-http-method-override': fc.constantFrom('DELETE', 'GET'),
       expect: fc.constantFrom('100-continue', 'miracles'),

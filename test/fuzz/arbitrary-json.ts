@@ -31,7 +31,10 @@ const text = fc.oneof(
   fc.integer({ min: 100, max: 3000 }).map((length) => 'x'.repeat(length)),
 );
 
-/** A value of the shape that a schema requires. It is not always valid, because patterns are ignored. */
+/**
+ * Generates a value with the structure that a schema requires. The value is not always valid, because patterns are
+ * ignored.
+ */
 export function arbitraryOf(document: OpenApi, schema: unknown): fc.Arbitrary<unknown> {
   const {
     $ref,

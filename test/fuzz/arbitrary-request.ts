@@ -4,7 +4,7 @@ import { arbitraryBody } from './arbitrary-body.ts';
 import { arbitraryHeaders, type Secrets } from './arbitrary-headers.ts';
 import type { FuzzedRequest } from './fuzzed-request.ts';
 
-/** Placeholder for the ID that the sequence created last. */
+/** Placeholder for the ID of the record that the sequence created last. */
 export const madeBefore = '~made~';
 
 const oddId = fc.oneof(

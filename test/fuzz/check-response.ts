@@ -7,11 +7,13 @@ import type { FuzzedRequest } from './fuzzed-request.ts';
 
 export type ResponseChecker = {
   readonly operationOf: (request: FuzzedRequest) => DescribedOperation | undefined;
-  /** The violations of the document by a response; empty if there are none. */
+  /** Returns the ways in which a response violates the document. */
   readonly findViolations: (request: FuzzedRequest, answer: Answer) => string[];
 };
 
-/** Statuses without an operation: malformed paths, unknown paths, unsupported methods. */
+/**
+ * Statuses of responses to requests that match no operation: malformed paths, unknown paths, and unsupported methods.
+ */
 const withoutOperation: ReadonlySet<number> = new Set([400, 404, 405, 413, 415]);
 const notReadySchema = z.looseObject({ code: z.literal('report_not_ready') });
 

@@ -1,15 +1,15 @@
 import type { Figures, Wanted } from './fuzz.ts';
 
-/** In MB. Samples vary by some tens of MB, depending on the last garbage collection. */
+/** In MB. Samples vary by tens of MB, depending on the last garbage collection. */
 const mostGrowth = 100;
 
-/** Compares with the first tenth of the run, when code is compiled and caches are full. */
+/** Compares samples with the end of the first tenth of the run, when code is compiled and caches are full. */
 export function isFlat([early, ...later]: readonly number[]): boolean {
   const late = later.at(-1);
   return early !== undefined && late !== undefined && late - early < mostGrowth;
 }
 
-/** The violations of a run; empty if there are none. */
+/** Returns the violations that a run found. */
 export function violationsOf(
   { failures, requests, seconds, megabytes }: Figures,
   wanted: Wanted,

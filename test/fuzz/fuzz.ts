@@ -13,32 +13,37 @@ export type Figures = {
   readonly requests: number;
   readonly seconds: number;
   readonly statuses: Readonly<Record<string, number>>;
-  /** The number of requests per operation, and how many of them succeeded. */
+  /** The number of requests per operation and the number of successful requests. */
   readonly operations: Readonly<Record<string, { asked: number; done: number }>>;
   /** The memory of the process after each tenth of the requests and at the end. */
   readonly megabytes: readonly number[];
-  /** The slowest response to a request that does not ask to wait. */
+  /** The slowest response to a request without `Prefer: wait`. */
   readonly slowestSeconds: number;
   /** At most one per task. */
   readonly failures: readonly string[];
 };
 
-/** The run ends after this many requests or seconds. */
+/** The run ends after this number of requests or seconds. */
 export type Wanted = { readonly requests: number; readonly seconds: number; readonly seed: number };
 
 type Target = { readonly url: string; readonly pid: number; readonly secrets: Secrets };
 
-/** Concurrent tasks. Each sends sequences of requests, one after the other. */
+/** The number of concurrent tasks. Each task sends sequences of requests, one after another. */
 const tasks = 8;
 const sequencesAtOnce = 5;
-/** For a request that does not ask to wait. Allows for busy machines and for the 2 s wait on an idempotency key in use. */
+/**
+ * The limit for a request without `Prefer: wait`. It allows for busy machines and for the 2 s wait on an idempotency
+ * key in use.
+ */
 const longestSeconds = 10;
 const madeSchema = z.union([
   z.object({ import_log_id: z.int() }).transform(({ import_log_id }) => import_log_id),
   z.object({ audience_id: z.int() }).transform(({ audience_id }) => audience_id),
 ]);
 
-/** Sends random requests made from the OpenAPI document and validates every response against it. */
+/**
+ * Sends random requests that are generated from the OpenAPI document and validates every response against the document.
+ */
 export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promise<Figures> {
   const document = parseOpenApi(readOpenApiText());
   const { findViolations, operationOf } = responseChecker(document);
@@ -93,7 +98,7 @@ export async function fuzz({ url, pid, secrets }: Target, wanted: Wanted): Promi
   }
 
   await Promise.all(Array.from({ length: tasks }, (_, task) => runTask(task)));
-  // After a failure the process may have exited.
+  // After a failure, the process may have exited.
   if (failures.length === 0) sampleMemory();
   return {
     seed: wanted.seed,

@@ -18,7 +18,8 @@ export function fuzzClient(url: string): {
   return {
     ask: ({ method, path, headers, body }) =>
       new Promise((resolve, reject) => {
-        // Node sends the body of a GET without its length, and the server would parse it as the next request.
+        // Node sends the body of a GET request without its length, so the server would parse the body as the next
+        // request.
         const length = body ? { 'content-length': String(body.length) } : {};
         const options = { agent, hostname, port, method, path, headers: { ...headers, ...length }, timeout: 30_000 };
         const outgoing = send(options, (incoming) => {
@@ -35,7 +36,7 @@ export function fuzzClient(url: string): {
           incoming.on('data', (part: Buffer) => {
             parts.push(part);
             if (!isStream) return;
-            // The first bytes are enough, because the stream may last for minutes.
+            // Reads only the first bytes, because the stream can last for minutes.
             end();
             incoming.destroy();
           });

@@ -13,12 +13,16 @@ export type FuzzedService = {
 };
 
 /**
- * A heap small enough to reveal a leak: by default it may grow to gigabytes before a full garbage collection. The young
- * generation keeps its default size. Otherwise it would shrink too, and its collection would use half of the CPU.
+ * A heap that is small enough to reveal a leak. By default, the heap can grow to gigabytes before a full garbage
+ * collection. The young generation keeps its default size. Otherwise, it would shrink too, and collecting it would take
+ * half of the CPU time.
  */
 const settings = { INLET_LOG_LEVEL: 'info', NODE_OPTIONS: '--max-old-space-size=96 --max-semi-space-size=16' };
 
-/** An API with some data of every kind. The worker is stopped, so that submitted jobs stay open, up to the limit. */
+/**
+ * Starts an API with data of every kind. No worker runs, so submitted jobs stay open until the limit of open jobs is
+ * reached.
+ */
 export async function startFuzzedService(): Promise<FuzzedService> {
   const { service, api, audiences, partner, stop, ...rest } = await startAudiences('fuzz', settings);
   await makeExampleWorld({ service, api, partner, stop, ...rest });

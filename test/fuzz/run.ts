@@ -4,10 +4,10 @@ import { violationsOf } from './find-violations.ts';
 import { fuzz } from './fuzz.ts';
 import { startFuzzedService } from './fuzzed-service.ts';
 
-// Sends random requests made from the OpenAPI document to a real API. The same seed makes the same requests, except for
-// IDs from responses. Concurrency depends on the machine.
+// Sends random requests that are generated from the OpenAPI document to a real API. The same seed generates the same
+// requests, except for IDs from responses. Concurrency depends on the machine.
 
-const usage = 'npm run fuzz -- [--requests 20000] [--seed N] [--seconds 3600]';
+const usage = 'Usage: npm run fuzz -- [--requests 20000] [--seed N] [--seconds 3600]';
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '20000' },

@@ -15,7 +15,7 @@ const object = { key: 'in/a.csv', etag: '"x"', size: 1 };
 const publicAddress = '52.216.1.2';
 const familyOf = (address: string): number => (address.includes(':') ? 6 : 4);
 
-/** The attacker's resolver: query n gets answer n, and every further query the last answer. */
+/** The attacker's resolver. Query n gets answer n, and further queries get the last answer. */
 function answering(...answers: readonly (readonly string[])[]): {
   readonly names: string[];
   readonly resolve: Resolve;
@@ -39,7 +39,7 @@ const operations: Readonly<Record<string, (store: ObjectStore) => Promise<unknow
   read: (store) => store.read(object, 100, new AbortController().signal),
 };
 
-/** The result code of every operation. */
+/** Returns the result code of every operation. */
 async function codesOf(bucket: PartnerBucket): Promise<unknown[]> {
   const store = partnerObjectStore(bucket);
   try {
@@ -70,7 +70,7 @@ describe('connections to a hostile storage address', () => {
     vi.unstubAllEnvs();
   });
 
-  it('are all visible to this test, whatever opens them', async () => {
+  it('records every connection, regardless of the code that opens it', async () => {
     const storage = await startStorage((_asked, _request, response) => void response.end(listing()));
     const lookup: LookupFunction = (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
     await new Promise<void>((resolve) => {
@@ -88,7 +88,7 @@ describe('connections to a hostile storage address', () => {
   });
 
   it.each(hostile('address', 'blocked').map(({ value }) => [value]))(
-    'are blocked when the storage host resolves to %s',
+    'blocks connections when the storage host resolves to %s',
     async (address) => {
       for (const answer of [[address], [publicAddress, address], [address, publicAddress]]) {
         const { resolve } = answering(answer);
@@ -104,7 +104,7 @@ describe('connections to a hostile storage address', () => {
     hostile('address', 'blocked')
       .filter(({ value }) => !value.includes('%'))
       .map(({ value }) => [value]),
-  )('are blocked when the endpoint is %s and its network is not allowed', async (address) => {
+  )('blocks connections to the endpoint %s unless its network is allowed', async (address) => {
     const host = familyOf(address) === 6 ? `[${address}]` : address;
     for (const scheme of ['http', 'https']) {
       const endpoint = `${scheme}://${host}:9000`;
@@ -113,12 +113,12 @@ describe('connections to a hostile storage address', () => {
     expect(connections.attempts).toEqual([]);
   });
 
-  it('are blocked when the host has no address', async () => {
+  it('blocks connections when the host has no address', async () => {
     expect(await codesOf({ ...production, resolve: answering([]).resolve })).toEqual(allRejected);
     expect(connections.attempts).toEqual([]);
   });
 
-  it('use exactly the validated address, even when the resolver changes its answer', async () => {
+  it('connects to exactly the validated address, even if the resolver changes its answer', async () => {
     const storage = await startStorage((_asked, _request, response) => void response.end(listing()));
     const endpoint = `http://storage.example:${storage.port}`;
     const { names, resolve } = answering(['127.0.0.1'], ['127.0.0.2'], ['169.254.169.254']);
@@ -133,7 +133,7 @@ describe('connections to a hostile storage address', () => {
   });
 
   it.each(hostile('bucket', 'accepted').map(({ value }) => [value]))(
-    'are blocked for the bucket %s, which resolves only hosts of the region',
+    'resolves only hosts of the region for the bucket %s and blocks its connections',
     async (bucket) => {
       const { names, resolve } = answering(['127.0.0.1']);
       expect(await codesOf({ ...production, bucket, resolve })).toEqual(allRejected);
@@ -143,7 +143,7 @@ describe('connections to a hostile storage address', () => {
     },
   );
 
-  it('are blocked outside AWS for every known region', async () => {
+  it('blocks connections outside AWS for every known region', async () => {
     for (const region of awsRegions) {
       const { names, resolve } = answering(['127.0.0.1']);
       expect(await codesOf({ ...production, credentials: { ...credentials, region }, resolve })).toEqual(allRejected);
@@ -152,7 +152,7 @@ describe('connections to a hostile storage address', () => {
     expect(connections.attempts).toEqual([]);
   });
 
-  it('are blocked when a role is assumed outside AWS or at a non-public address', async () => {
+  it('blocks assuming a role outside AWS or at a non-public address', async () => {
     for (const region of awsRegions) {
       const { names, resolve } = answering([publicAddress, '169.254.169.254']);
       const settings = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), endpoint: null, networks: [] };
@@ -165,7 +165,7 @@ describe('connections to a hostile storage address', () => {
     expect(connections.attempts).toEqual([]);
   });
 
-  it('ignore the endpoint variables of the AWS tools', async () => {
+  it('ignores the endpoint variables of the AWS tools', async () => {
     const storage = await startStorage((_asked, _request, response) => void response.end(listing()));
     const trap = `http://127.0.0.1:${storage.port}`;
     vi.stubEnv('AWS_ENDPOINT_URL', trap);
@@ -184,7 +184,7 @@ describe('connections to a hostile storage address', () => {
   });
 
   it.each(hostile('redirect', 'ignored').map(({ value }) => [value]))(
-    'do not follow a redirect to %s',
+    'does not follow a redirect to %s',
     async (location) => {
       let status = 0;
       const storage = await startStorage((_asked, _request, response) => {

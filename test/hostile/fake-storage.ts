@@ -6,7 +6,7 @@ import { type Network, parseNetwork } from '../../src/domain/network-address.ts'
 /** Allowed only in tests and development. */
 export const loopback: readonly Network[] = [parseNetwork('127.0.0.1/32')].filter((network) => network !== null);
 
-/** Records every address that a socket of this process connects to, as passed to the system call. */
+/** Records every address that a socket in this process connects to, as it is passed to the system call. */
 export function watchConnections(): { readonly attempts: string[]; readonly stop: () => void } {
   const attempts: string[] = [];
   const watch = (message: unknown): void => {
@@ -21,7 +21,7 @@ export function watchConnections(): { readonly attempts: string[]; readonly stop
 export type Asked = { readonly method: string; readonly path: string; readonly query: URLSearchParams };
 export type Storage = { readonly port: number; readonly asked: Asked[]; readonly close: () => void };
 
-/** A storage on loopback that records the received requests and responds with the given handler. */
+/** Starts a storage server on loopback that records all requests and responds with the given handler. */
 export async function startStorage(
   answer: (asked: Asked, request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Storage> {
@@ -32,7 +32,7 @@ export async function startStorage(
     const one = {
       method: request.method ?? '',
       path: decodeURIComponent(target.slice(0, end)),
-      // S3 reads a plus literally.
+      // S3 interprets a plus sign literally.
       query: new URLSearchParams(target.slice(end + 1).replaceAll('+', '%2B')),
     };
     asked.push(one);

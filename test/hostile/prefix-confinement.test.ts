@@ -11,7 +11,7 @@ import { hostile } from './sources.ts';
 
 const credentials = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), region: 'us-east-1' };
 
-describe('storage requests stay inside the prefix', () => {
+describe('prefix confinement', () => {
   let storage: Storage;
   let listed: readonly string[] = [];
   let shared: ObjectStore;
@@ -32,7 +32,7 @@ describe('storage requests stay inside the prefix', () => {
     listed = [];
   });
 
-  /** Requests the key with every operation and returns the buckets, keys and prefixes that arrived. */
+  /** Requests the key with every operation and returns the buckets, keys, and prefixes that the storage received. */
   async function requestsFor(
     store: ObjectStore,
     key: string,
@@ -52,7 +52,7 @@ describe('storage requests stay inside the prefix', () => {
   }
 
   it.each(hostile('path', 'accepted').map(({ value }) => [JSON.stringify(value), value]))(
-    'for the path %s in the shared bucket',
+    'requests nothing outside the prefix for the path %s in the shared bucket',
     async (_name, path) => {
       expect(audienceKey('acme/', path)).toBe(keyInPrefix('acme/', path));
       expect(await requestsFor(shared, keyInPrefix('acme/', path))).toEqual({
@@ -63,7 +63,7 @@ describe('storage requests stay inside the prefix', () => {
   );
 
   it.each(hostile('path', 'accepted').map(({ value }) => [JSON.stringify(value), value]))(
-    "for the path %s in a partner's own bucket",
+    "requests exactly the path %s in a partner's own bucket",
     async (_name, path) => {
       const { bucket, key } = parsePartnerPath(`s3://own-bucket/${path}`);
       expect(bucket).toBe('own-bucket');
@@ -75,7 +75,7 @@ describe('storage requests stay inside the prefix', () => {
   );
 
   it.each(['other/a.csv', 'acm', 'acme', 'ACME/in/a.csv', '../other/a.csv', '/acme/in/a.csv', ''])(
-    'when the storage lists "%s" outside the prefix: the whole listing is rejected',
+    'rejects the whole listing if the storage lists "%s", which is outside the prefix',
     async (key) => {
       listed = ['acme/in/a.csv', key];
       for (const store of [shared, own]) {

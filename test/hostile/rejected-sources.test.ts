@@ -9,7 +9,7 @@ import { hostile, hostileSources } from './sources.ts';
 const partner = { id: 1, name: 'acme', prefix: 'acme/' };
 const credentials = { accessKeyId: 'KEY', secretAccessKey: new Secret('secret'), region: 'eu-west-1' };
 
-/** The failure code of a request before any connection, or "accepted". */
+/** Returns the failure code of a request that is rejected before any connection, or "accepted". */
 async function submit(changes: Partial<NewImport>): Promise<string> {
   let isSubmitted = false;
   const submitImport: ImportLogStore['submitImport'] = async () => {
@@ -55,33 +55,36 @@ describe('the corpus of hostile sources', () => {
   });
 });
 
-describe('a hostile request is rejected before any connection', () => {
-  it.each(hostile('source', 'rejected').map((entry) => [named(entry), entry.value]))('for %s', async (_name, value) => {
-    expect(await submit({ filePath: value })).toBe('invalid_file_path');
-  });
+describe('hostile requests', () => {
+  it.each(hostile('source', 'rejected').map((entry) => [named(entry), entry.value]))(
+    'rejects %s before any connection',
+    async (_name, value) => {
+      expect(await submit({ filePath: value })).toBe('invalid_file_path');
+    },
+  );
 
   it.each(hostile('bucket', 'rejected').map((entry) => [named(entry), entry.value]))(
-    'for the bucket %s',
+    'rejects the bucket %s before any connection',
     async (_name, value) => {
       expect(await submit({ filePath: `s3://${value}/in/a.csv` })).toBe('invalid_file_path');
     },
   );
 
   it.each(hostile('region', 'rejected').map((entry) => [named(entry), entry.value]))(
-    'for the region %s',
+    'rejects the region %s before any connection',
     async (_name, value) => {
       expect(await submit({ credentials: { ...credentials, region: value } })).toBe('invalid_region');
     },
   );
 
   it.each(hostile('role', 'rejected').map((entry) => [named(entry), entry.value]))(
-    'for the role %s',
+    'rejects the role %s before any connection',
     async (_name, value) => {
       expect(await submit({ credentials: { roleArn: value, region: 'eu-west-1' } })).toBe('invalid_role_arn');
     },
   );
 
-  it('for every hostile region with a role', async () => {
+  it('rejects every hostile region with a role before any connection', async () => {
     const roleArn = 'arn:aws:iam::123456789012:role/inlet';
     for (const { value } of hostile('region', 'rejected')) {
       expect(await submit({ credentials: { roleArn, region: value } }), value).toBe('invalid_region');
@@ -89,7 +92,7 @@ describe('a hostile request is rejected before any connection', () => {
   });
 
   it.each(hostile('path', 'rejected').map((entry) => [named(entry), entry.value]))(
-    'for the path %s, in the shared bucket and in a partner-owned one',
+    'rejects the path %s in the shared bucket and in a partner-owned bucket before any connection',
     async (_name, value) => {
       expect(await submit({ ...shared, filePath: value })).toBe('invalid_file_path');
       expect(await submit({ filePath: `s3://own-bucket/${value}` })).toBe('invalid_file_path');
@@ -97,23 +100,23 @@ describe('a hostile request is rejected before any connection', () => {
   );
 });
 
-describe('a legitimate request that resembles an attack is accepted', () => {
+describe('legitimate requests that resemble an attack', () => {
   it.each(hostile('role', 'accepted').map((entry) => [named(entry), entry.value]))(
-    'for the role %s',
+    'accepts the role %s, which only resembles an attack',
     async (_name, value) => {
       expect(await submit({ credentials: { roleArn: value, region: 'eu-west-1' } })).toBe('accepted');
     },
   );
 
   it.each(hostile('bucket', 'accepted').map((entry) => [named(entry), entry.value]))(
-    'for the bucket %s',
+    'accepts the bucket %s, which only resembles an attack',
     async (_name, value) => {
       expect(await submit({ filePath: `s3://${value}/in/a.csv` })).toBe('accepted');
     },
   );
 
   it.each(hostile('path', 'accepted').map((entry) => [named(entry), entry.value]))(
-    'for the path %s',
+    'accepts the path %s, which only resembles an attack',
     async (_name, value) => {
       expect(await submit({ ...shared, filePath: value })).toBe('accepted');
       expect(await submit({ filePath: `s3://own-bucket/${value}` })).toBe('accepted');

@@ -3,7 +3,10 @@ import { resolve as absolute } from 'node:path';
 
 export type Ended = { readonly code: number; readonly out: string; readonly stderr: string };
 
-/** Runs podman with the images built by deploy/image/build-here.sh. Settings are passed by name, so `ps` does not show them. */
+/**
+ * Runs podman with the images from deploy/image/build-here.sh. Passes settings by name, so that `ps` does not show
+ * their values.
+ */
 export function podman(parameters: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<Ended> {
   return new Promise((resolve) => {
     const options = { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...settings }, maxBuffer: 100_000_000 };
@@ -21,7 +24,10 @@ export async function podmanOutput(...given: Parameters<typeof podman>): Promise
 
 const image = 'localhost/inlet';
 
-/** Like compose.yaml and the chart: read-only and without capabilities. Uses the host network, where the servers are. */
+/**
+ * As in compose.yaml and the chart, the container is read-only and has no capabilities. It uses the host network to
+ * reach the servers.
+ */
 function runParameters(settings: Readonly<Record<string, string>>): string[] {
   return [
     'run',
@@ -32,7 +38,7 @@ function runParameters(settings: Readonly<Record<string, string>>): string[] {
     '--security-opt=no-new-privileges',
     '--ulimit=nofile=4096:4096',
     '--ulimit=nproc=4096:4096',
-    // Its timer needs systemd. The test runs the check itself.
+    // The timer of the health check needs systemd, so the test runs the check itself.
     '--no-healthcheck',
     ...Object.keys(settings).map((name) => `--env=${name}`),
   ];

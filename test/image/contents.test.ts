@@ -33,7 +33,7 @@ describe('the image', () => {
 
   const filesIn = (pattern: string): string[] => globSync(pattern, { cwd: mounted.folder });
 
-  it('has a numeric user and starts tini first', () => {
+  it('runs as a numeric user with tini as the first process', () => {
     expect(image.Config.User).toBe('1000:1000');
     expect(image.Config.Entrypoint).toEqual(['/usr/bin/tini', '--', '/inlet/start.sh']);
     expect(image.Config.Cmd).toEqual(['api']);
@@ -58,7 +58,7 @@ describe('the image', () => {
       ...ours.map((name) => `node_modules/${name}`),
     ]);
     expect(found.filter((path) => !allowed.has(path))).toEqual([]);
-    // The import test covers their transitive dependencies.
+    // The import test covers the transitive dependencies of these packages.
     for (const name of named) expect(existsSync(join(mounted.folder, 'inlet/node_modules', name)), name).toBe(true);
     const folders = filesIn('inlet/packages/*').map((path) => path.replace('inlet/packages/', '@inlet/'));
     expect(folders.toSorted()).toEqual(ours.toSorted());
@@ -74,7 +74,7 @@ describe('the image', () => {
     expect(filesIn('inlet/src/**/*.ts').length).toBeGreaterThan(200);
   });
 
-  it('contains no npm configuration of the build', () => {
+  it('contains no npm configuration from the build', () => {
     expect(filesIn('{inlet,root,home/node}/.npmrc')).toEqual([]);
     expect(existsSync(join(mounted.folder, 'run/secrets'))).toBe(false);
     expect(filesIn('{root,home/node}/.npm')).toEqual([]);

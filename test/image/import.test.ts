@@ -79,7 +79,7 @@ describe('an import through the image', () => {
     expect(itself).toEqual({ tried: readOnly, first: 'tini', user: '1000', rights: '0'.repeat(16), noNewRights: '1' });
   });
 
-  it('loads a file of ten thousand rows and reports the invalid one', async () => {
+  it('loads a file of ten thousand rows and reports the invalid row', async () => {
     const { bucket, prefix, access_key_id, secret_access_key } = issued.storage;
     const s3 = connectS3({
       endpoint: stores.config.INLET_S3_ENDPOINT ?? null,

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cpuOfEndedChildren } from '../support/cpu-time.ts';
 import { runInlet } from '../support/run-inlet.ts';
 
-// `inlet check` on a typical marketplace file: 300 attributes, one or two keys per row. Measures processor time, which other
-// load on the machine does not change; startup included.
+// Runs `inlet check` on a typical marketplace file with 300 attributes and one or two keys per row. Measures CPU time
+// including startup, which does not depend on other load on the machine.
 
 const rows = 2_000_000;
 const minPerSecond = 500_000;

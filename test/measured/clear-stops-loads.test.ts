@@ -10,7 +10,7 @@ describe('clearing an audience', () => {
   beforeAll(async () => {
     market = await startAudiences('clear-stops-loads');
     await market.partner.upload('small.csv', rows(0, 10));
-    // Rows are staged in blocks of 1.5 million, so the first block is not the last.
+    // Rows are staged in blocks of 1.5 million, so each file has several blocks.
     const large = await packedRows(4_000_000);
     for (const n of [1, 2]) await market.partner.upload(`large/${n}.csv.gz`, large);
   });
@@ -21,21 +21,21 @@ describe('clearing an audience', () => {
       market.stores,
       "SELECT query_id FROM system.processes WHERE current_database = currentDatabase() AND startsWith(initial_query_id, 'inlet-load-')",
     );
-  /** ClickHouse exception codes of finished statements: 0 is success, 394 is canceled. */
+  /** Returns the ClickHouse exception codes of finished statements. 0 means success, and 394 means canceled. */
   const exceptionCodesOf = async (ids: readonly string[]): Promise<string[]> => {
     await commandOnShards(market.stores, 'SYSTEM FLUSH LOGS query_log');
     const names = ids.map((id) => `'${id}'`).join(', ');
     const log = `SELECT exception_code FROM system.query_log WHERE type != 'QueryStart' AND query_id IN (${names})`;
     return selectOnShards(market.stores, log);
   };
-  /** In the shared staging table or in tables of single loads. */
+  /** Returns the tables with staged rows: the shared staging table or tables of single loads. */
   const staged = (): Promise<string[]> =>
     selectOnShards(
       market.stores,
       `SELECT DISTINCT table FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0
          AND (table = 'staged_members_local' OR startsWith(table, 'room_'))`,
     );
-  it('stops a running load and the loads behind it, and loads files appended afterwards', async () => {
+  it('stops the running load and queued loads, and loads files that are appended afterward', async () => {
     const { audienceId } = await market.audiences.create('Under way', 'large/');
     await market.audiences.append(audienceId, 'small.csv');
     const other = await market.audiences.create('Behind', 'small.csv');
@@ -56,11 +56,11 @@ describe('clearing an audience', () => {
     const seconds = (performance.now() - cleared) / 1000;
     process.stdout.write(`clear: a load of 2 files of 4 million rows stopped after ${seconds.toFixed(2)} s\n`);
     expect(seconds).toBeLessThan(2);
-    // The running statement was canceled; it did not complete.
+    // The running statement was canceled before it completed.
     expect(await exceptionCodesOf(loads)).toContain('394');
     await market.audiences.append(audienceId, 'small.csv');
     expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 10, file: [{}] });
-    // The next job of the same lane continues.
+    // The next job in the same lane runs.
     expect(await market.audiences.settled(other.audienceId)).toMatchObject({ status: 2, unique_devices: 10 });
     expect(await staged()).toEqual([]);
   });

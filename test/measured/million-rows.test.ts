@@ -27,7 +27,7 @@ describe.each(measured)('a gzipped file of a million rows, one in a hundred reje
     await stores.drop();
   });
 
-  it('loads with exact counts per rejection reason and uses little processor time in the worker', async () => {
+  it('loads with exact counts per rejection reason and little CPU time in the worker', async () => {
     const made = makeMillionRows('crm-sport');
     const api = apiClient(service.url, partner.apiKey);
     // The first import of a process also opens connections and compiles code, which is not measured.
@@ -49,7 +49,10 @@ describe.each(measured)('a gzipped file of a million rows, one in a hundred reje
     expect(median).toBeLessThan(0.2);
   });
 
-  /** The worker's tenth of a second is ten clock ticks, so one import alone is imprecise. */
+  /**
+   * The worker uses about a tenth of a second, which is ten clock ticks, so measuring a single import would be
+   * imprecise.
+   */
   const measure = async (api: ApiClient, file: string): Promise<{ log: ImportLogRecord; ratio: number }> => {
     const workerPid = service.worker.pid ?? 0;
     const before = { worker: cpuOfProcess(workerPid), engine: await cpuOfEngine(stores.config) };

@@ -22,14 +22,14 @@ describe('a developer who follows the pages', () => {
     repository.remove();
   });
 
-  it.each(followedPages.developer)('gets the results shown in %s', async (page) => {
+  it.each(followedPages.developer)('gets the results that %s shows', async (page) => {
     const { ran, compared } = await followPage(page, terminal, { INLET_REPOSITORY: repository.folder }, rewrite);
     expect(ran).toBeGreaterThan(0);
     expect(compared).toBeGreaterThan(0);
   });
 });
 
-/** The last step of the page does this, unless an earlier step failed. */
+/** Stops the servers if an earlier step failed. Otherwise, the last step of the page stops them. */
 function stopServersOf(clone: string): void {
   if (existsSync(join(clone, '.stack.json'))) {
     execFileSync(process.execPath, ['stack/cli/down.ts', '--purge'], { cwd: clone, stdio: 'ignore' });

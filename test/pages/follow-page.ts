@@ -3,7 +3,7 @@ import { blocksOf, type Block } from './page-blocks.ts';
 import { differenceFrom } from './shown-result.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Pages that a test follows word for word: every command, and every result shown. */
+/** Pages that a test follows exactly. The test runs every command and compares every result. */
 export const followedPages = {
   partner: [
     'docs/partners/get-started.md',
@@ -17,7 +17,7 @@ export const followedPages = {
   developer: ['docs/developers/get-started.md'],
 } as const;
 
-/** Follows a page from top to bottom. Returns how many blocks ran and how many results were compared. */
+/** Follows a page from top to bottom. Returns the number of blocks that ran and of results that were compared. */
 export async function followPage(
   path: string,
   terminal: Terminal,
@@ -61,7 +61,10 @@ async function runBlock(
   }
 }
 
-/** Replaces the example values with values that work here. A name without a value is an error of the test, not of the page. */
+/**
+ * Replaces example values with values that work in the test. A name without a value is a bug in the test, not in the
+ * page.
+ */
 function withGiven(text: string, given: Readonly<Record<string, string>>): string {
   return text.replaceAll(/^((?:export )?([A-Z0-9_]+))=.*$/gm, (line, before: string, name: string) => {
     const value = given[name];

@@ -22,7 +22,7 @@ describe('an operator who follows the pages', () => {
     repository.remove();
   });
 
-  it.each(followedPages.operator)('gets the results shown in %s', async (page) => {
+  it.each(followedPages.operator)('gets the results that %s shows', async (page) => {
     const given = { INLET_REPOSITORY: repository.folder, ...stores.environment };
     const { ran, compared } = await followPage(page, terminal, given, rewrite);
     expect(ran).toBeGreaterThan(0);

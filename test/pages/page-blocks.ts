@@ -1,22 +1,22 @@
-/** How a block with commands is accounted for. */
+/** How the tests cover a block with commands. */
 type Mark =
-  /** Run by the test that follows the page. */
+  /** The test that follows the page runs the block. */
   | { readonly is: 'followed' }
-  /** Settings that the reader received; the test substitutes its own values. */
+  /** The block contains settings that the reader received. The test substitutes its own values. */
   | { readonly is: 'given' }
-  /** Runs until stopped; the next block starts when its output contains this text. */
+  /** The block runs until it is stopped. The next block starts when the output contains this text. */
   | { readonly is: 'goes on until'; readonly what: string }
-  /** The same lines are on this page, which a test follows. */
+  /** The same lines are on another page, which a test follows. */
   | { readonly is: 'as in'; readonly what: string }
-  /** This test runs it. */
+  /** Another test runs the block. */
   | { readonly is: 'run by'; readonly what: string }
-  /** Not run, for this reason. */
+  /** The block is not run, for this reason. */
   | { readonly is: 'not run'; readonly what: string };
 
 export type Block = {
   readonly line: number;
   readonly language: string;
-  /** Whether it shows the output of the previous commands: `json result` after the fence. */
+  /** Whether the block shows the output of the previous commands, marked by `json result` after the fence. */
   readonly isResult: boolean;
   readonly mark: Mark;
   readonly text: string;
@@ -25,7 +25,7 @@ export type Block = {
 const fence = /^( *)```(\S*)[ ]?(.*)$/;
 const markForm = /^ *<!-- (given|(?:goes on until|as in|run by|not run)(?=: )):? ?(.*?) -->$/;
 
-/** All fenced blocks of a page. A mark is a comment before the block, with or without an empty line between them. */
+/** Returns all fenced blocks of a page. A mark is a comment before the block, optionally followed by an empty line. */
 export function blocksOf(page: string): Block[] {
   const lines = page.split('\n');
   const blocks: Block[] = [];
@@ -60,7 +60,9 @@ function markBefore(lines: readonly string[], at: number): Mark {
 const commandLanguages = new Set(['sh', 'sql', 'ts']);
 const outputLanguages = new Set(['', 'text', 'json', 'csv', 'xml', 'yaml']);
 
-/** One line per problem with the blocks of a page. `isFollowed`: whether a test follows the whole page. */
+/**
+ * Returns one line per problem with the blocks of a page. `isFollowed` returns whether a test follows the whole page.
+ */
 export function blockFaults(
   path: string,
   page: string,
@@ -97,7 +99,7 @@ export function blockFaults(
   }
 }
 
-/** Reports the first line that the page does not run, or not in this order. */
+/** Reports the first line that the page does not run or runs in another order. */
 function linesMissing(text: string, page: string): string | null {
   const run = blocksOf(page)
     .filter(({ mark }) => mark.is !== 'not run')
@@ -106,7 +108,7 @@ function linesMissing(text: string, page: string): string | null {
   for (const line of text.split('\n').map(bare)) {
     if (line === '') continue;
     at = run.indexOf(line, at) + 1;
-    if (at === 0) return `has a line that the other page does not run, or not in this order: ${line}`;
+    if (at === 0) return `has a line that the other page does not run in this order: ${line}`;
   }
   return null;
 }

@@ -6,7 +6,7 @@ import { startMarketplace, type Marketplace } from '../support/start-marketplace
 import { followedPages, followPage } from './follow-page.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-/** The first page is the one that every partner follows. */
+/** Every partner follows the first page. */
 const pages = inject('campaign') === 'long' ? followedPages.partner : followedPages.partner.slice(0, 1);
 
 describe('a partner who follows the pages', () => {
@@ -42,7 +42,7 @@ describe('a partner who follows the pages', () => {
     await marketplace.stop();
   });
 
-  it.each(pages)('gets the results shown in %s', async (page) => {
+  it.each(pages)('gets the results that %s shows', async (page) => {
     const { ran, compared } = await followPage(page, terminal, given);
     expect(ran).toBeGreaterThan(0);
     expect(compared).toBeGreaterThan(0);

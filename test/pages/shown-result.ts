@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * How the printed output differs from what a page shows, or null. In text, `…` matches anything within a line, and on its own
- * line any number of lines. JSON must contain the fields shown; a page may omit fields. Of IDs and times, only the type is
- * compared.
+ * Returns how the printed output differs from the result that a page shows, or null. In text, `…` matches anything
+ * within a line. A line with only `…` matches any number of lines. JSON must contain the fields that the page shows,
+ * but a page can omit fields. For IDs and times, only the type is compared.
  */
 export function differenceFrom(
   shown: { readonly language: string; readonly text: string },

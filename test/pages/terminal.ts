@@ -6,21 +6,24 @@ import { waitUntil } from '../support/wait-until.ts';
 
 export type Terminal = {
   readonly folder: string;
-  /** Runs commands to completion and returns their output. Throws if one fails. */
+  /** Runs commands to completion and returns their output. Throws if a command fails. */
   readonly run: (commands: string) => Promise<string>;
   /**
-   * Starts commands that run until stopped, and returns when they have printed this text. The next commands run in a new
-   * shell, without the variables of this one.
+   * Starts commands that run until they are stopped, and returns when their output contains this text. The next
+   * commands run in a new shell, without the variables of the previous shell.
    */
   readonly start: (commands: string, until: string) => Promise<string>;
-  /** Stops the shells and everything they started. */
+  /** Stops the shells and all processes that they started. */
   readonly close: () => Promise<void>;
 };
 
-/** Installing packages may take minutes. */
+/** Installing packages can take minutes. */
 const seconds = 1_200;
 
-/** Opens a shell in an empty folder with an empty home and only the given environment. `programs`: folders to add to its PATH. */
+/**
+ * Opens a shell in an empty folder with an empty home directory and only the given environment. `programs` lists
+ * folders to add to PATH.
+ */
 export function openTerminal(environment: Readonly<Record<string, string>>, ...programs: string[]): Terminal {
   const root = mkdtempSync(join(tmpdir(), 'inlet-pages-'));
   const [folder, home] = [join(root, 'empty'), join(root, 'home')];
@@ -59,7 +62,7 @@ type Shell = Pick<Terminal, 'run'> & { readonly group: number | undefined };
 
 function openShell(cwd: string, env: Readonly<Record<string, string>>): Shell {
   const shell = spawn('bash', ['-e'], {
-    detached: true, // its own process group, so that it can be stopped with its children
+    detached: true, // Creates a process group, so that the shell can be stopped with its children.
     cwd,
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -70,7 +73,7 @@ function openShell(cwd: string, env: Readonly<Record<string, string>>): Shell {
   shell.stderr.on('data', keep);
   let serial = 0;
 
-  /** A line printed after the commands marks their end. */
+  /** Prints a line after the commands to mark their end. */
   async function run(commands: string): Promise<string> {
     const end = `-- end of ${(serial += 1)} --`;
     printed = '';

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listTrackedFiles, pathInRepository } from '../gates/tree-copy.ts';
 
-/** A repository with the working tree, committed or not: what a reader of the pages clones. */
+/**
+ * Creates a repository that contains the working tree, including uncommitted changes. It is the repository that a
+ * reader of the pages clones.
+ */
 export function makeRepository(): { readonly folder: string; readonly remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-repository-'));
   for (const path of listTrackedFiles()) cpSync(pathInRepository(path), join(folder, path));
@@ -17,14 +20,17 @@ export function makeRepository(): { readonly folder: string; readonly remove: ()
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** The npm settings of the user who runs the tests. A terminal has an empty home: without them npm uses another registry and no cache. */
+/**
+ * The npm settings of the user who runs the tests. A terminal has an empty home directory, so without these settings
+ * npm would use another registry and no cache.
+ */
 export function npmSettings(): Record<string, string> {
   const setting = (name: string): string =>
     execFileSync('npm', ['config', 'get', name, '--loglevel=silent'], { encoding: 'utf8' }).trim();
   return { npm_config_userconfig: setting('userconfig'), npm_config_cache: setting('cache') };
 }
 
-/** The gate links the packages that are installed here; the long run installs them as the pages say. */
+/** The gate links the installed packages of this repository. The long run installs packages as the pages describe. */
 export function linkPackages(commands: string): string {
   const installed = pathInRepository('node_modules');
   const link = [

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import type { ColumnName, RowLayout } from '@inlet/row-rule/row-rule';
 
-// Lines as partners might send them: mostly valid, some that break each part of the row rule, some random bytes.
+// Generates lines as partners might send them. Most are valid, some break each part of the row rule, and some are
+// random bytes.
 
 export const maxLineBytes = 400;
 
@@ -25,7 +26,7 @@ const invalidId = fc.oneof(
   advertisingId.map((id) => id.replaceAll('-', '')),
   advertisingId.map((id) => `{${id}}`),
   advertisingId.map((id) => `${id}\0`),
-  // Almost valid: some engines parse even these as a device ID.
+  // These values are almost valid. Some engines parse them as a device ID.
   fc
     .tuple(advertisingId, fc.nat({ max: 35 }), fc.constantFrom('g', 'z', '-', '_', 'a', '0', 'é'))
     .map(([id, at, sign]) => id.slice(0, at) + sign + id.slice(at + 1)),
@@ -65,7 +66,7 @@ const fieldOf = (column: ColumnName): fc.Arbitrary<string> =>
   );
 const bytes = (text: string): Buffer => Buffer.from(text.replaceAll('\n', ' '));
 
-/** Overlong, a surrogate, beyond the last code point, truncated, a lone continuation byte. */
+/** Invalid UTF-8: overlong, a surrogate, beyond the last code point, truncated, and a lone continuation byte. */
 const invalidUtf8 = ['c080', 'eda080', 'f4908080', 'e282', '80'].map((digits) => Buffer.from(digits, 'hex'));
 
 export function lineOf({ delimiter, columns }: RowLayout): fc.Arbitrary<Buffer> {

@@ -3,9 +3,9 @@ import type { AudienceClient } from '../acceptance/audience-client.ts';
 import { appendFiles, devicesOf, emptyAudience, type ModelAudience, type ModelFiles } from './audience-model.ts';
 import { knownDevices, type Step } from './audience-scripts.ts';
 
-// Callers that run the steps of a script against the HTTP API and the model at the same time.
+// These callers run the steps of a script against both the HTTP API and the model.
 
-/** The partner's own audiences, or one customer's. */
+/** The partner's own audiences or the audiences of one customer. */
 export type Scope = {
   readonly api: AudienceClient;
   readonly audiences: { readonly id: number; model: ModelAudience }[];
@@ -36,7 +36,7 @@ export async function takeStep({ api, audiences }: Scope, files: ModelFiles, ste
   appendFiles(audience.model, files, step.path);
 }
 
-/** Polls less often than other tests, because there are many audiences. */
+/** Polls less often than other tests do, because there are many audiences. */
 export async function waitForLoads({ api }: Scope): Promise<void> {
   const end = Date.now() + 120_000;
   while ((await api.list()).some(({ status }) => status < 2)) {
@@ -73,7 +73,7 @@ export function expectedAudiences({ audiences }: Scope, prefix: string): object[
     });
 }
 
-/** Lines of audience, device and event. */
+/** Returns lines with audience, device, and event. */
 export function expectedMembers({ scopes }: Caller): string[] {
   return scopes
     .flatMap(({ audiences }) => audiences)

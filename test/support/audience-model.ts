@@ -1,10 +1,11 @@
-// The expected state of an audience after any sequence of appends and clears: all rules of group B in a few lines.
+// A model of an audience that computes its expected state after any sequence of appends and clears. It implements all
+// rules of group B.
 
 /** A file's most recently uploaded content. */
 export type ModelFile = {
   /** Pairs of device and event. */
   readonly rows: readonly (readonly [device: string, event: string])[];
-  /** Null when every row is valid. */
+  /** Null if every row is valid. */
   readonly flaw: 'row' | 'bytes' | 'empty' | null;
 };
 
@@ -13,9 +14,9 @@ export type ModelFiles = ReadonlyMap<string, ModelFile>;
 
 /** One generation of an audience. */
 export type ModelAudience = {
-  /** Keyed by path: a file, or a path that matched nothing. */
+  /** Keyed by the path of a file, or by a path that matched no file. */
   readonly entries: Map<string, { readonly status: 2 | 3; readonly rows: number }>;
-  /** Paths and contents that were loaded. */
+  /** Paths and contents of the loaded files. */
   readonly ledger: Set<string>;
   /** Pairs of device and event, as `device event`. */
   readonly members: Set<string>;

@@ -3,24 +3,28 @@ import { gzipSync } from 'node:zlib';
 import type { ModelFile } from './audience-model.ts';
 import { device } from './device-id.ts';
 
-// Random sequences of audience calls. Files change only between rounds, while the partner has nothing loading: a job
-// lists its files when it starts, and the result must be deterministic. Within a round, each scope proceeds on its own
-// and waits for responses only, never for loads. Concurrent calls must give the same result in any order.
+// Generates random sequences of audience calls. A job lists its files when it starts, and the result must be
+// deterministic, so files change only between rounds, when the partner has no running loads. Within a round, each scope
+// runs independently and waits only for responses, never for loads. Concurrent calls must produce the same result in
+// any order.
 
 export type Step = { readonly pause: number } & (
   | { readonly do: 'create'; readonly path: string }
   | { readonly do: 'append'; readonly audience: number; readonly paths: readonly string[] }
   | { readonly do: 'clear'; readonly audience: number }
-  /** A concurrent clear and append, then the same append again, so that the order of the first two does not matter. */
+  /**
+   * A concurrent clear and append, then the same append again. The repeated append makes the order of the first two
+   * irrelevant.
+   */
   | { readonly do: 'clear and append'; readonly audience: number; readonly path: string }
 );
 
-/** Uploads a file, replacing any earlier version, or removes it (null). */
+/** Uploads or replaces a file. Null removes the file. */
 export type Change = { readonly path: string; readonly file: ModelFile | null };
 
 export type Round = {
   readonly changes: readonly Change[];
-  /** Keyed by scope: the partner's own audiences or one customer's. */
+  /** Keyed by scope, which is the partner itself or one of its customers. */
   readonly steps: readonly (readonly Step[])[];
 };
 
@@ -28,7 +32,7 @@ export type Round = {
 export type Script = readonly (readonly Round[])[];
 
 const devices = Array.from({ length: 12 }, (_, n) => device(n));
-/** The devices that the device warehouse knows. */
+/** The known devices in the device warehouse. */
 export const knownDevices: ReadonlySet<string> = new Set(devices.filter((_, n) => n % 3 === 0));
 
 const filePaths = ['a/1.csv', 'a/2.tsv', 'a/b/1.csv', 'a/b/2.csv.gz', 'ab.csv', 'late/1.csv'];
@@ -43,7 +47,7 @@ const smallFile: fc.Arbitrary<ModelFile> = fc.record({
     fc.constantFrom('bytes' as const, 'empty' as const),
   ),
 });
-/** Larger than 1 MB, so it is loaded alone and not in a batch with the small files. */
+/** Larger than 1 MB, so that the file is loaded alone and not in a batch with small files. */
 const largeFile: fc.Arbitrary<ModelFile> = row.map(([id]) => ({
   rows: Array.from({ length: 3_700 }, () => [id, 'x'.repeat(250)] as const),
   flaw: null,
@@ -75,7 +79,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const scopesOf = (scopes: number, steps: fc.Arbitrary<Step[]>): fc.Arbitrary<Step[][]> =>
   fc.array(steps, { minLength: scopes, maxLength: scopes });
 
-/** Two rounds: files that were loaded, failed or cleared in the first round meet new ones in the second. */
+/** Two rounds, so that the second round adds files after others were loaded, failed, or cleared in the first. */
 const roundsOf = (scopes: number): fc.Arbitrary<[Round, Round]> =>
   fc.tuple(
     fc.record({
@@ -91,14 +95,13 @@ const roundsOf = (scopes: number): fc.Arbitrary<[Round, Round]> =>
     }),
   );
 
-/** A script for partners with the given number of scopes each. */
+/** Generates a script for partners that each have the given number of scopes. */
 export function arbitraryScript(scopes: readonly number[]): fc.Arbitrary<Script> {
   return fc.tuple(...scopes.map(roundsOf));
 }
 
 /**
- * The uploaded content of a file. A `.gz` file with invalid bytes is not gzipped; any other invalid file has no
- * columns.
+ * Returns the content of a file to upload. An invalid `.gz` file is not gzipped. Any other invalid file has no columns.
  */
 export function bytesOf(key: string, { rows, flaw }: ModelFile): Uint8Array {
   if (flaw === 'empty') return new Uint8Array();

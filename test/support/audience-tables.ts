@@ -2,13 +2,13 @@ import type { Client } from 'pg';
 import { commandOnShards } from './shard-tables.ts';
 import { type TestStores, withDatabase } from './stores.ts';
 
-// Writes audiences and warehouses directly to the tables: loading files of the size that the reports need would take
-// longer than the test.
+// Writes audiences and warehouses directly to the tables. The reports need so many rows that loading files would take
+// longer than the test itself.
 
-/** SQL that derives a device ID from a number. The IDs are spread over the shards like any others. */
+/** Returns SQL that derives a device ID from a number. The IDs are distributed over the shards like any other IDs. */
 export const deviceOfNumber = 'reinterpretAsUUID(sipHash128(number))';
 
-/** Inserts through the distributed table, so that every row reaches its shard. Each insert creates its own parts. */
+/** Inserts through the distributed table, so that every row reaches its shard. Each insert creates separate parts. */
 export async function insertByNumbers(stores: TestStores, table: string, select: string): Promise<void> {
   const [first] = stores.config.INLET_CLICKHOUSE_URLS;
   if (!first) throw new Error('no shard');

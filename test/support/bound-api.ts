@@ -3,7 +3,7 @@ import type { Config } from '../../src/entry/config.ts';
 import { createLogger } from '../../src/entry/logging.ts';
 import { wireAll } from './wired.ts';
 
-/** The API in the test process, either with its database role as in production or with the owner's privileges. */
+/** Runs the API in the test process, either with its database role as in production or with the owner's privileges. */
 export async function startBoundApi(
   config: Config,
   rows: 'of the caller' | 'of all',

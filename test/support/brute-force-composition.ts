@@ -13,7 +13,10 @@ export type BruteCounts = {
   readonly warehouse: (split: BruteSplit) => Cells;
 };
 
-/** Uses hash tables and exact sets only: reads nothing in order and merges nothing. */
+/**
+ * Computes the report only with hash tables and exact sets. Unlike the service, it depends on no order and merges no
+ * sorted data.
+ */
 export async function countByBruteForce(stores: TestStores, audienceId: number): Promise<BruteCounts> {
   const audience = `SELECT DISTINCT device, event FROM audience_devices_local WHERE audience_id = ${audienceId} AND generation = 0`;
   const live = `SELECT attribute_id, device, argMax(id_type, version) AS id_type, argMax(country, version) AS country
@@ -40,7 +43,7 @@ export async function countByBruteForce(stores: TestStores, audienceId: number):
   };
 }
 
-/** Parses lines of attribute, ID type or event, country, warehouse, members. */
+/** Parses lines with attribute, ID type or event, country, warehouse count, and member count. */
 function addUp(lines: readonly string[], split: BruteSplit, column: 3 | 4): Cells {
   const sums = new Map<string, number>();
   for (const line of lines) {

@@ -1,17 +1,18 @@
 import * as fc from 'fast-check';
 import { inject } from 'vitest';
 
-// Property and fuzz tests run a short, repeatable version in the gate and a long one in `npm run test:long`.
+// Property and fuzz tests have a short, repeatable version for the gate and a long version for `npm run test:long`.
 
 const isLong = inject('campaign') === 'long';
 
-/** How many runs: a few in the gate, many in a long campaign. */
+/** The number of runs: few in the gate, many in a long campaign. */
 export function runsOf(counts: { readonly short: number; readonly long: number }): number {
   return isLong ? counts.long : counts.short;
 }
 
 /**
- * The same in every gate run; new in every long campaign. To reproduce a failed campaign, set the printed seed here.
+ * The seed is fixed in the gate and random in a long campaign. To reproduce a failed campaign, set the printed seed
+ * here.
  */
 export const campaignSeed = isLong ? Date.now() % 2 ** 31 : 18;
 
@@ -21,8 +22,8 @@ type Campaign = { readonly runs: number; readonly lanes: number };
 const shrinkMs = 60_000;
 
 /**
- * Like `fc.assert`, with several values in flight at a time. When one fails, the others finish and the failing value is
- * then shrunk, one value at a time. Returns the number of values that passed.
+ * Like `fc.assert`, but tests several values concurrently. After a failure, waits for the other values and then shrinks
+ * the failing value sequentially. Returns the number of values that passed.
  */
 export async function assertInLanes<T>(
   arbitrary: fc.Arbitrary<T>,

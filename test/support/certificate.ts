@@ -12,7 +12,7 @@ export type Certificate = {
   readonly fingerprint: string;
 };
 
-/** A self-signed certificate for 127.0.0.1 and its key, as files. */
+/** Writes a self-signed certificate for 127.0.0.1 and its key to files. */
 export function makeCertificate(): Certificate {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-tls-'));
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
@@ -27,7 +27,7 @@ export function makeCertificate(): Certificate {
   return { cert, key, pem, fingerprint: new X509Certificate(pem).fingerprint256 };
 }
 
-/** Replaces a certificate as renewal tools do: each file atomically. */
+/** Replaces each file of a certificate atomically, as renewal tools do. */
 export function replaceCertificate(place: Certificate, by: Certificate): void {
   renameSync(by.cert, place.cert);
   renameSync(by.key, place.key);

@@ -1,5 +1,5 @@
 // Runs operator commands one after another in one process, which loads Inlet's modules once. `run-operator.ts` starts
-// it. Every command has the arguments, environment and output streams that a separate process would have.
+// this process. Every command has the arguments, environment, and output streams that a separate process would have.
 
 type Command = { readonly parameters: readonly string[]; readonly environment: Readonly<Record<string, string>> };
 
@@ -24,7 +24,7 @@ async function run({ parameters, environment }: Command): Promise<void> {
   process.env = { ...environment };
   process.exitCode = undefined;
   serial += 1;
-  // The query string makes the entry module run again; the modules that it imports stay loaded.
+  // The query string makes Node run the entry module again. The modules that it imports stay loaded.
   await import(`${entry}?run=${serial}`);
   process.stdout.removeAllListeners('error');
 }

@@ -4,24 +4,24 @@ import type { Config } from '../../src/entry/config.ts';
 
 const ticksPerSecond = 100; // sysconf(_SC_CLK_TCK) on Linux
 
-/** User and system time of a process so far, in seconds. */
+/** Returns the user and system time of a process so far, in seconds. */
 export function cpuOfProcess(pid: number): number {
   const fields = fieldsOf(pid);
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** The same for all child processes that have ended. */
+/** Returns the user and system time of all child processes that have exited, in seconds. */
 export function cpuOfEndedChildren(): number {
   const fields = fieldsOf(process.pid);
   return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
 }
 
-/** The process name is in parentheses and may contain spaces, so fields are counted after it. */
+/** The process name is in parentheses and can contain spaces, so the fields are counted from its end. */
 function fieldsOf(pid: number): readonly string[] {
   return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
 }
 
-/** The time that the engine reports for a database's statements, summed over all shards, in seconds. */
+/** Returns the CPU time that ClickHouse reports for a database's statements on all shards, in seconds. */
 export async function cpuOfEngine(config: Config): Promise<number> {
   let seconds = 0;
   for (const url of config.INLET_CLICKHOUSE_URLS) {

@@ -8,7 +8,7 @@ const log = { level: ClickHouseLogLevel.OFF };
 const templateCluster = 'inlet_one';
 
 type Template = {
-  /** Ordered by dependency: a materialized view needs its source and its target. */
+  /** Sorted by dependency, because a materialized view needs its source and its target. */
   readonly tables: readonly string[];
   readonly views: readonly string[];
   readonly migrations: readonly { readonly name: string; readonly checksum: string }[];
@@ -29,7 +29,7 @@ export async function createEngineTemplate(): Promise<void> {
   });
 }
 
-/** Creates the template's tables in a new database on each shard. Twice as fast as running the migrations. */
+/** Creates the template's tables in a new database on each shard, which is twice as fast as running the migrations. */
 export async function copyEngineTemplate(urls: readonly Secret[], database: string, cluster: string): Promise<void> {
   template ??= readTemplate();
   const { tables, views, migrations } = await template;

@@ -3,12 +3,12 @@ import { configSchema, type Config } from '../../src/entry/config.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { serviceEnvironment, type Topology } from '../../stack/service-environment.ts';
 
-/** Both topologies use the same servers: a cluster of the first one, or of both. */
+/** Both topologies use the same servers. The cluster contains either the first server or both. */
 export const topologies: readonly Topology[] = ['one', 'two'];
 
 export const testBucket = 'inlet-tests';
 
-/** Disables rate limits, also for invalid keys. Suites that test the limits set their own. */
+/** Disables all rate limits, including the limit on invalid keys. Suites that test the limits set their own values. */
 export const noLimits = {
   INLET_REQUESTS_PER_KEY: '10000000',
   INLET_REQUESTS_PER_PARTNER: '10000000',
@@ -25,7 +25,7 @@ export function environmentFor(stores: { database: string; topology: Topology })
   };
 }
 
-/** Suites start hundreds of processes, and each one would otherwise compile the same modules. */
+/** The compile cache saves time, because suites start hundreds of processes that load the same modules. */
 export function compileCache(): string {
   return join(readAddresses().directory, 'compile-cache');
 }

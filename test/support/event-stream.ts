@@ -40,7 +40,7 @@ export function readEvents(answer: Response): ReadStream {
     if (text !== '') throw new Error(`the stream ended in the middle of an event: ${text}`);
   };
   const ended = read();
-  // A caller may await the failure, but does not have to.
+  // Prevents an unhandled rejection if the caller does not await the result.
   ended.catch(() => undefined);
   return { events, comments: () => comments, ended };
 }

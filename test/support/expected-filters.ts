@@ -1,19 +1,19 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
-// The tenant filters in the source code, so that a test can tell whether it has seen the statements of all of them. A
-// filter is recognized by its notation; a new notation needs a line in `notations`.
+// Lists the tenant filters in the source code, so that a test can check that it has seen a statement with each of them.
+// Filters are recognized by their notation. Add new notations to `notations`.
 
 const folder = 'src/adapters/postgres';
 const notations = [
   /partner_id', '(?:=|in)'/,
   /partner_id = /,
   /\binScope\(scope\)/,
-  // The partner's own row.
+  // Matches a filter on the partner's own row.
   /'id', '(?:=|in)', partnerIds?\b/,
 ];
 const filter = new RegExp(notations.map(({ source }) => source).join('|'), 'g');
 
-/** The number of filters in each file that has any. */
+/** Returns the number of filters in each file that has filters. */
 export function countFilters(): Record<string, number> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const counts = names
@@ -26,12 +26,12 @@ const byCommands = 'the command line only';
 const byWorkers = 'workers only';
 const byBoth = 'workers and the command line only';
 
-/** For each filter, the API statement that contains it. If no partner call reaches it, the code that uses it. */
+/** For each filter, the API statement that contains it, or the code that uses it if no partner call reaches it. */
 export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)[]>> = {
   'api-key-store.ts': [byCommands, byCommands, byCommands, byCommands],
   'attribute-store.ts': [byCommands, /from "attribute" .* where "attribute"\."partner_id" = \$/, byCommands],
   'audience-store.ts': [
-    // Used by the statements that include it.
+    // Other statements include this filter.
     /\(audience\.partner_id = \$\d+ AND audience\.customer_id /,
     /^select "generation" from "audience" where .* and \(audience\.partner_id = \$/,
     /^update "job" .* where "partner_id" = \$/,

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 
 export type FakeTerminal = { readonly stream: NodeJS.WriteStream; readonly written: () => string };
 
-/** A stream that claims to be a terminal (or a pipe) and records what is written to it. */
+/** A stream that imitates a terminal or a pipe and records its output. */
 export function fakeTerminal(isTTY: boolean, columns = 80, rows = 24): FakeTerminal {
   let text = '';
   const stream = new PassThrough();

@@ -1,11 +1,12 @@
 import { type IncomingMessage, createServer, request as httpRequest } from 'node:http';
 
 /**
- * `swallow`: forwards the request and drops the response. `gone`: responds as a storage that does not know the upload.
+ * `swallow` forwards the request and drops the response. `gone` responds like storage on which the upload does not
+ * exist.
  */
 export type ProxyFault = 'pass' | 'damage' | 'swallow' | 'unavailable' | 'gone';
 
-/** Forwards requests to a server. Changes a byte of the body, or does not forward at all, as the test decides. */
+/** Forwards requests to a server. The test decides which requests are corrupted by one byte or not forwarded. */
 export async function startFaultyProxy(
   target: string,
   decide: (request: IncomingMessage, count: number) => ProxyFault,

@@ -3,12 +3,17 @@ import { buffer } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
 import { device } from './device-id.ts';
 
-/** File rows for a range of device numbers (end exclusive), each with an event (audiences) or a key (imports). */
+/**
+ * Returns file rows for a range of device numbers (end exclusive), each with an event (audiences) or a key (imports).
+ */
 export function rows(from: number, to: number, eventOrKey = ''): string {
   return Array.from({ length: to - from }, (_, n) => `${device(from + n)},${eventOrKey}\n`).join('');
 }
 
-/** The same rows as gzip, generated in chunks: enough rows to observe the load while it runs. */
+/**
+ * Returns the same rows as gzip. Generates them in chunks, so that a file can be large enough to observe a running
+ * load.
+ */
 export async function packedRows(count: number, eventOrKey = ''): Promise<Buffer> {
   const piece = 20_000;
   function* pieces(): Generator<string> {

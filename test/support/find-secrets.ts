@@ -2,15 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseKey } from '../../src/domain/key-format.ts';
 
-/** A signed JWT: two JSON objects in base64url, and a signature. No JWT may appear in a log, from any issuer. */
+/**
+ * Matches a signed JWT: two JSON objects in base64url and a signature. A log must not contain a JWT from any issuer.
+ */
 const anyJwt = /eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/;
 
 /** Matches any string that has the form of an API key. */
 const keyPattern = /inlet_[a-z][a-z0-9]{0,15}_(?:key|user)_[0-9A-Za-z]{39}/g;
 
 /**
- * Searches every file of a folder for the recorded secrets, and for unrecorded keys, which have a valid checksum.
- * Returns the locations, never the secret.
+ * Searches every file in a folder for the recorded secrets and for unrecorded keys, which have a valid checksum.
+ * Returns the locations, never the secrets.
  */
 export function findSecrets(directory: string, secrets: readonly string[]): { filesRead: number; places: string[] } {
   const files = readdirSync(directory);

@@ -13,7 +13,9 @@ import { endSharedServices } from './shared-service.ts';
 import { withServer } from './stores.ts';
 import { templateDatabase } from './template-database.ts';
 
-/** Once per run: the bucket, and a template database in PostgreSQL and in ClickHouse with all migrations applied. */
+/**
+ * Runs once per test run. Creates the bucket, and template databases with all migrations in PostgreSQL and ClickHouse.
+ */
 export async function setup(): Promise<void> {
   const { postgres, clickhouse, s3 } = readAddresses();
   if (!keepRecentLogs()) forgetSecrets();

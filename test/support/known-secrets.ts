@@ -2,7 +2,10 @@ import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readAddresses } from '../../stack/addresses.ts';
 
-/** Stored next to the logs: every secret that a test run issued, so that the last test can search for it. */
+/**
+ * Every secret that a test run issued. The list is stored next to the logs, so that the last test can search them for
+ * the secrets.
+ */
 const secretsFile = join(readAddresses().directory, 'test-secrets.txt');
 
 export function forgetSecrets(): void {

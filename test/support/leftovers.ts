@@ -6,8 +6,8 @@ import { waitUntil } from './wait-until.ts';
 import type { Wired } from './wired.ts';
 
 /**
- * Everything that idle services should have cleaned up: tokens, open files, credentials, staged rows. Runs the sweeper
- * now.
+ * Makes the sweeper run now and returns everything that idle services should have removed: tokens, open files,
+ * credentials, and staged rows.
  */
 export async function leftovers(deps: Wired, stores: TestStores): Promise<string[]> {
   let found: string[] = [];

@@ -5,10 +5,10 @@ import { readAddresses } from '../../stack/addresses.ts';
 /** The directory for the logs of a test run's processes. */
 export const logDirectory = join(readAddresses().directory, 'test-logs');
 
-/** Longer than any full test run. The last suite searches the logs of all suites before it. */
+/** Longer than any full test run, because the last suite searches the logs of all earlier suites. */
 const longestRunMs = 90 * 60_000;
 
-/** Removes the logs of earlier runs. Returns whether any are left. */
+/** Removes the logs of earlier runs. Returns whether any logs remain. */
 export function keepRecentLogs(): boolean {
   mkdirSync(logDirectory, { recursive: true });
   for (const name of readdirSync(logDirectory)) {

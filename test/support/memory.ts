@@ -2,14 +2,14 @@ import { createClient } from '@clickhouse/client';
 import { readFileSync } from 'node:fs';
 import type { Config } from '../../src/entry/config.ts';
 
-/** A process's current and peak memory, in bytes. */
+/** Returns the current and peak memory of a process, in bytes. */
 export function memoryOfProcess(pid: number): { readonly now: number; readonly most: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const kilobytes = (field: string): number => Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]);
   return { now: kilobytes('VmRSS') * 1024, most: kilobytes('VmHWM') * 1024 };
 }
 
-/** The peak memory of a load's statements on any shard, as the engine reports it, in bytes. */
+/** Returns the highest peak memory that ClickHouse reports for any statement of a load on any shard, in bytes. */
 export async function memoryOfLoads(config: Config): Promise<number> {
   const peaks: number[] = [];
   for (const url of config.INLET_CLICKHOUSE_URLS) {

@@ -4,24 +4,25 @@ import OpenIdProvider from 'oidc-provider';
 import { z } from 'zod';
 import { rememberSecrets } from './known-secrets.ts';
 
-// A real OpenID provider on loopback. Tests change its keys and make it unavailable, slow or faulty.
+// A real OpenID provider on loopback. Tests change its keys and make it unavailable, slow, or faulty.
 
 export type SigningKey = JWK & { readonly kid: string; readonly alg: string };
 
 export type TestIssuer = {
   readonly issuer: string;
-  /** The API settings that accept its tokens. */
+  /** API settings that accept the provider's tokens. */
   readonly settings: Readonly<Record<string, string>>;
   readonly key: () => SigningKey;
   /**
-   * Requests a token from its token endpoint: grant client_credentials, a JWT access token with the names as claims.
+   * Requests a JWT access token from the token endpoint with the grant client_credentials. The claims contain the
+   * names.
    */
   readonly token: (partner: string, customer: string) => Promise<string>;
-  /** Publishes these keys from now on and signs with the first one. */
+  /** Replaces the published keys and signs with the first one. */
   readonly useKeys: (...keys: readonly [SigningKey, ...SigningKey[]]) => void;
-  /** Answers every request like this; null restores normal answers. */
+  /** Overrides the response to every request. Null restores normal responses. */
   readonly answerWith: (listener: RequestListener | null) => void;
-  /** The number of requests for its keys. */
+  /** The number of requests for the provider's keys. */
   readonly keyRequests: () => number;
   readonly close: () => Promise<void>;
   readonly reopen: () => Promise<void>;
@@ -42,7 +43,7 @@ export async function newSigningKey(alg = 'ES256'): Promise<SigningKey> {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Signs tokens that the provider itself would not issue. Undefined claims are omitted. */
+/** Signs tokens that the provider would not issue. Undefined claims are omitted. */
 export async function signToken(
   key: Omit<SigningKey, 'kid'> & { readonly kid?: string | undefined },
   payload: Fields,
@@ -109,7 +110,10 @@ export async function startIssuer(alg = 'ES256'): Promise<TestIssuer> {
   };
 }
 
-/** The client's requested resource (RFC 8707) names the token's subject: `https://inlet.test/<partner>/<customer>`. */
+/**
+ * The resource that the client requests (RFC 8707) contains the partner and the customer:
+ * `https://inlet.test/<partner>/<customer>`.
+ */
 function providerOf(issuer: string, keys: readonly SigningKey[]): OpenIdProvider {
   const [{ kid, alg } = { kid: '', alg: '' }] = keys;
   return new OpenIdProvider(issuer, {

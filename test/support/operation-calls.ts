@@ -1,6 +1,6 @@
 import { audienceRoutes, partnerRoutes } from '../../src/adapters/http/routes.ts';
 
-/** The resource that a call refers to. It exists and may belong to another partner. */
+/** The resource that a call refers to. It exists and can belong to another partner. */
 export type Target = {
   readonly importLogId: number;
   readonly attributeId: number;
@@ -15,7 +15,7 @@ export type Call = {
   readonly body?: unknown;
 };
 
-/** A body for every operation that takes one. */
+/** A request body for every operation that requires one. */
 function bodiesOf({ attributeId }: Target): Readonly<Record<string, readonly unknown[]>> {
   return {
     queueImport: [
@@ -37,8 +37,8 @@ function bodiesOf({ attributeId }: Target): Readonly<Record<string, readonly unk
 }
 
 /**
- * Every operation, for the target; read operations come first. Streams are excluded: they do not end, and they read the
- * record with the same statement as GET.
+ * Returns a call of every operation on the target, with read operations first. Streams are excluded, because they do
+ * not end and read the record with the same statement as GET.
  */
 export function callsAt(target: Target): Call[] {
   const ids: Readonly<Record<string, number>> = {

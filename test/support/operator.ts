@@ -22,7 +22,8 @@ export type Operator = {
 };
 
 /**
- * Runs operator use cases in the test process. The operator CLI does the same in a separate process, which takes 1.2 s.
+ * Runs operator use cases in the test process. Running the operator CLI instead takes 1.2 s per command, because each
+ * command starts a process.
  */
 export async function asOperator<T>(
   environment: Readonly<Record<string, string>>,

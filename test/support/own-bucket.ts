@@ -18,13 +18,13 @@ const userSchema = z.object({ keys: z.array(z.object({ access_key: z.string(), s
 
 let shared: Promise<OwnBucket> | undefined;
 
-/** Shared by all callers and created on first use. */
+/** The bucket is created on first use and shared by all callers. */
 export function sharedOwnBucket(): Promise<OwnBucket> {
   shared ??= createOwnBucket();
   return shared;
 }
 
-/** A separate storage user with its own bucket: stands in for a partner-owned bucket. */
+/** Creates a separate storage user with its own bucket, which represents a partner-owned bucket. */
 export async function createOwnBucket(): Promise<OwnBucket> {
   const { s3: storage } = readAddresses();
   const uid = `owner-${randomBytes(6).toString('hex')}`;

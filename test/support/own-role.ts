@@ -6,7 +6,7 @@ import { readAddresses } from '../../stack/addresses.ts';
 import { rememberSecrets } from './known-secrets.ts';
 import type { OwnBucket } from './own-bucket.ts';
 
-/** A role that may read the bucket and that one user may assume, as a partner creates it in its own account. */
+/** Creates a role as a partner does in its own account. The role can read the bucket, and one user can assume it. */
 export async function createOwnRole(own: OwnBucket, trusted: OwnBucket): Promise<string> {
   const { s3 } = readAddresses();
   const { endpoint, region } = s3;
@@ -59,7 +59,7 @@ export type ExternalIdCheck = {
   readonly conditions: Map<string, string>;
   /** The number of AssumeRole requests per role. */
   readonly roleRequests: () => number;
-  /** Every key, secret and token that was issued. */
+  /** Every issued key, secret, and token. */
   readonly given: string[];
   readonly close: () => void;
 };
@@ -68,7 +68,8 @@ const denied = `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"
 <Code>AccessDenied</Code><Message>not authorized to perform: sts:AssumeRole</Message></Error></ErrorResponse>`;
 
 /**
- * Ceph does not support conditions on sts:ExternalId. This proxy enforces them and forwards everything else unchanged.
+ * Ceph does not support conditions on sts:ExternalId. This proxy enforces them and forwards all other requests
+ * unchanged.
  */
 export async function startExternalIdCheck(): Promise<ExternalIdCheck> {
   const target = new URL(readAddresses().s3.endpoint);

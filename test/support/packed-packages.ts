@@ -7,7 +7,7 @@ import { readAddresses } from '../../stack/addresses.ts';
 import { isAlive } from './is-alive.ts';
 import { waitUntil } from './wait-until.ts';
 
-// Building, packing and installing the packages takes half a minute of CPU time, so it runs once per vitest run.
+// Building, packing, and installing the packages takes half a minute of CPU time, so it happens once per vitest run.
 
 type Installed = { readonly folder: string; readonly remove: () => void };
 
@@ -43,7 +43,7 @@ async function packOnce(): Promise<z.infer<typeof packedSchema>> {
   return packedSchema.parse(JSON.parse(readFileSync(result, 'utf8')));
 }
 
-/** Removes the packages of this run and of killed runs. */
+/** Removes the packages of this run and of runs that were killed. */
 export function removePackedPackages(): void {
   for (const name of readdirSync(readAddresses().directory)) {
     const run = Number(/^packed-(\d+)$/.exec(name)?.[1]);

@@ -1,4 +1,4 @@
-/** A strict RFC 4180 parser that is independent of ours; throws on anything the RFC does not allow. */
+/** A strict RFC 4180 parser that shares no code with the product. Throws on anything that the RFC does not allow. */
 export function parseCsv(text: string): string[][] {
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
   const records: string[][] = [];

@@ -8,21 +8,24 @@ import type { Ran } from './run-inlet.ts';
 import { compileCache } from './environment.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** One step: what to wait for, what to do first, and what to type. The next step matches only later output. */
+/**
+ * One step of a terminal session: the output to wait for, an action, and the input. The next step matches only later
+ * output.
+ */
 export type Step = { readonly sees: string; readonly types: string; readonly before?: () => Promise<void> };
 
 type Environment = Readonly<Record<string, string>>;
 
 export type PartnerCli = {
   readonly folder: string;
-  /** Runs as in a script, without a terminal. */
+  /** Runs the command without a terminal, as in a script. */
   readonly run: (
     parameters: readonly string[],
     environment?: Environment,
     input?: string,
     onText?: (part: string) => void,
   ) => Promise<Ran>;
-  /** Runs as for a person, in a terminal of 100 columns. */
+  /** Runs the command in a terminal of 100 columns. */
   readonly onTerminal: (
     parameters: readonly string[],
     steps?: readonly Step[],
@@ -31,7 +34,7 @@ export type PartnerCli = {
   readonly remove: () => void;
 };
 
-/** The partner's CLI: packed, installed in an empty folder, with its own home directory. */
+/** The partner CLI, packed and installed in an empty folder, with its own home directory. */
 export async function installPartnerCli(): Promise<PartnerCli> {
   const { folder, remove } = await installOnce('cli');
   const main = join(folder, 'node_modules/@inlet/cli/main.js');
@@ -51,7 +54,7 @@ export async function installPartnerCli(): Promise<PartnerCli> {
     },
     onTerminal: async (parameters, steps = [], environment = {}) => {
       const words = [process.execPath, main, ...parameters].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
-      // `script`, part of every Debian installation, provides the terminal.
+      // The terminal is provided by `script`, which is part of every Debian installation.
       const child = spawn('script', ['-qefc', `stty cols 100 rows 30; exec ${words.join(' ')}`, '/dev/null'], {
         cwd: folder,
         env: { ...base, TERM: 'xterm-256color', SHELL: '/bin/sh', ...environment },

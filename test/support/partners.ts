@@ -31,7 +31,7 @@ export type TestPartner = {
   readonly prefix: string;
   readonly bucket: string;
   readonly storageKeys: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Uses the partner's own credentials, which can access only its prefix. */
+  /** Uses the partner's own credentials, which can access only the partner's prefix. */
   readonly s3: S3Client;
   readonly upload: (path: string, body: Uint8Array | string) => Promise<void>;
   /** Runs an operator command. */
@@ -49,7 +49,7 @@ let serial = 0;
 
 type Issued = Pick<TestPartner, 'id' | 'name' | 'apiKey' | 'prefix' | 'bucket' | 'storageKeys'>;
 
-/** Provisions a partner. With `release`, the operator CLI of that source tree does it; otherwise this process. */
+/** Provisions a partner in this process or, with `release`, with the operator CLI of that source tree. */
 export async function createPartner(
   environment: Readonly<Record<string, string>>,
   release?: string,

@@ -6,20 +6,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 export type Trouble =
   | { readonly is: 'none' }
-  /** Connections break and new ones are refused. */
+  /** Breaks open connections and refuses new ones. */
   | { readonly is: 'cut' }
-  /** Connections stay open and nothing arrives, in either direction. */
+  /** Keeps connections open, but forwards no bytes in either direction. */
   | { readonly is: 'stalled' }
   | { readonly is: 'slow'; readonly bytesPerSecond: number }
   /** Corrupts one byte in every `everyBytes` that the server sends. */
   | { readonly is: 'corrupt'; readonly everyBytes: number }
   /** Truncates the server's responses after this many bytes. */
   | { readonly is: 'truncated'; readonly afterBytes: number }
-  /** Answers every request with this. */
+  /** Returns this response to every request. */
   | { readonly is: 'answered'; readonly with: string };
 
 export type Proxy = {
-  /** The server's address through the proxy. */
+  /** The address at which the proxy exposes the server. */
   readonly address: string;
   readonly make: (trouble: Trouble) => void;
   readonly close: () => Promise<void>;
@@ -101,7 +101,7 @@ export async function startProxy(target: string): Promise<Proxy> {
       if (next.is === 'cut') close();
     },
     close: async () => {
-      trouble = { is: 'none' }; // otherwise callers that wait for the traffic to resume would wait forever
+      trouble = { is: 'none' }; // Otherwise, callers that wait for traffic to resume would wait forever.
       server.close();
       close();
       changed.resolve();

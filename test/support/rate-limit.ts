@@ -1,4 +1,4 @@
-/** Parses a `RateLimit` or `RateLimit-Policy` header: the items by name, with their parameters as numbers. */
+/** Parses a `RateLimit` or `RateLimit-Policy` header into items by name, with numeric parameters. */
 export function readRateLimit(header: string | null): Record<string, Record<string, number>> {
   return Object.fromEntries(
     (header ?? '').split(', ').map((item) => {

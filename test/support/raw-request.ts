@@ -14,7 +14,7 @@ export function sendRaw(url: string, bytes: string | Uint8Array): Promise<Answer
     });
     socket.on('error', reject);
     socket.on('close', () => resolve(parseAnswer(text)));
-    // Leaves the connection open: a server may respond before it has received everything.
+    // Keeps the connection open, because a server can respond before it has received the whole request.
     socket.write(bytes);
   });
 }
@@ -30,7 +30,7 @@ function parseAnswer(text: string): Answer {
 
 export type SlowAnswer = { readonly text: string; readonly seconds: number };
 
-/** Sends a first part at once and then one byte at a time, until the server closes the connection. */
+/** Sends a first part immediately and then one byte at a time until the server closes the connection. */
 export function sendSlowly(url: string, beginning: string, everyMilliseconds = 50): Promise<SlowAnswer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -41,7 +41,7 @@ export function sendSlowly(url: string, beginning: string, everyMilliseconds = 5
     socket.on('data', (part: string) => {
       text += part;
     });
-    // The server answers a byte after the close with a reset.
+    // If a byte arrives after the close, the server responds with a reset.
     socket.on('error', () => undefined);
     socket.write(beginning);
     const drip = setInterval(() => void (beginning !== '' && socket.writable && socket.write('x')), everyMilliseconds);

@@ -1,7 +1,7 @@
-/** A request for every operation that changes something, and the change. */
+/** A request for every operation that changes data, with the expected change. */
 export type RepeatableRequest = {
   readonly operation: string;
-  /** The port's method that makes the change. */
+  /** The port method that makes the change. */
   readonly port: string;
   readonly method: string;
   readonly path: string;

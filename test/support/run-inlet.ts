@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 
 export type Ran = { readonly code: number; readonly out: string; readonly err: string };
 
-/** Runs the operator CLI of this tree or another one. Does not throw when the command fails. */
+/** Runs the operator CLI of this or another source tree. Does not throw if the command fails. */
 export function runInlet(
   environment: Readonly<Record<string, string>>,
   parameters: readonly string[],
@@ -16,7 +16,7 @@ export function runInlet(
   });
 }
 
-/** Returns what the command printed; throws with its whole output when it fails. */
+/** Returns the output of the command. If the command fails, throws an error with the complete output. */
 export async function inletOutput(...given: Parameters<typeof runInlet>): Promise<string> {
   const { code, out, err } = await runInlet(...given);
   if (code !== 0) throw new Error(`inlet ${given[1].join(' ')}: ${out}${err}`);

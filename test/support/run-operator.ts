@@ -9,8 +9,8 @@ let host: ChildProcess | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs an operator command like `runInlet`, without the second of CPU time that a new process needs to load. A test's
- * commands run in the order of the calls.
+ * Runs an operator command like `runInlet`, but without starting a new process, which takes a second of CPU time. A
+ * test's commands run in the order of the calls.
  */
 export function runOperator(
   environment: Readonly<Record<string, string>>,
@@ -21,7 +21,7 @@ export function runOperator(
   return ran;
 }
 
-/** Returns what the command printed; throws when it fails. */
+/** Returns the output of the command. Throws if the command fails. */
 export async function operatorOutput(...given: Parameters<typeof runOperator>): Promise<string> {
   const { code, out, err } = await runOperator(...given);
   if (code !== 0) throw new Error(`inlet ${given[1].join(' ')}: ${out}${err}`);
@@ -38,7 +38,7 @@ async function send(environment: Readonly<Record<string, string>>, parameters: r
     .parse(await answered)[0];
 }
 
-/** Exits with the process that started it. */
+/** The host process exits together with the process that started it. */
 function startHost(): ChildProcess {
   const child = fork(new URL('./cli-host.ts', import.meta.url), [], { execArgv: [], env: { PATH: '/usr/bin:/bin' } });
   child.unref();

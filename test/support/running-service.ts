@@ -16,7 +16,7 @@ export type Service = {
 
 let serial = 0;
 
-/** Starts the API and a worker as real processes. Keeps their logs for the test that searches them for secrets. */
+/** Starts the API and a worker as real processes. Keeps their logs, because a later test searches them for secrets. */
 export async function startService(environment: Readonly<Record<string, string>>, label: string): Promise<Service> {
   const [api, worker] = await Promise.all([startApi(environment, label), startWorker(environment, label)]);
   return {
@@ -58,7 +58,7 @@ export async function startWorker(
   return worker;
 }
 
-/** Starts from this source tree or another one. */
+/** Starts a process from this source tree or another one. */
 export function startProcess(
   entry: 'api' | 'worker',
   environment: Readonly<Record<string, string>>,
@@ -70,7 +70,7 @@ export function startProcess(
   const logFile = join(logDirectory, `${label}-${entry}-${process.pid}-${serial}.log`);
   const output = openSync(logFile, 'w');
   const child = spawn(process.execPath, processArguments(entry), {
-    // Passes only what the process needs, and nothing from the developer's environment.
+    // Passes only the required variables, so that the developer's environment has no effect.
     env: { PATH: '/usr/bin:/bin', INLET_LOG_LEVEL: 'debug', ...environment },
     stdio: ['ignore', output, output],
     cwd: tree,

@@ -14,7 +14,7 @@ export type ScriptedServer = {
   readonly close: () => Promise<void>;
 };
 
-/** A real HTTP server with scripted responses, for testing clients against faulty ones. */
+/** A real HTTP server with scripted responses, which can be faulty. */
 export async function startScriptedServer(
   answer: (response: ServerResponse, request: SeenRequest, count: number) => void,
 ): Promise<ScriptedServer> {

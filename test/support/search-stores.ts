@@ -1,7 +1,7 @@
 import { commandOnShards, selectOnShards } from './shard-tables.ts';
 import { type TestStores, withDatabase } from './stores.ts';
 
-/** PostgreSQL tables (ours and the queue's) that contain the text in any column of any type. */
+/** Returns the PostgreSQL tables, including those of the queue, that contain the text in any column of any type. */
 export async function tablesThatHold(stores: TestStores, text: string): Promise<string[]> {
   return withDatabase(stores, async (client) => {
     const tables = await client.query<{ name: string }>(
@@ -17,7 +17,7 @@ export async function tablesThatHold(stores: TestStores, text: string): Promise<
   });
 }
 
-/** Statements in the engine's query log that contain the text, except this query itself. */
+/** Returns the statements in ClickHouse's query log that contain the text, except for this query itself. */
 export async function loggedStatementsThatHold(stores: TestStores, text: string): Promise<string[]> {
   await commandOnShards(stores, 'SYSTEM FLUSH LOGS');
   const halves = [text.slice(0, 8), text.slice(8)];

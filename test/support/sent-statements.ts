@@ -3,7 +3,10 @@ import { z } from 'zod';
 
 export type Sent = { readonly text: string; readonly values: readonly unknown[] };
 
-/** Records every statement with parameters that this process sends to PostgreSQL, and can change its text. */
+/**
+ * Records every statement with parameters that this process sends to PostgreSQL. Can also change the text of
+ * statements.
+ */
 export function watchStatements(): {
   /** Returns the statements sent while the function runs. */
   readonly during: (run: () => Promise<unknown>) => Promise<Sent[]>;
@@ -20,7 +23,7 @@ export function watchStatements(): {
       const sent = sentBy(given);
       if (sent) seen?.push(sent);
       const text = sent && edit(sent.text);
-      // A statement name belongs to one text, so a changed statement is sent without a name.
+      // A prepared statement name identifies one text, so a changed statement is sent without a name.
       const changed = sent && text !== sent.text ? [{ text, values: sent.values }] : given;
       const answer: unknown = Reflect.apply(query, this, changed);
       return answer;

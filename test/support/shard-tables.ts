@@ -1,10 +1,10 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { TestStores } from './stores.ts';
 
-/** Throws on any error. */
+/** The client's log is off, because the client throws every error. */
 const log = { level: ClickHouseLogLevel.OFF };
 
-/** Reads every shard's own tables directly. Returns one line of text per result row. */
+/** Reads the local tables of every shard. Returns one line of text per result row. */
 export async function selectOnShards(stores: TestStores, query: string): Promise<string[]> {
   const answers = await onShards(stores, async (client) =>
     (await client.query({ query, format: 'TabSeparated' })).text(),
@@ -19,7 +19,7 @@ export async function commandOnShards(stores: TestStores, query: string): Promis
   await onShards(stores, (client) => client.command({ query }));
 }
 
-/** Adds these devices as an import would. */
+/** Adds known devices as an import would. */
 export async function makeKnown(stores: TestStores, devices: ReadonlySet<string>): Promise<void> {
   const values = Array.from(devices, (id) => `('${id}')`).join(', ');
   await commandOnShards(
@@ -41,7 +41,7 @@ async function onShards<T>(stores: TestStores, run: (client: ClickHouseClient) =
   );
 }
 
-/** A partner's pairs of attribute and device. */
+/** Returns a partner's pairs of attribute and device. */
 export async function attributesOf(stores: TestStores, partnerId: number): Promise<string[]> {
   return selectOnShards(
     stores,

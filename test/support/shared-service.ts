@@ -7,8 +7,8 @@ import { startService, type Service } from './running-service.ts';
 import { createStores, dropStoresOf, type TestStores } from './stores.ts';
 import { waitUntil } from './wait-until.ts';
 
-// Suites with default settings share one API and one worker per vitest worker process, and one database. Each suite has
-// its own partner. Starting the two processes takes two seconds of CPU time.
+// Suites with default settings share an API, a worker, and a database per vitest worker process, because starting the
+// two processes takes two seconds of CPU time. Each suite has its own partner.
 
 type Shared = { readonly stores: TestStores; readonly service: Service };
 const entrySchema = z.object({ database: z.string(), topology: z.enum(['one', 'two']), pids: z.array(z.int()) });
@@ -16,7 +16,7 @@ type Entry = z.infer<typeof entrySchema>;
 
 let shared: Promise<Shared> | undefined;
 
-/** Starts on first use. `endSharedServices` stops it after the last suite. */
+/** Starts the shared service on first use. `endSharedServices` stops it after the last suite. */
 export function sharedService(): Promise<Shared> {
   shared ??= start();
   return shared;
@@ -34,7 +34,7 @@ async function start(): Promise<Shared> {
   return { stores, service };
 }
 
-/** Stops the services that this run shared, and those of killed runs. */
+/** Stops the shared services of this run and of runs that were killed. */
 export async function endSharedServices(): Promise<void> {
   for (const name of readdirSync(readAddresses().directory)) {
     const run = Number(/^shared-services-(\d+)\.jsonl$/.exec(name)?.[1]);

@@ -2,10 +2,13 @@ import type { Topology } from '../../stack/service-environment.ts';
 import { selectOnShards } from './shard-tables.ts';
 import type { TestStores } from './stores.ts';
 
-/** Where a load's rows are staged: in the staging table that small loads share, or in their own tables. */
+/**
+ * The tables in which a load's rows are staged. Small loads share a staging table, and large loads have their own
+ * tables.
+ */
 export const places = [
-  { place: 'the shared stage', roomBytes: 1_000_000_000 },
-  { place: 'a room', roomBytes: 1 },
+  { place: 'the shared staging table', roomBytes: 1_000_000_000 },
+  { place: 'its own tables', roomBytes: 1 },
 ] as const;
 
 export const placesOnTopologies: readonly { place: string; roomBytes: number; topology: Topology }[] = places.flatMap(
@@ -15,7 +18,7 @@ export const placesOnTopologies: readonly { place: string; roomBytes: number; to
   ],
 );
 
-/** All staged rows, in either place. */
+/** Returns the IDs of all loads that have staged rows in either kind of table. */
 export async function stagedLoads(stores: TestStores): Promise<string[]> {
   return selectOnShards(
     stores,

@@ -4,7 +4,7 @@ import { requireLayout } from '../../src/domain/source-file.ts';
 import { versionsOfJob } from '../../src/domain/job.ts';
 import type { Load, StreamedFile, WholeFile } from '../../src/ports/load-stage.ts';
 
-// Builds the worker's input to the engine from text.
+// Builds the input that the worker sends to ClickHouse from text.
 
 export function attributeLoad(
   loadId: number,
@@ -47,7 +47,7 @@ function shapesOf({ target }: Load): typeof audienceShapes {
   return target.kind === 'audience' ? audienceShapes : marketplaceShapes;
 }
 
-/** The files of a batch, one after another. */
+/** Yields the files of a batch one after another. */
 export async function* asTheyCome(files: readonly WholeFile[]): AsyncGenerator<WholeFile> {
   for (const file of files) yield await Promise.resolve(file);
 }

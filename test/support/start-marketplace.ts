@@ -12,7 +12,10 @@ export type Marketplace = {
   readonly stop: () => Promise<void>;
 };
 
-/** Starts an API and a worker for one suite on fresh stores, for suites with special settings or that end a process. */
+/**
+ * Starts an API and a worker with fresh stores for one suite. Use it for suites that need special settings or stop a
+ * process.
+ */
 export async function startMarketplace(
   label: string,
   settings: Readonly<Record<string, string>> = {},

@@ -16,7 +16,7 @@ export type TestStores = {
 
 let serial = 0;
 
-/** Fresh stores: a PostgreSQL database and a ClickHouse database on every shard, copied from the templates. */
+/** Creates a PostgreSQL database, and a ClickHouse database on every shard, from the templates. */
 export async function createStores(topology: Topology): Promise<TestStores> {
   const stores = describeStores(topology);
   const { config, database } = stores;
@@ -27,14 +27,14 @@ export async function createStores(topology: Topology): Promise<TestStores> {
   return stores;
 }
 
-/** Fresh stores for a test that needs only PostgreSQL: the ClickHouse database does not exist. */
+/** Creates stores for a test that needs only PostgreSQL. The ClickHouse database does not exist. */
 export async function createPostgresStores(): Promise<TestStores> {
   const stores = describeStores('one');
   await createDatabase(stores.database, templateDatabase);
   return stores;
 }
 
-/** Fresh stores without any migration, for a test that runs the migrations itself. */
+/** Creates stores without any migration, for a test that runs the migrations itself. */
 export async function createEmptyStores(topology: Topology): Promise<TestStores> {
   const stores = describeStores(topology);
   await createDatabase(stores.database, 'template1');
@@ -68,14 +68,15 @@ export async function withServer<T>(run: (client: Client) => Promise<T>): Promis
   return withClient(readAddresses().postgres.url, run);
 }
 
-/** Reads or changes the tables of one test directly. */
+/** Provides direct access to the PostgreSQL tables of one test. */
 export async function withDatabase<T>(stores: TestStores, run: (client: Client) => Promise<T>): Promise<T> {
   return withClient(stores.config.INLET_POSTGRES_URL.reveal(), run);
 }
 
 async function withClient<T>(connectionString: string, run: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString });
-  // Tests kill servers. The statement in flight reports the broken connection; the event must not end the test run.
+  // Tests kill servers. The statement in flight already reports the broken connection, so the error event must not end
+  // the test run.
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -1,2 +1,4 @@
-/** Created once per run by `global-setup.ts`, with all migrations applied, in PostgreSQL and in ClickHouse. */
+/**
+ * The template database in PostgreSQL and ClickHouse. `global-setup.ts` creates it once per run with all migrations.
+ */
 export const templateDatabase = 'inlet_test_template';

@@ -1,7 +1,7 @@
 import { type Engine, connectEngine } from '../../src/adapters/clickhouse/connect.ts';
 import type { TestStores } from './stores.ts';
 
-/** The engine with a test's own stores, connected as the service connects. */
+/** Connects to ClickHouse with the stores of a test, as the service does. */
 export function connectTestEngine({ config, database }: TestStores): Engine {
   return connectEngine({
     urls: config.INLET_CLICKHOUSE_URLS,

@@ -4,10 +4,12 @@ import { rememberSecrets } from './known-secrets.ts';
 import { type TestStores, withDatabase } from './stores.ts';
 import { type BarePartner, type Wired, newBarePartner } from './wired.ts';
 
-/** The maximum number of open jobs per partner: counting another partner's jobs would show. */
+/** The maximum number of open jobs per partner. It is low, so that counting another partner's jobs would be noticed. */
 export const openJobsOfOwner = 5;
 
-/** The owner's IDs start here and its texts contain "secret", so that they are recognizable in any response. */
+/**
+ * The owner's IDs start at this number and its texts contain "secret", so that a test recognizes them in any response.
+ */
 const firstIdOfOwner = 700_000_000;
 export const ofOwner = /secret|\b7\d{8}\b/;
 
@@ -30,7 +32,10 @@ type Customer = {
 
 export type TwoTenants = { readonly owner: Owner; readonly intruder: BarePartner };
 
-/** One partner with a row in every table, and one with none. Writes to the tables directly, without a worker. */
+/**
+ * Creates a partner with a row in every table and a partner with no rows. Writes to the tables directly, without a
+ * worker.
+ */
 export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise<TwoTenants> {
   const intruder = await newBarePartner(deps);
   return withDatabase(stores, async (client) => {

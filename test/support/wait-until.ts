@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Polls a condition for at most two minutes. An error counts as "not yet". */
+/** Polls a condition for at most two minutes. Treats an error as "not yet". */
 export async function waitUntil(
   what: string,
   condition: () => Promise<boolean>,

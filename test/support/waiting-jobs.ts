@@ -16,21 +16,21 @@ export type WaitingJobs = {
   readonly api: ApiClient;
   readonly audiences: AudienceClient;
   readonly startWorker: (more?: Readonly<Record<string, string>>) => Promise<ServiceProcess>;
-  /** Creates a job that stays open while there is no worker. */
+  /** Creates a job that stays open, because no worker runs. */
   readonly queue: () => Promise<number>;
   /** Cancels a waiting job from a process that is neither the API nor a worker. */
   readonly cancel: (jobId: number) => Promise<void>;
-  /** Milliseconds since the job ended, by the database's clock. */
+  /** Returns the milliseconds since the job ended, by the database's clock. */
   readonly sinceEnd: (jobId: number) => Promise<number>;
-  /** Connections on which the API listens for changes. */
+  /** Returns the connections on which the API listens for changes. */
   readonly listeners: () => Promise<number[]>;
   readonly endListeners: () => Promise<number>;
-  /** How often the API has called a method of its stores. */
+  /** Returns how often the API has called a method of its stores. */
   readonly callsOf: (port: string, method: string) => Promise<number>;
   readonly stop: () => Promise<void>;
 };
 
-/** A partner and an API without a worker, so that jobs stay open for as long as a test needs. */
+/** Creates a partner and starts an API without a worker, so that jobs stay open for as long as a test needs. */
 export async function startWaitingJobs(
   label: string,
   settings: Readonly<Record<string, string>> = {},

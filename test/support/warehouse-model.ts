@@ -1,4 +1,5 @@
-// The expected content of the warehouse after a sequence of jobs: all rules of group A in a few lines.
+// A model of the warehouse that computes its expected content after a sequence of jobs. It implements all rules of
+// group A.
 
 export type ModelRow = { readonly device: string; readonly isDelete: boolean; readonly attributes: readonly number[] };
 
@@ -6,7 +7,7 @@ export type ModelJob =
   | { readonly kind: 'merge' | 'replace'; readonly files: readonly (readonly ModelRow[])[] }
   | { readonly kind: 'delete'; readonly attributes: readonly number[] };
 
-/** Device and attribute pairs, as `attribute device`. */
+/** Pairs of attribute and device, as `attribute device`. */
 export type ModelState = Set<string>;
 
 export function applyJob(state: ModelState, job: ModelJob): void {

@@ -11,7 +11,7 @@ import type { TestStores } from './stores.ts';
 
 export type Wired = Awaited<ReturnType<typeof wireAll>>;
 
-/** Builds the dependencies of the API, the worker and the operator commands over one set of connections. */
+/** Builds the dependencies of the API, the worker, and the operator commands with shared connections. */
 export async function wireAll(config: Config, role: { rows?: 'of the caller' } = {}) {
   const log = createLogger({ name: 'test', level: 'silent' });
   const connections = await connectServers(config, { name: 'test', boss: 'send', ...role }, log);
@@ -29,7 +29,7 @@ export async function wireAll(config: Config, role: { rows?: 'of the caller' } =
   };
 }
 
-/** The caller closes the result. */
+/** The caller must close the result. */
 export function wireUp(stores: TestStores): Promise<Wired> {
   return wireAll(stores.config);
 }
@@ -43,7 +43,7 @@ export type BarePartner = {
 
 let serial = 0;
 
-/** A partner without its own storage credentials, which is fast to create. */
+/** Creates a partner without storage credentials, which is fast. */
 export async function newBarePartner(deps: Wired): Promise<BarePartner> {
   serial += 1;
   const name = `b-${process.pid}-${Date.now().toString(36)}-${serial}`;

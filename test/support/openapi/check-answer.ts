@@ -7,7 +7,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** The differences between a response and the document: undocumented fields and missing ones. */
+/** Returns the differences between a response and the document, such as undocumented or missing fields. */
 export function answerChecker(document: OpenApi): (operation: DescribedOperation, answer: Answer) => string[] {
   const { errorsOf } = validatorsOf(document);
   return (operation, { status, headers, text }) => {

@@ -64,7 +64,7 @@ export function operationsOf({ paths }: OpenApi): DescribedOperation[] {
   );
 }
 
-/** Undefined when the operation has no response with this status. */
+/** Undefined if the operation has no response with this status. */
 export function responseOf(
   { components }: OpenApi,
   operation: DescribedOperation,

@@ -4,13 +4,13 @@ import type { DescribedOperation } from './document.ts';
 export type ExampleRequest = {
   readonly name: string;
   readonly method: string;
-  /** Contains the example values of its parameters. */
+  /** The path with the example values of its parameters. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 };
 
-/** All examples of an operation: one per body, or one per response media type. */
+/** Returns all examples of an operation: one per request body, or one per response media type. */
 export function exampleRequests(operation: DescribedOperation): ExampleRequest[] {
   const { method } = operation;
   const url = exampleUrl(operation);

@@ -5,8 +5,8 @@ import { device } from '../device-id.ts';
 import type { Marketplace } from '../start-marketplace.ts';
 
 /**
- * Creates the attributes and files that the document's examples refer to. In fresh stores the IDs equal those in the
- * examples.
+ * Creates the attributes and files that the document's examples refer to. In fresh stores, the IDs are the same as in
+ * the examples.
  */
 export async function makeExampleWorld({ partner }: Marketplace): Promise<void> {
   rememberSecrets('wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY');

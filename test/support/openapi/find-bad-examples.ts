@@ -7,7 +7,7 @@ type Media = {
   readonly examples?: Readonly<Record<string, { readonly value?: unknown }>> | undefined;
 };
 
-/** Examples that do not match their own schemas, one line per error, and the number of checked examples. */
+/** Returns the number of checked examples, and one line per error in examples that do not match their schemas. */
 export function findBadExamples(document: OpenApi): { readonly checked: number; readonly bad: string[] } {
   const validators = validatorsOf(document);
   const examples = operationsOf(document).flatMap((operation) => examplesOf(document, operation));

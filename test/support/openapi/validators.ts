@@ -3,13 +3,13 @@ import * as formats from 'ajv-formats';
 import type { OpenApi } from './document.ts';
 
 export type Validators = {
-  /** A value's errors against the schema at a location in the document; empty when it is valid. */
+  /** Validates a value against the schema at a location in the document. Returns no errors if the value is valid. */
   readonly errorsOf: (place: string, value: unknown) => string[];
 };
 
 /**
- * Validates against the document's schemas. Responses may gain fields within a version, so the document leaves its
- * objects open. The tests close them: an undocumented field is an error.
+ * Validates against the document's schemas. Responses can gain fields within a version, so the document allows
+ * additional fields. The tests do not, so an undocumented field is an error.
  */
 export function validatorsOf(document: OpenApi): Validators {
   const ajv = new Ajv2020({ allErrors: true, strict: false });
