@@ -1,7 +1,10 @@
 import type { RejectReason } from '@inlet/row-rule/row-rule';
 import type { FailureCode } from '../../src/domain/failure-catalogue.ts';
 
-/** An entry of the record's `errors`. The row is the first one with the code, or null for the whole file. */
+/**
+ * An entry in the record's `errors`. `row` is the first row with the code, or null if the code applies to the whole
+ * file.
+ */
 export type CorpusCode = {
   readonly code: FailureCode | RejectReason;
   readonly row: number | null;
@@ -12,7 +15,10 @@ export type CorpusResult = {
   readonly status: 2 | 3;
   readonly total_rows: number;
   readonly unique_devices: number;
-  /** In record order: the file's failure, then rejected rows, the most frequent reason first. */
+  /**
+   * In the order of the record: first the failure of the file, then the reasons of rejected rows, the most frequent
+   * first.
+   */
   readonly codes: readonly CorpusCode[];
 };
 
@@ -23,11 +29,11 @@ export type CorpusFile = {
   readonly body: () => Buffer;
   readonly request?: { readonly compressed?: boolean; readonly key_type?: 0 | 1 };
   readonly expected: CorpusResult;
-  /** A result that would help the partner more, and how to implement it. */
+  /** A result that would be more helpful to the partner, and how to implement it. */
   readonly better?: { readonly result: CorpusResult; readonly how: string };
 };
 
-/** The first row with a reason, and the number of such rows. */
+/** Returns an entry with the first row that has the reason and the number of such rows. */
 export function rejects(code: RejectReason, row: number, count = 1): CorpusCode {
   return { code, row, count };
 }
@@ -36,7 +42,7 @@ export function loads(rows: number, devices: number, ...rejected: CorpusCode[]):
   return { status: 2, total_rows: rows, unique_devices: devices, codes: inOrder(rejected) };
 }
 
-/** The whole file fails before any row counts. */
+/** The whole file fails before any row is counted. */
 export function fails(code: FailureCode): CorpusResult {
   return { status: 3, total_rows: 0, unique_devices: 0, codes: [{ code, row: null, count: 1 }] };
 }

@@ -5,7 +5,7 @@ import { gzipOf } from './gzip-parts.ts';
 const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le');
 const text = `${two(1)}\n${two(2)}\n`;
 
-/** One valid row, then rows whose key ends with the given bytes. */
+/** Returns one valid row, followed by rows whose key ends with the given bytes. */
 const withBytes = (...digits: string[]): Buffer =>
   lines(two(1), ...digits.map((of, index) => Buffer.concat([Buffer.from(two(2 + index)), bytes(of)])));
 

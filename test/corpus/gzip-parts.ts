@@ -12,7 +12,7 @@ export function headerOf(packed: Buffer): Buffer {
   return packed.subarray(0, headerBytes);
 }
 
-/** Removes the checksum and the length at the end. */
+/** Removes the checksum and the length from the end of a gzip file. */
 export function withoutTrailer(packed: Buffer): Buffer {
   return packed.subarray(0, -trailerBytes);
 }

@@ -3,7 +3,7 @@ import { bytes, deviceId, lines, two } from './lines.ts';
 
 const zeroId = '00000000-0000-0000-0000-000000000000';
 
-/** One valid row, then rows with the given IDs. */
+/** Returns one valid row, followed by rows with the given IDs. */
 const withIds = (...ids: string[]): Buffer => lines(two(1), ...ids.map((id) => `${id},sport`));
 
 export const ids: readonly CorpusFile[] = [

@@ -2,7 +2,7 @@
 
 export const byteOrderMark = '\uFEFF';
 
-/** The attributes of the corpus partner, by name, with the foreign keys used in its files. */
+/** The attributes of the corpus partner by name, with the foreign keys that its files use. */
 export const corpusAttributes: Readonly<Record<string, readonly string[]>> = {
   short: ['a', 'ab'],
   sport: ['sport', 'quo"te', 'with,comma', '🏀', '=1+1'],
@@ -30,7 +30,7 @@ export function lines(...all: readonly (string | Buffer)[]): Buffer {
   return Buffer.concat(all.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]));
 }
 
-/** Bytes from hexadecimal digits; spaces are ignored. */
+/** Converts hexadecimal digits to bytes. Spaces are ignored. */
 export function bytes(digits: string): Buffer {
   return Buffer.from(digits.replaceAll(' ', ''), 'hex');
 }

@@ -5,7 +5,10 @@ import { deviceId, lines, two } from './lines.ts';
 
 const maxLineBytes = 102_400;
 
-/** A valid row of exactly the given length: the key "a" repeated, with "ab" at the end if needed to fit. */
+/**
+ * Returns a valid row of exactly the given length. The row repeats the key "a", and ends with "ab" if the length
+ * requires it.
+ */
 function rowOf(n: number, length: number): string {
   const left = length - two(n, '').length;
   const end = left % 2 === 0 ? 'ab' : 'a';

@@ -1,11 +1,11 @@
 import { hasNoGoodRow, loads, rejects, type CorpusFile } from './corpus-file.ts';
 import { corpusAttributes, deviceId, five, lines, two } from './lines.ts';
 
-/** One valid row of five columns, then rows with the given values in one column. */
+/** Returns one valid row of five columns, followed by rows with the given values in one column. */
 const withValues = (values: readonly string[], column: 'idType' | 'country' | 'operation'): Buffer =>
   lines(five(1), ...values.map((value, index) => five(2 + index, { [column]: value })));
 
-/** One valid row of two columns, then rows with the given keys. */
+/** Returns one valid row of two columns, followed by rows with the given keys. */
 const withKeys = (...keys: string[]): Buffer => lines(two(1), ...keys.map((key, index) => two(2 + index, key)));
 
 const fiveColumns: readonly CorpusFile[] = [

@@ -9,7 +9,7 @@ const folder = pathInRepository('deploy/observability');
 const rules = readFileSync(join(folder, 'alerts.yml'), 'utf8');
 const alerts = [...rules.matchAll(/- alert: (\w+)/g)].flatMap(([, name]) => name ?? []);
 
-/** Whether promtool succeeds. */
+/** Returns whether promtool succeeds. */
 function promtool(directory: string, ...parameters: string[]): boolean {
   try {
     execFileSync('/usr/bin/promtool', parameters, { cwd: directory, stdio: 'pipe' });
@@ -24,15 +24,15 @@ describe('the alert rules', () => {
   const copy = mkdtempSync(join(tmpdir(), 'inlet-alerts-'));
   afterAll(() => rmSync(copy, { recursive: true }));
 
-  it('are valid and pass their tests', () => {
+  it('has valid alert rules that pass their tests', () => {
     expect(alerts.length).toBeGreaterThan(10);
     expect(promtool(folder, 'check', 'rules', 'alerts.yml')).toBe(true);
     expect(promtool(folder, 'test', 'rules', 'alerts.test.yml')).toBe(true);
   });
 
-  /** The gate silences every fifth alert, the long run each of them. */
+  /** The gate silences every fifth alert. The long run silences every alert. */
   const silenced = alerts.filter((_, index) => inject('campaign') === 'long' || index % 5 === 0);
-  it.each(silenced)('have a test that fails if %s never fires', (name) => {
+  it.each(silenced)('has a rule test that fails if the alert %s never fires', (name) => {
     const changed = rules.replace(
       new RegExp(`(- alert: ${name}\\n(?:\\s+#.*\\n)?\\s+expr:)[\\s\\S]*?\\n(\\s+(?:for|labels):)`),
       '$1 vector(0) > 1\n$2',
@@ -44,7 +44,7 @@ describe('the alert rules', () => {
     expect(promtool(copy, 'test', 'rules', 'alerts.test.yml')).toBe(false);
   });
 
-  it('are explained in the README, which links to the incident page', () => {
+  it('explains every alert in the README, which links to the incident page', () => {
     const readme = readFileSync(join(folder, 'README.md'), 'utf8');
     const explained = [...readme.matchAll(/^\| `(Inlet\w+)` +\| [^|]+ \|$/gm)].flatMap(([, name]) => name ?? []);
     expect(explained.toSorted()).toEqual(alerts.toSorted());

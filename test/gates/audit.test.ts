@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { isOurs, parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
 import { pathInRepository } from './tree-copy.ts';
 
-// The real npm queries a registry that the test serves.
+// These tests run the real npm against a registry server in the test process.
 
 type Ran = { readonly code: number | null; readonly output: string };
 type Answer = (response: ServerResponse) => void;
@@ -74,13 +74,13 @@ function audit(registry: string, ...more: string[]): Promise<Ran> {
   });
 }
 
-/** The exit code of an audit whose output contains these words. */
+/** Returns the exit code of an audit and checks that its output contains these words. */
 function codeOf({ code, output }: Ran, words: string): number | null {
   expect(output).toContain(words);
   return code;
 }
 
-/** npm takes seconds for each audit. The unit tests of `read-audit.ts` cover the severities too. */
+/** npm takes seconds for each audit, and the unit tests of `read-audit.ts` cover the severities too. */
 const inLongRun = inject('campaign') === 'long';
 
 describe('the dependency audit', () => {
@@ -88,7 +88,7 @@ describe('the dependency audit', () => {
     for (const end of close.splice(0)) end();
   });
 
-  it('queries every package of a deployed service, and passes without a known vulnerability', async () => {
+  it('queries every package of a deployed service and passes if no vulnerability is known', async () => {
     const { url, queried } = await startRegistry(answerFlaw(null));
     expect(await audit(url)).toEqual({ code: 0, output: 'audit: 0 packages with known vulnerabilities\n' });
     const packages = parseLockFile(readFileSync(pathInRepository('package-lock.json'), 'utf8'));
@@ -97,7 +97,7 @@ describe('the dependency audit', () => {
     expect(queried).not.toContain('vitest');
   });
 
-  it.each(inLongRun ? ['high', 'critical'] : ['high'])('fails for a vulnerability of severity %s', async (severity) => {
+  it.each(inLongRun ? ['high', 'critical'] : ['high'])('fails on a vulnerability of severity %s', async (severity) => {
     const { url } = await startRegistry(answerFlaw(severity));
     const ran = await audit(url);
     expect(codeOf(ran, `${severity}: commander`)).toBe(1);
@@ -114,7 +114,7 @@ describe('the dependency audit', () => {
     expect(codeOf(await audit(url), 'moderate: commander')).toBe(0);
   });
 
-  it.runIf(inLongRun)('reports a registry without an audit endpoint', async () => {
+  it.runIf(inLongRun)('passes with a note if the registry has no audit endpoint', async () => {
     const { url } = await startRegistry(answerStatus(405));
     expect(codeOf(await audit(url), 'does not support audits')).toBe(0);
   });

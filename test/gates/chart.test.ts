@@ -27,7 +27,10 @@ const everything = {
   tolerations: [{ key: 'batch', operator: 'Exists' }],
 };
 
-/** Settings that are neither secrets nor allowed in `settings`: set by the image or the chart, or used by one command or tests. */
+/**
+ * Settings that are neither secrets nor allowed in `settings`. The image or the chart sets them, or only one command or
+ * the tests use them.
+ */
 const notAmongSettings = [
   'INLET_SHUTDOWN_GRACE_SECONDS',
   'INLET_API_HOST',
@@ -111,7 +114,7 @@ describe.each([
   });
 
   it('runs three containers read-only, without capabilities, and not as root', () => {
-    // The schema above checks this for each container.
+    // The schema above checks these restrictions for each container.
     expect(pods.map(({ spec }) => spec.containers[0].args)).toEqual(
       expect.arrayContaining([['api'], ['worker'], ['migrate']]),
     );
@@ -135,7 +138,7 @@ describe.each([
     }
   });
 
-  it('gives pods more time to stop than their grace period', () => {
+  it("configures a termination grace period longer than the process's own", () => {
     const spare = pods.flatMap(({ spec }) => {
       const [{ args, env }] = spec.containers;
       const grace = Number(env.find(({ name }) => name === 'INLET_SHUTDOWN_GRACE_SECONDS')?.value);
@@ -145,7 +148,7 @@ describe.each([
     expect(spare).toEqual([10, 5]);
   });
 
-  it('has disruption budgets and network policies that each select the pods of one process', () => {
+  it('selects the pods of exactly one process in each disruption budget and network policy', () => {
     const selectors = [
       ...ofKind(resources, 'PodDisruptionBudget').map(
         ({ spec }) => z.object({ selector: selectingSchema }).parse(spec).selector,
@@ -171,14 +174,14 @@ describe.each([
     ]);
   });
 
-  it('migrates before anything else is installed', () => {
+  it('runs migrations before anything else is installed', () => {
     const [job] = ofKind(resources, 'Job');
     expect(job?.metadata.annotations['helm.sh/hook']).toBe('pre-install,pre-upgrade');
   });
 });
 
 describe('the chart', () => {
-  it('scales workers by documented metrics', () => {
+  it('scales workers based on documented metrics', () => {
     const resources = renderChart(everything);
     const [scaled] = ofKind(resources, 'ScaledObject').map(({ spec }) => scaledSchema.parse(spec));
     const query = scaled?.triggers[0].metadata.query ?? '';
@@ -240,7 +243,7 @@ describe('the chart', () => {
 
   const isAccepted = (values: object): boolean => runHelm(['template', 'inlet'], values).passed;
 
-  it('lists every setting except secrets and those that are not for operators', () => {
+  it('lists every setting except secrets and settings that operators do not set', () => {
     const schema: unknown = JSON.parse(readFileSync(pathInRepository('deploy/helm/inlet/values.schema.json'), 'utf8'));
     const listed = settingsSchema.parse(schema).properties.settings.propertyNames.enum;
     expect(secrets).toContain('INLET_SEALING_KEYS');
@@ -261,7 +264,7 @@ describe('the chart', () => {
   it.each([
     ['misspelled field', { selektor: {} }, 'selektor'],
     ['value of the wrong type', { ports: [{ port: 'eighty' }] }, "'string' is not assignable to type 'number'"],
-  ])('fails this check with a %s', (_what, spec, error) => {
+  ])('fails the resource check for a %s', (_what, spec, error) => {
     const [service] = ofKind(renderChart(), 'Service');
     if (!service) throw new Error('no service');
     expect(typeErrors([service])).toEqual([]);

@@ -34,7 +34,7 @@ export function runHelm(
   return inFolder((folder) => {
     const file = join(folder, 'values.json');
     writeFileSync(file, JSON.stringify(values));
-    // A separate home, so that the developer's Helm configuration is not read.
+    // Uses a separate home directory, so that Helm does not read the developer's configuration.
     const env = { PATH: '/usr/bin:/bin', HOME: folder };
     const { status, stdout, stderr } = spawnSync(helm, [...command, chart, '--values', file], {
       env,
@@ -57,7 +57,7 @@ export function renderChart(values: object = {}): Resource[] {
     .map((resource) => resourceSchema.parse(resource));
 }
 
-/** Type errors of resources, such as unknown fields, checked with types generated from the Kubernetes schemas. */
+/** Returns type errors in resources, such as unknown fields. The types are generated from the Kubernetes schemas. */
 export function typeErrors(resources: readonly Resource[]): string[] {
   const lines = resources.map((resource, index) => {
     const [version = '', group = 'core'] = resource.apiVersion.split('/').toReversed();
@@ -73,7 +73,7 @@ export function typeErrors(resources: readonly Resource[]): string[] {
   });
 }
 
-/** Whether promtool can parse an expression. */
+/** Returns whether promtool can parse an expression. */
 export function isPromql(expression: string): boolean {
   return inFolder((folder) => {
     const file = join(folder, 'rules.json');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pathInRepository } from './tree-copy.ts';
 
-// Runs the shell commands of deploy/ with stubs for the programs that are not installed here.
+// Runs the shell commands in deploy/ with stubs for programs that are not installed.
 
 let folder: string;
 beforeEach(() => {
@@ -33,7 +33,8 @@ function run(command: readonly string[], settings: Record<string, string>, input
 }
 
 describe('make-bucket.sh', () => {
-  // Like SeaweedFS: prints a configuration before it saves it, prints errors, and always exits with 0.
+  // The stub behaves like SeaweedFS. It prints a configuration before it saves it, prints errors, and always exits with
+  // 0.
   const weed = `
 read -r command rest
 case "$command $rest" in

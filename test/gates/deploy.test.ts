@@ -13,13 +13,15 @@ import { listTrackedFiles, pathInRepository } from './tree-copy.ts';
 const textOf = (path: string): string => readFileSync(pathInRepository(path), 'utf8');
 const settings = Object.keys(configSchema.shape);
 
-/** The settings that a partner exports in its shell. Pages may name them too. */
+/** The settings that a partner exports in its shell. Pages can mention these settings too. */
 const ofPartner = Array.from(
   textOf('docs/partners/get-started.md').matchAll(/^export (INLET_\w+)=/gm),
   ([, name = '']) => name,
 );
 
-/** Names in the text that are not settings of Inlet. `INLET_ROLE_*` matches every setting with this prefix. */
+/**
+ * Returns the names in the text that are not settings of Inlet. `INLET_ROLE_*` matches every setting with this prefix.
+ */
 function unknownSettings(text: string, alsoKnown: readonly string[] = []): string[] {
   const named = [...text.matchAll(/\bINLET_[A-Z0-9_]+/g)].map(([name]) => name);
   return named.filter(
@@ -32,7 +34,7 @@ function unknownSettings(text: string, alsoKnown: readonly string[] = []): strin
 describe('the files in deploy/', () => {
   const files = listTrackedFiles().filter((path) => path.startsWith('deploy/') && !path.startsWith('deploy/image/'));
 
-  it('name only existing settings', () => {
+  it('mention only existing settings', () => {
     expect(files).toContain('deploy/Dockerfile');
     expect(files).toContain('deploy/helm/inlet/values.yaml');
     const unknown = files.flatMap((path) =>
@@ -41,7 +43,7 @@ describe('the files in deploy/', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('fail this check with a misspelled setting', () => {
+  it('fail the settings check with a misspelled setting', () => {
     expect(unknownSettings('INLET_S3_BUCKET=a INLET_S3_BUKET=b INLET_ROLE_* INLET_ROAD_*')).toEqual([
       'INLET_S3_BUKET',
       'INLET_ROAD_',
@@ -64,7 +66,7 @@ describe('the Dockerfile', () => {
     expect([installed.toSorted(), copied.toSorted()]).toEqual([own.toSorted(), own.toSorted()]);
   });
 
-  it('has a build context of listed files only', () => {
+  it('limits the build context to listed files', () => {
     const [first, ...others] = textOf('.dockerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));
@@ -150,7 +152,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('gives every process a valid configuration', () => {
+  it('configures every process validly', () => {
     const secrets: Record<string, string> = { SEALING_KEYS: `a:${'0'.repeat(64)}` };
     for (const [service, { environment }] of ours) {
       const filled = Object.entries(environment).map(([setting, value]) => [
@@ -161,14 +163,14 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('lists every secret that it uses, without values', () => {
+  it('lists the name of every secret that it uses', () => {
     const used = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, secret = '']) => secret));
     const listed = [...textOf('deploy/compose/secrets.env.example').matchAll(/^(\w+)=(.*)$/gm)];
     expect(listed.map(([, secret = '']) => secret).toSorted()).toEqual([...used].toSorted());
     expect(listed.map(([, , value]) => value).join('')).toBe('');
   });
 
-  it('gives processes more time to stop than their grace period', () => {
+  it("configures a stop timeout longer than the process's grace period", () => {
     const grace = configSchema.shape.INLET_SHUTDOWN_GRACE_SECONDS.parse(undefined);
     for (const service of ['api', 'worker']) {
       expect(Number.parseInt(services[service]?.stop_grace_period ?? '', 10), service).toBeGreaterThan(grace);

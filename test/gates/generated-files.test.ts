@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { copyTree, pathInRepository, type TreeCopy } from './tree-copy.ts';
 
-// `npm run check:generated`, on a copy of the repository.
+// Runs `npm run check:generated` in a copy of the repository.
 
 const textOf = (path: string): string => readFileSync(pathInRepository(path), 'utf8');
 
@@ -22,7 +22,7 @@ describe('the check of generated files', () => {
       'packages/sdk/src/generated/operations.ts',
     ];
     for (const path of stale) copy.write(path, textOf(path).replace('a', 'b'));
-    // The source of docs/errors.md changes; the page does not.
+    // Changes the source of docs/errors.md without regenerating the page.
     const source = 'src/domain/failure-catalogue.ts';
     copy.write(source, textOf(source).replace("title: 'Not found'", "title: 'Changed'"));
     const { passed, output } = await copy.run('check:generated');
@@ -31,7 +31,7 @@ describe('the check of generated files', () => {
     for (const path of ['docs/errors.md', ...stale]) expect(output).toContain(`${path} is stale`);
   });
 
-  it('fails for a dependency without a documented reason', async () => {
+  it('fails if a dependency has no documented reason', async () => {
     const path = 'docs/dependencies.md';
     copy.write(path, textOf(path).replace(/^\| `fastify` .*\n/m, ''));
     const { passed, output } = await copy.run('check:generated');

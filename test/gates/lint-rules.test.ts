@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { pathInRepository } from './tree-copy.ts';
 
-// oxlint silently drops restricted-import patterns that it cannot parse, so the configuration is proved here: one run over
-// one file per rule, each with exactly one violation.
+// oxlint silently drops restricted-import patterns that it cannot parse, so this test verifies the configuration. It
+// runs oxlint once on one file per rule. Each file has exactly one violation.
 
 type Violation = { readonly path: string; readonly text: string; readonly rule: string };
 
@@ -69,7 +69,7 @@ const cycleOf = (path: string, other: string, keyword: string): Violation => ({
   rule: 'no-cycle',
 });
 
-/** Type-only cycles count too. */
+/** Type-only cycles are violations too. */
 const cycles: readonly Violation[] = [
   cycleOf('src/usecases/lane/cycle-a.ts', 'cycle-b', ''),
   cycleOf('src/usecases/lane/cycle-b.ts', 'cycle-a', ''),
@@ -80,7 +80,7 @@ const cycles: readonly Violation[] = [
 const others: readonly Violation[] = [
   {
     path: 'src/domain/loose-type.ts',
-    // Assembled, because another gate searches for the word.
+    // The word is assembled from letters, because another gate searches for it.
     text: `export function loose(value: ${['a', 'n', 'y'].join('')}): string {\n  return String(value);\n}\n`,
     rule: 'no-explicit-any',
   },

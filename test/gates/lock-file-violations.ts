@@ -1,15 +1,18 @@
 import type { LockedPackage } from '../../scripts/packages/lock-file.ts';
 
-/** Licenses that require only their own text. To add one, see docs/decisions/supply-chain.md. */
+/**
+ * Licenses that only require distributors to include the license text. To add a license, see
+ * docs/decisions/supply-chain.md.
+ */
 const allowedLicenses = new Set(['MIT', 'Apache-2.0', 'BSD-3-Clause', 'ISC', '0BSD']);
 
 /**
- * Packages with install scripts that are known to be unnecessary; .npmrc disables install scripts for all packages.
- * swagger-ui-dist depends on @scarf/scarf, which reports installations; package.json disables that too.
+ * Packages whose install scripts are known to be unnecessary. .npmrc disables install scripts for all packages.
+ * swagger-ui-dist depends on @scarf/scarf, which reports installations. package.json disables these reports too.
  */
 const allowedInstallScripts = new Set(['@scarf/scarf']);
 
-/** One line per violation in a lock file. */
+/** Returns one line per violation in a lock file. */
 export function lockFileViolations(packages: readonly LockedPackage[]): string[] {
   return packages.flatMap((locked) =>
     [licenseFault(locked), installScriptFault(locked), integrityFault(locked), ...addressFaults(locked)].flatMap(
@@ -49,7 +52,7 @@ function integrityFault(locked: LockedPackage): string | null {
   return /^sha512-[\w+/]{86}==$/.test(integrity) ? null : 'has a weak checksum';
 }
 
-/** Only names and versions are allowed: a URL would tie the file to one host or bypass the registry. */
+/** Only names and versions are allowed, because a URL would tie the file to one host or bypass the registry. */
 function addressFaults(locked: LockedPackage): string[] {
   const { resolved, link, version, dependencies, devDependencies, optionalDependencies, peerDependencies } = locked;
   const isOwnFolder = link === true && /^packages\/[a-z-]+$/.test(resolved ?? '');

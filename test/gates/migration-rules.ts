@@ -1,5 +1,5 @@
-// During a deployment, the previous release runs on the new schema. A migration may add to the schema, but may remove only what
-// no running release uses. See docs/decisions/deployment.md.
+// During a deployment, the previous release runs on the new schema. A migration can add to the schema, but it can
+// remove only what no running release uses. See docs/decisions/deployment.md.
 
 type Store = 'postgres' | 'clickhouse';
 
@@ -23,7 +23,7 @@ const ofStore: Readonly<Record<Store, readonly [RegExp, string][]>> = {
     [/\bCREATE\s+UNIQUE\s+INDEX\b/i, 'adds a constraint'],
   ],
   clickhouse: [
-    // A codec may change: readers and writers do not depend on it.
+    // A codec can change, because readers and writers do not depend on it.
     [/\bMODIFY\s+COLUMN\s+(IF\s+EXISTS\s+)?\S+\s+(?!CODEC\b|COMMENT\b|TTL\b|DEFAULT\b)\S/i, 'changes a type'],
     [/\bMODIFY\s+(ORDER\s+BY|QUERY)\b/i, 'changes a sort key or a view'],
     // Existing staging tables lack the new column and could not be attached. See docs/decisions/load-and-publish.md.
@@ -36,7 +36,10 @@ const ofStore: Readonly<Record<Store, readonly [RegExp, string][]>> = {
 
 const mark = /^--\s*contract, safe from \S+ on: \S/m;
 
-/** Statements that would break the previous release, except those marked as safe from a given release on. */
+/**
+ * Returns the statements that would break the previous release, except statements marked as safe from a given release
+ * on.
+ */
 export function contractSteps(store: Store, migration: string): string[] {
   return migration.split(/;\s*$/m).flatMap((statement) => {
     if (mark.test(statement)) return [];

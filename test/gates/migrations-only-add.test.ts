@@ -12,8 +12,8 @@ function migrationsOf(store: (typeof stores)[number]): string[] {
   return readdirSync(pathInRepository(`migrations/${store}`)).filter((name) => /^\d{4}-/.test(name));
 }
 
-describe('a migration', () => {
-  it.each(stores)('of %s keeps everything that the previous release needs', (store) => {
+describe('the migration rules', () => {
+  it.each(stores)('finds no %s migration that breaks the previous release', (store) => {
     const names = migrationsOf(store);
     expect(names.length).toBeGreaterThanOrEqual(lastWithoutRule[store]);
     const bound = names.filter((name) => Number(name.slice(0, 4)) > lastWithoutRule[store]);
@@ -46,7 +46,7 @@ describe('a migration', () => {
     ['clickhouse', 'ALTER TABLE device_attributes_local ${on_cluster}\n  ADD COLUMN IF NOT EXISTS source UInt8;'],
     ['clickhouse', 'DROP VIEW judged_lines_to_load_counts;'],
   ];
-  it.each(rejected)('of %s is rejected: %s', (store, text) => {
+  it.each(rejected)('rejects a %s migration that breaks the previous release: %s', (store, text) => {
     expect(contractSteps(store, text)).toHaveLength(1);
     const statement = text.split(/;\s*\n/).at(-1) ?? '';
     const reason = '-- contract, safe from 0.3.0 on: nothing has read it since 0.2.0\n';
@@ -70,7 +70,7 @@ describe('a migration', () => {
     ['clickhouse', 'ALTER TABLE known_devices_local MODIFY COLUMN device CODEC(LZ4);'],
     ['clickhouse', 'ALTER TABLE audience_devices_local MODIFY SETTING merge_selector_base = 8;'],
   ];
-  it.each(accepted)('of %s is accepted: %s', (store, text) => {
+  it.each(accepted)('accepts a %s migration that the previous release can use: %s', (store, text) => {
     expect(contractSteps(store, text)).toEqual([]);
   });
 });

@@ -18,13 +18,13 @@ describe('the log output of the whole run', () => {
     expect(found.places).toEqual([]);
   });
 
-  it('fails this check if it contains a secret', () => {
+  it('fails the secret check if it contains a secret', () => {
     const directory = mkdtempSync(join(tmpdir(), 'inlet-secrets-'));
     writeFileSync(join(directory, 'api.log'), 'fine\nconnecting to postgres://inlet:hunter2@host/db\n');
     expect(findSecrets(directory, ['hunter2']).places).toEqual(['api.log:2']);
   });
 
-  it('fails this check if it contains an unregistered JWT', () => {
+  it('fails the secret check if it contains an unregistered JWT', () => {
     const directory = mkdtempSync(join(tmpdir(), 'inlet-secrets-'));
     const [header, claims] = [{ alg: 'ES256' }, { iss: 'https://login.example' }].map((part) =>
       Buffer.from(JSON.stringify(part)).toString('base64url'),
@@ -33,7 +33,7 @@ describe('the log output of the whole run', () => {
     expect(findSecrets(directory, []).places).toEqual(['api.log:2']);
   });
 
-  it.each(['apiKey', 'userToken'] as const)('fails this check if it contains an unregistered key: %s', (kind) => {
+  it.each(['apiKey', 'userToken'] as const)('fails the secret check if it contains an unregistered key: %s', (kind) => {
     const key = randomKeys(kind, 'live').issue().key.reveal();
     const directory = mkdtempSync(join(tmpdir(), 'inlet-secrets-'));
     writeFileSync(join(directory, 'api.log'), `fine\n{"path":"/x/${key}"}\n/x/inlet_live_key_${'a'.repeat(39)}\n`);

@@ -9,7 +9,7 @@ import { findBadExamples } from '../support/openapi/find-bad-examples.ts';
 const text = readOpenApiText();
 const document = parseOpenApi(text);
 
-/** The document with one replacement. */
+/** Returns the document with one replacement. */
 function plant(before: string | RegExp, after: string): string {
   const changed = text.replace(before, after);
   if (changed === text) throw new Error(`the document does not contain ${String(before)}`);
@@ -31,11 +31,11 @@ describe('the OpenAPI document', () => {
     { what: 'a parameter with an invalid location', before: '"in": "path"', after: '"in": "somewhere"' },
     { what: 'a response without a description', before: '"description": "The import is queued.",', after: '' },
     { what: 'a security scheme with an invalid type', before: '"type": "http"', after: '"type": "magic"' },
-  ])('is invalid with $what', async ({ before, after }) => {
+  ])('fails validation with $what', async ({ before, after }) => {
     expect(await validityOf(plant(before, after))).toMatchObject({ valid: false });
   });
 
-  it('has only examples that are valid against their own schemas', () => {
+  it('has only examples that are valid against their schemas', () => {
     const { checked, bad } = findBadExamples(document);
     expect(bad).toEqual([]);
     expect(checked).toBeGreaterThan(200);
@@ -63,35 +63,35 @@ describe('the OpenAPI document', () => {
   });
 
   it.each([
-    { before: '"summary": "Queue an import",', after: '', complaint: /^POST \S+import has no summary$/ },
-    { before: /"description": "Returns one import or delete[^\n]*,\n/, after: '', complaint: /has no description$/ },
+    { before: '"summary": "Queue an import",', after: '', violation: /^POST \S+import has no summary$/ },
+    { before: /"description": "Returns one import or delete[^\n]*,\n/, after: '', violation: /has no description$/ },
     {
       before: /"description": "ID of the import or delete[^"]*",/,
       after: '',
-      complaint: /description of import_log_id$/,
+      violation: /description of import_log_id$/,
     },
-    { before: /"description": "Where the page starts[^"]*"/, after: '"x": 1', complaint: /description of cursor$/ },
-    { before: /,\s*"example": 500001/, after: '', complaint: /no example of default_warehouse_segment_id$/ },
-    { before: '"description": "The import is queued."', after: '"description": ""', complaint: /description of 202$/ },
+    { before: /"description": "Where the page starts[^"]*"/, after: '"x": 1', violation: /description of cursor$/ },
+    { before: /,\s*"example": 500001/, after: '', violation: /no example of default_warehouse_segment_id$/ },
+    { before: '"description": "The import is queued."', after: '"description": ""', violation: /description of 202$/ },
     {
       before: /"example": \{\s*"import_log_id": 1\s*\}/,
       after: '"x": 1',
-      complaint: /no example of 202 as application/,
+      violation: /no example of 202 as application/,
     },
-    { before: /"example": "file,row[^\n]*/, after: '"x": 1', complaint: /no example of 200 as text\/csv$/ },
+    { before: /"example": "file,row[^\n]*/, after: '"x": 1', violation: /no example of 200 as text\/csv$/ },
     {
       before: /"examples": \{(?=\s*"file": \{\s*"summary": "One file")/,
       after: '"x": {',
-      complaint: /example of a request body/,
+      violation: /example of a request body/,
     },
-    { before: '"invalid_region": {', after: '"other": {', complaint: /POST \S+ has no example of 400 invalid_region$/ },
-    { before: /"unavailable": \{(?=\s*"summary")/, after: '"x": {', complaint: /of 503 unavailable$/ },
-  ])('fails the documentation check: $complaint', ({ before, after, complaint }) => {
-    const complaints = findUndocumented(JSON.parse(plant(before, after)));
-    expect(complaints.filter((line) => complaint.test(line))).not.toEqual([]);
+    { before: '"invalid_region": {', after: '"other": {', violation: /POST \S+ has no example of 400 invalid_region$/ },
+    { before: /"unavailable": \{(?=\s*"summary")/, after: '"x": {', violation: /of 503 unavailable$/ },
+  ])('fails the documentation check: $violation', ({ before, after, violation }) => {
+    const violations = findUndocumented(JSON.parse(plant(before, after)));
+    expect(violations.filter((line) => violation.test(line))).not.toEqual([]);
   });
 
-  it('names every error code that an operation can return', () => {
+  it('lists every error code that an operation can return', () => {
     const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
     const ofResponses = entries.filter(([, { status }]) => status !== undefined).map(([code]) => code);
     const documented = operationsOf(document).flatMap((operation) =>
@@ -100,7 +100,7 @@ describe('the OpenAPI document', () => {
         return Object.keys(problem?.examples ?? {});
       }),
     );
-    // These are returned before the operation is known.
+    // The service returns these codes before it has identified the operation.
     const ofNone = ['method_not_allowed', 'request_timeout', 'headers_too_large'];
     expect([...new Set([...documented, ...ofNone])].toSorted()).toEqual(ofResponses.toSorted());
   });

@@ -41,7 +41,7 @@ describe('the locked packages', () => {
     expect(differing.map(({ path }) => path)).toEqual([]);
   });
 
-  it('have a documented reason for each development dependency, and no others', () => {
+  it('have a documented reason for each development dependency and no other reasons', () => {
     const named = packages.filter(isOurs).flatMap(({ devDependencies = {} }) => Object.keys(devDependencies));
     const explained = reasonsIn(textOf('docs/dependencies.md'), 'What development needs');
     expect([...explained.keys()].toSorted()).toEqual(named.toSorted());
@@ -56,9 +56,9 @@ describe('the locked packages', () => {
 describe('the packages of the documentation site', () => {
   const tools = parseLockFile(textOf('site/package-lock.json')).map((locked) => ({ ...locked, dev: true }));
 
-  it('have checksums and no URLs; the only install script is disabled', () => {
+  it('have checksums, no URLs, and a single install script, which is disabled', () => {
     expect(tools.length).toBeGreaterThan(100);
-    // It would check that its own binary starts.
+    // The script would only check that its binary starts.
     expect(lockFileViolations(tools)).toEqual(['node_modules/esbuild: has an install script']);
     expect(textOf('site/.npmrc')).toBe(textOf('.npmrc'));
   });
@@ -70,7 +70,7 @@ describe('the packages of the documentation site', () => {
   });
 });
 
-/** A lock file with production, development, and workspace packages, changed in one place. */
+/** Returns a lock file with production, development, and workspace packages and one change. */
 function lockWith(path: string, change: object): string {
   const integrity = `sha512-${'A'.repeat(86)}==`;
   const good: Record<string, object> = {
@@ -89,7 +89,7 @@ const inner = 'node_modules/runs/node_modules/inner';
 const tool = 'node_modules/tool';
 
 describe('a lock file', () => {
-  it('without violations passes', () => {
+  it('accepts a lock file without violations', () => {
     expect(lockFileViolations(parseLockFile(lockWith(runs, {})))).toEqual([]);
   });
 
@@ -118,7 +118,7 @@ describe('a lock file', () => {
     ['a dependency on a URL', runs, { dependencies: { a: 'git@host.example:a' } }, 'takes a from a URL'],
     ['a dependency on a repository', '', { devDependencies: { a: 'someone/a' } }, 'takes a from a URL'],
   ];
-  it.each(planted)('with %s is rejected', (_what, path, change, fault) => {
+  it.each(planted)('rejects a lock file with %s', (_what, path, change, fault) => {
     expect(lockFileViolations(parseLockFile(lockWith(path, change)))).toEqual([`${path || 'the root'}: ${fault}`]);
   });
 });

@@ -4,11 +4,12 @@ import { followedPages } from '../pages/follow-page.ts';
 import { blockFaults } from '../pages/page-blocks.ts';
 import { listTrackedFiles, pathInRepository } from './tree-copy.ts';
 
-// Every command on a page is run by a test or marked as not run. The marks: docs/decisions/development-stack.md.
+// Every command on a page is run by a test or marked as not run. docs/decisions/development-stack.md describes the
+// marks.
 
 const followed: ReadonlySet<string> = new Set([
   ...Object.values(followedPages).flat(),
-  'packages/sdk/README.md', // every block, by test/acceptance/sdk-examples.test.ts
+  'packages/sdk/README.md', // test/acceptance/sdk-examples.test.ts runs every block.
 ]);
 const tree = {
   isFollowed: (path: string): boolean => followed.has(path),
@@ -17,13 +18,13 @@ const tree = {
 };
 const pages = listTrackedFiles().filter((path) => path.endsWith('.md'));
 
-describe('the commands of a page', () => {
-  it('are checked on all pages', () => {
+describe('the commands on a page', () => {
+  it('finds all pages', () => {
     expect(pages.length).toBeGreaterThan(45);
     for (const page of followed) expect(pages).toContain(page);
   });
 
-  it.each(pages)('are run or marked as not run: %s', (page) => {
+  it.each(pages)('runs every command on %s or marks it as not run', (page) => {
     expect(blockFaults(page, tree.read(page), tree)).toEqual([]);
   });
 
@@ -49,7 +50,7 @@ describe('the commands of a page', () => {
     ['a result on a page that no test follows', page('', '```json result', '{}'), /no test follows this page/],
     ['no mark, in a list', '# T\n\n1. Do\n\n   ```sh\n   ls\n   ```\n', /docs\/planted.md:5: .*neither/],
   ];
-  it.each(planted)('fail this check with %s', (_what, text, fault) => {
+  it.each(planted)('reports a command block with %s', (_what, text, fault) => {
     expect(blockFaults('docs/planted.md', text, tree)).toEqual([expect.stringMatching(fault)]);
   });
 
@@ -58,7 +59,7 @@ describe('the commands of a page', () => {
     page('<!-- run by: test/fault/backup.test.ts -->', '```sh', 'inlet backup /x'),
     page('<!-- as in: docs/developers/get-started.md -->', '```sh', 'npm run dev   # starts all'),
     page('', '```json', '{}'),
-  ])('pass this check when they are accounted for (%#)', (text) => {
+  ])('accepts a command block with a valid mark (case %#)', (text) => {
     expect(blockFaults('docs/planted.md', text, tree)).toEqual([]);
   });
 });
@@ -66,7 +67,7 @@ describe('the commands of a page', () => {
 describe('the pages for developers', () => {
   const howTos = pages.filter((path) => path.startsWith('docs/developers/'));
 
-  it.each(howTos)('name files that exist: %s', (path) => {
+  it.each(howTos)('mention only existing files: %s', (path) => {
     const named = [
       ...tree.read(path).matchAll(/`((?:src|packages|test|migrations|docs|stack|scripts|site)\/[\w./-]+)`/g),
     ];

@@ -13,12 +13,12 @@ const read = (path: string): z.infer<typeof manifestSchema> =>
   manifestSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
 
 describe('the dependencies', () => {
-  it('are found in the manifests', () => {
+  it('finds dependencies in the manifests', () => {
     expect(Object.keys(read('package.json').dependencies).length).toBeGreaterThan(10);
     expect(manifests.length).toBeGreaterThan(2);
   });
 
-  it.each(manifests)('are pinned to exact versions in %s', (path) => {
+  it.each(manifests)('pins dependencies to exact versions in %s', (path) => {
     const versions = Object.values(read(path)).flatMap((group) => Object.entries(group));
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { parseLockFile, productionPackages } from '../../scripts/packages/lock-file.ts';
 import { pathInRepository } from './tree-copy.ts';
 
-// The parts of the CycloneDX schema that are used here.
+// The parts of the CycloneDX schema that this test uses.
 const license = z.union([
   z.strictObject({ license: z.strictObject({ id: z.string().min(1) }) }),
   z.strictObject({ expression: z.string().min(1) }),
@@ -56,15 +56,15 @@ describe('the bill of materials', () => {
     expect(bom.metadata.component).toMatchObject({ name: 'inlet', type: 'application', version });
   });
 
-  it('lists every production package once, and no package used only for development', () => {
+  it('lists every production package once and no package that only development uses', () => {
     const refs = bom.components.map((one) => one['bom-ref']);
     expect(refs.toSorted()).toEqual(unique(productionPackages(packages).map(refOf)));
-    // Also used for development: `npm sbom --omit dev` leaves these out.
+    // Development uses these packages too, and `npm sbom --omit dev` omits them.
     expect(refs.filter((ref) => /^(zod|pg-protocol|@opentelemetry\/api)@/.test(ref))).toHaveLength(3);
     expect(refs.filter((ref) => /^(vitest|typescript|@types\/)/.test(ref))).toEqual([]);
   });
 
-  it('has a name, a version, and a checksum for each package except our own', () => {
+  it('has a name, a version, and a checksum for every third-party package', () => {
     for (const one of bom.components) {
       expect(one['bom-ref']).toBe(refOf(one));
       expect(decodeURIComponent(one.purl)).toBe(`pkg:npm/${refOf(one)}`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { differenceFrom } from '../pages/shown-result.ts';
 
-// Tests the comparison itself: one that accepts everything would prove nothing.
+// Tests the comparison itself, because a comparison that accepts everything would prove nothing.
 
 const text = (shown: string) => ({ language: 'text', text: shown });
 const json = (shown: string) => ({ language: 'json', text: shown });
@@ -13,7 +13,7 @@ describe('text that a page shows', () => {
     ['first\n…\nlast', 'first\n1\n2\nlast\n'],
     ['first\n…\nlast', 'first\nlast\n'],
     ['ok  Disk: … free', 'before\nok  Disk: 1 (2) free\nafter'],
-  ])('matches the output: %j, %j', (shown, printed) => {
+  ])('matches the shown result %j with the output %j', (shown, printed) => {
     expect(differenceFrom(text(shown), printed)).toBeNull();
   });
 
@@ -23,7 +23,7 @@ describe('text that a page shows', () => {
     ['a.b', 'axb'],
     ['first\nlast', 'first\n1\nlast\n'],
     ['first\n…\nlast', 'last\nfirst\n'],
-  ])('differs from the output: %j, %j', (shown, printed) => {
+  ])('distinguishes the shown result %j from the output %j', (shown, printed) => {
     expect(differenceFrom(text(shown), printed)).toContain('but got');
   });
 });
@@ -35,7 +35,7 @@ describe('JSON that a page shows', () => {
     ['{"key": "…"}', '{"key":"secret"}\nIt is shown once.'],
     ['[{"a": 1}, {"a": 2}]', '[{"a":1,"b":0},{"a":2}]'],
     ['{"errors": null}', '{"errors":null}'],
-  ])('matches the output: %j, %j', (shown, printed) => {
+  ])('matches the shown result %j with the output %j', (shown, printed) => {
     expect(differenceFrom(json(shown), printed)).toBeNull();
   });
 
@@ -46,7 +46,7 @@ describe('JSON that a page shows', () => {
     ['[{"a": 1}]', '[{"a":1},{"a":2}]', ' should have 1 entries but is [{"a":1},{"a":2}]'],
     ['{"errors": null}', '{"errors":[]}', '.errors should be null but is []'],
     ['{"a": {"b": 1}}', '{"a":1}', '.a should be an object but is 1'],
-  ])('differs from the output: %j, %j', (shown, printed, difference) => {
+  ])('distinguishes the shown result %j from the output %j', (shown, printed, difference) => {
     expect(differenceFrom(json(shown), printed)).toBe(difference);
   });
 });

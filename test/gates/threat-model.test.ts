@@ -15,7 +15,7 @@ function threatsIn(text: string): { threat: string; measure: string; tests: stri
   });
 }
 
-/** A row must be marked as open or name existing tests. */
+/** Each row must either be marked as open or list existing tests. */
 function faultsIn(text: string): string[] {
   return threatsIn(text).flatMap(({ threat, measure, tests }) => {
     if (threat === '' || measure === '') return [`"${threat}" has an empty cell`];
@@ -29,7 +29,7 @@ function faultsIn(text: string): string[] {
 }
 
 describe('the threat model', () => {
-  it('names existing tests or marks a threat as open', () => {
+  it('lists existing tests for each threat or marks the threat as open', () => {
     expect(threatsIn(page).length).toBeGreaterThan(25);
     expect(faultsIn(page)).toEqual([]);
   });
@@ -43,7 +43,7 @@ describe('the threat model', () => {
     ['| a | b |  |', '"a" is neither open nor tested'],
     ['| a | b | open |', '"a" is open but has a measure'],
     ['| a |  | open |', '"a" has an empty cell'],
-  ])('fails this check with %s', (row, fault) => {
+  ])('rejects the row %s', (row, fault) => {
     expect(faultsIn(`## Threats\n\n| Threat | Measure | Test |\n| --- | --- | --- |\n${row}\n`)).toEqual([fault]);
   });
 });
@@ -53,7 +53,7 @@ describe('SECURITY.md', () => {
   const patternAfter = (secret: string): RegExp =>
     new RegExp(`^${new RegExp(`\\| ${secret} +\\| \`([^\`]+)\``).exec(text)?.[1] ?? 'no pattern'}$`);
 
-  it('gives patterns that match every issued key', () => {
+  it('contains patterns that match every issued key', () => {
     for (let n = 0; n < 1_000; n += 1) {
       expect(randomKeys('apiKey', 'live').issue().key.reveal()).toMatch(patternAfter('API key of a partner'));
       expect(randomKeys('userToken', 'live').issue().key.reveal()).toMatch(patternAfter('user token of a customer'));

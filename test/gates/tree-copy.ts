@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFil
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** The repository under test. Violations are planted in copies, never here. */
+/** The repository under test. Tests plant violations only in copies of it. */
 const root = join(import.meta.dirname, '../..');
 
 /** All files that are tracked or not ignored, relative to the root. */
@@ -24,7 +24,7 @@ export type TreeCopy = {
   readonly folder: string;
   readonly write: (path: string, text: string) => void;
   readonly remove: (path: string) => void;
-  /** Runs a script of package.json in the copy. */
+  /** Runs a package.json script in the copy. */
   readonly run: (script: string) => Promise<Outcome>;
   readonly drop: () => void;
 };

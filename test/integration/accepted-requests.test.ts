@@ -22,7 +22,7 @@ const request = {
   credentials: null,
 };
 
-describe('accepted requests', () => {
+describe('requests with an idempotency key', () => {
   let stores: TestStores;
   let deps: Wired;
   let partnerId: number;
@@ -47,7 +47,7 @@ describe('accepted requests', () => {
   const submit = (once: IdempotentRequest, maxOpenJobs = 100): Promise<number> =>
     deps.importLogs.submitImport(partnerId, request, maxOpenJobs, once);
 
-  it('are not recorded when the job is rejected, so the partner can submit it later', async () => {
+  it('does not record a request whose job is rejected, so that the partner can submit it later', async () => {
     await deps.importLogs.submitImport(partnerId, request, 1);
     await expect(submit(idempotentRequestOf('full'), 1)).rejects.toMatchObject({ code: 'too_many_open_jobs' });
     expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 1, requests: 0 });
@@ -58,7 +58,7 @@ describe('accepted requests', () => {
     expect(replays).toBe(1);
   });
 
-  it('are recognized after the sealing key was rotated', async () => {
+  it('recognizes a repeated request after a rotation of the sealing key', async () => {
     const [one, two] = [new Secret(`one:${'ab'.repeat(32)}`), new Secret(`two:${'cd'.repeat(32)}`)];
     const id = await submit(idempotentRequestOf('key', requestFingerprint([one])('request')));
     expect(await submit(idempotentRequestOf('key', requestFingerprint([two, one])('request')))).toBe(id);
@@ -67,8 +67,8 @@ describe('accepted requests', () => {
     });
   });
 
-  it('create one job per idempotency key, for any number of concurrent requests to one lane', async () => {
-    // A slow machine can exceed the 2 s that a request waits for its key. A client then sends the request again.
+  it('creates one job per idempotency key for any number of concurrent requests to one lane', async () => {
+    // On a slow machine, a request can exceed the 2 s that it waits for its key. A client then sends the request again.
     const submitAgain = (key: string): Promise<number> =>
       submit(idempotentRequestOf(key)).catch((error: unknown) => {
         if (error instanceof Failure && error.code === 'idempotency_key_in_use') return submitAgain(key);
@@ -80,7 +80,7 @@ describe('accepted requests', () => {
     expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 4, records: 4, requests: 4 });
   });
 
-  /** Holds the key as a running request does, and resolves `found` when another request finds it held. */
+  /** Locks the key as a running request does. Resolves `found` when another request finds the key locked. */
   const holdKey = async (key: string) => {
     const [held, found, end] = [Promise.withResolvers(), Promise.withResolvers(), Promise.withResolvers()];
     const holder = deps.db.transaction().execute(async (tx) => {
@@ -110,7 +110,7 @@ describe('accepted requests', () => {
     };
   };
 
-  it('wait for the running request, and execute when that one did nothing', async () => {
+  it('waits for the running request and executes the request if the first one did nothing', async () => {
     const { importLogs, found, release } = await holdKey('key');
     const waiting = importLogs.submitImport(partnerId, request, 100, idempotentRequestOf('key'));
     await found;
@@ -120,7 +120,7 @@ describe('accepted requests', () => {
     expect(await partnerState(stores, partnerId)).toMatchObject({ jobs: 1, requests: 1 });
   });
 
-  it('are rejected when the running request takes too long', async () => {
+  it('rejects a repeated request when the running request takes too long', async () => {
     const { importLogs, release } = await holdKey('key');
     const start = performance.now();
     await expect(importLogs.submitImport(partnerId, request, 100, idempotentRequestOf('key'))).rejects.toMatchObject({
@@ -133,7 +133,7 @@ describe('accepted requests', () => {
     await release();
   });
 
-  it('are deleted when they are older than 24 hours, and not before', async () => {
+  it('deletes accepted requests only when they are older than 24 hours', async () => {
     const { id: other } = await newBarePartner(deps);
     await submit(idempotentRequestOf('young'));
     await withDatabase(stores, async (client) => {
@@ -152,7 +152,7 @@ describe('accepted requests', () => {
     expect(await deps.requests.deleteExpired(7)).toBe(0);
   });
 
-  it('are swept by one worker at a time', async () => {
+  it('lets only one worker at a time delete old requests', async () => {
     await withDatabase(stores, (client) =>
       client.query(
         `INSERT INTO accepted_request (partner_id, key_hash, fingerprint, result, accepted_at)
@@ -160,7 +160,7 @@ describe('accepted requests', () => {
         [partnerId],
       ),
     );
-    // The second call comes right after another sweep.
+    // The second call follows immediately after another sweep.
     await forgetAcceptedRequests(deps);
     await forgetAcceptedRequests(deps);
     expect(await partnerState(stores, partnerId)).toMatchObject({ requests: 1 });

@@ -13,7 +13,7 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// Many small jobs, canceled by several callers at random moments. Each job has its own devices.
+// Several callers cancel many small jobs at random moments. Each job has its own devices.
 
 const partnerCount = 3;
 const jobsPerPartner = runsOf({ short: 8, long: 40 });
@@ -23,8 +23,8 @@ type Plan = {
   readonly kind: ImportMode | 'audience';
   readonly files: number;
   /**
-   * When each caller cancels: milliseconds after the job is submitted, starts, or has a staged file. Empty: not
-   * canceled.
+   * When each caller cancels the job, in milliseconds after the job is submitted, starts, or has a staged file. An
+   * empty list means that no caller cancels the job.
    */
   readonly cancels: readonly { readonly from: 'submitted' | 'started' | 'staged'; readonly after: number }[];
 };
@@ -81,7 +81,7 @@ describe('jobs that are canceled at random moments', () => {
     return [folder, devices];
   };
 
-  /** Every import has its own attribute, so that no import replaces another's rows. */
+  /** Every import has its own attribute, so that no import replaces the rows of another. */
   const submit = async (partner: BarePartner, audienceId: number, plan: Plan): Promise<Submitted> => {
     if (plan.kind === 'audience') {
       const [filePath, devices] = await upload(partner, plan.files, '');
@@ -100,7 +100,7 @@ describe('jobs that are canceled at random moments', () => {
     return { plan, jobId, rows: devices.map((id) => `${attribute.id} ${id}`) };
   };
 
-  /** The job, once all jobs ahead of it have ended. */
+  /** Returns the job after all earlier jobs have ended. */
   const findAtHead = async (jobId: number): Promise<{ status: number; is_staged: boolean } | undefined> => {
     const { rows } = await sql<{ status: number; is_staged: boolean }>`
       SELECT status, EXISTS (SELECT FROM job_file f WHERE f.job_id = own.id AND f.staged) AS is_staged FROM job own
@@ -140,7 +140,7 @@ describe('jobs that are canceled at random moments', () => {
       submitted.push(one);
       cancels.push(cancelAsPlanned(one));
     }
-    // The lane continues: the last job is loaded.
+    // The last job is loaded, which shows that the lane continues.
     submitted.push(await submit(partner, made.audienceId, { kind: 'merge', files: 1, cancels: [] }));
     const outcomes = await Promise.all(cancels);
     const last = submitted.at(-1)?.jobId ?? 0;
@@ -166,7 +166,7 @@ describe('jobs that are canceled at random moments', () => {
     return outcomes.flat();
   };
 
-  it('are loaded completely or not at all, end in submission order, and leave nothing behind', async () => {
+  it('loads each canceled job completely or not at all, ends jobs in submission order, and leaves nothing behind', async () => {
     const plans = fc.sample(planArbitrary, { seed: campaignSeed, numRuns: partnerCount * jobsPerPartner });
     const outcomes = await Promise.all(
       Array.from({ length: partnerCount }, (_, n) =>

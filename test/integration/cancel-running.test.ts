@@ -15,9 +15,9 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 
-// The storage is slow and then stalls: work that runs during a cancel would never end by itself.
+// The storage is slow and then stalls, so work that runs during a cancellation would never end by itself.
 
-describe('inlet jobs cancel, while a worker loads', () => {
+describe('inlet jobs cancel while a worker loads', () => {
   let stores: TestStores;
   let partner: TestPartner;
   let deps: Wired;
@@ -38,7 +38,7 @@ describe('inlet jobs cancel, while a worker loads', () => {
     api = apiClient(server.url, partner.apiKey);
     audiences = audienceClient(server.url, partner.apiKey);
     sport = await partner.createAttribute('sport');
-    // Larger than the limit for batched files: it streams, and takes half a minute.
+    // Larger than the limit for batched files, so the file is streamed, which takes half a minute.
     const slow = Array.from({ length: 60_000 }, (_, n) => `${device(n)},${sport}\n`).join('');
     await partner.upload('slow.csv', slow);
     await partner.upload('both/slow.csv', slow);
@@ -76,7 +76,7 @@ describe('inlet jobs cancel, while a worker loads', () => {
     return job?.id ?? 0;
   };
 
-  it('stops running work within seconds, in order, and the lane continues', async () => {
+  it('stops running work within seconds, ends jobs in order, and continues the lane', async () => {
     const first = await api.queue({ file_path: 'slow.csv', key_type: 0 });
     const second = await api.queue({ file_path: 'quick.csv', key_type: 0 });
     const third = await api.queue({ file_path: 'quick.csv', key_type: 0 });
@@ -109,7 +109,7 @@ describe('inlet jobs cancel, while a worker loads', () => {
   it.each([
     ['merge', 3],
     ['replace', 1],
-  ])('keeps files that were already loaded, unless the job replaces: %s', async (mode, visible) => {
+  ])('keeps files that were already loaded unless the import mode is replace: %s', async (mode, visible) => {
     const id = await api.queue({ file_path: 'both/', key_type: 0, compressed: false, mode });
     await waitUntil('the quick file is loaded', async () => {
       const files = await deps.importLogs.listFiles(partner.id, id, { afterId: 0, limit: 9, onlyWithErrors: false });
@@ -137,7 +137,7 @@ describe('inlet jobs cancel, while a worker loads', () => {
     expect(await api.waitForEnd(await api.queue({ file_path: 'quick.csv', key_type: 0 }))).toMatchObject({ status: 2 });
   });
 
-  it('shows the canceled file on the audience, and later appends are loaded', async () => {
+  it('shows the canceled file on the audience and loads later appends', async () => {
     const { audienceId } = await audiences.create('Slow', 'members/slow.csv');
     await waitUntilLoading();
     expect(await cancelJob(deps, await jobOfAudience())).toMatchObject({ is: 'stopped', cancelledFiles: 1 });

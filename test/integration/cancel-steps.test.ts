@@ -13,7 +13,7 @@ import { stagedLoads } from '../support/staging-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// Cancels between any two steps of a load: the use cases on the real stores, without a worker process.
+// Cancels a job between any two steps of a load. Runs the use cases on the real stores without a worker process.
 
 const signal = new AbortController().signal;
 
@@ -55,7 +55,7 @@ describe('canceling a job', () => {
     await publishLoads(deps(), step);
   };
   const finish = async (): Promise<void> => finishImport(deps(), await jobFor('finish'));
-  /** A job whose file is listed and not loaded yet. */
+  /** Creates a job whose file is listed but not loaded yet. */
   const prepare = async (mode?: ImportMode): Promise<{ jobId: number; fileId: number }> => {
     const jobId = await submit(mode);
     await prepareImport(deps(), await jobFor('prepare'));
@@ -68,7 +68,7 @@ describe('canceling a job', () => {
   const ofOneFile = [{ code: 'job_cancelled', file: 'a.csv', row: null }];
   const ofTheJob = [{ code: 'job_cancelled', file: null, row: null }];
 
-  it('ends it while its files are being listed, and stores no file', async () => {
+  it('ends a job while its files are being listed and stores no file', async () => {
     const jobId = await submit();
     const job = await jobFor('prepare');
     expect(await cancel(jobId)).toEqual({ is: 'never started', hasEnded: true, jobsAhead: 0 });
@@ -78,7 +78,7 @@ describe('canceling a job', () => {
     expect(await nextStep()).toEqual({ do: 'rest' });
   });
 
-  it('ends a waiting job when its turn comes, and does not affect the job before it', async () => {
+  it('ends a waiting job when it reaches the head of its lane and does not affect the job before it', async () => {
     const first = await prepare();
     const second = await submit();
     const third = await submit();
@@ -94,7 +94,7 @@ describe('canceling a job', () => {
     expect(await cancel(second)).toEqual({ is: 'ended before', status: 3 });
   });
 
-  it('prevents the current loader of its file from committing', async () => {
+  it('prevents the worker that is loading the file from committing', async () => {
     const { jobId, fileId } = await prepare();
     const claim = await wired.files.claim(fileId);
     if (!claim) throw new Error('nothing to claim');
@@ -106,7 +106,7 @@ describe('canceling a job', () => {
     expect(await wired.files.commit(claim, [good])).toBe(false);
     expect(await wired.files.claim(fileId)).toBe(null);
     expect(await stagedLoads(stores)).not.toEqual([]);
-    // The loader counts as dead: the lane removes its staged rows.
+    // The worker is presumed dead, so the lane removes its staged rows.
     await finish();
     expect(await stagedLoads(stores)).toEqual([]);
     expect(await record(jobId)).toMatchObject({ status: 3, totalRows: 0n, uniqueDevices: 0n, errors: ofOneFile });
@@ -114,7 +114,7 @@ describe('canceling a job', () => {
     expect(await nextStep()).toEqual({ do: 'rest' });
   });
 
-  it('discards a load that has just been staged', async () => {
+  it('discards a load that was just staged', async () => {
     const { jobId, fileId } = await prepare();
     const { stage } = wired;
     const countRows: typeof stage.countRows = async (loadId) => {
@@ -129,7 +129,7 @@ describe('canceling a job', () => {
   });
 
   it.each([importMode.merge, importMode.replace])(
-    'is rejected when every file is staged, and the job completes: %s',
+    'rejects the cancellation and completes the job if every file is staged: %s',
     async (mode) => {
       const { jobId, fileId } = await prepare(mode);
       await loadBatch(deps(), fileId, signal);
@@ -143,7 +143,7 @@ describe('canceling a job', () => {
     },
   );
 
-  it('loads nothing when a worker of the previous version started it anyway', async () => {
+  it('loads nothing if a worker of the previous version starts the canceled job', async () => {
     const { jobId, fileId } = await prepare();
     await withDatabase(stores, (client) =>
       client.query('UPDATE job SET cancelled = true, cleaned_at = now() WHERE id = $1', [jobId]),
@@ -154,7 +154,7 @@ describe('canceling a job', () => {
     expect(await visible()).toBe(0);
   });
 
-  it('is rejected once a delete has started', async () => {
+  it('rejects the cancellation of a delete that has started', async () => {
     const all: NewDelete = {
       keyType: keyType.foreignKey,
       keys: ['sport'],

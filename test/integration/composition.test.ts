@@ -12,7 +12,7 @@ import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { wireAll } from '../support/wired.ts';
 
-/** At scale 20: an audience of a million devices, five million known devices and 26 million attribute rows. */
+/** Scale 20 means an audience of a million devices, five million known devices, and 26 million attribute rows. */
 const scale = 1;
 const known = 250_000 * scale;
 const attributes = 20;
@@ -57,7 +57,7 @@ describe('the composition of an audience', () => {
     return compositionSchema.strict().parse(answer.json());
   }
 
-  /** The number of member copies made so far, over all shards. */
+  /** Returns the number of member copies that were made so far on all shards. */
   async function computations(): Promise<number> {
     await commandOnShards(stores, 'SYSTEM FLUSH LOGS');
     const counts = await selectOnShards(
@@ -89,12 +89,12 @@ describe('the composition of an audience', () => {
       'audience_devices',
       `${member(audienceId, 0, "concat('e', toString(intDiv(number, 6) % 4))", 1)} ${sixth}`,
     );
-    // Again in other parts, partly with the same events and partly with others.
+    // Inserts devices again in other parts, some with the same events and some with other events.
     await fill(
       'audience_devices',
       `${member(audienceId, 0, "concat('e', toString(intDiv(number, 12) % 3))", 2)} ${sixth} AND number % 12 = 0`,
     );
-    // Rows that must not be read: an older generation and another audience.
+    // Adds rows that must not be read: an older generation and another audience.
     await fill('audience_devices', `${member(audienceId, 1, "'x'", 1)} FROM numbers(1000)`);
     await fill('audience_devices', `${member(audienceId + 1, 0, "'x'", 1)} FROM numbers(${known / 5})`);
     for (let n = 1; n <= attributes; n += 1) {
@@ -125,7 +125,7 @@ describe('the composition of an audience', () => {
   });
 
   it.each<BruteSplit>(['none', 'id_type', 'country', 'event'])(
-    'equals a brute-force count, split by %s',
+    'reports the same counts as a brute-force query, split by %s',
     async (split) => {
       const { api } = await startApi(unprotected);
       const start = performance.now();
@@ -144,7 +144,7 @@ describe('the composition of an audience', () => {
     },
   );
 
-  it('is computed once and then cached: the same numbers without an engine statement', async () => {
+  it('caches a report and returns the same numbers without a ClickHouse statement', async () => {
     const { api } = await startApi({});
     const first = await report(api, '&split=country');
     const before = await computations();
@@ -152,7 +152,7 @@ describe('the composition of an audience', () => {
     expect(await computations()).toBe(before);
   });
 
-  it('is computed once for two concurrent callers, also on two processes', async () => {
+  it('computes a report once for two concurrent callers, even on two processes', async () => {
     const [one, two] = [await startApi(unprotected), await startApi(unprotected)];
     await touch('last_load_id = 100');
     const before = await computations();
@@ -162,7 +162,7 @@ describe('the composition of an audience', () => {
     expect(await computations()).toBe(before + 2);
   });
 
-  it('is recomputed after a load and after a clear', async () => {
+  it('recomputes a report after a load and after a clear', async () => {
     const { api } = await startApi(unprotected);
     const first = await report(api);
     await touch('last_load_id = 101');
@@ -174,7 +174,7 @@ describe('the composition of an audience', () => {
     await touch('generation = 0, last_load_id = 102');
   });
 
-  it('has the same noise for the same members, also when it is recomputed', async () => {
+  it('draws the same noise for the same members, even when it recomputes a report', async () => {
     const { api } = await startApi({});
     const exact = await report((await startApi(unprotected)).api);
     const first = await report(api);
@@ -190,7 +190,7 @@ describe('the composition of an audience', () => {
     }
   });
 
-  it('counts a device with several events only in the smallest cell when it is protected', async () => {
+  it('counts a device with several events only in the smallest cell of a protected report', async () => {
     const [guarded, open] = [await startApi({}), await startApi(unprotected)];
     const sum = (found: CompositionRecord): number =>
       found.attributes.reduce((total, { devices }) => total + (devices ?? 0), 0);
@@ -200,7 +200,7 @@ describe('the composition of an audience', () => {
     expect(Math.abs(sum(once) - devices)).toBeLessThan(80 * 40);
   });
 
-  it('returns 503 while it is being computed, and the result when the caller retries', async () => {
+  it('returns 503 while the report is being computed and the result when the caller retries', async () => {
     const { deps } = await startApi({});
     const log = createLogger({ name: 'test', level: 'silent' });
     const api = buildApi({ ...deps, composition: { ...deps.composition, timeoutMs: 1 } }, log);
@@ -217,7 +217,7 @@ describe('the composition of an audience', () => {
     expect((await ask(api, '', other.apiKey)).statusCode).toBe(404);
   });
 
-  it('leaves no key in the query log', async () => {
+  it('leaves no report key in the query log', async () => {
     const { fingerprintKey } = reportKey(undefined, stores.config.INLET_SEALING_KEYS);
     await commandOnShards(stores, 'SYSTEM FLUSH LOGS');
     const found = await selectOnShards(

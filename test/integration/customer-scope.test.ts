@@ -65,13 +65,13 @@ describe('the scope of a call', () => {
     await stores.drop();
   });
 
-  it("is the partner's own without a user token", async () => {
+  it("limits a call without a user token to the partner's own audiences", async () => {
     const answer = await call(mine);
     expect(answer.statusCode).toBe(200);
     expect(answer.json()).toEqual({ partnerId: mine.id, customerId: null });
   });
 
-  it("is the customer's with a valid user token", async () => {
+  it("limits a call with a valid user token to the customer's audiences", async () => {
     const [one, other] = [await newToken(mine), await newToken(mine)];
     for (const { token, customerId } of [one, other]) {
       const answer = await call(mine, token);
@@ -81,38 +81,38 @@ describe('the scope of a call', () => {
   });
 
   it.each(['', ' ', 'null', 'inletu_', `inletu_${'A'.repeat(32)}`, 'x'.repeat(5_000)])(
-    'is rejected with the user token %j',
+    'rejects a call with the user token %j',
     async (token) => {
       expect(await outcome(call(mine, token))).toEqual(refused);
     },
   );
 
-  it('is rejected with a token that has one character more, less or in another case', async () => {
+  it('rejects a user token with an extra character, a missing character, or a character in another case', async () => {
     const { token } = await newToken(mine);
     for (const wrong of [`${token}A`, token.slice(0, -1), `I${token.slice(1)}`, `Bearer ${token}`]) {
       expect(await outcome(call(mine, wrong))).toEqual(refused);
     }
   });
 
-  it('is rejected when two tokens are sent, even if both are valid', async () => {
+  it('rejects a call with two user tokens, even if both are valid', async () => {
     const [one, other] = [await newToken(mine), await newToken(mine)];
     expect(await outcome(call(mine, `${one.token}, ${other.token}`))).toEqual(refused);
   });
 
-  it('is rejected from the moment the token is revoked', async () => {
+  it('rejects a user token immediately after it is revoked', async () => {
     const { id, token } = await newToken(mine);
     expect((await call(mine, token)).statusCode).toBe(200);
     await revokeUserToken(deps, mine.name, id);
     expect(await outcome(call(mine, token))).toEqual(refused);
   });
 
-  it("is rejected with another partner's token, which works for that partner", async () => {
+  it("rejects another partner's user token, which that partner can still use", async () => {
     const { token, customerId } = await newToken(theirs);
     expect(await outcome(call(mine, token))).toEqual(refused);
     expect((await call(theirs, token)).json()).toEqual({ partnerId: theirs.id, customerId });
   });
 
-  it('accepts neither kind of key in place of the other', async () => {
+  it('accepts neither a user token as an API key nor an API key as a user token', async () => {
     const { token } = await newToken(mine);
     expect(await outcome(call(mine, mine.apiKey))).toEqual(refused);
     const answer = await call({ ...mine, apiKey: token });
@@ -128,7 +128,7 @@ describe('the scope of a call', () => {
     }
   });
 
-  it('gives the same error for every invalid token, and does not repeat the token', async () => {
+  it('returns the same error for every invalid user token and does not repeat the token', async () => {
     const { id, token } = await newToken(mine);
     await revokeUserToken(deps, mine.name, id);
     const answers = [
@@ -141,7 +141,7 @@ describe('the scope of a call', () => {
     expect(bodies[0]).not.toMatch(/inletu?_|unknown-token/);
   });
 
-  it('is unavailable where the hook does not run: the operation fails instead of guessing', async () => {
+  it('fails an operation whose route does not run the authentication hook', async () => {
     const answer = await api.inject({ url: '/partner-only', headers: { authorization: `Bearer ${mine.apiKey}` } });
     expect(answer.statusCode).toBe(500);
   });

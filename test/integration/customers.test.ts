@@ -22,7 +22,7 @@ const shownSchema = z.strictObject({
   user_token: z.string(),
 });
 
-// A command takes about a second, so the tests run in order: each one uses what earlier ones created.
+// A command takes about a second, so each test uses data that earlier tests created, and the tests run in order.
 describe('the operator', () => {
   let stores: TestStores;
   let mine: TestPartner;
@@ -38,7 +38,7 @@ describe('the operator', () => {
   const tokensOf = async ({ name }: TestPartner): Promise<z.infer<typeof tokensSchema>> =>
     tokensSchema.parse(await read('user-token', 'list', '--partner', name));
 
-  /** The error code of a command that fails and prints nothing on standard output. */
+  /** Returns the error code of a command that fails without printing to standard output. */
   const refusal = async (...parameters: string[]): Promise<string | undefined> => {
     const { code, out, err } = await runOperator(stores.environment, parameters);
     expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -57,7 +57,7 @@ describe('the operator', () => {
     expect(await read(...list, theirs.name)).toEqual([theirBags]);
   });
 
-  it('cannot use a taken or empty name, or an unknown partner', async () => {
+  it('cannot create a customer with a taken or empty name or for an unknown partner', async () => {
     const create = ['customer', 'create', '--partner', mine.name, '--name'];
     expect(await refusal(...create, 'Bags ')).toBe('invalid_request');
     expect(await refusal(...create, ' ')).toBe('invalid_request');
@@ -88,7 +88,7 @@ describe('the operator', () => {
     expect(await tokensOf(mine)).toEqual(before);
   });
 
-  it('revokes a user token, any number of times', async () => {
+  it('can revoke a user token repeatedly', async () => {
     const [first] = await tokensOf(mine);
     const revoke = ['user-token', 'revoke', String(first?.token_id), '--partner', mine.name];
     expect(await mine.operate(...revoke)).toBe(`revoked user token ${first?.token_id}\n`);
@@ -98,7 +98,7 @@ describe('the operator', () => {
     expect(await tokensOf(mine)).toEqual(revoked);
   });
 
-  it("cannot revoke another partner's token, an unknown one, or an invalid ID", async () => {
+  it("cannot revoke another partner's token, an unknown token, or an invalid ID", async () => {
     const [token] = await tokensOf(theirs);
     for (const id of [String(token?.token_id), '999999', 'all']) {
       expect(await refusal('user-token', 'revoke', id, '--partner', mine.name)).toBe('not_found');
@@ -107,7 +107,7 @@ describe('the operator', () => {
     expect(token?.revoked_at).toBeNull();
   });
 
-  it('shows a partner and sets its share of rejected rows in audience files', async () => {
+  it('can show a partner and set its allowed share of rejected rows in audience files', async () => {
     const fresh: Record<string, unknown> = {
       partner_id: mine.id,
       name: mine.name,

@@ -8,7 +8,7 @@ import { createStores, withDatabase, type TestStores } from '../support/stores.t
 import { waitUntil } from '../support/wait-until.ts';
 import { device } from '../support/device-id.ts';
 
-// Order and takeover with real processes.
+// Tests the order and the takeover of jobs with real processes.
 
 const rows = (from: number, count: number, key: number): string =>
   Array.from({ length: count }, (_, n) => `${device(from + n)},${key}\n`).join('');
@@ -36,7 +36,7 @@ describe('lanes', () => {
 
   afterEach(() => storage.make({ is: 'none' }));
 
-  it("completes a partner's jobs in the order submitted, failed ones included", async () => {
+  it("completes a partner's jobs in submission order, including failed jobs", async () => {
     const api = apiClient(service.url, partner.apiKey);
     await partner.upload('large.csv.gz', gzipSync(rows(0, 200_000, sport)));
     await partner.upload('small.csv', rows(0, 1, sport));
@@ -53,7 +53,7 @@ describe('lanes', () => {
     expect(finished).toEqual(ids);
   });
 
-  it('does not make one partner wait for another', async () => {
+  it('does not make a partner wait for the jobs of another partner', async () => {
     const other = await createPartner(stores.environment);
     const key = await other.createAttribute('news');
     await other.upload('small.csv', rows(0, 1, key));
@@ -70,7 +70,7 @@ describe('lanes', () => {
     await large.waitForEnd(last);
   });
 
-  it('continues when the worker is killed during a load, and counts nothing twice', async () => {
+  it('continues after the worker is killed during a load and counts nothing twice', async () => {
     const api = apiClient(service.url, partner.apiKey);
     for (let part = 0; part < 3; part++) {
       await partner.upload(`killed/${part}.gz`, gzipSync(rows(part * 150_000, 200_000, sport)));

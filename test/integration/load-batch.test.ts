@@ -18,7 +18,8 @@ import { places, stagedLoads } from '../support/staging-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { wireAll } from '../support/wired.ts';
 
-// What one attempt leaves for the next, step by step: the use cases on the real stores, without a worker process.
+// Tests what each attempt to load a file leaves for the next attempt. Runs the use cases on the real stores without a
+// worker process.
 
 const signal = new AbortController().signal;
 
@@ -43,7 +44,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     await stores.drop();
   });
 
-  /** A job of one file that has started: listed, and nothing loaded yet. */
+  /** Creates a job with one file and starts it. The file is listed but not loaded yet. */
   beforeEach(async () => {
     partner = await createPartner(stores.environment);
     await deps.attributes.create(partner.id, { name: 'sport', foreignKeys: ['sport'] });
@@ -79,7 +80,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     if (step.do !== 'publish') throw new Error(`unexpected lane step: ${step.do}`);
     return step;
   };
-  /** Publishes as a lane holder does. */
+  /** Publishes staged loads as the holder of the lane does. */
   const publishStaged = async (holder: typeof deps = deps): Promise<void> => {
     await publishLoads(holder, await takeStaged());
   };
@@ -111,12 +112,13 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
   };
   const statusAndRows = async () => (await listed()).map(({ status, totalRows }) => [status, totalRows]);
 
-  it('continues with the first of several files when that one must be loaded alone', async () => {
+  it('continues with the first of several files when that file must be loaded alone', async () => {
     await finishFirstJob();
     await partner.upload('pair/a.csv.gz', gzipSync(`${device(1)},sport\n`.repeat(220_000)));
     await partner.upload('pair/b.csv.gz', gzipSync('nonsense,sport\n'));
     await prepare('pair/', true);
-    // One token for both files: while it is held, no other token can be sent for the first file, whose ID it has.
+    // Both files share one token, which has the ID of the first file. While the token is held, no other token can be
+    // sent for that file.
     await loadBatch(deps, fileId, signal);
     expect(await statusAndRows()).toEqual([
       [1, 220_000],
@@ -126,7 +128,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await file()).toMatchObject({ status: 2, failure: null });
   });
 
-  it('retries a batch after its storage failed in the middle, and loads nothing twice', async () => {
+  it('retries a batch after a storage failure in the middle and loads nothing twice', async () => {
     await finishFirstJob();
     for (const [n, name] of ['a', 'b'].entries())
       await partner.upload(`broken/${name}.csv`, `${device(11 + n)},sport\n`);
@@ -147,7 +149,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await staged()).toEqual([]);
   });
 
-  it('starts again after an attempt died while staging, and removes its staged rows', async () => {
+  it('starts again after an attempt died while staging and removes its staged rows', async () => {
     await stageBatch(deps, await claim(), signal);
     await loadBatch(deps, fileId, signal);
     await publishStaged();
@@ -156,7 +158,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await staged()).toEqual([]);
   });
 
-  it('continues after an attempt died with a validated load, even if the object has changed since', async () => {
+  it('publishes the validated load of an attempt that died, even if the object has changed since', async () => {
     const dead = await claim();
     await stageBatch(deps, dead, signal);
     expect(await deps.files.commit(dead, [good()])).toBe(true);
@@ -168,7 +170,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await staged()).toEqual([]);
   });
 
-  it('lets the next lane holder publish all rows after publishing failed', async () => {
+  it('publishes all rows from the next lane holder after publishing failed', async () => {
     await loadBatch(deps, fileId, signal);
     const failing = { ...deps.warehouse, publish: () => Promise.reject(new Error('the engine is down')) };
     await expect(publishStaged({ ...deps, warehouse: failing })).rejects.toThrow('the engine is down');
@@ -178,7 +180,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await staged()).toEqual([]);
   });
 
-  it('lets the next lane holder continue after a failed commit, and nothing is lost or loaded twice', async () => {
+  it('continues with the next lane holder after a failed commit without losing or repeating a load', async () => {
     await loadBatch(deps, fileId, signal);
     const failing = { ...deps.lanes, commitImportLoads: () => Promise.reject(new Error('the connection is lost')) };
     await expect(publishStaged({ ...deps, lanes: failing })).rejects.toThrow('lost');
@@ -202,7 +204,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await visible()).toBe(2);
   });
 
-  it('fails the file and shows nothing when an attempt died and the object has changed since', async () => {
+  it('fails the file and publishes nothing if the object changed after an attempt died', async () => {
     await stageBatch(deps, await claim(), signal);
     await partner.upload(`file-${serial}.csv`, 'something else altogether');
     await loadBatch(deps, fileId, signal);
@@ -211,7 +213,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await staged()).toEqual([]);
   });
 
-  it('rejects the decision and the load of a slow attempt after another one took over', async () => {
+  it('rejects the decision and the load of a slow attempt after another attempt took over', async () => {
     const zombie = await claim();
     await stageBatch(deps, zombie, signal);
     const taker = await claim();
@@ -223,7 +225,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await file()).toMatchObject({ status: 1, totalRows: 0 });
   });
 
-  it('publishes once when two lane holders publish and the first was presumed dead', async () => {
+  it('publishes once when a lane holder that was presumed dead publishes along with its successor', async () => {
     await loadBatch(deps, fileId, signal);
     const first = await takeStaged();
     const second = await takeStaged();
@@ -235,7 +237,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await staged()).toEqual([]);
   });
 
-  it('does not let the first lane holder commit while the latest one may be publishing', async () => {
+  it('does not let an earlier lane holder commit while the latest holder might be publishing', async () => {
     await loadBatch(deps, fileId, signal);
     const first = await takeStaged();
     const second = await takeStaged();
@@ -255,7 +257,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await visible()).toBe(2);
   });
 
-  it('abandons a load that is not validated with a failure, and wakes the lane', async () => {
+  it('fails a file whose load is not validated when it abandons the load, and wakes the lane', async () => {
     await stageBatch(deps, await claim(), signal);
     await abandonBatch(deps, fileId);
     expect(await file()).toMatchObject({ status: 3, failure: { code: 'load_abandoned' } });
@@ -280,7 +282,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(claims.map((claimed) => claimed?.files.map((one) => one.fileId))).toEqual(files.map(({ id }) => [id]));
   });
 
-  it('continues when another lane holder finds no files: a started job cannot fail to start', async () => {
+  it('continues a started job when another lane holder finds no files for it', async () => {
     await deps.lanes.failJob(jobId, new Failure('no_files', 'No object has the path.'));
     expect(await deps.importLogs.find(partner.id, jobId)).toMatchObject({ status: 1, errors: null });
     await loadBatch(deps, fileId, signal);
@@ -288,7 +290,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await file()).toMatchObject({ status: 2 });
   });
 
-  it('does nothing when the file is done', async () => {
+  it('does nothing if the file is already done', async () => {
     await loadBatch(deps, fileId, signal);
     await publishStaged();
     expect(await deps.files.claim(fileId)).toBeNull();

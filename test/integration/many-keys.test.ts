@@ -9,7 +9,7 @@ import { attributeLoad, streamedFile } from '../support/staging.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 
-// Every key of a row is a staged row: a few bytes in a file take many in the engine's memory.
+// Every key of a row becomes a staged row, so a few bytes in a file require much more memory in ClickHouse.
 
 const mebibyte = 1024 ** 2;
 const memoryLimit = 1024 * mebibyte;
@@ -32,7 +32,7 @@ describe.each([
     await stores.drop();
   });
 
-  it('is staged with memory to spare', async () => {
+  it('stages the file well within the memory limit', async () => {
     const warehouse = clickhouseWarehouse(engine);
     await warehouse.writeJobKeys(
       1,
@@ -46,7 +46,7 @@ describe.each([
     await stage.stage(load, streamedFile(load, 1, bytes), defaultLimits.maxLineBytes, signal);
     expect(await stage.countRows(1)).toEqual(new Map([[1, { accepted: rows, rejects: [] }]]));
     const peak = await memoryOfLoads(stores.config);
-    process.stdout.write(`${keysPerRow} keys a row: ${Math.round(peak / mebibyte)} MiB\n`);
+    process.stdout.write(`${keysPerRow} keys per row: peak memory ${Math.round(peak / mebibyte)} MiB\n`);
     expect(peak).toBeGreaterThan(0);
     expect(peak).toBeLessThan(0.8 * memoryLimit);
   });

@@ -25,7 +25,7 @@ describe('many subscribers', () => {
     reads: await jobs.callsOf('importLogs', 'find'),
   });
 
-  /** A subscriber that has just connected or left may cause one more poll. */
+  /** A subscriber that has just connected or disconnected can cause one more poll. */
   async function untilQuiet(leastReads = 0): Promise<{ marks: number; reads: number }> {
     let now = await broadcasterCalls();
     await waitUntil('polling has stopped', async () => {
@@ -43,7 +43,7 @@ describe('many subscribers', () => {
       return Number(rows[0]?.busy);
     });
 
-  it('use one listening connection, few statements, and no connection while 200 of them wait', async () => {
+  it('uses one listening connection, few statements, and no other connection while 200 subscribers wait', async () => {
     const ids: number[] = [];
     for (let n = 0; n < 20; n++) ids.push(await jobs.queue());
     const before = await broadcasterCalls();
@@ -57,9 +57,9 @@ describe('many subscribers', () => {
     await pause(3_000);
     const waited = await broadcasterCalls();
     expect(await jobs.listeners()).toHaveLength(1);
-    // A connection held for a waiter would be busy all the time; rechecking keys is brief.
+    // A connection held for a waiting subscriber would be busy all the time. Rechecking keys takes only a moment.
     await waitUntil('no connection is busy', async () => (await busyConnections()) === 0, 10);
-    // Each record is read once, and all are polled together.
+    // Each record is read once, and one statement polls all records.
     expect(waited.reads - before.reads).toBe(ids.length);
     expect(connected.marks - before.marks).toBeLessThan(100);
     expect(waited.marks - connected.marks).toBeLessThanOrEqual(1);
@@ -73,7 +73,7 @@ describe('many subscribers', () => {
     expect(after.reads - waited.reads).toBe(ids.length);
   });
 
-  it('are removed when they disconnect, and their records are no longer polled', async () => {
+  it('removes subscribers that disconnect and no longer polls their records', async () => {
     const id = await jobs.queue();
     const leaving = new AbortController();
     const waiting = jobs.api.request(pathOf(id), {
@@ -93,14 +93,14 @@ describe('many subscribers', () => {
     leaving.abort();
     await gone;
     const start = await untilQuiet();
-    // Losing the listener, and restoring it, would poll every followed record.
+    // Losing and restoring the listener would poll every followed record.
     await jobs.endListeners();
     await pause(2_500);
     expect(await broadcasterCalls()).toEqual(start);
     await jobs.cancel(id);
   });
 
-  it('have streams that end after the time limit; neither streams nor waits count as slow', async () => {
+  it('ends streams after the time limit and counts neither streams nor waits as slow requests', async () => {
     const id = await jobs.queue();
     const secondsOf = async (): Promise<number> =>
       (await metricsOf(jobs.service))
@@ -119,7 +119,7 @@ describe('many subscribers', () => {
     await jobs.cancel(id);
   });
 
-  it('do not delay a shutdown: each waiter gets a response, and streams end', async () => {
+  it('shuts down without delay, answers each waiting request, and ends streams', async () => {
     const id = await jobs.queue();
     const victim = await startApi(jobs.stores.environment, 'many-subscribers-victim');
     const client = apiClient(victim.url, jobs.partner.apiKey);

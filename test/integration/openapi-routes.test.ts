@@ -18,7 +18,7 @@ describe('the OpenAPI document', () => {
     await stores.drop();
   });
 
-  it('documents every API route except the reference itself, and no other', async () => {
+  it('documents exactly the API routes, except for the reference itself', async () => {
     const routes: string[] = [];
     const api = buildApi(
       {

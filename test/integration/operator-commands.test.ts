@@ -57,7 +57,7 @@ describe('the operator commands', () => {
     return wrong;
   };
 
-  it('doctor reports a missing worker, and nothing else', async () => {
+  it('inlet doctor reports only the missing worker', async () => {
     expect(await wrongOnes()).toEqual(['Workers']);
     const { text } = await inlet(['doctor']);
     expect(text).toContain('FAIL   Workers: no worker is connected');
@@ -66,7 +66,7 @@ describe('the operator commands', () => {
     expect(text).toMatch(/ok {5}PostgreSQL: version \S.*, \d+ of \d+ connections in use/);
   });
 
-  it('doctor reports each server separately when one is down', async () => {
+  it('inlet doctor reports each server separately when one is down', async () => {
     const [first = ''] = (stores.environment['INLET_CLICKHOUSE_URLS'] ?? '').split(',');
     const unreachable = new URL(first);
     unreachable.port = '9';
@@ -79,7 +79,7 @@ describe('the operator commands', () => {
       'Mutations of shard 2',
       'Shared bucket',
     ]);
-    // Only the cause is reported: the remedies of its consequences would mislead.
+    // Only the cause is reported, because remedies for its consequences would be misleading.
     const { text: printed } = await inlet(['doctor'], down);
     expect(printed).toContain('FAIL   ClickHouse, shard 2: connect ECONNREFUSED 127.0.0.1:9 (');
     expect(printed).toContain('?      Schema of shard 2: skipped: fix "ClickHouse, shard 2" first\n');
@@ -92,7 +92,7 @@ describe('the operator commands', () => {
     expect(text).not.toContain('not-to-be-printed');
   });
 
-  it('doctor reports a missing or unused API role', async () => {
+  it('inlet doctor reports a missing or unused API role', async () => {
     expect(await wrongOnes({ INLET_API_ROLE: 'missing_role' })).toEqual(['API role', 'Workers']);
     const { text } = await inlet(['doctor'], { INLET_API_ROLE: 'missing_role' });
     expect(text).toContain('CREATE ROLE missing_role NOLOGIN; GRANT missing_role TO');
@@ -100,7 +100,7 @@ describe('the operator commands', () => {
     expect(without.text).toContain('ok     API role: none: the api can read the rows of all partners');
   });
 
-  it('lanes and jobs show what waits, why, and the result', async () => {
+  it('inlet lanes and inlet jobs show waiting jobs, the reason, and the result', async () => {
     const sport = await partner.createAttribute('sport');
     await partner.upload('a.csv', `${device(1)},${sport}\n`);
     const good = await client.queue({ file_path: 'a.csv', key_type: 0 });

@@ -17,7 +17,7 @@ import { waitUntil } from '../support/wait-until.ts';
 const number = 4711;
 const audience = { kind: 'audience', audienceId: 1, generation: 1 } as const;
 
-describe('two installations on the same engine', () => {
+describe('two installations on the same ClickHouse servers', () => {
   let stores: TestStores[];
   let ours: Engine;
   let theirs: Engine;
@@ -33,7 +33,7 @@ describe('two installations on the same engine', () => {
     for (const one of stores) await one.drop();
   });
 
-  /** One of our statements that reads on all shards until it is stopped. */
+  /** Starts one of our statements, which reads on all shards until it is stopped. */
   const begin = async (prefix: string): Promise<{ end: Promise<unknown>; isRunning: () => Promise<boolean> }> => {
     const query_id = newQueryId(prefix, 'count');
     const end = shardFor(ours, number).command({
@@ -55,7 +55,7 @@ describe('two installations on the same engine', () => {
       }),
     );
 
-  it('do not stop or count the statements of a load with the same number in the other', async () => {
+  it('do not stop or count statements of a load with the same number in the other installation', async () => {
     const load = { loadId: number, jobId: 1, partnerId: 1, bytes: 1, target: audience };
     const { end, isRunning } = await begin(loadQueryPrefix(number));
     await waitUntil('the statement has read rows', async () => (await readSoFar(ours, load)).rowsHandled > 0);
@@ -66,7 +66,7 @@ describe('two installations on the same engine', () => {
     await expect(end).rejects.toThrow(/cancelled/i);
   });
 
-  it('do not stop the statements of a job with the same number in the other', async () => {
+  it('do not stop statements of a job with the same number in the other installation', async () => {
     const { end, isRunning } = await begin(jobQueryPrefix(number));
     await stopJob(theirs, number);
     expect(await isRunning()).toBe(true);

@@ -8,12 +8,12 @@ import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { createStores, withDatabase, type TestStores } from '../support/stores.ts';
 import { newBarePartner, wireUp, type Wired } from '../support/wired.ts';
 
-// A caller reads a list in pages of different lengths while new records are added.
+// Reads a list in pages of different lengths while new records are added.
 
 type List = {
   readonly path: string;
   readonly newestFirst: boolean;
-  /** Creates this many records of any kind. */
+  /** Creates the given number of records. */
   readonly add: (count: number) => Promise<void>;
   readonly nameOf: (record: unknown) => string | number;
 };
@@ -103,7 +103,7 @@ describe('a list that is read page by page', () => {
   };
   let files = 0;
 
-  it.each(Object.keys(lists))('contains every record once and in order: %s', async (kind) => {
+  it.each(Object.keys(lists))('returns every record once and in order: %s', async (kind) => {
     await fc.assert(
       fc.asyncProperty(reading, async ({ before, steps }) => {
         const { id, apiKey } = await newBarePartner(deps);
@@ -120,7 +120,7 @@ describe('a list that is read page by page', () => {
         let added = 0;
         let next: string | undefined = `${list.path}?limit=1`;
         for (let n = 0; next !== undefined; n++) {
-          // Nothing is added at the end, or a list that grows at its end would never end.
+          // Stops adding records eventually. Otherwise, a list that grows at its end would never end.
           const { limit, added: more } = steps[n] ?? { limit: 6, added: 0 };
           const { page, link } = await read(next.replace(/limit=\d+/, `limit=${limit}`));
           expect(page.length).toBeLessThanOrEqual(limit);
@@ -133,7 +133,7 @@ describe('a list that is read page by page', () => {
         }
         const { page: all } = await read(list.path);
         expect(all).toHaveLength(before + added);
-        // New records come before the start of a list that shows the newest first.
+        // In a list with the newest records first, new records appear before the first page.
         expect(seen).toEqual(list.newestFirst ? all.slice(added) : all);
       }),
       { numRuns: runsOf({ short: 10, long: 100 }), seed: campaignSeed },

@@ -5,9 +5,9 @@ import type { LaneStep } from '../../src/ports/lane-store.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// What must not start between the two halves of a backup: see docs/decisions/backup.md.
+// Tests which work must not start between the two parts of a backup. See docs/decisions/backup.md.
 
-describe('while a backup makes its cut', () => {
+describe('while a backup pauses the lanes', () => {
   let stores: TestStores;
   let deps: Wired;
   let partnerId: number;
@@ -43,12 +43,12 @@ describe('while a backup makes its cut', () => {
       await run();
     });
 
-  it('a lane rests, whatever its next step, and continues afterwards', async () => {
+  it('a lane takes no step and continues afterward', async () => {
     await whilePaused(async () => expect(await nextStep()).toEqual({ do: 'rest' }));
     expect(await nextStep()).toMatchObject({ do: 'prepare' });
   });
 
-  it('no staged rows count as orphaned: a load that a clear has ended may be live in the backup', async () => {
+  it('no staged rows are treated as orphaned, because a cleared load can still be live in the backup', async () => {
     await whilePaused(async () => {
       const live = await deps.files.findLive(unknown);
       expect(live).toEqual({ loadIds: new Set(unknown.loadIds), jobIds: new Set(unknown.jobIds) });
@@ -61,7 +61,7 @@ describe('while a backup makes its cut', () => {
     expect(await deps.audiences.claimDueGenerations(10)).toHaveLength(1);
   });
 
-  it('the pause ends with the session that holds the lock, even if its process is killed', async () => {
+  it('the pause ends when the session that holds the lock ends, even if its process is killed', async () => {
     await expect(
       whilePaused(async () => {
         expect(await nextStep()).toEqual({ do: 'rest' });

@@ -7,7 +7,7 @@ import { asCaller } from '../../src/adapters/postgres/db/row-security.ts';
 import { silentLog } from '../support/silent-log.ts';
 import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 
-// One connection for callers, so that a repeated statement runs on the connection that has its plan.
+// Uses one connection for callers, so that a repeated statement runs on the connection that has its plan.
 
 describe('an API statement', () => {
   let stores: TestStores;
@@ -29,7 +29,7 @@ describe('an API statement', () => {
     await stores.drop();
   });
 
-  it('is planned once', async () => {
+  it('is planned only once', async () => {
     for (let round = 0; round < 3; round += 1) expect(await ask()).toEqual([{ one: 1 }]);
     const kept = await asSomebody(() =>
       sql<{ statement: string }>`SELECT statement FROM pg_prepared_statements`.execute(db),
@@ -37,7 +37,7 @@ describe('an API statement', () => {
     expect(kept.rows.map(({ statement }) => statement).filter((text) => text.includes('scratch'))).toHaveLength(1);
   });
 
-  it('works again after a migration changed what it returns', async () => {
+  it('works again after a migration changed its result columns', async () => {
     expect(await ask()).toEqual([{ one: 1 }]);
     await asOwner('ALTER TABLE scratch ADD COLUMN two int');
     await expect(ask()).rejects.toThrow('cached plan');

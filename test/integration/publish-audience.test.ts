@@ -13,8 +13,8 @@ import { places, stagedLoads } from '../support/staging-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { wireAll } from '../support/wired.ts';
 
-// What a clear or a second lane holder does to loads that are being published: the use cases on the real stores,
-// without a worker process.
+// Tests how a clear or a second lane holder affects loads that are being published. Runs the use cases on the real
+// stores without a worker process.
 
 const { signal } = new AbortController();
 
@@ -46,7 +46,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
   const audience = () => deps.audiences.find(scope(), audienceId);
   const staged = (): Promise<string[]> => stagedLoads(stores);
 
-  /** Takes the next job as far as its file can go: staged, waiting for the lane. */
+  /** Runs the next job until its file is staged and waits for the lane. */
   const stageNext = async (): Promise<void> => {
     const step = await nextStep();
     if (step.do !== 'prepare' || step.job.kind !== 'audience') throw new Error(`unexpected lane step: ${step.do}`);
@@ -56,7 +56,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
     );
     await loadBatch(deps, Number(files.rows[0]?.id), signal);
   };
-  /** Makes these devices known, as an import would. */
+  /** Adds known devices as an import would. */
   const makeKnown = async (from: number, to: number): Promise<void> => {
     const values = Array.from({ length: to - from }, (_, n) => `('${device(partner.id * 1000 + from + n)}')`);
     await commandOnShards(
@@ -73,7 +73,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
     await stageNext();
   };
 
-  /** An audience of one file that is staged and waits for the lane. */
+  /** Creates an audience with one file, which is staged and waits for the lane. */
   beforeEach(async () => {
     partner = await createPartner(stores.environment);
     await partner.upload('a.csv', ownRows(0, 10));
@@ -81,7 +81,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
     await stageNext();
   });
 
-  it('updates the files and the counts together', async () => {
+  it('updates the files and the counts of an audience together', async () => {
     expect(await audience()).toMatchObject({ status: 1, uniqueDevices: 0 });
     const step = await takeStaged();
     await publishLoads(deps, step);
@@ -97,7 +97,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
     expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 10, uniqueDevices: 10 });
   });
 
-  it('is left to the lane holder that took them last', async () => {
+  it('leaves publishing to the latest lane holder', async () => {
     const first = await takeStaged();
     const second = await takeStaged();
     await publishLoads(deps, first);
@@ -106,7 +106,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
     expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 10, uniqueDevices: 10 });
   });
 
-  it('changes nothing after a clear, and the lane cleans up', async () => {
+  it('publishes nothing after a clear and cleans up', async () => {
     const step = await takeStaged();
     expect(await deps.audiences.clear(scope(), audienceId)).toBe(true);
     await publishLoads(deps, step);
@@ -119,14 +119,14 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
   it.each([
     ['during a statement', 1],
     ['just before the next statement', 2],
-  ])('is stopped by a clear %s', async (_when, stopsNeeded) => {
+  ])('stops when the audience is cleared %s', async (_when, stopsNeeded) => {
     const step = await takeStaged();
     let stops = 0;
     const stopped = Promise.withResolvers<never>();
-    stopped.promise.catch(() => undefined); // may reject before the count starts
+    stopped.promise.catch(() => undefined); // The promise can reject before the count starts.
     const slow = {
       ...deps.audienceWarehouse,
-      // Stands for a slow count. The job's statements are stopped by their IDs.
+      // Simulates a slow count. The job's statements are stopped by their IDs.
       countDevices: () => stopped.promise,
     };
     const stopJob = async (): Promise<void> => {
@@ -148,7 +148,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
       countDevices: () => Promise.reject(new Error('recounted')),
     });
 
-    it("adds the file's devices", async () => {
+    it('adds the devices of a small file to the counts', async () => {
       await makeKnown(5, 11);
       await publishLoads(deps, await takeStaged());
       expect(await audience()).toMatchObject({ uniqueDevices: 10, matchedDevices: 5 });
@@ -158,7 +158,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
       expect(await staged()).toEqual([]);
     });
 
-    it('includes existing devices that have become known since', async () => {
+    it('counts existing devices that have become known since', async () => {
       await publishLoads(deps, await takeStaged());
       await makeKnown(0, 3);
       await append('b.csv', ownRows(10, 12));
@@ -166,7 +166,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
       expect(await audience()).toMatchObject({ uniqueDevices: 12, matchedDevices: 3 });
     });
 
-    it('counts correctly when another lane holder had published the file', async () => {
+    it('counts correctly if another lane holder has already published the file', async () => {
       await makeKnown(0, 20);
       await publishLoads(deps, await takeStaged());
       await append('b.csv', ownRows(10, 12));

@@ -7,8 +7,8 @@ import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 
-// Subscribers are notified of a change when a record's mark changes. So two states of a record may not share a mark,
-// and each change must be notified. Both are checked while real jobs run.
+// Subscribers detect a change of a record by its mark. Two states of a record must therefore have different marks, and
+// each change must send a notification. The tests check both while real jobs run.
 
 describe('record marks', () => {
   let service: Audiences;
@@ -34,7 +34,7 @@ describe('record marks', () => {
     readonly status: number;
     readonly record: string;
   };
-  /** Null when the record changed while it was read. */
+  /** Returns null if the record changed while it was read. */
   type TakeSnapshot = () => Promise<Snapshot | null>;
 
   const importSnapshot =
@@ -62,7 +62,9 @@ describe('record marks', () => {
       return { ...before, status: details.audience.status, record: JSON.stringify(details) };
     };
 
-  /** Reads until `isEnd`; returns an error for each two records with the same mark. */
+  /**
+   * Reads the record until `isEnd` returns true. Returns an error for every two different records with the same mark.
+   */
   async function watch(take: TakeSnapshot, isEnd: (snapshot: Snapshot) => boolean): Promise<string[]> {
     const recordOf = new Map<string, string>();
     const mismatches: string[] = [];
@@ -79,7 +81,7 @@ describe('record marks', () => {
     }
   }
 
-  it('differ whenever the record does, while jobs run', async () => {
+  it('differ whenever the record differs while jobs run', async () => {
     const first = await service.api.queue({ file_path: 'import/', key_type: 1, compressed: false });
     const behind = await service.api.queue({ file_path: 'import/0.csv', key_type: 1 });
     const missing = await service.api.queue({ file_path: 'none.csv', key_type: 1 });
@@ -92,7 +94,7 @@ describe('record marks', () => {
     expect(mismatches).toEqual([[], [], [], []]);
   });
 
-  it('differ whenever an audience is appended to and cleared', async () => {
+  it('differ after every append to and clear of an audience', async () => {
     const { audienceId } = await service.audiences.create('Winter', 'members/0.csv');
     let marks = 0;
     const isOver = { now: false };
@@ -112,20 +114,20 @@ describe('record marks', () => {
     expect(marks).toBeGreaterThan(5);
   });
 
-  it('are not returned for records that do not exist', async () => {
+  it('are not returned for IDs without a record', async () => {
     expect(await deps.importLogs.marksOf([999_999])).toEqual([]);
     expect(await deps.audiences.marksOf([999_999])).toEqual([]);
     expect(await deps.audiences.marksOf([])).toEqual([]);
   });
 
-  it('are notified: each step of an audience and of an import notifies its partner', async () => {
+  it('change with a notification to the partner at each step of an audience and an import', async () => {
     const notified: string[] = [];
     await withDatabase(service.stores, async (client) => {
       client.on('notification', ({ payload }) => void notified.push(payload ?? ''));
       await client.query('LISTEN inlet_records');
       /**
-       * A commit is visible before its notification arrives. Notifications arrive in commit order, so this one is the
-       * last.
+       * A commit is visible before its notification arrives. Notifications arrive in commit order, so this notification
+       * is the last.
        */
       const receiveAll = async (): Promise<void> => {
         await client.query("NOTIFY inlet_records, 'the last'");
@@ -146,7 +148,7 @@ describe('record marks', () => {
         notified.length = 0;
         await step();
         await receiveAll();
-        // Started, claimed (audiences only), staged, loaded, ended.
+        // The steps are started, claimed (audiences only), staged, loaded, and ended.
         expect(notified.length, name).toBeGreaterThanOrEqual(4);
         expect(new Set(notified), name).toEqual(new Set([String(service.partner.id)]));
       }

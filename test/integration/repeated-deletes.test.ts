@@ -5,7 +5,7 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-/** The same engine with a count of its calls. */
+/** Wraps the engine and counts its calls. */
 function counted(engine: Engine) {
   const counts = { commands: 0, polls: 0, polling: 0, maxPolling: 0 };
   const shard = new Proxy(engine.shards[0], {
@@ -60,7 +60,7 @@ describe('a repeated delete', () => {
   const open = (): Promise<number> =>
     number('toString((SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done))');
 
-  it('waits for the mutation of the previous attempt, and polls no more often when more callers wait', async () => {
+  it('waits for the mutation of the previous attempt and does not poll more often for more callers', async () => {
     const before = counted(engine);
     const attempts = [deleteAttributeRows(before.engine, rowsOf(1))];
     await waitUntil('the mutation has started', async () => (await open()) === 1);

@@ -39,7 +39,7 @@ describe('the scope that a route requires', () => {
     return api;
   }
 
-  it('must be stated: the start fails for a route without one, also in a nested scope', async () => {
+  it('must be declared: the API does not start with a route that lacks it, even a nested one', async () => {
     const forgetful = apiWith((api) => {
       api.get('/forgotten', async () => 'all of it');
     });
@@ -52,7 +52,7 @@ describe('the scope that a route requires', () => {
     await expect(inside.ready()).rejects.toThrow('POST /v1/marketplace/imports does not state');
   });
 
-  it('is stated for every API operation, at its own path and at the deprecated one', async () => {
+  it('is declared for every API operation at its current and its deprecated path', async () => {
     const stated: string[] = [];
     const api = buildApi(
       {
@@ -85,7 +85,7 @@ describe('the scope that a route requires', () => {
   // A colon would start a parameter.
   const pathOf = (scope: string): string => `/${scope.replace(':', '-')}`;
 
-  it("must be among the key's scopes; otherwise the error names it", async () => {
+  it("must be among the key's scopes, and the error names a missing scope", async () => {
     const api = apiWith((scope) => {
       for (const one of scopes) scope.get(pathOf(one), { config: { scope: one } }, async () => ({ is: 'welcome' }));
     });

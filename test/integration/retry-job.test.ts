@@ -63,9 +63,9 @@ describe('inlet jobs retry', () => {
     return job?.id ?? 0;
   };
 
-  // Nothing runs without a worker: a canceled job has failed immediately.
+  // No job runs without a worker, so a canceled job fails immediately.
 
-  it('is rejected for a job that has not failed, and for one that only the partner can submit', async () => {
+  it('rejects a job that has not failed and a job that only the partner can submit', async () => {
     const waiting = await api.queue({ file_path: 'a.csv', key_type: 0 });
     expect(await refusal('retry', waiting)).toContain(`job_not_retryable: Job ${waiting} is not finished`);
     const credentials = { accessKeyId: 'AKIARETRYRETRY', secretAccessKey: 'not-a-real-secret', region: 'eu-central-1' };
@@ -83,14 +83,14 @@ describe('inlet jobs retry', () => {
     expect(await refusal('cancel', gone)).toContain(`job_not_cancellable: Job ${gone} has already failed (status 3).`);
   });
 
-  it('is rejected for an audience that has been cleared since', async () => {
+  it('rejects a job whose audience was cleared since', async () => {
     const { audienceId } = await audiences.create('Cleared', 'members.csv');
     const jobId = await newestJob();
     await audiences.clear(audienceId);
     expect(await refusal('retry', jobId)).toContain(`audience ${audienceId}, which was cleared since`);
   });
 
-  it('rejects an unknown job, like inlet jobs cancel', async () => {
+  it('rejects an unknown job, as inlet jobs cancel does', async () => {
     for (const action of ['cancel', 'retry'] as const)
       expect(await refusal(action, 999_999)).toContain(
         'not_found: Job 999999 does not exist. Run `inlet jobs list` to see the jobs.',
@@ -98,7 +98,7 @@ describe('inlet jobs retry', () => {
     expect(await refusal('cancel', 'x')).toContain('"x" is not a valid job ID.');
   });
 
-  it('submits the same import again, with all of its options', async () => {
+  it('submits the same import again with all of its options', async () => {
     const request = { file_path: 'late/', key_type: 1, compressed: false, mode: 'replace' };
     const failed = await api.queue(request);
     worker ??= await startWorker(stores.environment, 'retry-job');
@@ -116,11 +116,11 @@ describe('inlet jobs retry', () => {
     expect(await refusal('retry', again)).toContain(`Job ${again} is done`);
   });
 
-  it('appends the same path to the same audience, also for a customer', async () => {
+  it('appends the same path to the same audience, even for a customer', async () => {
     worker ??= await startWorker(stores.environment, 'retry-job');
     const { userToken } = await partner.createCustomer('Customer');
     const ofCustomer = audienceClient(server.url, partner.apiKey, userToken);
-    // A path below the prefix that starts like the prefix itself.
+    // A path under the prefix that starts with the name of the prefix.
     const path = `${partner.prefix}${partner.prefix}members.csv`;
     const { audienceId } = await ofCustomer.create('Late', path);
     expect(await ofCustomer.settled(audienceId)).toMatchObject({ status: 3, file: [{ s3_path: path }] });

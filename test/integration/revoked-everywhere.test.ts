@@ -39,7 +39,7 @@ describe('a revoked key, with three API processes', () => {
     return answer.status;
   };
 
-  /** Sends requests continuously until stopped. Returns each response's status and time. */
+  /** Sends requests continuously until it is stopped. Returns the status and time of each response. */
   function keepRequesting(api: RunningApi, apiKey: string) {
     const answers: { at: number; status: number }[] = [];
     const stopped = new AbortController();
@@ -59,7 +59,7 @@ describe('a revoked key, with three API processes', () => {
     };
   }
 
-  it('is rejected by each of them within 5 seconds, even after 30 days of use', async () => {
+  it('is rejected by every process within 5 seconds, even after 30 days of use', async () => {
     const { id, apiKey } = await partner.createKey('old');
     const thirtyDaysAgo = `UPDATE api_key SET created_at = now() - interval '30 days' WHERE id = $1 RETURNING created_at AS at`;
     expect((await keyOf(stores, id, thirtyDaysAgo)).at.getTime()).toBeLessThan(Date.now() - 29 * 86_400_000);
@@ -79,11 +79,11 @@ describe('a revoked key, with three API processes', () => {
       expect(new Set(answers.slice(first).map(({ status }) => status))).toEqual(new Set([401]));
       return (answers[first]?.at ?? Infinity) - revokedAt;
     });
-    process.stdout.write(`denied ${delays.map((ms) => `${ms} ms`).join(', ')} after it was revoked\n`);
+    process.stdout.write(`rejected ${delays.map((ms) => `${ms} ms`).join(', ')} after revocation\n`);
     expect(Math.max(...delays)).toBeLessThan(limitMs);
   });
 
-  it('shows its last use and a later rejected call, by request ID', async () => {
+  it('has a record of its last use and of a later rejected call with the request ID', async () => {
     const { id, apiKey } = await partner.createKey();
     for (const api of apis) expect(await statusAt(api, apiKey)).toBe(200);
     const used = `SELECT last_used_at AS at FROM api_key WHERE id = $1 AND last_used_at IS NOT NULL`;

@@ -68,7 +68,7 @@ describe('an operator who rotates an API key', () => {
     expect(scripts).toHaveLength(4);
   });
 
-  it('issues a second key next to the first, and both work until the overlap has passed', async () => {
+  it('issues a second key, and both keys work until the overlap ends', async () => {
     const [first] = keysOf();
     const { apiKey, id } = toTestKey(run(rotate, { KEY_ID: String(first?.key_id) }));
     expect([await partnerOfKey(apiKey), await partnerOfKey(partner.apiKey)]).toEqual([partner.name, partner.name]);
@@ -83,7 +83,7 @@ describe('an operator who rotates an API key', () => {
     expect([await partnerOfKey(apiKey), await partnerOfKey(partner.apiKey)]).toEqual([partner.name, 'none']);
   });
 
-  it('identifies a leaked key, revokes it, and affects no other partner', async () => {
+  it('identifies and revokes a leaked key without affecting other partners', async () => {
     const { apiKey, id } = toTestKey(
       run('inlet key create --partner "$PARTNER" --name "x $(echo y)" --scope audience:read --scope audience:write'),
     );
@@ -122,7 +122,7 @@ describe('an operator who rotates an API key', () => {
     expect([wrongScope.code, wrongScope.out]).toEqual([2, '']);
   });
 
-  it('appears in the audit log, with each change to each key', () => {
+  it('appears in the audit log with each change to each key', () => {
     const entries = auditSchema.parse(JSON.parse(run('inlet audit --partner "$PARTNER" --limit 3')));
     const last = keysOf().at(-1)?.key_id;
     expect(entries.map(({ event, key_id }) => `${event} ${key_id}`).slice(0, 2)).toEqual([

@@ -12,7 +12,7 @@ import { asTheyCome, attributeLoad, memberLoad } from '../support/staging.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 
-// The same lines are validated by the domain and by the engine, and every result is compared.
+// Validates the same lines in the domain and in ClickHouse, and compares every result.
 
 type RowResult = {
   row: number;
@@ -25,7 +25,7 @@ type RowResult = {
   event: string;
 };
 
-/** A file on its own, or in a batch with others. */
+/** Whether a file is loaded alone or in a batch with others. */
 type Arrival = 'lines' | 'files';
 
 const columns = 'row, reason, device, id_type, country, is_deleted, attribute_ids, event';
@@ -41,7 +41,7 @@ describe('the row rule', () => {
     engine = connectTestEngine(stores);
     const keys = Array.from(knownKeys, ([key, attributeId]) => ({ key, attributeId }));
     await clickhouseWarehouse(engine).writeJobKeys(1, keys);
-    // Stores every validated line, where the service stores only counts and the first rejected rows.
+    // Stores the result of every line. The service stores only counts and the first rejected rows.
     await engine.shards[0].command({
       query: `CREATE TABLE row_results (load_id UInt64, row UInt64, reason String, device UUID, id_type UInt8, country String,
         is_deleted UInt8, attribute_ids Array(UInt64), event String) ENGINE = MergeTree ORDER BY row`,
@@ -119,7 +119,7 @@ describe('the row rule', () => {
   ];
 
   it.each(layouts)(
-    'gives the same result in the engine and in the domain ($columns, header $headerRow, as $arrival)',
+    'returns the same result in ClickHouse and in the domain ($columns, header $headerRow, as $arrival)',
     async ({ arrival, ...layout }) => {
       const seen = new Set<string>();
       await fc.assert(
@@ -130,7 +130,7 @@ describe('the row rule', () => {
         }),
         { numRuns: runsOf({ short: 10, long: 30 }), seed: campaignSeed },
       );
-      // The generator reaches every reason; otherwise the comparison would not cover it.
+      // The generator must produce every reason. Otherwise, the comparison would not cover it.
       const reasons = rowRule(layout, maxLineBytes).map(({ reason }) => reason);
       expect([...seen].toSorted()).toEqual(['', ...reasons].toSorted());
     },

@@ -10,8 +10,8 @@ import { silentLog } from '../support/silent-log.ts';
 import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 import { newBarePartner, wireUp } from '../support/wired.ts';
 
-// One connection for callers and one for authentication, so that each caller gets a connection that another one just
-// used.
+// Uses one connection for callers and one for authentication, so that each caller gets a connection that another caller
+// just used.
 
 describe('an API connection', () => {
   let stores: TestStores;
@@ -39,13 +39,13 @@ describe('an API connection', () => {
     await stores.drop();
   });
 
-  it('shows each caller only its own rows, in any order of calls', async () => {
+  it('shows each caller only its own rows in any order of calls', async () => {
     const callers = Array.from({ length: 300 }, (_, index) => [undefined, ...ids][(index * 7 + (index % 4)) % 3]);
     const seen = await Promise.all(callers.map((id) => (id === undefined ? visible() : as(id, () => visible()))));
     expect(seen).toEqual(callers.map((id) => (id === undefined ? [] : [id])));
   });
 
-  it('is not set again when the same partner calls again', async () => {
+  it('does not set the partner again when the same partner calls again', async () => {
     const [one = 0, other = 0] = ids;
     const sent = await watch.during(async () => {
       for (const id of [one, one, one, other, other, one]) expect(await as(id, () => visible())).toEqual([id]);
@@ -57,7 +57,7 @@ describe('an API connection', () => {
     );
   });
 
-  it('is set to one partner for a whole transaction, and after one that failed', async () => {
+  it('keeps its partner for a whole transaction and after a failed transaction', async () => {
     const [one = 0, other = 0] = ids;
     const both = async (tx: Tx): Promise<number[]> => [...(await visible(tx)), ...(await visible(tx))];
     const inside = as(one, () => db.transaction().execute(both));
@@ -68,7 +68,7 @@ describe('an API connection', () => {
     expect(await as(other, () => visible())).toEqual([other]);
   });
 
-  it('is set to the caller for work that continues after the response', async () => {
+  it('keeps its partner for work that continues after the response', async () => {
     const [one = 0, other = 0] = ids;
     const continuing = as(one, async () => {
       await later(50);
@@ -78,7 +78,7 @@ describe('an API connection', () => {
     expect(await continuing).toEqual([one]);
   });
 
-  it('is closed when setting the partner fails, and the next caller gets another one', async () => {
+  it('is closed if setting the partner fails, and the next caller gets another connection', async () => {
     const [one = 0, other = 0] = ids;
     for (let round = 0; round < 3; round += 1) {
       const broken = watch.editing(
@@ -90,7 +90,7 @@ describe('an API connection', () => {
     expect(await as(other, () => visible())).toEqual([other]);
   });
 
-  it('has no partner after it was lost and reconnected', async () => {
+  it('has no partner after a reconnect', async () => {
     const [one = 0] = ids;
     const pid = async (): Promise<number> =>
       (await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db)).rows[0]?.pid ?? 0;

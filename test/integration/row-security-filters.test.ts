@@ -11,15 +11,15 @@ import { type TenantFilter, tenantFiltersOf, withoutFilter } from '../support/te
 import { type TwoTenants, insertTwoTenants, keyOfOwner, openJobsOfOwner } from '../support/two-tenants.ts';
 import { type Wired, wireUp } from '../support/wired.ts';
 
-// Each condition that separates tenants is removed from the API's statements, one at a time, while another partner and
-// another customer request data that is not theirs. With its own role, the API responds as before. With the owner's
-// privileges, it shows or changes another tenant's data, so the test can fail.
+// Removes each tenant filter from the API's statements, one at a time, while another partner and another customer
+// request data that is not theirs. With its own role, the API must return the same responses. With the owner's
+// privileges, it shows or changes another tenant's data, which proves that the test can fail.
 
 type Attempt = { readonly call: Call; readonly headers: Record<string, string>; readonly statements: Set<string> };
 
 type Own = Pick<Target, 'importLogId' | 'audienceId'>;
 
-/** A job that waits behind all others, and an audience. */
+/** Creates a job that waits behind all others, and an audience. */
 async function insertOwn(stores: TestStores, partnerId: number): Promise<Own> {
   return withDatabase(stores, async (client) => {
     await client.query('UPDATE partner SET next_seq = 1001 WHERE id = $1', [partnerId]);
@@ -41,26 +41,26 @@ async function insertOwn(stores: TestStores, partnerId: number): Promise<Own> {
 }
 
 /**
- * Statements about a job or an audience that an earlier statement found for the caller; or a lock, which shows nothing.
+ * Statements about a job or an audience that an earlier statement found for the caller, and locks, which show nothing.
  */
 const foundBefore = [/from "job_file" as "file"/, /FROM audience, LATERAL/, /^update "job"/, / for no key update$/];
 
 /**
- * Filters that are redundant even without row-level security: an earlier statement, or the customer, already limits the
- * rows.
+ * Filters that are redundant even without row-level security, because an earlier statement or the customer already
+ * limits the rows.
  */
 function isRedundant({ statement, condition }: TenantFilter): boolean {
   const hasCustomer = condition.includes('partner_id') && statement.includes('customer_id = $');
   return hasCustomer || foundBefore.some((pattern) => pattern.test(statement));
 }
 
-describe('without one of its tenant filters', () => {
+describe('the API without one of its tenant filters', () => {
   const watch = watchStatements();
   let stores: TestStores;
   let deps: Wired;
   let tenants: TwoTenants;
   let attempts: Attempt[];
-  /** The intruder's own rows. The job waits forever: if other tenants' jobs were counted, they would be ahead of it. */
+  /** The intruder's own rows. The job waits forever. If other tenants' jobs were counted, they would be ahead of it. */
   let own: Own;
   let settings: Readonly<Record<string, string>>;
   let filters: TenantFilter[];
@@ -75,7 +75,7 @@ describe('without one of its tenant filters', () => {
 
   const keyOf = ({ apiKey }: { apiKey: string }): Record<string, string> => ({ authorization: `Bearer ${apiKey}` });
 
-  /** The owner's current rows. */
+  /** Returns the owner's current rows. */
   const rowsOfOwner = async (client: Client): Promise<string> => {
     const ofJobs = ['job', 'import_log', 'job_file', 'accepted_request'];
     const ofAudiences = ['audience', 'audience_load', 'dead_generation', 'user_token'];
@@ -88,7 +88,7 @@ describe('without one of its tenant filters', () => {
     return JSON.stringify(rows);
   };
 
-  /** Removes the intruder's own work, so that it neither reaches its limit nor replays an earlier response. */
+  /** Removes the intruder's own work, so that the intruder neither reaches its limit nor gets a replayed response. */
   const resetIntruder = async (client: Client): Promise<void> => {
     const { id } = tenants.intruder;
     await client.query('UPDATE job SET status = 3 WHERE partner_id = $1 AND id <> $2 AND status <> 3', [
@@ -98,7 +98,7 @@ describe('without one of its tenant filters', () => {
     await client.query('DELETE FROM accepted_request WHERE partner_id = $1', [id]);
   };
 
-  /** New rows have new IDs and times on each call. */
+  /** Compares only the status of a successful write, because new rows have new IDs and times on each call. */
   const shown = ({ call }: Attempt, { status, text }: Answer): string =>
     isWrite(call) && status < 400 ? String(status) : `${status} ${text}`;
 
@@ -153,7 +153,7 @@ describe('without one of its tenant filters', () => {
     await stores.drop();
   });
 
-  /** The filters whose removal has an effect, and on which calls. */
+  /** Returns the filters whose removal has an effect, with the affected calls. */
   async function removalEffects(url: string, client: Client): Promise<Map<TenantFilter, string[]>> {
     const found = new Map<TenantFilter, string[]>();
     for (const filter of filters) {
@@ -174,16 +174,16 @@ describe('without one of its tenant filters', () => {
     return found;
   }
 
-  it('a statement was recorded for every operation that reads tenant data', () => {
+  it('records a statement for every operation that reads tenant data', () => {
     expect(filters.length).toBeGreaterThan(15);
     const without = attempts.filter(({ statements }) => !filters.some(({ statement }) => statements.has(statement)));
     // The limits are the same for all partners.
     expect([...new Set(without.map(({ call }) => call.operation))]).toEqual(['getLimits']);
   });
 
-  it('every filter in the source code that the API uses was removed once', () => {
+  it('removes every filter in the source code that the API uses once', () => {
     const places = Object.entries(expectedFilters);
-    // A new filter needs a line there, and a call here if the API uses it.
+    // When you add a filter, add a line there, and a call here if the API uses the filter.
     expect(Object.fromEntries(places.map(([file, { length }]) => [file, length]))).toEqual(countFilters());
     const unseen = places.flatMap(([file, patterns]) =>
       patterns
@@ -194,13 +194,13 @@ describe('without one of its tenant filters', () => {
     expect(unseen).toEqual([]);
   });
 
-  it("the API with its own role responds as before and does not change the owner's rows", async () => {
+  it("returns the same responses with its own role and does not change the owner's rows", async () => {
     const url = await start('of the caller');
     const found = await withDatabase(stores, (client) => removalEffects(url, client));
     expect([...found.values()].flat()).toEqual([]);
   });
 
-  it("an API with the owner's privileges shows or changes the owner's rows", async () => {
+  it("shows or changes the owner's rows with the owner's privileges", async () => {
     const url = await start('of all');
     const found = await withDatabase(stores, (client) => removalEffects(url, client));
     const withoutEffect = filters.filter((filter) => !found.has(filter) && !isRedundant(filter));

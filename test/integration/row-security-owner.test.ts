@@ -9,7 +9,7 @@ import { type TestStores, createStores, withServer } from '../support/stores.ts'
 import { insertTwoTenants } from '../support/two-tenants.ts';
 import { wireUp } from '../support/wired.ts';
 
-// As in production: the database owner is not a superuser, and may or may not create roles.
+// As in production, the database owner is not a superuser. It might not have the privilege to create roles.
 
 describe('a database owner that is not a superuser', () => {
   const name = `inlet_owner_${process.pid}`;
@@ -51,14 +51,14 @@ describe('a database owner that is not a superuser', () => {
     await engineStores.drop();
   });
 
-  it('gets instructions when it may not create the role, and the API does not start', async () => {
+  it('gets instructions if it cannot create the role, and the API does not start', async () => {
     expect(await migrate(roles.byHand)).toEqual([
       expect.stringContaining(`CREATE ROLE ${roles.byHand} NOLOGIN; GRANT`),
     ]);
     await expect(start(roles.byHand)).rejects.toThrow(`CREATE ROLE ${roles.byHand} NOLOGIN; GRANT`);
   });
 
-  it('uses a role that an administrator created, and the API is restricted to it', async () => {
+  it('uses a role that an administrator created, which restricts the API', async () => {
     await asAdministrator(`CREATE ROLE ${roles.byHand} NOLOGIN`, `GRANT ${roles.byHand} TO ${name}`);
     expect(await migrate(roles.byHand)).toEqual([]);
     const deps = await wireUp(stores);
@@ -77,7 +77,7 @@ describe('a database owner that is not a superuser', () => {
     await api.stop();
   });
 
-  it('creates the role itself when it may create roles', async () => {
+  it('creates the role itself if it has the privilege', async () => {
     await asAdministrator(`ALTER ROLE ${name} CREATEROLE`);
     expect(await migrate(roles.byMigration)).toEqual([]);
     await (await start(roles.byMigration)).stop();

@@ -11,11 +11,11 @@ import { tenantFiltersOf, withoutFilter } from '../support/tenant-filters.ts';
 import { type TwoTenants, insertTwoTenants, ofOwner } from '../support/two-tenants.ts';
 import { wireUp } from '../support/wired.ts';
 
-// Every statement that the API sends to PostgreSQL for one partner is replayed on a connection for another partner:
-// unchanged, and with each filter removed. This includes statements without a filter, which rely on an earlier
+// Replays every statement that the API sends to PostgreSQL for one partner on a connection for another partner,
+// unchanged and with each filter removed. This includes statements without a filter, which rely on an earlier
 // statement.
 
-/** These show rows of all partners on purpose: see docs/decisions/row-level-security.md. */
+/** These statements show rows of all partners on purpose. See docs/decisions/row-level-security.md. */
 const forAll = /key_with_hash|partner_with_key|attributes_of_all|names_of_attributes/;
 const ours =
   /\b(partner|attribute\w*|job\w*|import_log|customer|user_token|audience\w*|dead_generation|composition|accepted_request)\b/;
@@ -40,7 +40,7 @@ describe('a statement of one partner, replayed for another', () => {
     return client;
   }
 
-  /** The result or the error code. Always rolled back. */
+  /** Returns the result or the error code. Always rolls the statement back. */
   async function replay(client: Client, text: string, values: readonly unknown[]): Promise<QueryResult | string> {
     await client.query('BEGIN');
     try {
@@ -86,7 +86,7 @@ describe('a statement of one partner, replayed for another', () => {
       }
     });
     watch.stop();
-    // Restores cleared audiences, so that their rows can be found.
+    // Restores cleared audiences, so that statements can find their rows.
     await withDatabase(stores, (client) => client.query('UPDATE audience SET generation = 0, last_load_id = 1'));
     const byText = new Map(sent.map((one) => [one.text, one]));
     statements = [...byText.values()].filter(
@@ -100,12 +100,12 @@ describe('a statement of one partner, replayed for another', () => {
 
   const variantsOf = ({ text }: Sent): string[] => [text, ...tenantFiltersOf(text).map(withoutFilter)];
 
-  it('succeeded for the first partner', () => {
+  it('succeeds for the first partner', () => {
     expect(statuses.length).toBeGreaterThan(15);
     expect(statuses.filter((status) => status >= 300)).toEqual([]);
   });
 
-  it('shows and writes no row of the first partner', async () => {
+  it('reads and writes no row of the first partner', async () => {
     const client = await connect('inlet_api', tenants.intruder.id);
     let tried = 0;
     for (const sent of statements) {
@@ -113,7 +113,7 @@ describe('a statement of one partner, replayed for another', () => {
         const result = await replay(client, text, sent.values);
         tried += 1;
         expect(showsOwner(result), text).toBe(false);
-        // The partner's own row of `partner`, when the filter is removed.
+        // Without the filter, the statement finds the partner's own row in `partner`.
         const own = /^(update|select) .*"partner"/.test(text) && text !== sent.text ? 1 : 0;
         expect(outcomeOf(result), text).toBe(isInsert(text) ? refused : own);
       }
@@ -122,7 +122,7 @@ describe('a statement of one partner, replayed for another', () => {
     expect(tried).toBeGreaterThan(statements.length + 15);
   });
 
-  it('shows nothing when no partner is set', async () => {
+  it('reads nothing when no partner is set', async () => {
     const client = await connect('inlet_api', null);
     for (const sent of statements) {
       for (const text of variantsOf(sent)) {
@@ -132,7 +132,7 @@ describe('a statement of one partner, replayed for another', () => {
     }
   });
 
-  it("shows and writes them with the owner's privileges", async () => {
+  it("reads and writes rows of the first partner with the owner's privileges", async () => {
     const client = await connect('none', tenants.intruder.id);
     for (const sent of statements.filter(({ text }) => /^\s*select/i.test(text))) {
       const result = await replay(client, sent.text, sent.values);

@@ -8,7 +8,7 @@ import { type TestStores, createStores, withDatabase, withServer } from '../supp
 import { type TwoTenants, insertTwoTenants } from '../support/two-tenants.ts';
 import { wireUp } from '../support/wired.ts';
 
-// What an attacker could do who can send any SQL to PostgreSQL as the API.
+// Tests what an attacker who can send any SQL to PostgreSQL as the API could do.
 
 const denied = '42501';
 
@@ -75,7 +75,7 @@ describe("the API's database role", () => {
     });
   });
 
-  it("sees a customer's audiences only as that customer, and the partner's own only as the partner", async () => {
+  it("sees a customer's audiences only as that customer, and the partner's own audiences only as the partner", async () => {
     await as(tenants.owner.id, async (client) => {
       const ids = async (): Promise<number[]> =>
         (await client.query<{ id: string }>('SELECT id FROM audience ORDER BY id')).rows.map(({ id }) => Number(id));
@@ -121,7 +121,7 @@ describe("the API's database role", () => {
     });
   });
 
-  it("adds denied calls to the audit log, and cannot add entries that resemble an operator's changes", async () => {
+  it("can add denied calls to the audit log, but no entries that resemble an operator's changes", async () => {
     await as(tenants.owner.id, async (client) => {
       const add = (event: string): string => `INSERT INTO audit_log (event, actor) VALUES ('${event}', 'operator')`;
       expect(await codeOf(client, add('call.denied'))).toBeUndefined();
@@ -164,7 +164,7 @@ describe("the API's database role", () => {
     });
   });
 
-  it('stays restricted when a separate login resets its role', async () => {
+  it('stays restricted if a separate login resets its role', async () => {
     await as(
       tenants.intruder.id,
       async (client) => {
@@ -180,7 +180,7 @@ describe("the API's database role", () => {
     await requireRowSecurity(ownLogin, 'inlet_api');
   });
 
-  it('cannot be one that sees all rows: the API does not start', async () => {
+  it('must not see all rows; otherwise, the API does not start', async () => {
     const owner = new URL(stores.config.INLET_POSTGRES_URL.reveal()).username;
     await expect(requireRowSecurity(stores.config.INLET_POSTGRES_URL, owner)).rejects.toThrow(
       'sees the rows of all partners',
@@ -190,7 +190,7 @@ describe("the API's database role", () => {
     );
   });
 
-  it('is not created by a user without that privilege, which gets a message', async () => {
+  it('is not created by a user without the privilege, who gets a message', async () => {
     const client = new Client({ connectionString: ownLogin.reveal() });
     await client.connect();
     try {

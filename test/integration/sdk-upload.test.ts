@@ -57,7 +57,7 @@ describe('an upload with the SDK', () => {
     return (await owner.send(new ListMultipartUploadsCommand(query))).Uploads ?? [];
   };
 
-  it('stores files of every kind and size under the prefix, unchanged', async () => {
+  it('stores files of every kind and size unchanged under the prefix', async () => {
     const path = join(folder, 'large.csv');
     await writeFile(path, bytesOf(13 * mebibyte, 1));
     await writeFile(join(folder, 'empty.csv'), '');
@@ -91,7 +91,7 @@ describe('an upload with the SDK', () => {
     expect(await unfinished()).toEqual([]);
   });
 
-  it('reads a stream only as far as it can send it', async () => {
+  it('reads a stream no faster than it can send the parts', async () => {
     const size = 5 * mebibyte;
     let given = 0;
     let sent = 0;
@@ -122,7 +122,7 @@ describe('an upload with the SDK', () => {
     const given = new AbortController();
     async function* source(): AsyncGenerator<Uint8Array> {
       for (let n = 0; n < 12; n += 1) yield bytesOf(mebibyte, n);
-      await new Promise(() => {}); // stalls forever
+      await new Promise(() => {}); // Stalls forever.
     }
     const aborted = await upload([{ name: 'a.csv', body: source() }], {
       prefix: 'aborted',
@@ -157,7 +157,7 @@ describe('an upload with the SDK', () => {
     expect(await unfinished()).toEqual([]);
   });
 
-  it('resends what was corrupted in transit or rejected temporarily', async () => {
+  it('resends parts that were corrupted in transit or temporarily rejected', async () => {
     let damaged = 0;
     const proxy = await startFaultyProxy(endpoint, (request, count) => {
       if (count === 2 || count === 4) return 'unavailable';
@@ -184,7 +184,7 @@ describe('an upload with the SDK', () => {
     { what: 'is there, and the storage has forgotten the upload', completions: ['swallow', 'gone'], ok: true },
     { what: 'is not there', completions: ['unavailable', 'gone'], ok: false },
   ] as const)(
-    'reports the correct result when the completion got no response: the file $what',
+    'reports the correct result if the completion got no response and the file $what',
     async ({ completions, ok }) => {
       const prefix = `completions/${completions.join('-')}`;
       let count = 0;
@@ -203,7 +203,7 @@ describe('an upload with the SDK', () => {
     },
   );
 
-  it("fails with the storage's error", async () => {
+  it('fails with the error from the storage', async () => {
     const files = [{ name: 'a.csv', body: bytesOf(10, 1) }];
     const secret = 'wrong-very-secret';
     const refused = await inletAt(endpoint, secret).upload(files);
@@ -224,7 +224,7 @@ describe('an upload with the SDK', () => {
     ['to an empty path segment', 'a//b', {}, /is not a path/],
     ['to a path with a newline', 'a\nb', {}, /is not a path/],
     ['with two files of the same name', 'twice', {}, /same name/],
-  ])('is rejected before it starts %s', async (_what, name, options, detail) => {
+  ])('rejects an upload %s before it starts', async (_what, name, options, detail) => {
     const inlet = name === undefined ? new Inlet({ url: 'http://127.0.0.1:1', apiKey: 'none' }) : inletAt(endpoint);
     const file = { name: name ?? 'a', body: bytesOf(1, 1) };
     const refused = await inlet.upload(name === 'twice' ? [file, file] : [file], options);

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Tables } from '../../src/adapters/postgres/db/tables.ts';
 import { type TestStores, createPostgresStores, withDatabase } from '../support/stores.ts';
 
-// The compiler checks this list against the statement types, and the test checks it against the migrated schema. A column
-// that is added, removed or changed on one side only fails one of the two.
+// The compiler checks this list against the statement types, and the test checks it against the migrated schema. If a
+// column is added, removed, or changed on one side only, one of the two checks fails.
 
-/** A column's type, followed by `?` if it can be null, or by `=` if an insert may leave it out. */
+/** A column's type, followed by `?` if the column can be null, or by `=` if an insert can omit it. */
 type Spec<Column> =
   unknown extends SelectType<Column> ? 'json' : `${Kind<NonNullable<SelectType<Column>>>}${Suffix<Column>}`;
 
@@ -216,7 +216,9 @@ const selectColumns = `
     column_default IS NOT NULL OR is_identity = 'YES' OR is_generated = 'ALWAYS' AS has_default
   FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1`;
 
-/** The specs that describe a column. jsonb may hold anything; a default may be left unused. */
+/**
+ * Returns the specs that match a column. jsonb can contain any type, and a column with a default can still be required.
+ */
 function allowedSpecs({ type, is_nullable, has_default }: ColumnRow): string[] {
   const suffixes = is_nullable ? ['?'] : has_default ? ['=', ''] : [''];
   const known = type === 'jsonb' ? ['list'] : [kinds[type] ?? `unmapped ${type}`];
@@ -230,7 +232,7 @@ describe('the statement type', () => {
   });
   afterAll(() => stores.drop());
 
-  it.each(Object.entries(statementTypes))('of %s matches the migrated table', async (table, columns) => {
+  it.each(Object.entries(statementTypes))('matches the migrated table %s', async (table, columns) => {
     const { rows } = await withDatabase(stores, (client) => client.query<ColumnRow>(selectColumns, [table]));
     expect(Object.keys(columns).toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
     const specs = new Map<string, string>(Object.entries(columns));

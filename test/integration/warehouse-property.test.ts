@@ -14,14 +14,15 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 import { type ModelJob, type ModelRow, applyJob } from '../support/warehouse-model.ts';
 
-// Random sequences of one partner's jobs, through the warehouse as the use cases call it, compared with a small model.
+// Runs random sequences of one partner's jobs on the warehouse, as the use cases do, and compares the result with a
+// small model.
 
 const jobId = 1;
 const runs = runsOf({ short: 40, long: 500 });
 const lanes = 4;
 
-// Every sequence has three attributes of its own, so that sequences can share partners without sharing rows. Shrinking
-// runs more sequences.
+// Every sequence has its own three attributes, so that sequences can share partners without sharing rows. Shrinking
+// runs additional sequences.
 const attributes = [1, 2, 3];
 const attributeOf = (sequence: number, attribute: number): number => sequence * 10 + attribute;
 const allAttributes = Array.from({ length: runs + 500 }, (_, n) => attributes.map((id) => attributeOf(n, id))).flat();
@@ -109,7 +110,7 @@ describe('the warehouse after any sequence of jobs', () => {
     return shards.flat().toSorted();
   };
 
-  it(`matches a small model, for ${runs} sequences with the seed ${campaignSeed}`, { timeout: 900_000 }, async () => {
+  it(`matches a small model for ${runs} sequences with the seed ${campaignSeed}`, { timeout: 900_000 }, async () => {
     const idle = Array.from({ length: lanes }, (_, n) => ({ partnerId: 1_000 + n, seq: 0 }));
     let nextSequence = 0;
     const passed = await assertInLanes(
