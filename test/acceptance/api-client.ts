@@ -7,7 +7,7 @@ import {
 import { problemSchema, type Problem } from '../../src/adapters/http/records/problem.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// Uses only HTTP and validates every response against the contract.
+// A client that uses only HTTP and validates every response against the contract.
 
 export type ApiClient = {
   readonly queue: (body: object) => Promise<number>;

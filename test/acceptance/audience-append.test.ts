@@ -39,7 +39,7 @@ describe('appending files to an audience', () => {
       return Number(found[0]?.files);
     });
 
-  it('returns 204 without a body and keeps the audience at status 0 or 1 until they are loaded', async () => {
+  it('returns 204 without a body and keeps the audience at status 0 or 1 until the files are loaded', async () => {
     await upload('back/a.csv', rows(0, 2));
     const audienceId = await make('back/a.csv');
     await upload('back/b.csv', rows(2, 4));
@@ -51,7 +51,7 @@ describe('appending files to an audience', () => {
     expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 4 });
   });
 
-  it('ignores a file that was already loaded, under any path that names it', async () => {
+  it('ignores a file that was already loaded, regardless of the path that matches it', async () => {
     await upload('same/a.csv', rows(0, 3));
     await upload('same/b.csv', rows(3, 6));
     const audienceId = await make('same/');
@@ -60,13 +60,13 @@ describe('appending files to an audience', () => {
       const { updated_at: _time, ...after } = await append(audienceId, path);
       expect(after).toEqual({ ...after, ...before, updated_at: undefined });
     }
-    // Uploading identical bytes again does not make a new file.
+    // A file with the same bytes is not a new file.
     await upload('same/a.csv', rows(0, 3));
     expect(filesOf(await append(audienceId, 'same/'))).toEqual(filesOf(before));
     expect(await timesLoaded(audienceId)).toBe(2);
   });
 
-  it('loads an overwritten file, and ignores it once its original content is restored', async () => {
+  it('loads an overwritten file but ignores a file whose original content is restored', async () => {
     await upload('over/a.csv', rows(0, 3));
     const audienceId = await make('over/');
     await upload('over/a.csv', rows(2, 7));
@@ -80,7 +80,7 @@ describe('appending files to an audience', () => {
     expect(await timesLoaded(audienceId)).toBe(2);
   });
 
-  it('retries a failed file, both unchanged and fixed', async () => {
+  it('loads a failed file again, whether it is unchanged or fixed', async () => {
     await upload('again/a.csv', `${rows(0, 2)}nonsense,\n`);
     await upload('again/b.csv', rows(5, 6));
     const audienceId = await make('again/');
@@ -105,7 +105,7 @@ describe('appending files to an audience', () => {
     expect([found.status, filesOf(found)]).toEqual([2, [['late/a.csv', 2, 2]]]);
   });
 
-  it('loads each file once when overlapping prefixes are appended at the same time', async () => {
+  it('loads each file once when overlapping prefixes are appended concurrently', async () => {
     for (let n = 0; n < 6; n++) await upload(`lap/part-${n}.csv`, rows(n * 10, n * 10 + 15));
     const audienceId = await make('lap/part-0.csv');
     const paths = [
@@ -125,7 +125,7 @@ describe('appending files to an audience', () => {
     expect(files).toEqual(Array.from({ length: 6 }, (_, n) => `lap/part-${n}.csv,2,15`));
   });
 
-  it('treats a prefix literally, in byte order, and skips folder placeholder objects', async () => {
+  it('matches a prefix literally, lists files in byte order, and skips folder placeholders', async () => {
     for (const path of ['lit/b.csv', 'lit-a.csv', 'lit/B.csv', 'lit/ä.csv', 'literal.csv'])
       await upload(path, rows(0, 1));
     await upload('lit/', '');
@@ -141,7 +141,7 @@ describe('appending files to an audience', () => {
     expect(details).toMatchObject({ status: 2, uploaded_devices: 5, unique_devices: 1 });
   });
 
-  it('merges rows with the same device and event, and keeps one row per distinct event', async () => {
+  it('stores one row per distinct pair of device and event', async () => {
     await upload('merge/a.csv', `${device(1)},click\n${device(1)},click\n${device(1)},view\n${device(2)},\n`);
     const audienceId = await make('merge/a.csv');
     expect(await market.audiences.get(audienceId)).toMatchObject({
@@ -158,7 +158,7 @@ describe('appending files to an audience', () => {
     expect(members).toEqual(['1\tclick', '1\tview', '2\t', '2\tclick', '3\t']);
   });
 
-  it('counts the devices known at the time of the last load as matched', async () => {
+  it('counts the devices that were known at the last load as matched', async () => {
     const ids = Array.from({ length: 10 }, (_, n) => device(7_000 + n));
     await market.makeKnown(ids.slice(0, 4));
     await upload('match/a.csv', rows(7_000, 7_006));
@@ -175,7 +175,7 @@ describe('appending files to an audience', () => {
     [{}, ['/file_path']],
     [{ file_path: 1, name: 'x' }, ['/file_path', '/name']],
     [null, ['']],
-  ])('rejects the body %j', async (body, pointers) => {
+  ])('rejects an append with the body %j', async (body, pointers) => {
     const audienceId = await make('back/a.csv');
     const problem = await market.audiences.expectProblem('PATCH', `${audiencePath}/${audienceId}`, body);
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });

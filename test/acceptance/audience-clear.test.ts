@@ -26,24 +26,27 @@ describe('clearing an audience', () => {
     ['an empty object', { body: '{}' }],
     ['a JSON content type with an empty body', { body: '', headers: { 'content-type': 'application/json' } }],
     ['a JSON content type without a body', { headers: { 'content-type': 'application/json' } }],
-  ])('returns 204 without a body for %s, and empties files, counts, errors and ledger', async (_what, init) => {
-    const { audienceId } = await market.audiences.create('Clear', 'small.csv');
-    await market.audiences.append(audienceId, 'bad.csv');
-    expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 3, unique_devices: 10 });
-    const { name, created_at } = await market.audiences.get(audienceId);
-    const answer = await put(audienceId, init);
-    expect([answer.status, await answer.text()]).toEqual([204, '']);
-    expect(await market.audiences.get(audienceId)).toMatchObject({ ...empty, name, created_at });
-    expect(await market.audiences.errors(audienceId)).toEqual([]);
-    // A file that was loaded before the clear counts as new afterwards.
-    await market.audiences.append(audienceId, 'small.csv');
-    expect(await market.audiences.settled(audienceId)).toMatchObject({
-      status: 2,
-      uploaded_devices: 10,
-      unique_devices: 10,
-      file: [{ status: 2, rows_uploaded: 10 }],
-    });
-  });
+  ])(
+    'returns 204 without a body for %s and removes all files, counts, errors, and loaded-file entries',
+    async (_what, init) => {
+      const { audienceId } = await market.audiences.create('Clear', 'small.csv');
+      await market.audiences.append(audienceId, 'bad.csv');
+      expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 3, unique_devices: 10 });
+      const { name, created_at } = await market.audiences.get(audienceId);
+      const answer = await put(audienceId, init);
+      expect([answer.status, await answer.text()]).toEqual([204, '']);
+      expect(await market.audiences.get(audienceId)).toMatchObject({ ...empty, name, created_at });
+      expect(await market.audiences.errors(audienceId)).toEqual([]);
+      // After the clear, a file that was loaded before is new again.
+      await market.audiences.append(audienceId, 'small.csv');
+      expect(await market.audiences.settled(audienceId)).toMatchObject({
+        status: 2,
+        uploaded_devices: 10,
+        unique_devices: 10,
+        file: [{ status: 2, rows_uploaded: 10 }],
+      });
+    },
+  );
 
   it.each([
     ['fields', { body: '{"file_path":"a"}' }, 400],
@@ -59,7 +62,7 @@ describe('clearing an audience', () => {
     expect(await market.audiences.get(audienceId)).toMatchObject({ status: 2, unique_devices: 10 });
   });
 
-  it('removes exactly the cleared rows from ClickHouse soon after', async () => {
+  it('removes exactly the cleared rows from ClickHouse soon after the clear', async () => {
     const { audienceId } = await market.audiences.create('Purge', 'small.csv');
     const neighbor = await market.audiences.create('Neighbor', 'small.csv');
     await market.audiences.settled(neighbor.audienceId);
@@ -77,7 +80,7 @@ describe('clearing an audience', () => {
     expect(await generations(neighbor.audienceId)).toEqual(['0']);
   });
 
-  it('applies every clear and append when they run concurrently', async () => {
+  it('applies every concurrent clear and append', async () => {
     const { audienceId } = await market.audiences.create('Both', 'small.csv');
     for (let round = 0; round < 15; round++) {
       await Promise.all([
@@ -111,7 +114,7 @@ describe('clearing an audience', () => {
               WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name = 'inlet-api'`),
           15,
         );
-      // Holds a lock on the audience row, so that both calls wait for it at the same time.
+      // Locks the audience row, so that both calls wait for it at the same time.
       await client.query('BEGIN');
       await client.query('SELECT FROM audience WHERE id = $1 FOR UPDATE', [audienceId]);
       const calls = [market.audiences.clear(audienceId)];
@@ -124,7 +127,7 @@ describe('clearing an audience', () => {
     expect(await market.audiences.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 10, file: [{}] });
   });
 
-  it('changes nothing when the audience is empty', async () => {
+  it('changes nothing if the audience is empty', async () => {
     const { audienceId } = await market.audiences.create('Twice', 'small.csv');
     await market.audiences.settled(audienceId);
     for (let time = 0; time < 3; time++) await market.audiences.clear(audienceId);

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { waitUntil } from '../support/wait-until.ts';
 import { apiClient, readProblem } from './api-client.ts';
 
-// Uses only HTTP and validates every response against the contract.
+// A client that uses only HTTP and validates every response against the contract.
 
 export type AudienceDetails = AudienceRecord & { readonly file: AudienceFileRecord[] };
 
@@ -22,11 +22,11 @@ export type AudienceClient = {
   readonly clear: (audienceId: number) => Promise<void>;
   readonly get: (audienceId: number) => Promise<AudienceDetails>;
   readonly list: (query?: string) => Promise<AudienceRecord[]>;
-  /** The first page of file failures and rejected rows. */
+  /** Returns the first page of file failures and rejected rows. */
   readonly errors: (audienceId: number, query?: string) => Promise<LoadErrorRecord[]>;
-  /** Sends a request that must be rejected, and returns its problem. */
+  /** Sends a request that must be rejected, and returns the problem in the response. */
   readonly expectProblem: (method: string, path: string, body?: unknown) => Promise<Problem>;
-  /** Waits until no file of the audience is waiting or loading. */
+  /** Waits until no file in the audience is waiting or loading. */
   readonly settled: (audienceId: number, seconds?: number) => Promise<AudienceDetails>;
 };
 

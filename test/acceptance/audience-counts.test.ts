@@ -5,7 +5,7 @@ import { type Marketplace, startMarketplace } from '../support/start-marketplace
 import { connectTestEngine } from '../support/test-engine.ts';
 import { audienceClient } from './audience-client.ts';
 
-// Twenty appends. Half of the devices of each are also in the previous one.
+// Appends twenty files. Half of the devices in each file are also in the previous file.
 
 const appends = 20;
 const rowsOfFile = 500_000;
@@ -29,7 +29,7 @@ describe('audience counts', () => {
     const known = `toUUID(concat('c0ffee00-0000-4000-8000-', leftPad(lower(hex(number * 3)), 12, '0')))`;
     const engine = connectTestEngine(market.stores);
     await engine.shards[0].command({
-      query: `INSERT INTO known_devices SELECT ${known} FROM numbers(1000000)`, // every third device of three million
+      query: `INSERT INTO known_devices SELECT ${known} FROM numbers(1000000)`, // Every third of three million devices is known.
       clickhouse_settings: { distributed_foreground_insert: 1 },
     });
     await closeEngine(engine);
@@ -37,7 +37,7 @@ describe('audience counts', () => {
   afterAll(() => market.stop());
 
   it(
-    `stay exact after ${appends} half-overlapping appends of ${rowsOfFile} rows, in little memory`,
+    `stay exact and need little memory after ${appends} half-overlapping appends of ${rowsOfFile} rows`,
     { timeout: 600_000 },
     async () => {
       const api = audienceClient(market.service.url, market.partner.apiKey);
@@ -61,7 +61,7 @@ describe('audience counts', () => {
     },
   );
 
-  /** The peak memory of a query on the audience, over all shards. */
+  /** Returns the peak memory of a query on the audience on any shard. */
   const memoryOfCounts = async (): Promise<number> => {
     const peaks = await Promise.all(
       market.stores.config.INLET_CLICKHOUSE_URLS.map(async (url) => {

@@ -83,10 +83,10 @@ describe('creating an audience', () => {
 
   const wrongPaths = ['', '/made/a.csv', 's3://bucket/made/a.csv', 'https://host/a.csv', '..', '../made/a.csv'];
   it.each([...wrongPaths, 'made/../../x/a.csv', 'made/..', './made/a.csv', 'a\nb.csv', 'a\0b.csv', '\u007f.csv'])(
-    'rejects the path %j, as appending does',
+    'rejects the path %j when creating and appending',
     async (path) => {
       for (const given of [path, market.partner.prefix + path]) {
-        // The same rules apply to the path after the prefix.
+        // The same rules apply to a path that includes the prefix.
         const create = await market.audiences.expectProblem('POST', audiencePath, { name: 'x', file_path: given });
         const append = await market.audiences.expectProblem('PATCH', `${audiencePath}/${existing}`, {
           file_path: given,
@@ -100,7 +100,7 @@ describe('creating an audience', () => {
   );
 
   it.each(['x'.repeat(1_100), 'ö'.repeat(600), 'x'.repeat(2_000)])(
-    'rejects a path longer than an S3 key can be (%#)',
+    'rejects a path that is too long for an S3 key (case %#)',
     async (path) => {
       const problem = await market.audiences.expectProblem('POST', audiencePath, { name: 'x', file_path: path });
       expect(problem).toMatchObject({ status: 400, errors: [{ pointer: '/file_path' }] });
@@ -130,7 +130,7 @@ describe('creating an audience', () => {
     expect(answer.headers.get('x-request-id')).toBe(problem.request_id);
   });
 
-  it('requires a valid key, as every other operation does', async () => {
+  it('requires a valid API key', async () => {
     const one = `${audiencePath}/${existing}`;
     const calls = [
       ['GET', audiencePath],

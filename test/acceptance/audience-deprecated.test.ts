@@ -34,7 +34,7 @@ describe('/v1/firstparty/audience', () => {
     return answer;
   };
 
-  it('supports every operation with the same responses, plus deprecation and sunset headers', async () => {
+  it('returns the same responses as the current path, plus deprecation and sunset headers', async () => {
     const created = await call('POST', oldPath, { name: ' Old ', file_path: 'a.csv' });
     expect(created.status).toBe(201);
     const { audience_id: id } = createdAudienceSchema.strict().parse(await created.json());
@@ -59,7 +59,7 @@ describe('/v1/firstparty/audience', () => {
     expect(await market.audiences.get(id)).toMatchObject({ status: 2, unique_devices: 0, file: [] });
   });
 
-  it('links to next pages under the deprecated path', async () => {
+  it('links to the next page under the deprecated path', async () => {
     for (const name of ['x', 'y']) await market.audiences.create(name, 'a.csv');
     const first = await call('GET', `${oldPath}?limit=1`);
     const next = /^<([^>]+)>; rel="next"$/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
@@ -90,7 +90,7 @@ describe('/v1/firstparty/audience', () => {
     }
   });
 
-  it('sends deprecation headers, and /v2/firstparty/audience sends none', async () => {
+  it('sends deprecation headers, unlike /v2/firstparty/audience', async () => {
     const { audienceId } = await market.audiences.create('New', 'a.csv');
     for (const path of [audiencePath, `${audiencePath}/${audienceId}`, `${audiencePath}/${audienceId}/errors`]) {
       for (const method of ['GET', 'PUT', 'PATCH']) {

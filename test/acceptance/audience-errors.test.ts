@@ -26,7 +26,7 @@ describe('audience errors', () => {
   });
   afterAll(() => market.stop());
 
-  it('list file, row, column, code and text of rejected rows, and the reason each file failed', async () => {
+  it('list the file, row, column, code, and text of each rejected row, and why each file failed', async () => {
     const lines = await market.audiences.errors(id, '?limit=1000');
     const { prefix } = market.partner;
     const nothing = { row: null, column: null, text: null };
@@ -47,7 +47,7 @@ describe('audience errors', () => {
     expect(lines.every(({ message }) => message.length > 10)).toBe(true);
   });
 
-  it.each([7, 50])('are paged by %s, each line once and in order', async (limit) => {
+  it.each([7, 50])('contain each line once and in order with a page size of %s', async (limit) => {
     const whole = await market.audiences.errors(id, '?limit=1000');
     const answers = await market.api.follow(`${errorsPath}?limit=${limit}`);
     const pages = await Promise.all(answers.map(async (answer) => loadErrorListSchema.parse(await answer.json())));
@@ -56,7 +56,7 @@ describe('audience errors', () => {
     expect(await market.audiences.errors(id)).toEqual(whole.slice(0, 100));
   });
 
-  it('are returned as CSV on request', async () => {
+  it('are returned as CSV if the Accept header requests it', async () => {
     const answer = await market.audiences.request(`${errorsPath}?limit=2`, { headers: { accept: 'text/csv' } });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
     expect(answer.headers.get('link')).toContain(`<${errorsPath}?limit=2&cursor=`);
@@ -68,7 +68,7 @@ describe('audience errors', () => {
     ]);
   });
 
-  it('list paths without files first, until the files exist', async () => {
+  it('list paths without files first until the files exist', async () => {
     const { audienceId } = await market.audiences.create('Nothing', 'nowhere/');
     for (const missing of ['some/x.csv', 'some/d.csv.gz', 'later.csv'])
       await market.audiences.append(audienceId, missing);
@@ -89,14 +89,14 @@ describe('audience errors', () => {
     expect(await market.audiences.errors(audienceId)).toEqual([missing('nowhere/'), missing('some/x.csv'), failed]);
   });
 
-  it('reject invalid limits and cursors, and an unknown audience', async () => {
+  it('reject invalid limits, invalid cursors, and an unknown audience', async () => {
     for (const query of ['limit=0', 'limit=1001', 'limit=x', 'cursor=x', 'cursor=1', 'cursor=1.2.3', 'other=1']) {
       expect(await market.audiences.expectProblem('GET', `${errorsPath}?${query}`)).toMatchObject({ status: 400 });
     }
     expect(await market.audiences.expectProblem('GET', `${audiencePath}/999999/errors`)).toMatchObject({ status: 404 });
   });
 
-  it('list only rejected rows of loaded files for a partner with a bad-row allowance', async () => {
+  it('list only the rejected rows of loaded files if the partner has an allowed share of rejected rows', async () => {
     const set = (share: string): Promise<string> =>
       market.partner.operate('partner', 'set', market.partner.name, '--audience-bad-rows', share);
     await market.partner.upload('share/half.csv', `${rows(0, 2)}bad,\nworse,\n`);
@@ -135,8 +135,8 @@ describe('audience errors', () => {
     expect((await load()).statuses).toEqual([3, 3, 3]);
   });
 
-  it('stay empty when a small gzip file that unpacks to 100 MB is at any position among others', async () => {
-    // Lines of 64 bytes, so that no gzip member ends in the middle of a line.
+  it('stay empty if a small gzip file that decompresses to 100 MB is at any position among other files', async () => {
+    // Lines have 64 bytes, so that no gzip member ends in the middle of a line.
     const bomb = gzipBomb(`${device(1)},${'e'.repeat(26)}\n`, 100 * 1024 ** 2);
     expect(bomb.length).toBeLessThan(1024 ** 2);
     await market.partner.upload('bomb/a.csv.gz', bomb);
@@ -147,7 +147,7 @@ describe('audience errors', () => {
     const { audienceId } = await market.audiences.create('Bomb', 'bomb/');
     const { file, status } = await market.audiences.settled(audienceId);
     const seconds = (performance.now() - start) / 1000;
-    process.stdout.write(`audience-errors: the files that unpack to 100 MB took ${seconds.toFixed(1)} s\n`);
+    process.stdout.write(`audience-errors: loading the files that decompress to 100 MB took ${seconds.toFixed(1)} s\n`);
     expect(await market.audiences.errors(audienceId)).toEqual([]);
     const lines = (100 * 1024 ** 2) / 64;
     expect([status, file.map((entry) => [entry.s3_path.slice(-8), entry.status, entry.rows_uploaded])]).toEqual([

@@ -5,7 +5,7 @@ import { device } from '../support/device-id.ts';
 import { joinAudiences, type Audiences } from '../support/start-audiences.ts';
 import type { AudienceDetails } from './audience-client.ts';
 
-// Loads each file alone and as one of many small files under a prefix: two different code paths.
+// Loads each file alone and as one of many small files under a prefix, which use different code paths.
 
 type FileResult = { readonly status: number; readonly rows: number; readonly codes: readonly string[] };
 type LayoutFile = readonly [name: string, path: string, body: string | Buffer, expected: FileResult];
@@ -13,9 +13,9 @@ type LayoutFile = readonly [name: string, path: string, body: string | Buffer, e
 const good = device(1);
 const mark = '\uFEFF';
 const loads = (count: number): FileResult => ({ status: 2, rows: count, codes: [] });
-/** The file's failure, then the rejected rows as `code row column`. */
+/** The failure of the file, followed by the rejected rows as `code row column`. */
 const fails = (...codes: string[]): FileResult => ({ status: 3, rows: 0, codes });
-/** A valid row, then the given line. */
+/** Returns a valid row, followed by the given line. */
 const afterValidRow = (line: string | Buffer): Buffer =>
   Buffer.concat([Buffer.from(`${good},\n`), Buffer.from(line), Buffer.from('\n')]);
 
@@ -142,11 +142,11 @@ describe('an audience file', () => {
   });
   afterAll(() => market.stop());
 
-  it.each(files)('with %s (%s) gets the expected result, alone and in a prefix', (_name, path, _body, expected) => {
+  it.each(files)('has the same expected result alone and under a prefix: %s (%s)', (_name, path, _body, expected) => {
     expect({ alone: alone.get(path), together: together.get(path) }).toEqual({ alone: expected, together: expected });
   });
 
-  it('under a prefix loads completely or not at all, and only loaded files count', () => {
+  it('is loaded completely or not at all under a prefix, and only loaded files count', () => {
     const loaded = files.flatMap(([, , , { status, rows: count }]) => (status === 2 ? [count] : []));
     expect(details.status).toBe(3);
     expect(details.file).toHaveLength(files.length);

@@ -28,7 +28,7 @@ describe('the list of audiences', () => {
       (await api.follow(audiencePath + query)).map(async (answer) => audienceListSchema.parse(await answer.json())),
     );
 
-  it('is a bare array of detail records without files, newest first', async () => {
+  it('is an array of audience records without files, newest first', async () => {
     const listed = await market.audiences.list();
     expect(listed.map(({ audience_id }) => audience_id)).toEqual(made.toReversed());
     expect(listed.map(({ name }) => name)).toEqual(['five', 'four', 'three', 'two', 'one']);
@@ -40,20 +40,20 @@ describe('the list of audiences', () => {
     }
   });
 
-  it.each([1, 2, 3, 5, 1000])('is paged by %s, each audience once and in order', async (limit) => {
+  it.each([1, 2, 3, 5, 1000])('contains each audience once and in order with a page size of %s', async (limit) => {
     const whole = await market.audiences.list();
     const paged = await pages(market.api, `?limit=${limit}`);
     expect(paged.flat()).toEqual(whole);
     expect(paged.slice(0, -1).every((page) => page.length === limit)).toBe(true);
   });
 
-  it('links to the next page, and has no link on the last page', async () => {
+  it('links to the next page except on the last page', async () => {
     const answer = await market.audiences.request(`${audiencePath}?limit=2`);
     expect(answer.headers.get('link')).toMatch(/^<\/v2\/firstparty\/audience\?limit=2&cursor=[\w-]+>; rel="next"$/);
     expect((await market.audiences.request(audiencePath)).headers.get('link')).toBeNull();
   });
 
-  it('stays stable after a cursor while audiences are created', async () => {
+  it('does not change after a cursor while audiences are created', async () => {
     const first = await market.audiences.request(`${audiencePath}?limit=3`);
     const cursor = /cursor=([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
     await market.audiences.create('six', 'a.csv');
@@ -71,7 +71,7 @@ describe('the list of audiences', () => {
     'cursor=1.2',
     'cursor=',
     'other=1',
-  ])('rejects %s', async (query) => {
+  ])('rejects the query %s', async (query) => {
     const problem = await market.audiences.expectProblem('GET', `${audiencePath}?${query}`);
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
   });

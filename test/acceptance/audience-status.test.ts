@@ -6,7 +6,7 @@ import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 
-// The worker loads one file at a time, and a large one takes seconds, so that every status can be observed.
+// The worker loads one file at a time, and a large file takes seconds, so that the test can observe every status.
 
 describe('audience status', () => {
   let market: Audiences;
@@ -34,7 +34,10 @@ describe('audience status', () => {
   afterEach(() => storage.make({ is: 'none' }));
   const slowDown = (): void => storage.make({ is: 'slow', bytesPerSecond: large.length / 4 });
 
-  /** Polls an audience until it is settled. Returns every observed state in order: its status, then those of its files. */
+  /**
+   * Polls an audience until all its files are loaded or failed. Returns every observed state in order. A state contains
+   * the status of the audience and the statuses of its files.
+   */
   const watch = async (audienceId: number, afterFirstPoll: () => void = () => undefined): Promise<string[]> => {
     const seen: string[] = [];
     await waitUntil('the audience is settled', async () => {
@@ -47,11 +50,11 @@ describe('audience status', () => {
     return seen;
   };
 
-  it('goes from 0 to 1 while files wait and load, and to 3 when one fails', async () => {
+  it('changes from 0 to 1 while files wait and load, and to 3 when a file fails', async () => {
     storage.make({ is: 'stalled' });
     const { audienceId } = await market.audiences.create('Mixed', 'mixed/');
     const seen = await watch(audienceId, slowDown);
-    // In ID order: the small files load together, before the large ones.
+    // Files load in ID order. The small files load together, before the large files.
     expect(seen.at(0)).toBe('0: 0');
     expect(seen.at(-1)).toBe('3: 22322');
     expect(seen).toContain('1: 22310');
@@ -67,7 +70,7 @@ describe('audience status', () => {
     expect(details.file.map(({ rows_uploaded }) => rows_uploaded)).toEqual([5, 5, 0, 600_000, 600_000]);
   });
 
-  it('is 0 for a new waiting audience, 1 for a waiting one with loaded files, and 2 when cleared', async () => {
+  it('is 0 for a new waiting audience, 1 for a waiting audience with loaded files, and 2 after a clear', async () => {
     const loaded = await market.audiences.create('Loaded', 'small.csv');
     expect(await watch(loaded.audienceId)).toContain('2: 2');
     storage.make({ is: 'stalled' });
@@ -110,14 +113,14 @@ describe('audience status', () => {
     ];
     const seen: string[] = [];
     await waitUntil('all have ended', async () => {
-      // Reads the last job first: if it has ended, every earlier one must have ended before.
+      // Reads the last job first. If it has ended, every earlier job must have ended before.
       const ended: boolean[] = [];
       for (const readStatus of statusReads.toReversed()) ended.unshift((await readStatus()) >= 2);
       seen.push(ended.map((has) => (has ? 'x' : '-')).join(''));
       return ended.every((has) => has);
     });
     expect(seen.filter((state) => !/^x*-*$/.test(state))).toEqual([]);
-    // Each audience matches exactly the devices of the imports before it.
+    // Each audience matches exactly the devices of the imports that were submitted before it.
     expect(await market.audiences.get(first.audienceId)).toMatchObject({ unique_devices: 30, matched_devices: 10 });
     expect(await market.audiences.get(second.audienceId)).toMatchObject({ unique_devices: 30, matched_devices: 20 });
   });

@@ -12,7 +12,7 @@ describe('an audience', () => {
   beforeAll(async () => {
     market = await startMarketplace('audience');
     api = audienceClient(market.service.url, market.partner.apiKey);
-    // The device warehouse knows devices 0 to 99.
+    // Devices 0 to 99 are in the device warehouse.
     await market.partner.createAttribute('sport', 'sport');
     await market.partner.upload('known.csv', Array.from({ length: 100 }, (_, n) => `${device(n)},sport\n`).join(''));
     await market.api.waitForEnd(await market.api.queue({ file_path: 'known.csv', key_type: 1 }));
@@ -36,7 +36,7 @@ describe('an audience', () => {
     expect(segmentId).not.toBe(audienceId);
   });
 
-  it('is created from all files under a prefix, grows by appending, and loads no file twice', async () => {
+  it('is created from all files under a prefix, grows with appends, and loads no file twice', async () => {
     await market.partner.upload('grow/1.csv', rows(0, 50));
     await market.partner.upload('grow/2.csv.gz', gzipSync(rows(40, 120)));
     const { audienceId } = await api.create('Grows', 'grow/');
@@ -100,7 +100,7 @@ describe('an audience', () => {
     expect(fixed.file).toHaveLength(2);
   });
 
-  it('has status 3 while a path matches no files, and 2 once it does', async () => {
+  it('has status 3 while a path matches no files and status 2 after the files are loaded', async () => {
     const { audienceId } = await api.create('Nothing', 'nothing/');
     expect(await api.settled(audienceId)).toMatchObject({
       status: 3,

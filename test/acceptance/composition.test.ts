@@ -6,8 +6,8 @@ import { createPartner } from '../support/partners.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { apiClient, readProblem } from './api-client.ts';
 
-// 1,000 known devices: `sport` has all of them, `rare` 20, and `even` every second one. The audience has the first 400
-// and 100 unknown devices.
+// There are 1,000 known devices. `sport` has all of them, `rare` has 20, and `even` has every second device. The
+// audience has the first 400 known devices and 100 unknown devices.
 
 describe('audience composition', () => {
   let market: Marketplace;
@@ -51,7 +51,7 @@ describe('audience composition', () => {
   });
   afterAll(() => market.stop());
 
-  it('reports how many matched devices have an attribute, compared to the warehouse', async () => {
+  it('compares the share of matched devices with an attribute to the share in the warehouse', async () => {
     const found = await report();
     expect(found).toMatchObject({
       audience_id: segment.audienceId,
@@ -60,7 +60,7 @@ describe('audience composition', () => {
       protected: true,
     });
     expect(Math.abs(Date.parse(found.computed_at) - Date.now())).toBeLessThan(60_000);
-    // Noise of at most 15, and rounding of up to 24.
+    // The noise is at most 15, and rounding removes up to 24.
     const near = (number: number | null | undefined, exact: number): void => {
       expect(number).toBeGreaterThanOrEqual(exact - 15 - 24);
       expect(number).toBeLessThanOrEqual(exact + 15);
@@ -77,12 +77,12 @@ describe('audience composition', () => {
     expect(await report()).toEqual(found);
   });
 
-  it('hides the device count, share and index of a small group', async () => {
+  it('hides the device count, share, and index of a small group', async () => {
     const entry = find(await report(), ids.rare);
     expect(entry).toMatchObject({ name: 'rare', devices: null, share: null, index: null, small: true });
   });
 
-  it('is split by ID type, country or event, with every warehouse cell and no totals', async () => {
+  it('splits the report by ID type, country, or event, with every warehouse cell and no totals', async () => {
     const byType = await report('?split=id_type');
     expect(byType.split).toBe('id_type');
     expect(byType.attributes.map(({ attribute_id, value }) => `${attribute_id} ${value}`).toSorted()).toEqual(
@@ -91,7 +91,8 @@ describe('audience composition', () => {
         .toSorted(),
     );
     const byCountry = await report('?split=country');
-    // 40 in LI: at most 55 with noise, so it is hidden or 50. If it is hidden, DE is hidden too.
+    // LI has 40 devices, which noise raises to at most 55, so the count is hidden or 50. If it is hidden, DE is hidden
+    // too.
     const [inLi, inDe] = ['LI', 'DE'].map((value) => find(byCountry, ids.sport, value)?.devices);
     expect([null, 50]).toContain(inLi);
     expect(inDe === null).toBe(inLi === null);
@@ -100,7 +101,7 @@ describe('audience composition', () => {
     expect(find(byEvent, ids.sport, 'view')?.devices).toBeLessThan(120);
   });
 
-  it('is sorted by devices or index and truncated to the limit', async () => {
+  it('sorts the report by devices or index and truncates it to the limit', async () => {
     expect((await report('?limit=1')).attributes.map(({ name }) => name)).toEqual(['sport']);
     const indexes = (await report('?order=index')).attributes.map(({ index }) => index ?? -1);
     expect(indexes).toEqual(indexes.toSorted((a, b) => b - a));

@@ -27,7 +27,7 @@ describe('a conditional read', () => {
     service.api.request(path, { method, headers });
   const paths = (): string[] => [importPath, `${audiencePath}/${audienceId}`, `/v1/firstparty/audience/${audienceId}`];
 
-  it('returns a weak tag that is stable while the record is unchanged', async () => {
+  it('returns a weak tag that does not change while the record is unchanged', async () => {
     for (const path of paths()) {
       const [one, other] = [await ask(path), await ask(path)];
       expect(one.headers.get('etag')).toMatch(/^W\/"[\w-]{22}"$/);

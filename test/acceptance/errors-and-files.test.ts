@@ -20,7 +20,7 @@ const good = 'several/6-good.csv';
 const zeroId = '00000000-0000-0000-0000-000000000000';
 const tooLong = `${deviceId(1)},1,DE,0,${'sport|'.repeat(20_000)}sport`;
 
-/** The rejected rows of the first file in order: the reason, the line and the text shown for it. */
+/** The rejected rows of the first file in order, with the reason, the line, and the text that is shown for it. */
 const rejections: readonly [RejectReason, string | Buffer, string][] = [
   ['line_too_long', tooLong, tooLong.slice(0, 200)],
   ['invalid_utf8', bytes('ff fe 2c c3 28 2c ed a0 80'), String.raw`\xff\xfe,\xc3(,\xed\xa0\x80`],
@@ -43,7 +43,7 @@ const failed = (file: string | null, code: string, message: string): LoadErrorRe
   return { file, row: null, column: null, code, message, text: null };
 };
 
-/** The limit of 200 bytes cuts the last character, so that only its first byte is shown. */
+/** The limit of 200 bytes splits the last character, so that only its first byte is shown. */
 const cutText = `${'x'.repeat(199)}é,sport`;
 
 const expectedErrors: readonly LoadErrorRecord[] = [
@@ -91,7 +91,7 @@ describe('errors and files of an import', () => {
   const filePages = async (limit: number): Promise<ImportFileRecord[][]> =>
     (await pagesOf('files', limit)).map((page) => importFileListSchema.parse(page));
 
-  it('report the position, reason and text of every rejected row, and why each file failed', async () => {
+  it('report the position, reason, and text of every rejected row, and why each file failed', async () => {
     expect(await errorPages(1000)).toEqual([expectedErrors]);
   });
 
@@ -101,7 +101,7 @@ describe('errors and files of an import', () => {
   });
 
   it.each([1, 2, 3, 13, 100, expectedErrors.length - 1, expectedErrors.length, expectedErrors.length + 1])(
-    'are paged by %s, each once, ordered by file and row',
+    'appear once each, ordered by file and row, with a page size of %s',
     async (limit) => {
       const pages = await errorPages(limit);
       expect(pages.flat()).toEqual(expectedErrors);
@@ -110,7 +110,7 @@ describe('errors and files of an import', () => {
     },
   );
 
-  it('are paged by 100 by default', async () => {
+  it('are returned in pages of 100 by default', async () => {
     const answer = await market.api.request(`/v1/marketplace/import/${id}/errors`);
     expect(await answer.json()).toEqual(expectedErrors.slice(0, 100));
     expect(answer.headers.get('link')).toMatch(
@@ -135,7 +135,7 @@ describe('errors and files of an import', () => {
     },
   );
 
-  it('list every file with its result, in byte order of the keys', async () => {
+  it('list every file with its result in byte order of the keys', async () => {
     const [files = []] = await filePages(1000);
     const summary = files.map(({ bytes: _size, bytes_read: _read, updated_at: _time, ...file }) => file);
     const failedBy = (code: string) => {
@@ -157,7 +157,7 @@ describe('errors and files of an import', () => {
     for (const { updated_at } of files) expect(Date.now() - Date.parse(updated_at)).toBeLessThan(600_000);
   });
 
-  it.each([1, 2, 5, 6, 7])('page the files by %s, each once', async (limit) => {
+  it.each([1, 2, 5, 6, 7])('list each file once with a page size of %s', async (limit) => {
     const pages = await filePages(limit);
     expect(pages.flat()).toEqual((await filePages(1000)).flat());
     expect(pages.slice(0, -1).map(({ length }) => length)).toEqual(Array(pages.length - 1).fill(limit));
@@ -170,7 +170,7 @@ describe('errors and files of an import', () => {
     expect(await errorPages(1000, missing)).toEqual([[failed(null, 'no_files', why)]]);
   });
 
-  it('are complete for a job with more failed files than one batch', async () => {
+  it('are complete for a job whose failed files exceed one batch', async () => {
     const names = Array.from({ length: 250 }, (_, n) => `crowd/${String(n).padStart(3, '0')}.csv`);
     await Promise.all(
       names.map((name, n) => market.partner.upload(name, n % 83 === 82 ? lines('x,sport') : Buffer.alloc(0))),
@@ -186,7 +186,7 @@ describe('errors and files of an import', () => {
     }
   });
 
-  it('report only the failure of a file that cannot be read completely, and none of its rows', async () => {
+  it('report only the failure of a file that cannot be read completely and none of its rows', async () => {
     const rows = Array.from({ length: 1_000_000 }, (_, n) => (n % 1_000 === 0 ? 'x,sport\n' : `${two(n)}\n`));
     const whole = gzipSync(rows.join(''), { level: 1 });
     await market.partner.upload('cut.csv.gz', whole.subarray(0, -1_000));
@@ -197,7 +197,7 @@ describe('errors and files of an import', () => {
     expect(found).toEqual([{ file: 'cut.csv.gz', row: null, code: 'corrupt_gzip' }]);
   });
 
-  it.each(['errors', 'files'] as const)('%s: return 400 for invalid limits, cursors and parameters', async (kind) => {
+  it.each(['errors', 'files'] as const)('%s: return 400 for invalid limits, cursors, and parameters', async (kind) => {
     const wrong = ['limit=0', 'limit=1001', 'limit=-1', 'limit=1.5', 'limit=x', 'limit=', 'limit=1&limit=2', 'page=2'];
     const cursors = [
       '',
@@ -230,7 +230,7 @@ describe('errors and files of an import', () => {
   });
 
   it.each(['errors', 'files'] as const)(
-    "%s: return 404 for another partner's import and an unknown one",
+    "%s: return 404 for another partner's import and for an unknown import",
     async (kind) => {
       const other = await createPartner(market.stores.environment);
       const stranger = apiClient(market.service.url, other.apiKey);

@@ -62,7 +62,7 @@ describe('an event stream', () => {
     await jobs.cancel(id);
   });
 
-  it('counts toward a limit, frees its slot when closed, and a wait over the limit returns at once', async () => {
+  it('counts toward a limit until it is closed, and a wait over the limit returns immediately', async () => {
     const id = await jobs.queue();
     const leaving = new AbortController();
     const streams = await Promise.all(
@@ -92,7 +92,7 @@ describe('an event stream', () => {
     await expect(streams[2]?.ended).rejects.toThrow(/abort/i);
   });
 
-  it('sends only `done` for a final record, and 204 when the client already has it', async () => {
+  it('sends only `done` for a final record and returns 204 if the client already has the record', async () => {
     const id = await jobs.queue();
     await jobs.cancel(id);
     const stream = await open(pathOf(id));
@@ -106,7 +106,7 @@ describe('an event stream', () => {
     expect(other.events.map(({ event }) => event)).toEqual(['done']);
   });
 
-  it('does not repeat the event named by Last-Event-ID', async () => {
+  it('does not repeat the event with the ID in Last-Event-ID', async () => {
     const id = await jobs.queue();
     const tag = (await jobs.api.request(`/v1/marketplace/import/${id}`)).headers.get('etag') ?? '';
     const stream = await open(pathOf(id), { 'last-event-id': tag.slice(3, -1) });
@@ -116,7 +116,7 @@ describe('an event stream', () => {
   });
 
   it(
-    'reports only forward progress, about once a second at most, and ends with `done`',
+    'reports only forward progress, at most about once per second, and ends with `done`',
     { timeout: 180_000 },
     async () => {
       const file = await packedRows(rows, 'sport');
@@ -149,7 +149,7 @@ describe('an event stream', () => {
       expect(logs.at(-1)).toMatchObject({ status: 2, unique_devices: String(rows), progress: { percent: 100 } });
       expect(logs.filter(({ progress }) => progress.percent > 0 && progress.percent < 100).length).toBeGreaterThan(1);
       const between = events.slice(1, -1).map(({ at }, index) => at - (events[index]?.at ?? 0));
-      // Events are sent a second apart. A busy reader may receive two of them together.
+      // Events are sent a second apart. A busy reader can receive two events at once.
       expect(between.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan((between.length - 1) * 900);
       expect(late).toBeLessThan(10_000);
 

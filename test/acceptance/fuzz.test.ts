@@ -6,12 +6,12 @@ import { responseChecker } from '../fuzz/check-response.ts';
 import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
 
-// `npm run fuzz` runs the same for longer.
+// `npm run fuzz` runs the same test for longer.
 
 const wanted = { requests: runsOf({ short: 1_500, long: 20_000 }), seconds: 1_500, seed: campaignSeed };
 const msToEnd = 60_000;
 
-describe('random requests made from the OpenAPI document', () => {
+describe('random requests that are generated from the OpenAPI document', () => {
   let service: FuzzedService;
 
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describe('random requests made from the OpenAPI document', () => {
   afterAll(() => service.stop());
 
   it(
-    'all get documented responses from one process whose memory stays flat',
+    'get only documented responses and do not increase the memory of the API process',
     { timeout: wanted.seconds * 1000 + msToEnd },
     async () => {
       const figures = await fuzz(service, wanted);
@@ -62,10 +62,10 @@ describe('the report on a fuzz run', () => {
     [[170, 160], true],
     [[170, 269], true],
     [[170, 270], false],
-    // Too few samples to decide.
+    // There are too few samples to decide.
     [[170], false],
     [[], false],
-  ])('treats %j MB as flat: %s', (megabytes, expected) => {
+  ])('decides whether the samples %j MB are flat: %s', (megabytes, expected) => {
     expect(isFlat(megabytes)).toBe(expected);
   });
 });
@@ -144,7 +144,7 @@ describe('the response checker', () => {
       text: '{}',
       isFine: false,
     },
-  ])('classifies $what', ({ request, status, headers, text, isFine }) => {
+  ])('detects whether $what violates the document', ({ request, status, headers, text, isFine }) => {
     expect(findViolations(request, { status, headers, text }).length === 0).toBe(isFine);
   });
 });

@@ -8,8 +8,8 @@ import { logDirectory } from '../support/log-directory.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// The endpoint of partner-owned buckets resolves to loopback here, and no private network is allowed: as if an attacker
-// had redirected the storage's host name in production.
+// The endpoint of partner-owned buckets resolves to loopback, and no private network is allowed. This simulates an
+// attacker who has redirected the storage's host name in production.
 
 describe('hostile sources', () => {
   let market: Marketplace;
@@ -60,8 +60,9 @@ describe('hostile sources', () => {
     expect(await market.api.list()).toEqual([]);
   });
 
-  it('are read literally when they only resemble an attack', async () => {
-    // Only some of them, because each job takes time. test/hostile checks the storage requests of all.
+  it('are interpreted literally if they only resemble an attack', async () => {
+    // Tests only some of these sources, because each job takes time. test/hostile checks the storage requests of all
+    // sources.
     const paths = hostile('path', 'accepted').flatMap(({ value }, index) => (index % 7 === 0 ? [value] : []));
     for (const [index, path] of paths.entries()) {
       await market.partner.upload(path.endsWith('/') ? `${path}a.csv` : path, `${device(index)},sport\n`);
@@ -75,7 +76,7 @@ describe('hostile sources', () => {
     }
   });
 
-  it('never make a worker connect to a non-public address, and the log warns the operator', async () => {
+  it('never make a worker connect to a non-public address, and cause a warning in the log', async () => {
     const ids = [];
     for (const { value } of hostile('bucket', 'accepted')) {
       ids.push(await market.api.queue({ ...own, file_path: `s3://${value}/in/a.csv` }));

@@ -24,10 +24,10 @@ describe(`a request sent ${times} times concurrently with one Idempotency-Key to
     await stores.drop();
   });
 
-  /** On a slow machine the first request may outlast the wait of the others. They are asked to retry, and do. */
+  /** On a slow machine, the first request can take longer than the other requests wait. Those requests then retry. */
   async function ask(n: number, path: string, init: RequestInit): Promise<Response> {
     const api = apiClient(apis[n % apis.length]?.url ?? '', partner.apiKey);
-    // Each attempt waits for two seconds.
+    // Each attempt waits up to two seconds.
     for (let attempt = 0; attempt < 30; attempt++) {
       const answer = await api.request(path, init);
       if (answer.status !== 409) return answer;
@@ -36,7 +36,7 @@ describe(`a request sent ${times} times concurrently with one Idempotency-Key to
     throw new Error('the first request does not end');
   }
 
-  it.each(repeatableOperations)('runs once and gets the same response each time: %s', async (operation) => {
+  it.each(repeatableOperations)('runs once and gets the same response every time: %s', async (operation) => {
     const [{ url } = { url: '' }] = apis;
     const attributeId = await partner.createAttribute(operation);
     const { audienceId } = await audienceClient(url, partner.apiKey).create('One', 'one/');
@@ -64,7 +64,7 @@ describe(`a request sent ${times} times concurrently with one Idempotency-Key to
     });
   });
 
-  it('runs once when each copy has a different body, and the others are rejected', async () => {
+  it('runs once if each copy has a different body, and the other copies are rejected', async () => {
     const before = await partnerState(stores, partner.id);
     const statuses = await Promise.all(
       Array.from({ length: times }, async (_, n) => {

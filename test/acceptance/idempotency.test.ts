@@ -48,7 +48,7 @@ describe('a request with an Idempotency-Key', () => {
     return { method: 'POST', path: imports, body: JSON.stringify({ file_path, key_type: 1, ...more }) };
   };
 
-  it.each(repeatableOperations)('runs once and gets the same response each time: %s', async (operation) => {
+  it.each(repeatableOperations)('runs once and gets the same response every time: %s', async (operation) => {
     const request = repeatableRequest(operation, { audienceId, attributeId });
     const key = newKey();
     const before = await state();
@@ -93,7 +93,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await problem(await send(request, newKey()))).toMatchObject({ status: 422, code: 'unknown_keys' });
   });
 
-  it('is a new request without a key or with a different one', async () => {
+  it('is a new request without a key or with a different key', async () => {
     const before = await state();
     const answers = [];
     for (const key of [null, null, newKey(), newKey()]) answers.push(await send(anImport('nothing.csv'), key));
@@ -120,7 +120,7 @@ describe('a request with an Idempotency-Key', () => {
     }
   });
 
-  it('is rejected without effect when the key was used for another body, operation, path or customer', async () => {
+  it('is rejected without effect if the key was used for another body, operation, path, or customer', async () => {
     const { audienceId: another } = await market.audiences.create('Another', 'nothing/');
     const customer = await market.partner.createCustomer('customer');
     const { method, path, body } = repeatableRequest('createAudience', { audienceId, attributeId });
@@ -185,7 +185,7 @@ describe('a request with an Idempotency-Key', () => {
     ['with a space', 'a b'],
     ['with non-ASCII letters', 'schlüssel'],
     ['sent twice', 'one, two'],
-  ])('is rejected when the key is %s', async (_what, key) => {
+  ])('is rejected if the key is %s', async (_what, key) => {
     const before = await state();
     const answer = await problem(await send(anImport('a.csv'), key));
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
@@ -193,13 +193,16 @@ describe('a request with an Idempotency-Key', () => {
     expect((await state()).jobs).toBe(before.jobs);
   });
 
-  it.each(['x', 'x'.repeat(255), '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', '0'])('accepts the key %s', async (key) => {
-    const first = await whole(await send(anImport('odd.csv'), key));
-    const again = await send(anImport('odd.csv'), key);
-    expect([isReplay(again), await whole(again)]).toEqual([true, first]);
-  });
+  it.each(['x', 'x'.repeat(255), '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', '0'])(
+    'is accepted with the key %s',
+    async (key) => {
+      const first = await whole(await send(anImport('odd.csv'), key));
+      const again = await send(anImport('odd.csv'), key);
+      expect([isReplay(again), await whole(again)]).toEqual([true, first]);
+    },
+  );
 
-  it('is independent of another partner using the same key', async () => {
+  it("is independent of another partner's request with the same key", async () => {
     const stranger = await createPartner(market.stores.environment);
     const api = apiClient(market.service.url, stranger.apiKey);
     const key = newKey();
@@ -211,7 +214,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await api.list()).toHaveLength(1);
   });
 
-  it('is a new request after 24 hours, and not a minute earlier', async () => {
+  it('is a new request after 24 hours but not a minute earlier', async () => {
     const key = newKey();
     const age = (interval: string): Promise<unknown> =>
       withDatabase(market.stores, (client) =>
@@ -233,7 +236,7 @@ describe('a request with an Idempotency-Key', () => {
     expect((await send(anImport('old.csv'), key)).status).toBe(422);
   });
 
-  it('stores neither the key nor storage credentials, and detects changed credentials', async () => {
+  it('leaves neither the key nor storage credentials in the stores, and detects changed credentials', async () => {
     const key = 'a-key-that-must-not-be-found';
     const secret = 'a/secret/that/must/not/be/found';
     const withSecret = (secretAccessKey: string): Sent =>
@@ -258,7 +261,7 @@ describe('a request with an Idempotency-Key', () => {
     }
   });
 
-  it('is never replayed when it only reads', async () => {
+  it('is never replayed if it only reads', async () => {
     const read: Sent = { method: 'GET', path: `${imports}?limit=1` };
     const first = await send(read, 'a b c');
     await send(anImport('a.csv'), null);

@@ -5,7 +5,7 @@ import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
-// The issuer rotates its keys while calls are made, and an intruder keeps sending tokens signed with unknown keys.
+// The issuer rotates its keys during calls, while an intruder keeps sending tokens that are signed with unknown keys.
 
 type Call = { readonly start: number; readonly end: number; readonly status: number };
 
@@ -39,7 +39,7 @@ describe('a key rotation at the issuer', () => {
   it.for([
     { who: 'an intruder that causes the maximum rate of issuer requests', intruders: [1] },
     { who: 'no intruder', intruders: [] },
-  ])('rejects no valid token and expires tokens of withdrawn keys in time, with $who', async (given, { annotate }) => {
+  ])('rejects no valid token and rejects tokens of withdrawn keys in time, with $who', async (given, { annotate }) => {
     const newToken = (): Promise<string> => issuer.token(market.partner.name, 'Acme');
     const over = new AbortController();
     const repeat = async (run: () => Promise<void>): Promise<void> => {
@@ -81,7 +81,7 @@ describe('a key rotation at the issuer', () => {
       longest.push(taken - goneAt);
       for (let more = 0; more < 10; more++) expect((await call(oldToken)).status).toBe(401);
     };
-    // A token that was in flight while its key was withdrawn may be rejected.
+    // A token in flight can be rejected if its key is withdrawn at that moment.
     const goodCalls = () => calls.filter(({ kid, end }) => end < (withdrawn.get(kid) ?? Infinity));
     const others = [caller, caller, ...given.intruders.map(() => intruder)].map(repeat);
     try {

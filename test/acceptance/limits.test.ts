@@ -50,7 +50,7 @@ describe('GET /v1/limits', () => {
     });
   });
 
-  it('returns the limits that requests are held to', async () => {
+  it('returns the limits that requests must meet', async () => {
     const { open_jobs, body_bytes, header_bytes } = await limits();
     const codeOf = async (answer: Response): Promise<string> =>
       z.object({ code: z.string() }).parse(await answer.json()).code;

@@ -21,7 +21,7 @@ describe('attributes', () => {
   const operate = (...parameters: string[]): Promise<string> =>
     market.partner.operate('attribute', ...parameters, '--partner', market.partner.name);
 
-  it('are created, renamed, linked and retired by the operator, and visible to their partner', async () => {
+  it('are created, renamed, linked, and retired by the operator and visible to their partner', async () => {
     const sport = await market.partner.createAttribute('sprot', 'sport', 'golf');
     const golf = await market.partner.createAttribute('golf');
     await operate('rename', String(sport), '--name', 'sport');
@@ -35,7 +35,7 @@ describe('attributes', () => {
     expect(z.array(z.unknown()).parse(JSON.parse(await operate('list')))).toEqual(expected);
   });
 
-  it('resolve as of the start of the job, not its submission', async () => {
+  it('are resolved when the job starts, not when it is submitted', async () => {
     const late = await market.partner.createAttribute('late');
     await operate('tie', String(late), 'late-key');
     await market.partner.upload('late.csv', `${device},late-key\n`);

@@ -33,11 +33,11 @@ describe('deleting attribute data', () => {
     const log = await market.api.waitForEnd(await market.api.queue({ file_path: 'data.csv', key_type: 1 }));
     expect(log.status).toBe(2);
   };
-  /** Rows in active parts of every shard, tombstones and duplicates included. */
+  /** Returns the rows in active parts of every shard, including tombstones and duplicates. */
   const rowsOnDisk = (attribute: string): Promise<string[]> =>
     selectOnShards(market.stores, `SELECT device FROM device_attributes_local WHERE attribute_id = ${ids[attribute]}`);
 
-  it('removes the rows from every part on every shard, by foreign key, and reports the count', async () => {
+  it('removes the rows of a foreign key from every part on every shard and reports the count', async () => {
     const rows = Array.from({ length: 500 }, (_, n) => `${device(n)},key-sport|key-news\n`).join('');
     await load(rows);
     await load(rows);
@@ -59,7 +59,7 @@ describe('deleting attribute data', () => {
     expect(new Set(await rowsOnDisk('news')).size).toBe(500);
   });
 
-  it('runs in the lane like any job: earlier data is removed, later data stays', async () => {
+  it('runs in submission order, so it removes earlier data and keeps later data', async () => {
     await market.partner.upload('before.csv', `${device(7)},key-sport\n`);
     await market.partner.upload('after.csv', `${device(8)},key-sport\n`);
     await market.api.queue({ file_path: 'before.csv', key_type: 1 });
@@ -69,7 +69,7 @@ describe('deleting attribute data', () => {
     expect(await rowsOnDisk('sport')).toEqual([device(8)]);
   });
 
-  it('works on a retired attribute, which accepts no more imports', async () => {
+  it('deletes the data of a retired attribute, which accepts no more imports', async () => {
     const old = await market.partner.createAttribute('old', 'key-old');
     await load(`${device(9)},key-old\n`);
     await market.partner.operate('attribute', 'retire', String(old), '--partner', market.partner.name);
@@ -88,7 +88,7 @@ describe('deleting attribute data', () => {
     });
   });
 
-  it("rejects unknown keys and another partner's with 422, with a pointer to each", async () => {
+  it("rejects unknown keys and another partner's keys with 422 and a pointer to each", async () => {
     const other = await createPartner(market.stores.environment);
     const foreign = await other.createAttribute('theirs', 'their-key');
     const cases = [

@@ -45,7 +45,7 @@ describe('marketplace import over HTTP', () => {
     expect(await api.waitForEnd(id)).toMatchObject({ status: 2, total_rows: '1', unique_devices: '1' });
   });
 
-  it('loads every file under a prefix and counts each device once', async () => {
+  it('loads every file under a prefix and counts each device once across files', async () => {
     for (const [index, from] of [0, 5, 10].entries()) {
       const lines = Array.from({ length: 10 }, (_, n) => `${device(100 + from + n)},${sport}`);
       await partner.upload(`daily/part-${index}.gz`, gzipSync(lines.join('\n')));
@@ -55,7 +55,7 @@ describe('marketplace import over HTTP', () => {
     expect(await api.waitForEnd(id)).toMatchObject({ status: 2, total_rows: '30', unique_devices: '20', errors: null });
   });
 
-  it('skips bad rows and reports each with its reason', async () => {
+  it('skips invalid rows and reports each with its reason', async () => {
     await partner.upload('bad.csv', `${device(1)},${sport}\nnonsense,${sport}\n${device(2)},999999\n`);
     const id = await api.queue({ file_path: 'bad.csv', key_type: 0 });
     const log = await api.waitForEnd(id);
@@ -118,7 +118,7 @@ describe('marketplace import over HTTP', () => {
     expect(problem.errors?.map(({ pointer }) => pointer)).toEqual(pointers);
   });
 
-  it("returns 404 for another partner's import and for an unknown one", async () => {
+  it("returns 404 for another partner's import and for an unknown import", async () => {
     const id = await api.queue({ file_path: 'day.csv', key_type: 0 });
     const stranger = apiClient(service.url, other.apiKey);
     for (const path of [

@@ -5,12 +5,12 @@ import { exampleRequests } from '../support/openapi/example-requests.ts';
 import { makeExampleWorld } from '../support/openapi/example-world.ts';
 import { startAudiences, type Audiences } from '../support/start-audiences.ts';
 
-// Sends every example of the OpenAPI document unchanged and validates the response against the document.
+// Sends every example in the OpenAPI document unchanged and validates the response against the document.
 
 const document = parseOpenApi(readOpenApiText());
 const check = answerChecker(document);
 
-/** Creates before reads, and clears and deletes last. */
+/** Sorts operations so that creates run before reads, and clears and deletes run last. */
 const order = ['POST', 'GET', 'PATCH', 'PUT', 'DELETE'];
 const operations = operationsOf(document).toSorted(
   (one, other) => order.indexOf(one.method) - order.indexOf(other.method),
@@ -20,7 +20,7 @@ function success({ responses }: DescribedOperation): number {
   return Number(Object.keys(responses).find((status) => status.startsWith('2')));
 }
 
-describe('the examples of the OpenAPI document', () => {
+describe('the examples in the OpenAPI document', () => {
   let service: Audiences;
 
   beforeAll(async () => {
@@ -52,13 +52,13 @@ describe('the examples of the OpenAPI document', () => {
     const logs = await service.api.list();
     expect(logs.map(({ status }) => status)).toContain(2);
     expect(logs.find(({ import_log_id }) => import_log_id === 1)).toMatchObject({ status: 2, total_rows: '3' });
-    // The example's storage credentials are not valid.
+    // The storage credentials in the example are invalid.
     expect(logs.flatMap(({ errors }) => errors ?? []).map(({ code }) => code)).toContain(
       'storage_credentials_rejected',
     );
   });
 
-  it('would fail this test if they were wrong', async () => {
+  it('fail the response check if they are wrong', async () => {
     const operation = operations.find(({ operationId }) => operationId === 'getImportLog');
     if (!operation) throw new Error('no such operation');
     const answer = await readAnswer(await service.api.request('/v1/marketplace/import/1'));

@@ -16,7 +16,7 @@ import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support
 import { apiClient } from './api-client.ts';
 import { audienceClient } from './audience-client.ts';
 
-// Calls every operation with every kind of insufficient credentials. A new operation needs a row here.
+// Calls every operation with every kind of insufficient credentials. Add a row here for each new operation.
 
 /** The response to another tenant's ID, which must equal the response to an unknown ID. */
 type ForeignAccess =
@@ -26,14 +26,16 @@ type ForeignAccess =
   | 'unknown_keys'
   /** A list without the other tenant's data. */
   | 'empty'
-  /** The operation takes no ID of another tenant and works on the caller's own data. */
+  /** The operation has no parameter for an ID of another tenant and uses the caller's own data. */
   | 'own';
 
 type Row = {
-  /** The scope that the key needs; `none` if the operation needs no key. */
+  /** The scope that the key needs, or `none` if the operation needs no key. */
   readonly scope: Scope | 'any' | 'none';
   readonly ofOtherPartner: ForeignAccess;
-  /** With another customer's token; `own` if the operation ignores the token or creates a resource. */
+  /**
+   * The response with another customer's token. `own` means that the operation ignores the token or creates a resource.
+   */
   readonly ofOtherCustomer: ForeignAccess;
 };
 
@@ -76,7 +78,7 @@ const withKey = operations.filter((operation) => rowOf(operation).scope !== 'non
 const statusOfCode: Readonly<Record<string, number>> = { not_found: 404, unknown_keys: 422 };
 const problemSchema = z.looseObject({ code: z.string(), detail: z.string() });
 
-/** The IDs that an operation can take, by parameter name. */
+/** The IDs that an operation can have as parameters, by parameter name. */
 type Ids = Readonly<Record<'import_log_id' | 'audience_id' | 'default_warehouse_segment_id' | 'attribute', number>>;
 const unknownIds: Ids = {
   import_log_id: 999_999,
@@ -97,14 +99,14 @@ describe('a caller with insufficient credentials', () => {
   let deps: Wired;
   let api: ServiceProcess & { readonly url: string };
   let owner: BarePartner;
-  /** Two other partners: one has no data, one creates the resources that the table calls `own`. */
+  /** Two other partners. One has no data. The other creates the resources that the table calls `own`. */
   let stranger: BarePartner;
   let maker: BarePartner;
-  /** The IDs of the owner's resources, and of its customer's. */
+  /** The IDs of the owner's resources and of its customer's resources. */
   let owners: Ids;
   let customers: Ids;
   const key = { unknown: '', broken: '', expired: '', revoked: '' };
-  /** Tokens of two other customers of the owner: one has no data, one creates resources. */
+  /** Tokens of two other customers of the owner. One has no data, and the other creates resources. */
   const token = { empty: '', maker: '' };
   const without = new Map<Scope, string>();
   const only = new Map<Scope, string>();
@@ -173,7 +175,7 @@ describe('a caller with insufficient credentials', () => {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    // A stream may never end, so that only its first bytes are compared.
+    // A stream might never end, so only its first bytes are compared.
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
     if (isStream) return { status: response.status, headers: response.headers, text: await firstChunkOf(response) };
     const answer = await readAnswer(response);
@@ -181,7 +183,7 @@ describe('a caller with insufficient credentials', () => {
     return answer;
   }
 
-  /** The response without IDs. It includes headers, because they can reveal as much as a body. */
+  /** Returns the response without IDs. It includes headers, because headers can reveal as much as a body. */
   function comparable({ status, headers, text }: Answer): object {
     const bare = text.replaceAll(/"request_id":"[^"]*"/g, '').replaceAll(/\d+/g, 'N');
     return { status, text: bare, type: headers.get('content-type'), names: [...headers.keys()].toSorted() };
@@ -199,14 +201,14 @@ describe('a caller with insufficient credentials', () => {
     return real;
   }
 
-  it('is tested with exactly the operations of the document', () => {
+  it('is tested with exactly the operations in the OpenAPI document', () => {
     const known = operations.filter(({ deprecated }) => !deprecated).map(({ operationId }) => operationId);
     expect(Object.keys(rows).toSorted()).toEqual(known.toSorted());
     expect(withKey.length).toBeGreaterThan(15);
   });
 
   it.each(withKey)(
-    '$operationId: returns the same 401 for a missing, wrong, expired or revoked key',
+    '$operationId: returns the same 401 for a missing, wrong, expired, or revoked key',
     async (operation) => {
       const first = await askBoth(operation, owners, {});
       expect(summaryOf(first)).toMatchObject({ status: 401, code: 'unauthenticated' });
@@ -218,7 +220,7 @@ describe('a caller with insufficient credentials', () => {
   );
 
   it.each(withKey)(
-    '$operationId: returns 403 naming the missing scope, and accepts a key with only that scope',
+    '$operationId: returns 403 with the missing scope and accepts a key with only that scope',
     async (operation) => {
       const { scope } = rowOf(operation);
       const documented = scope === 'any' ? [] : [scope];
@@ -264,14 +266,14 @@ describe('a caller with insufficient credentials', () => {
     },
   );
 
-  /** The outcome as named in the table, or a description of an unexpected one. */
+  /** Returns the outcome as named in the table, or a description of an unexpected outcome. */
   async function seenBy(
     credentials: Credentials,
     operation: DescribedOperation,
     expected: ForeignAccess,
     ids: Ids,
   ): Promise<string> {
-    // An operation that creates a resource is called once, because two calls would create two.
+    // An operation that creates a resource is called once, because two calls would create two resources.
     const answer = await (expected === 'own' ? ask : askBoth)(operation, ids, credentials);
     const { status, code } = summaryOf(answer);
     if (status >= 300) return code !== null && status === statusOfCode[code] ? code : `${status} ${code}`;

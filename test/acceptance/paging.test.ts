@@ -45,7 +45,7 @@ describe('lists of imports and attributes', () => {
       ),
     );
 
-  it('imports: return the latest 100 by default, and a link to earlier ones', async () => {
+  it('imports: return the latest 100 by default and a link to earlier imports', async () => {
     const pages = await importPages('');
     expect(pages.map(({ length }) => length)).toEqual([100, 100, 50]);
     const all = pages.flat();
@@ -54,13 +54,13 @@ describe('lists of imports and attributes', () => {
     expect((await market.api.list()).map(({ import_log_id }) => import_log_id)).toEqual(pages[0]);
   });
 
-  it.each([1, 7, 99, 100])('imports: are paged by %s, each once and in order', async (limit) => {
+  it.each([1, 7, 99, 100])('imports: return each import once and in order with a page size of %s', async (limit) => {
     const pages = await importPages(`?limit=${limit}`);
     expect(pages.flat()).toEqual((await importPages('')).flat());
     expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
   });
 
-  it('imports: stay stable after a cursor while more are submitted', async () => {
+  it('imports: do not change after a cursor while more imports are submitted', async () => {
     const before = (await importPages('')).flat();
     const first = await market.api.request(`${imports}?limit=10`);
     const next = /<([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
@@ -69,17 +69,20 @@ describe('lists of imports and attributes', () => {
     expect(second.map(({ import_log_id }) => import_log_id)).toEqual(before.slice(10, 20));
   });
 
-  it('attributes: return 1,000 by default, and a link to the rest', async () => {
+  it('attributes: return 1,000 by default and a link to the rest', async () => {
     const pages = await attributePages('');
     expect(pages.map(({ length }) => length)).toEqual([1000, 3]);
     expect(pages.flat()).toEqual(Array.from({ length: 1003 }, (_, n) => `attribute ${n + 1}`));
   });
 
-  it.each([59, 500, 1000])('attributes: are paged by %s, each once and in order', async (limit) => {
-    const pages = await attributePages(`?limit=${limit}`);
-    expect(pages.flat()).toEqual((await attributePages('')).flat());
-    expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
-  });
+  it.each([59, 500, 1000])(
+    'attributes: return each attribute once and in order with a page size of %s',
+    async (limit) => {
+      const pages = await attributePages(`?limit=${limit}`);
+      expect(pages.flat()).toEqual((await attributePages('')).flat());
+      expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
+    },
+  );
 
   it.each([imports, attributes])('%s: returns 400 for invalid limits and cursors', async (path) => {
     const other = path === imports ? attributes : imports;
@@ -107,7 +110,7 @@ describe('lists of imports and attributes', () => {
     }
   });
 
-  it.each([imports, attributes])('%s: shows no data of another partner for its cursor', async (path) => {
+  it.each([imports, attributes])("%s: shows no data of another partner for that partner's cursor", async (path) => {
     const stranger = await createPartner(market.stores.environment);
     const link = (await market.api.request(`${path}?limit=1`)).headers.get('link') ?? '';
     const next = /<([^>]+)>/.exec(link)?.[1] ?? '';

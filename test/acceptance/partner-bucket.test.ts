@@ -39,7 +39,7 @@ describe("importing from a partner's own bucket", () => {
     ...changes,
   });
 
-  it('loads a single file and a prefix, and lists files by their keys', async () => {
+  it('loads a single file and a prefix and lists files by their keys', async () => {
     const single = await market.api.waitForEnd(await market.api.queue(request('in/day.csv.gz')));
     expect(single).toMatchObject({
       status: 2,
@@ -160,7 +160,7 @@ describe("importing from a partner's own bucket", () => {
     }
   });
 
-  it('reports every invalid field, with the detail of the first', async () => {
+  it('reports every invalid field with the detail of the first', async () => {
     const credentials = { roleArn: 'inlet', region: 'moon-1' };
     const problem = await market.api.expectProblem(request('in/', { file_path: 'in/', credentials }));
     expect(problem).toMatchObject({ status: 400, code: 'invalid_file_path' });
@@ -173,9 +173,9 @@ describe("importing from a partner's own bucket", () => {
     ]);
   });
 
-  it('never stores credentials in plain text, and deletes them when the job is final', async () => {
+  it('never stores credentials in plain text and deletes them when the job is final', async () => {
     const secret = own.credentials.secretAccessKey;
-    // The download takes minutes, or ends after the first check.
+    // The download would take minutes, but the test ends it after the first check.
     const lines = Array.from({ length: 100_000 }, (_, n) => `${device(n)},sport\n`).join('');
     await own.upload('large.csv.gz', gzipSync(lines, { level: 1 }));
     storage.make({ is: 'slow', bytesPerSecond: 20_000 });
@@ -196,7 +196,7 @@ describe("importing from a partner's own bucket", () => {
     expect(await loggedStatementsThatHold(market.stores, secret)).toEqual([]);
     expect(await tablesThatHold(market.stores, own.credentials.accessKeyId)).toEqual([]);
     expect(await loggedStatementsThatHold(market.stores, own.credentials.accessKeyId)).toEqual([]);
-    // Proves that the search works: the record contains the bucket's name.
+    // Finding the bucket's name in the record proves that the search works.
     expect(await tablesThatHold(market.stores, own.bucket)).toContain('public.import_log');
   });
 });

@@ -49,7 +49,7 @@ describe("importing from a partner's own bucket with a role", () => {
   });
   const end = async (credentials: object) => market.api.waitForEnd(await market.api.queue(request(credentials)));
 
-  it('ends with status 3 for a role that requires no ExternalId or that of another partner', async () => {
+  it("ends with status 3 if the role requires no ExternalId or another partner's ExternalId", async () => {
     const open = await end({ roleArn });
     expect(open.errors?.map(({ code }) => code)).toEqual(['role_unprotected']);
     const other = await createPartner(market.stores.environment);
@@ -58,13 +58,13 @@ describe("importing from a partner's own bucket with a role", () => {
     expect(foreign).toMatchObject({ status: 3, errors: [{ code: 'role_refused' }] });
   });
 
-  it("loads the files with the partner's ExternalId and assumes the role once", async () => {
+  it("loads the files with the partner's ExternalId and assumes the role only once", async () => {
     check.conditions.set(roleArn, await externalIdOf(market.partner.name));
     const before = check.roleRequests();
     for (let job = 0; job < 3; job++) {
       expect(await end({ roleArn })).toMatchObject({ status: 2, total_rows: '2', unique_devices: '2' });
     }
-    // Once with the right ExternalId and once with a wrong one.
+    // The worker assumes the role once with the correct ExternalId and once with a wrong one.
     expect(check.roleRequests()).toBe(before + 2);
   });
 

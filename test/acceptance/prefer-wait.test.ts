@@ -6,7 +6,10 @@ import { startWaitingJobs, type WaitingJobs } from '../support/waiting-jobs.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { audiencePath } from './audience-client.ts';
 
-/** From the end of a job to the response, including a new connection to read the clock. Measured 105 to 379 ms on a busy machine; others may be slower. */
+/**
+ * The maximum time from the end of a job to the response, including a new connection to read the clock. Measured 105 to
+ * 379 ms on a busy machine. Other machines can be slower.
+ */
 const soonMs = 3_000;
 
 describe('Prefer: wait', () => {
@@ -20,7 +23,7 @@ describe('Prefer: wait', () => {
   const pathOf = (id: number): string => `/v1/marketplace/import/${id}`;
   const ask = (path: string, headers: Record<string, string>): Promise<Response> => jobs.api.request(path, { headers });
   const tagOf = async (path: string): Promise<string> => (await jobs.api.request(path)).headers.get('etag') ?? '';
-  /** Until then, records are polled every second. */
+  /** Until the listener is connected, records are polled every second. */
   const untilListening = (): Promise<void> =>
     waitUntil('one listener is connected', async () => (await jobs.listeners()).length === 1);
   async function timed<T>(run: () => Promise<T>): Promise<{ result: T; seconds: number }> {
@@ -28,7 +31,7 @@ describe('Prefer: wait', () => {
     return { result: await run(), seconds: (performance.now() - start) / 1000 };
   }
 
-  it('returns the current record after the timeout, or 304 if the client has it', async () => {
+  it('returns the current record after the timeout or 304 if the client already has it', async () => {
     const path = pathOf(await jobs.queue());
     const tag = await tagOf(path);
     const unknown = await timed(() => ask(path, { prefer: 'wait=1' }));
@@ -42,7 +45,7 @@ describe('Prefer: wait', () => {
     expect(known.seconds).toBeLessThan(10);
   });
 
-  it('is ignored when it is malformed or has no effect', async () => {
+  it('is ignored if it is malformed or has no effect', async () => {
     const path = pathOf(await jobs.queue());
     for (const prefer of ['wait', 'wait=0', 'wait=x', 'respond-async', 'wait=-5']) {
       const { result, seconds } = await timed(() => ask(path, { prefer }));
@@ -61,7 +64,7 @@ describe('Prefer: wait', () => {
     expect((await waiting).headers.get('preference-applied')).toBe('wait=60');
   });
 
-  it('returns at once when the record is final or differs from the known tag', async () => {
+  it('returns immediately if the record is final or differs from the known tag', async () => {
     const [first = 0] = (await jobs.api.list()).filter(({ status }) => status === 3).map((log) => log.import_log_id);
     const final = await timed(() => ask(pathOf(first), { prefer: 'wait=60' }));
     expect(final.result.headers.get('preference-applied')).toBe('wait=60');
@@ -71,7 +74,7 @@ describe('Prefer: wait', () => {
     expect(final.seconds + other.seconds).toBeLessThan(10);
   });
 
-  /** Jobs end in order, and no worker processes them. */
+  /** Cancels every open job up to this one, because jobs end in order and no worker runs. */
   async function cancelAllUpTo(id: number): Promise<void> {
     const open = (await jobs.api.list()).filter((log) => log.status < 2 && log.import_log_id <= id);
     for (const { import_log_id } of open.toReversed()) await jobs.cancel(import_log_id);
@@ -88,7 +91,7 @@ describe('Prefer: wait', () => {
     expect(late).toBeLessThan(soonMs);
   });
 
-  it('returns even while the notification connection is repeatedly terminated', async () => {
+  it('returns even if the notification connection is terminated repeatedly', async () => {
     const id = await jobs.queue();
     const waiting = ask(pathOf(id), { prefer: 'wait=60' });
     await untilListening();
@@ -110,7 +113,7 @@ describe('Prefer: wait', () => {
     await untilListening();
   });
 
-  it('returns with the known tag on the next change, including a change of queue position', async () => {
+  it('returns on the next change after the known tag, including a change of queue position', async () => {
     const [first, second] = [await jobs.queue(), await jobs.queue()];
     const tag = await tagOf(pathOf(second));
     const waiting = ask(pathOf(second), { prefer: 'wait=60', 'if-none-match': tag });
@@ -134,14 +137,14 @@ describe('Prefer: wait', () => {
     await jobs.startWorker();
     expect(await (await audience).json()).toMatchObject({ status: 2, unique_devices: 9, file: [{}, {}] });
     for (const { late, log } of await Promise.all(answers)) {
-      process.stdout.write(`answered ${Math.round(late)} ms after the end\n`);
+      process.stdout.write(`responded ${Math.round(late)} ms after the end of the job\n`);
       expect(log).toMatchObject({ status: 2, total_rows: '1' });
       expect(late).toBeLessThan(soonMs);
     }
     expect(await jobs.listeners()).toHaveLength(1);
   });
 
-  it('follows every change of an audience by its tags', async () => {
+  it('reports every change of an audience when the client passes the latest tag', async () => {
     const { audienceId } = await jobs.audiences.create('Winter', 'members/1.csv');
     const path = `${audiencePath}/${audienceId}`;
     const seen: number[] = [];

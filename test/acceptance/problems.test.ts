@@ -11,7 +11,7 @@ import { startApi, stopProcess } from '../support/running-service.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// Every invalid request gets a problem with a code, and its request ID is in the log.
+// Tests that every invalid request gets a problem with a code, and that the log contains its request ID.
 
 const document = parseOpenApi(readOpenApiText());
 const operations = operationsOf(document);
@@ -66,8 +66,8 @@ describe('a request for an unknown operation', () => {
     ['GET', `${imports}/%zz`, 'invalid_request'],
     ['GET', '/docs/../../etc/passwd', 'not_found'],
     ['GET', '/docs/package.json', 'not_found'],
-  ])('is rejected: %s %s with %s', async (method, path, code) => {
-    // Not with fetch, which normalizes paths.
+  ])('is rejected (%s %s) with the code %s', async (method, path, code) => {
+    // Does not use fetch, which normalizes paths.
     const host = new URL(api.url).host;
     const answer = await sendRaw(api.url, `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     expect(await expectProblem(answer, code)).toMatchObject({ instance: path });
@@ -106,13 +106,13 @@ describe('a malformed HTTP request', () => {
       code: 'headers_too_large',
     },
     { what: 'no host', bytes: `GET ${imports} HTTP/1.1\r\n\r\n`, code: 'invalid_request' },
-  ])('is rejected and its connection closed: $what', async ({ bytes, code }) => {
+  ])('is rejected, and its connection is closed: $what', async ({ bytes, code }) => {
     const answer = await sendRaw(api.url, bytes);
     await expectProblem(answer, code);
     expect(answer.headers.get('connection')).toBe('close');
   });
 
-  it('is processed with an unknown expectation', async () => {
+  it('does not include a request with an unknown Expect header, which is processed', async () => {
     const bytes = 'GET /health/live HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\nconnection: close\r\n\r\n';
     expect(await sendRaw(api.url, bytes)).toMatchObject({ status: 200 });
   });
@@ -145,7 +145,7 @@ describe('an invalid body', () => {
     expect(await expectProblem(answer, code)).toMatchObject({ instance: imports });
   });
 
-  it('reports every invalid field at once, by its pointer', async () => {
+  it('reports every invalid field at once with its pointer', async () => {
     const body = {
       file_path: 7,
       key_type: '0',

@@ -10,7 +10,7 @@ import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 const list = '/v1/marketplace/import';
 const mostPerKey = 300;
 const mostPerPartner = 400;
-/** The most requests that a process reserves at a time: see src/domain/request-limits.ts. */
+/** The maximum number of requests that a process reserves at a time. See src/domain/request-limits.ts. */
 const portion = 10;
 
 describe('four API processes', () => {
@@ -25,7 +25,7 @@ describe('four API processes', () => {
     watcher = (await newBarePartner(deps)).apiKey;
     const settings = { INLET_REQUESTS_PER_KEY: String(mostPerKey), INLET_REQUESTS_PER_PARTNER: String(mostPerPartner) };
     const environment = { ...stores.environment, ...settings };
-    // Sequential, because starting processes is the slowest step on a small machine.
+    // Starts processes one after another, because starting them is the slowest step on a small machine.
     apis = [];
     for (let number = 0; number < 4; number++) apis.push(await startApi(environment, 'limits'));
   });
@@ -39,7 +39,7 @@ describe('four API processes', () => {
   const ask = (number: number, key: string, path = list): Promise<Response> =>
     fetch(`${apis[number % 4]?.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
 
-  /** Waits until the rest of the window is long enough for the test. */
+  /** Waits until the remaining time in the window is long enough for the test. */
   async function waitForEarlyWindow(): Promise<void> {
     await waitUntil('a new window has started', async () => {
       const header = (await ask(0, watcher)).headers.get('ratelimit');
@@ -47,7 +47,7 @@ describe('four API processes', () => {
     });
   }
 
-  /** Calls every process until it rejects, because each may hold an unused part of its reservation. */
+  /** Calls every process until it rejects a request, because each process can have unused reservations. */
   async function useUp(key: string): Promise<{ admitted: number; rejected: Response }> {
     let admitted = 0;
     let number = 0;
@@ -64,7 +64,7 @@ describe('four API processes', () => {
     throw new Error(`${admitted} requests, and none was rejected`);
   }
 
-  it('admit exactly the requests of a key per minute, less only what other processes have reserved', async () => {
+  it('admit as many requests of a key per minute as the limit allows, minus unused reservations', async () => {
     const partner = await newBarePartner(deps);
     await waitForEarlyWindow();
     let admitted = 0;
@@ -76,7 +76,7 @@ describe('four API processes', () => {
     }
     expect(admitted).toBeLessThanOrEqual(mostPerKey);
     expect(admitted).toBeGreaterThanOrEqual(mostPerKey - 3 * (portion - 1));
-    // Reservations of the other processes are not lost: each can still use its own.
+    // Reservations of the other processes are not lost. Each process can still use its own.
     expect(admitted + (await useUp(partner.apiKey)).admitted).toBe(mostPerKey);
 
     expect(rejected.status).toBe(429);
@@ -86,13 +86,13 @@ describe('four API processes', () => {
     expect(seconds).toBeLessThanOrEqual(60);
     expect(readRateLimit(rejected.headers.get('ratelimit'))['key']).toEqual({ r: 0, t: seconds });
 
-    // Other keys have their own limits, whether of the same partner or another.
+    // Other keys have their own limits, even if they belong to the same partner.
     const [second, other] = [(await addApiKey(deps, partner)).apiKey, (await newBarePartner(deps)).apiKey];
     expect((await ask(0, second)).status).toBe(200);
     expect((await ask(0, other)).status).toBe(200);
   });
 
-  it('admit no more under concurrent requests', async () => {
+  it('admit no more requests than the limit under concurrency', async () => {
     const { apiKey } = await newBarePartner(deps);
     await waitForEarlyWindow();
     const answers = await Promise.all(Array.from({ length: 480 }, (_, number) => ask(number, apiKey)));
@@ -100,7 +100,7 @@ describe('four API processes', () => {
     expect(countAdmitted(answers) + (await useUp(apiKey)).admitted).toBe(mostPerKey);
   });
 
-  it('enforce the limit per partner, however many keys it has', async () => {
+  it('enforce the limit per partner regardless of the number of keys', async () => {
     const partner = await newBarePartner(deps);
     const keys = await Promise.all(Array.from({ length: 3 }, () => addApiKey(deps, partner)));
     await waitForEarlyWindow();
@@ -116,7 +116,7 @@ describe('four API processes', () => {
     expect(left['key']?.['r']).toBeGreaterThan(0);
   });
 
-  it('report the limits and the remaining requests in every response to a key', async () => {
+  it('report the limits and the remaining requests in every authenticated response', async () => {
     const { apiKey } = await newBarePartner(deps);
     for (const [path, status] of [
       [list, 200],
@@ -137,7 +137,7 @@ describe('four API processes', () => {
     expect(strange.headers.get('ratelimit')).toBeNull();
   });
 
-  it('admit requests when they cannot be counted', async () => {
+  it('admit requests while they cannot be counted', async () => {
     const { apiKey } = await newBarePartner(deps);
     await withDatabase(stores, (client) => client.query('ALTER TABLE request_window RENAME TO elsewhere'));
     const answer = await ask(0, apiKey);

@@ -10,14 +10,14 @@ describe('the API reference', () => {
     api = (await sharedService()).service;
   });
 
-  it('serves the committed OpenAPI document without a key', async () => {
+  it('serves the committed OpenAPI document without an API key', async () => {
     const answer = await fetch(`${api.url}/openapi.json`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await answer.text()).toBe(readOpenApiText());
   });
 
-  it('loads all of its assets from this server', async () => {
+  it('loads all assets from the same server', async () => {
     const page = await fetch(`${api.url}/docs`);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const html = await page.text();
@@ -38,7 +38,7 @@ describe('the API reference', () => {
     expect((await fetch(api.url)).url).toBe(`${api.url}/docs`);
   });
 
-  it('renders the OpenAPI document of this server', async () => {
+  it('renders the OpenAPI document of the same server', async () => {
     const start = await (await fetch(`${api.url}/docs/start.js`)).text();
     const bundle = await (await fetch(`${api.url}/docs/swagger-ui-bundle.js`)).text();
     expect(start).toContain("url: 'openapi.json'");

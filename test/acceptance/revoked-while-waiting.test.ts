@@ -24,13 +24,13 @@ describe('a waiting request or stream', () => {
     return { stream: stream.ended.then(() => stream.events.map(({ event }) => event).join(' ')), wait };
   }
 
-  /** The outcome of each stream and request within the limit. */
+  /** Returns the outcome of each stream and request within the time limit. */
   async function within(ends: readonly Ends[]): Promise<unknown[]> {
     const late = new Promise<'still open'>((resolve) => setTimeout(resolve, limitMs, 'still open'));
     return Promise.all(ends.flatMap(({ stream, wait }) => [Promise.race([stream, late]), Promise.race([wait, late])]));
   }
 
-  it('ends when its API key is revoked, and others continue', async () => {
+  it('ends when its API key is revoked, while others continue', async () => {
     const path = `/v1/marketplace/import/${await jobs.queue()}`;
     const { id, apiKey } = await jobs.partner.createKey();
     const waiting = [
@@ -41,7 +41,7 @@ describe('a waiting request or stream', () => {
     expect(await within(waiting)).toEqual(['progress', 401, 'still open', 'still open']);
   });
 
-  it('ends when its user token is revoked, and others continue', async () => {
+  it('ends when its user token is revoked, while others continue', async () => {
     const [acme, globex] = await Promise.all(['Acme', 'Globex'].map((name) => jobs.partner.createCustomer(name)));
     const waiting: Ends[] = [];
     for (const { userToken } of [acme, globex].filter((customer) => customer !== undefined)) {

@@ -8,7 +8,7 @@ import { readAddresses } from '../../stack/addresses.ts';
 import { installOnce } from '../support/packed-packages.ts';
 import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 
-// The SDK as partners install it: packed, installed in an empty folder, and run on each supported runtime.
+// Tests the SDK as partners install it. It is packed, installed in an empty folder, and run on each supported runtime.
 
 const examples = readExamples();
 const [main, problems] = examples;
@@ -53,7 +53,7 @@ describe('the packed SDK', () => {
     expect(errors).toEqual([expect.stringMatching(new RegExp(`^checked-${examples.length}.mts.*TS2367`))]);
   });
 
-  it('documents examples', () => {
+  it('has examples in its README', () => {
     expect(examples.length).toBeGreaterThanOrEqual(6);
     expect(main?.prints.length).toBeGreaterThanOrEqual(4);
     expect(examples.filter(({ prints }) => prints.length === 0)).toEqual([]);
@@ -64,7 +64,7 @@ describe('the packed SDK', () => {
     expect(printed.split('\n')).toEqual(expect.arrayContaining([...example.prints]));
   });
 
-  it.each(runtimes)('uploads, imports, waits and reads the rejected rows on $name', async (runtime) => {
+  it.each(runtimes)('uploads, imports, waits, and reads the rejected rows on $name', async (runtime) => {
     if (!main) throw new Error('no example');
     const printed = (await runExample(installed.folder, programOf(runtime), main)).split('\n');
     expect(printed.filter((line) => main.prints.includes(line))).toEqual(main.prints);
@@ -88,7 +88,7 @@ describe('the packed SDK', () => {
   });
 });
 
-/** The compiler errors of programs in a partner's folder. */
+/** Returns the compiler errors of programs in a partner's folder. */
 function compilerErrorsOf(folder: string, codes: readonly string[]): string[] {
   const files = codes.map((code, index) => {
     const file = `checked-${index}.mts`;

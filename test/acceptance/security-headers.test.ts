@@ -17,7 +17,7 @@ describe('security headers', () => {
     expect(headers.get('x-frame-options')).toBe('DENY');
     expect(headers.get('referrer-policy')).toBe('no-referrer');
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';.*frame-ancestors 'none'/);
-    // Without TLS the header would be wrong, and browsers ignore it.
+    // Browsers ignore this header without TLS.
     expect(headers.get('strict-transport-security')).toBeNull();
     for (const name of ['server', 'x-powered-by']) expect(headers.get(name)).toBeNull();
   }
@@ -32,7 +32,7 @@ describe('security headers', () => {
     ['/nowhere', 404, false],
     ['/%', 400, false],
     ['/health/live', 200, false],
-  ] as const)('forbid sniffing, framing and caching: %s with %i', async (path, status, hasKey) => {
+  ] as const)('forbid sniffing, framing, and caching: %s with %i', async (path, status, hasKey) => {
     const authorization = hasKey ? { authorization: `Bearer ${partner.apiKey}` } : {};
     const answer = await fetch(api.url + path, { headers: { ...authorization } });
     expect(answer.status).toBe(status);

@@ -8,7 +8,8 @@ import { startApi, stopProcess } from '../support/running-service.ts';
 import { createStores, type TestStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// Timeouts: one second for headers, two for a request. Node checks twice a second; a busy machine may be late.
+// The timeouts are one second for headers and two seconds for a request. Node checks them twice a second. A busy
+// machine can be late.
 const settings = { INLET_HEADERS_SECONDS: '1', INLET_REQUEST_SECONDS: '2', INLET_KEEP_ALIVE_SECONDS: '1' };
 const late = 15;
 const imports = '/v1/marketplace/import';
@@ -38,26 +39,26 @@ describe('a slow sender', () => {
   });
   const timedOut = { isTimeout: true, isEarly: false, isLate: false };
 
-  it('is disconnected during slow headers', async () => {
+  it('is disconnected if it sends headers slowly', async () => {
     const answer = await sendSlowly(api.url, 'GET / HTTP/1.1\r\nhost: x\r\nx-slow: ');
     expect(outcomeOf(answer, 1)).toEqual(timedOut);
   });
 
-  it('is disconnected when it sends nothing', async () => {
+  it('is disconnected if it sends nothing', async () => {
     expect(outcomeOf(await sendSlowly(api.url, ''), 1)).toEqual(timedOut);
   });
 
-  it('is disconnected during a slow body', async () => {
+  it('is disconnected if it sends a body slowly', async () => {
     expect(outcomeOf(await sendSlowly(api.url, post()), 2)).toEqual(timedOut);
   });
 
-  it('gets an immediate 401 for a slow body with a wrong key, and is disconnected', async () => {
+  it('gets an immediate 401 for a slow body with a wrong key and is disconnected', async () => {
     const { text, seconds } = await sendSlowly(api.url, post().replace(partner.apiKey, 'wrong'));
     expect(text).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/);
     expect(seconds).toBeLessThan(late);
   });
 
-  it('is disconnected when it sends no further request on an open connection', async () => {
+  it('is disconnected if it sends no further request on an open connection', async () => {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
     const start = performance.now();
     socket.write('GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -76,7 +77,7 @@ describe('a slow sender', () => {
     const start = performance.now();
     const headers = { authorization: `Bearer ${partner.apiKey}` };
     expect((await fetch(api.url + imports, { headers })).status).toBe(200);
-    // The response came while the slow senders were connected, not after they were disconnected.
+    // The response arrived while the slow senders were still connected.
     expect(gone).toBeLessThan(200);
     for (let number = 0; number < 4; number++) expect((await fetch(api.url + imports, { headers })).status).toBe(200);
     const seconds = (performance.now() - start) / 1000;
@@ -92,7 +93,7 @@ describe('a client that reads no responses', () => {
     const pid = api.child.pid ?? 0;
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
     try {
-      // Reads the file once completely, so that it is cached.
+      // Reads the whole file once, so that it is cached.
       expect((await (await fetch(`${api.url}/docs/swagger-ui-bundle.js`)).bytes()).length).toBeGreaterThan(1_000_000);
       const before = memoryOfProcess(pid).now;
       const request = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost:a\r\n\r\n';
@@ -111,7 +112,7 @@ describe('a client that reads no responses', () => {
 });
 
 describe('an API at its connection limit', () => {
-  it('closes excess connections at once, and accepts new ones after others close', async () => {
+  it('closes excess connections immediately and accepts new ones after others close', async () => {
     const stores = await createStores('one');
     const most = 10;
     const api = await startApi({ ...stores.environment, INLET_MAX_CONNECTIONS: String(most) }, 'connections');

@@ -6,7 +6,7 @@ import { attributesOf } from '../support/shard-tables.ts';
 import { type Marketplace, joinMarketplace } from '../support/start-marketplace.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 
-// One partner has data. Another tries to read or change it with every operation.
+// One partner has data. Another partner tries to read or change the data with every operation.
 
 const device = '6d92078a-8246-4ba4-ae5b-76104861e7dc';
 
@@ -31,7 +31,7 @@ describe('another partner', () => {
   afterAll(() => market.stop());
 
   it.each(['', '/errors', '/files', '/events'])(
-    'GET /v1/marketplace/import/<id>%s of a foreign import returns 404',
+    "gets 404 from GET /v1/marketplace/import/<id>%s for the first partner's import",
     async (sub) => {
       const foreign = await api.request(`/v1/marketplace/import/${importLogId}${sub}`);
       const missing = await api.request(`/v1/marketplace/import/999999${sub}`);
@@ -44,16 +44,16 @@ describe('another partner', () => {
     },
   );
 
-  it('GET /v1/marketplace/import lists only its own data', async () => {
+  it('gets only its own data from GET /v1/marketplace/import', async () => {
     expect(await api.list()).toEqual([]);
   });
 
-  it('GET /v1/marketplace/attributes lists only its own data', async () => {
+  it('gets only its own data from GET /v1/marketplace/attributes', async () => {
     const answer = await api.request('/v1/marketplace/attributes');
     expect(attributeListSchema.parse(await answer.json())).toEqual([]);
   });
 
-  it.each(['mine.csv', ''])("POST cannot read another partner's prefix with any path (%s)", async (name) => {
+  it.each(['mine.csv', ''])("cannot import from the first partner's prefix with any path (%s)", async (name) => {
     for (const path of [`../${market.partner.name}/${name}`, `/${market.partner.name}/${name}`]) {
       expect(await api.expectProblem({ file_path: path, key_type: 1, compressed: false })).toMatchObject({
         status: 400,
@@ -63,7 +63,7 @@ describe('another partner', () => {
     expect((await api.waitForEnd(id)).errors?.map(({ code }) => code)).toEqual(['no_files']);
   });
 
-  it("POST does not resolve another partner's attribute IDs and foreign keys", async () => {
+  it("cannot import with the first partner's attribute IDs and foreign keys", async () => {
     await intruder.createAttribute('own', 'own-key');
     for (const [key_type, key] of [
       [0, attribute],
@@ -75,7 +75,7 @@ describe('another partner', () => {
     }
   });
 
-  it("POST cannot read another bucket or the shared one with the intruder's own credentials", async () => {
+  it('cannot import from another bucket or the shared bucket with its own credentials', async () => {
     const own = await createOwnBucket();
     for (const bucket of [market.partner.bucket, (await createOwnBucket()).bucket]) {
       const log = await api.waitForEnd(
@@ -90,7 +90,7 @@ describe('another partner', () => {
     }
   });
 
-  it("DELETE does not resolve another partner's attributes", async () => {
+  it("cannot delete the first partner's attribute data", async () => {
     for (const body of [
       { key_type: 0, keys: [String(attribute)] },
       { key_type: 1, keys: ['secret-key'] },
@@ -100,7 +100,7 @@ describe('another partner', () => {
     }
   });
 
-  it('leaves the data unchanged after all attempts', async () => {
+  it("has not changed the first partner's data after all attempts", async () => {
     expect(before).toEqual([`${attribute} ${device}`]);
     expect(await attributesOf(market.stores, market.partner.id)).toEqual(before);
   });

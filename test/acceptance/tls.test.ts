@@ -44,7 +44,7 @@ describe('an API that terminates TLS', () => {
       request.on('error', reject);
     });
   }
-  /** The result of a handshake with a client that skips certificate verification. */
+  /** Returns the result of a handshake with a client that skips certificate verification. */
   async function handshake(options: ConnectionOptions = {}): Promise<{ fingerprint: string; protocol: string | null }> {
     const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options });
     try {
@@ -68,7 +68,7 @@ describe('an API that terminates TLS', () => {
   it('supports TLS 1.2 and 1.3 and nothing older', async () => {
     expect((await handshake()).protocol).toBe('TLSv1.3');
     expect((await handshake({ maxVersion: 'TLSv1.2' })).protocol).toBe('TLSv1.2');
-    // This client allows every old cipher, so that the failure comes from the server.
+    // The client allows every old cipher, so that only the server can reject the handshake.
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' } as const;
     await expect(handshake(old)).rejects.toThrow(/alert protocol version|EPROTO|ECONNRESET|disconnected/);
   });
@@ -96,9 +96,9 @@ describe('an API that terminates TLS', () => {
     expect((await handshake()).fingerprint).toBe(third.fingerprint);
   });
 
-  it('keeps the previous certificate when the new one is invalid', async () => {
+  it('keeps the previous certificate if the new certificate is invalid', async () => {
     const before = (await handshake()).fingerprint;
-    // The two renames in the previous test may already have logged a warning.
+    // The two renames in the previous test can already have caused a warning.
     const warnings = (): number => log().split('cannot use the new TLS certificate').length;
     const warningsBefore = warnings();
     writeFileSync(first.cert, 'half a certi');
@@ -107,7 +107,7 @@ describe('an API that terminates TLS', () => {
     expect((await handshake()).fingerprint).toBe(before);
   });
 
-  it('does not start with only a certificate or with a mismatched key', async () => {
+  it('does not start with a certificate without a key or with a mismatched key', async () => {
     const [one, other] = [makeCertificate(), makeCertificate()];
     for (const [settings, message] of [
       [{ INLET_TLS_CERT_FILE: one.cert }, 'must be set together'],

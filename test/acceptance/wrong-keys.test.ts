@@ -43,7 +43,7 @@ describe('a client that tries wrong keys', () => {
       const seconds = Number(rejected.headers.get('retry-after'));
       expect(seconds).toBeGreaterThan(0);
       expect(readRateLimit(rejected.headers.get('ratelimit'))).toEqual({ 'wrong-keys': { r: 0, t: seconds } });
-      // Even a valid key is throttled, because it must be indistinguishable from wrong ones.
+      // A valid key that was not used recently is throttled too. Otherwise, its response would reveal that it is valid.
       expect((await ask(bearer(unknown.apiKey))).status).toBe(429);
       expect((await ask(bearer(known.apiKey))).status).toBe(200);
       expect((await ask({})).status).toBe(401);
@@ -61,10 +61,10 @@ describe('a client that tries wrong keys', () => {
     });
   });
 
-  it('is counted by its real address behind a trusted proxy, not by a forged one', async () => {
+  it('is counted by its real address behind a trusted proxy, not by a forged address', async () => {
     await withApi({ INLET_TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8' }, async (ask) => {
       const from = (address: string) => ({ ...bearer('wrong'), 'x-forwarded-for': address });
-      // The proxies added the last two addresses. The caller wrote the ones before them.
+      // The proxies added the last two addresses. The caller sent the addresses before them.
       for (let number = 0; number < most; number++) {
         expect((await ask(from(`198.51.100.${number}, 203.0.113.7, 10.0.0.1`))).status).toBe(401);
       }
