@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { two } from '../corpus/lines.ts';
 import { installPartnerCli, type PartnerCli } from '../support/partner-cli.ts';
 
-// `inlet check` as partners install it: packed, without any server. corpus.test.ts covers its results.
+// Runs `inlet check` as partners install it, from the packed package and without any server. corpus.test.ts covers its
+// results.
 
 describe('inlet check', () => {
   let cli: PartnerCli;
@@ -41,7 +42,7 @@ describe('inlet check', () => {
     expect(out).toMatch(/^ +4 +unknown_key /m);
   });
 
-  it('compares keys with a list', async () => {
+  it('rejects keys that are not in the key list', async () => {
     const { code, out, err } = await cli.run(['check', 'files/good.csv', '--keys', 'keys.txt', '--json']);
     expect(code).toBe(1);
     expect(err).toMatch(/^Default limits were used\. .*\n$/);
@@ -53,7 +54,7 @@ describe('inlet check', () => {
     });
   });
 
-  it('fits the terminal width', async () => {
+  it('prints lines that fit the terminal width', async () => {
     const { code, shown } = await cli.onTerminal(['check', 'bad.csv']);
     expect(code).toBe(1);
     const lines = stripVTControlCharacters(shown).split(/\r?\n/);
@@ -69,7 +70,7 @@ describe('inlet check', () => {
     [['check', 'files', '--audience', '--attributes', '--key-type', 'foreign'], 2, /no keys/],
     [['check', 'files', '--attributes', '--key-type', 'foreign'], 3, /no_login/],
     [['check', 'files', '--audience', '--attributes'], 3, /no_login/],
-  ])('%s exits %s', async (parameters, code, reason) => {
+  ])('reports an error for %s and exits %s', async (parameters, code, reason) => {
     const ran = await cli.run(parameters);
     expect(ran.code).toBe(code);
     expect(ran.err).toMatch(reason);

@@ -9,7 +9,7 @@ import { stopProcess } from '../support/running-service.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 
-// The partner command line on a terminal of 100 columns.
+// Tests the partner CLI on a terminal of 100 columns.
 
 const type = (sees: string, answer: string): Step => ({ sees, types: `${answer}${enter}` });
 
@@ -44,7 +44,7 @@ describe('inlet on a terminal', () => {
     return { code, raw: shown, text: stripVTControlCharacters(shown).replaceAll('\r', '') };
   };
 
-  it('login prompts for credentials, echoes no key, and saves them for the owner only', async () => {
+  it('prompts for credentials at login, echoes no key, and makes the saved file readable only by its owner', async () => {
     const { partner, service } = marketplace;
     const { accessKeyId, secretAccessKey } = partner.storageKeys;
     const nothing = { INLET_URL: '', INLET_API_KEY: '' };
@@ -72,7 +72,7 @@ describe('inlet on a terminal', () => {
     expect(await show('limits', [], nothing)).toMatchObject({ code: 0 });
   });
 
-  it('login rejects a wrong key before it prompts for more and saves nothing', async () => {
+  it('rejects a wrong key at login before the next prompt and saves nothing', async () => {
     const home = { HOME: join(cli.folder, 'no-home') };
     const steps = [type('API key: ', 'wrong-but-secret')];
     const { code, raw, text } = await show('login', steps, { ...home, INLET_API_KEY: '' });
@@ -82,8 +82,8 @@ describe('inlet on a terminal', () => {
     expect(existsSync(home.HOME)).toBe(false);
   });
 
-  it('import prompts for missing values and shows progress in place and the outcome', async () => {
-    // The download takes many minutes, or ends when the progress bar appears.
+  it('prompts for missing values of an import, redraws its progress, and shows the outcome', async () => {
+    // The download would take many minutes, but the test ends it when the progress bar appears.
     storage.make({ is: 'slow', bytesPerSecond: 20_000 });
     const goOn = async (): Promise<void> => Promise.resolve(storage.make({ is: 'none' }));
     const { code, raw, text } = await show('import good/ --watch', [
@@ -97,7 +97,7 @@ describe('inlet on a terminal', () => {
     expect(text).toMatch(/import \d+: done, 500,000 rows, 500,000 devices\n$/);
   });
 
-  it('tables fit the terminal, with the same text with and without color', async () => {
+  it('prints tables that fit the terminal, with the same text with and without color', async () => {
     await show('import bad.csv --key-type foreign --watch');
     const painted = await show('imports');
     expect(painted.raw).toContain('\x1b[32mdone\x1b[39m');
@@ -109,7 +109,7 @@ describe('inlet on a terminal', () => {
     expect(watched.text.endsWith(plain.text)).toBe(true);
   });
 
-  it('destructive commands ask for confirmation and change nothing unless it is yes', async () => {
+  it('asks for confirmation of a destructive command and changes nothing unless the answer is yes', async () => {
     await show('audience create Summer members.csv --watch');
     const question = 'This removes all devices from audience 1. Continue? [y/N] ';
     for (const answer of ['', 'n', 'what']) {
@@ -126,7 +126,7 @@ describe('inlet on a terminal', () => {
     expect((await show('imports')).text).not.toContain('delete');
   });
 
-  it('Ctrl-C leaves a watched job running, and an unavailable service is reported', async () => {
+  it('leaves a watched job running after Ctrl-C and reports an unavailable service', async () => {
     await stopProcess(marketplace.service.worker);
     const { code, text } = await show('import bad.csv --key-type foreign --watch', [
       { sees: 'pending, next', types: controlC },

@@ -12,7 +12,7 @@ import { installPartnerCli, type PartnerCli } from '../support/partner-cli.ts';
 import type { Ran } from '../support/run-inlet.ts';
 import { joinMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 
-// The partner command line in scripts, without a terminal. cli-terminal.test.ts covers terminals.
+// Tests the partner CLI in scripts, without a terminal. cli-terminal.test.ts covers terminals.
 
 const escape = '\x1b';
 const idSchema = z.object({ import_log_id: z.int() });
@@ -63,7 +63,7 @@ describe('inlet in a script', () => {
     return records.find(({ file_path }) => file_path === path)?.import_log_id;
   };
 
-  it('installs few packages and only compiled code', () => {
+  it('installs only a few packages and compiled code', () => {
     const folder = join(cli.folder, 'node_modules/@inlet/cli');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     expect(files).toEqual(expect.arrayContaining(['main.js', 'LICENSE', 'README.md', 'package.json']));
@@ -76,7 +76,7 @@ describe('inlet in a script', () => {
     ]);
   });
 
-  it('imports a file and follows it, with only the result on standard output', async () => {
+  it('imports a file, waits for completion, and prints only the result to standard output', async () => {
     const ran = await run('import bad.csv --key-type foreign --watch');
     expect(ran).toMatchObject({ code: 0 });
     expect(ran.out).toMatch(/^import \d+: done, 3 rows, 1 device, 2 rows rejected\n\nCODE +COUNT +FIRST AT +WHY\n/);
@@ -114,7 +114,7 @@ describe('inlet in a script', () => {
     expect((await run(`imports ${first.import_log_id}`)).out).toMatch(/^rejected rows {2}1$/m);
   });
 
-  it('lists imports and ends a watch when no job is open', async () => {
+  it('lists imports and stops watching when no job is open', async () => {
     const listed = z.array(importLogSchema).parse(await json('imports'));
     expect(listed.length).toBeGreaterThanOrEqual(4);
     const { out } = await run('imports --limit 2');
@@ -135,7 +135,7 @@ describe('inlet in a script', () => {
     }
   });
 
-  it('shows rejected rows as a table, CSV and JSON', async () => {
+  it('shows rejected rows as a table, CSV, and JSON', async () => {
     const id = await lastImportOf('bad.csv');
     const rows = z.array(z.looseObject({ code: z.string(), row: z.int() })).parse(await json(`errors ${id}`));
     expect(rows.map(({ code, row }) => [code, row])).toEqual([
@@ -154,7 +154,7 @@ describe('inlet in a script', () => {
     expect(await json(`errors ${await lastImportOf('good.csv')}`)).toEqual([]);
   });
 
-  it('creates, appends to, shows, lists and clears an audience', async () => {
+  it('creates, appends to, shows, lists, and clears an audience', async () => {
     const made = await cli.run(['audience', 'create', 'Summer \u202e', 'members.csv', '--watch'], environment);
     expect(made).toMatchObject({ code: 0 });
     const id = /audience (\d+): done, 1 of 1 file processed, 2 devices/.exec(made.out)?.[1];
@@ -172,7 +172,7 @@ describe('inlet in a script', () => {
     expect(await json(`errors ${id} --audience`)).toEqual([]);
   });
 
-  it('shows attributes and limits, and deletes the data of an attribute', async () => {
+  it('shows attributes and limits and deletes the data of an attribute', async () => {
     expect((await run('attributes')).out).toMatch(/^ *\d+ +sports +sports +yes$/m);
     expect(await json('limits')).toMatchObject({ open_jobs: 200 });
     expect((await run('limits')).out).toMatch(/^files_per_prefix +10,000$/m);
@@ -238,7 +238,7 @@ describe('inlet in a script', () => {
       { INLET_URL: 'http://127.0.0.1:3' },
     ],
     ['login', 2, 'missing_answer: Inlet URL is required', { INLET_URL: '' }],
-  ])('%s exits %i with an error', async (words, code, why, more = {}) => {
+  ])('reports an error for "%s" and exits %i', async (words, code, why, more = {}) => {
     const ran = await run(words, more);
     expect([ran.code, ran.err]).toEqual([code, expect.stringContaining(why)]);
   });
@@ -251,7 +251,7 @@ describe('inlet in a script', () => {
     expect((await run('imports 999999')).err).toMatch(/^ {2}request: [\w-]{8,}$/m);
   });
 
-  it('logs in with the issued file, saves it for the owner only, and logs out', async () => {
+  it('logs in with an issued file, saves a profile that only its owner can read, and logs out', async () => {
     const { partner, service } = marketplace;
     const { endpoint, region } = readAddresses().s3;
     const { accessKeyId: access_key_id, secretAccessKey: secret_access_key } = partner.storageKeys;

@@ -14,13 +14,13 @@ import { type Marketplace, joinMarketplace } from '../support/start-marketplace.
 import { type ApiClient, apiClient } from './api-client.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
-// The worker loads small files under a prefix together, on a different code path than a single file. The result of each
-// file must be the same on both.
+// The worker loads small files under a prefix together, with different code than a single file. The result of each file
+// must be the same both ways.
 
-/** A file's status, row count and codes. */
+/** A file's status, row count, and codes. */
 type FileResult = { readonly status: number; readonly rows: number; readonly codes: readonly string[] };
 
-/** The first row and the count for each code; a file failure has no row. At most 100 rows per reason are kept. */
+/** The first row and the count for each code. A file failure has no row. At most 100 rows per reason are kept. */
 function codesOf(lines: readonly LoadErrorRecord[]): string[] {
   const byCode = Map.groupBy(lines, ({ code }) => code);
   return [...byCode].map(([code, of]) => `${code} ${of[0]?.row ?? 'file'} ${of.length}`).toSorted();
@@ -57,7 +57,7 @@ function audienceFiles(): readonly CorpusFile[] {
   return [...byResult.values()].flatMap(([first]) => first ?? []);
 }
 
-/** The results of `inlet check --audience` for each file, without any server. */
+/** Returns the results of `inlet check --audience` for each file, without any server. */
 async function checkAsAudience(
   files: readonly CorpusFile[],
 ): Promise<Record<string, Pick<FileResult, 'status' | 'codes'>>> {
@@ -80,7 +80,7 @@ async function checkAsAudience(
   return Object.fromEntries(results);
 }
 
-describe('a corpus of malformed and unusual files, loaded together', { timeout: 300_000 }, () => {
+describe('a corpus of malformed and unusual files that are loaded together', { timeout: 300_000 }, () => {
   let market: Marketplace;
 
   beforeAll(async () => {
@@ -103,14 +103,14 @@ describe('a corpus of malformed and unusual files, loaded together', { timeout: 
     );
   };
 
-  it('gets the same results in imports by prefix as file by file', async () => {
+  it('gets the same results in imports by prefix as in imports of single files', async () => {
     for (const [name, foreignKeys] of Object.entries(corpusAttributes)) {
       await market.partner.createAttribute(name, ...foreignKeys);
     }
     await Promise.all(corpusFiles.map((file) => market.partner.upload(folderOf(file) + file.path, file.body())));
     const folders = [...new Set(corpusFiles.map(folderOf))];
     const found = new Map((await Promise.all(folders.map(importFolder))).flatMap((results) => [...results]));
-    // The results that corpus.test.ts expects for each file alone.
+    // These are the results that corpus.test.ts expects for each file alone.
     const expected = corpusFiles.map(({ path, expected: { status, total_rows, codes } }) => [
       path,
       {
@@ -124,7 +124,7 @@ describe('a corpus of malformed and unusual files, loaded together', { timeout: 
 
   type AudienceResult = { readonly results: Record<string, FileResult>; readonly counts: readonly number[] };
 
-  /** Loads the files at all paths into an audience, one path after the other. */
+  /** Loads the files at all paths into an audience, one path after another. */
   const loadAudience = async (
     partner: TestPartner,
     name: string,
@@ -142,7 +142,7 @@ describe('a corpus of malformed and unusual files, loaded together', { timeout: 
     return { results: Object.fromEntries(results), counts: [uploaded_devices, unique_devices] };
   };
 
-  it('gets the same results in an audience created by prefix as in one appended file by file', async () => {
+  it('gets the same results in an audience created from a prefix as in an audience with single files appended', async () => {
     // Splits the corpus among several partners, because their jobs run in parallel.
     const chosen = audienceFiles();
     const partners = await Promise.all(Array.from({ length: 8 }, () => createPartner(market.stores.environment)));
@@ -162,14 +162,14 @@ describe('a corpus of malformed and unusual files, loaded together', { timeout: 
       expect(Object.keys(alone.results).toSorted()).toEqual(files.map(({ path }) => path).toSorted());
       expect(together).toEqual(alone);
     }
-    // `inlet check`, which sees only the files, must report the same.
+    // `inlet check` has access only to the files and must report the same results.
     const reported = Object.fromEntries(
       found.flatMap(({ alone }) =>
         Object.entries(alone.results).map(([path, { status, codes }]) => [path, { status, codes }]),
       ),
     );
     expect(await checkAsAudience(chosen)).toEqual(reported);
-    // The files cover both outcomes: some load, and every failure code occurs.
+    // The files cover both outcomes. Some files load, and every failure code occurs.
     const all = found.flatMap(({ alone }) => Object.values(alone.results));
     expect(all.filter(({ status }) => status === 2).length).toBeGreaterThan(2);
     for (const code of ['bad_rows', 'no_good_row', 'empty_file', 'wrong_shape', 'wrong_encoding', 'corrupt_gzip']) {

@@ -29,13 +29,13 @@ const checkedSchema = z.object({
   ),
 });
 
-/** The flags that correspond to a file's import request. */
+/** Returns the flags that correspond to a file's import request. */
 function flagsOf({ request }: CorpusFile): string {
   const { compressed, key_type = 1 } = request ?? {};
   return `--key-type ${key_type}${compressed === undefined ? '' : compressed ? ' --compressed' : ' --no-compressed'}`;
 }
 
-/** Imports of one partner run sequentially; those of several partners run in parallel. */
+/** Imports of one partner run sequentially. Imports of several partners run in parallel. */
 const partnerCount = 6;
 
 describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { timeout: 300_000 }, () => {
@@ -82,7 +82,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
     expect(new Set(corpusFiles.map(({ path }) => path)).size).toBe(corpusFiles.length);
   });
 
-  it.each(corpusFiles)('$path: gives the expected result for $name', async ({ path, expected }) => {
+  it.each(corpusFiles)('has the expected result for $path ($name)', async ({ path, expected }) => {
     const log = await importOf(path);
     const codes = (log.errors ?? []).map(({ code, row, count }) => ({ code, row, count }));
     const { status } = log;
@@ -91,7 +91,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
     expect(log.errors?.every(({ file }) => file === path) ?? true).toBe(true);
   });
 
-  it('gets the same results from `inlet check`, which uploads no file', async () => {
+  it('gets the same results from `inlet check`, which uploads no files', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'inlet-corpus-'));
     const found = new Map<string, unknown>();
     for (const [flags, files] of Map.groupBy(corpusFiles, flagsOf)) {
@@ -137,12 +137,12 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
   it('leaves the staging tables empty', async () => {
     const staged = `SELECT DISTINCT table FROM system.parts WHERE active AND rows > 0 AND database = currentDatabase()
       AND table IN ('staged_attributes_local', 'staged_devices_local', 'job_keys_local')`;
-    // The last job's staging table is dropped just after the job ends.
+    // The worker drops the last job's staging table just after the job ends.
     await waitUntil('the staging tables are empty', async () => (await selectOnShards(stores, staged)).length === 0);
     expect(await selectOnShards(stores, staged)).toEqual([]);
   });
 
-  it('does not affect later jobs: a valid file loads in the same processes', async () => {
+  it('does not prevent the same processes from loading a valid file later', async () => {
     const [first] = partners;
     if (!first) throw new Error('no partner');
     const { api } = first;

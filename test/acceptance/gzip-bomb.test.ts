@@ -16,7 +16,10 @@ const unpackedBytes = unpackedGibibytes * gibibyte;
 const shardPids = readAddresses().clickhouse.shards.map(({ pid }) => pid);
 const memoryOfShards = (): number[] => shardPids.map((pid) => memoryOfProcess(pid).now);
 
-/** In bytes: the peak of one statement, the growth of a shard's process, and the peak of the worker's process. */
+/**
+ * The peak memory of one statement, the memory growth of a shard's process, and the peak memory of the worker, in
+ * bytes.
+ */
 type Memory = { readonly statement: number; readonly shardGrowth: number; readonly worker: number };
 
 describe(`a small gzip file that unpacks to ${unpackedGibibytes} GiB`, { timeout: 120_000 }, () => {
@@ -26,7 +29,7 @@ describe(`a small gzip file that unpacks to ${unpackedGibibytes} GiB`, { timeout
 
   type Ended = { readonly codes: readonly unknown[]; readonly good: ImportLogRecord; readonly memory: Memory };
 
-  /** Starts the service, queues the bombs and then a valid file, and samples memory until all jobs have ended. */
+  /** Starts the service, queues the bombs followed by a valid file, and samples memory until all jobs have ended. */
   async function explode(
     label: string,
     bombs: readonly Buffer[],
@@ -62,27 +65,27 @@ describe(`a small gzip file that unpacks to ${unpackedGibibytes} GiB`, { timeout
     expect(good).toMatchObject({ status: 2, total_rows: '100', unique_devices: '100', errors: null });
     expect(memory.statement).toBeGreaterThan(0);
     expect(memory.statement).toBeLessThanOrEqual(1.1 * gibibyte);
-    expect(memory.shardGrowth).toBeLessThanOrEqual(3 * gibibyte); // the shards also serve other tests
+    expect(memory.shardGrowth).toBeLessThanOrEqual(3 * gibibyte); // The shards also serve other tests.
     expect(memory.worker).toBeLessThanOrEqual(400 * mebibyte);
   }
 
-  it('of zeros, alone or after a valid row, is rejected, and the next file loads', async () => {
+  it('is rejected if it contains zeros, alone or after a valid row, and the next file loads', async () => {
     const zeros = gzipBomb('\0', unpackedBytes);
     const behindRow = Buffer.concat([gzipSync(`${two(1)}\n${two(2)}`), zeros]);
     const ended = await explode('bomb-of-one-line', [zeros, behindRow]);
-    // Zeros alone have no columns, which the first bytes already show.
+    // A file of zeros has no columns, which is evident from its first bytes.
     expect(ended.codes).toEqual([['wrong_shape'], ['line_out_of_bounds']]);
     expectGoodFileAndBounds(ended);
   });
 
-  it('of short lines is stopped at the file size limit, and the next file loads', async () => {
+  it('is rejected at the file size limit if it contains short lines, and the next file loads', async () => {
     const bomb = gzipBomb(`${two(1)}\n`, unpackedBytes);
     const ended = await explode('bomb-of-short-lines', [bomb], { INLET_MAX_PLAIN_FILE_BYTES: '200000000' });
     expect(ended.codes).toEqual([['unpacked_too_large']]);
     expectGoodFileAndBounds(ended);
   });
 
-  it('of blank lines is stopped at the file size limit, and the next file loads', async () => {
+  it('is rejected at the file size limit if it contains blank lines, and the next file loads', async () => {
     const bomb = gzipBomb('\n', unpackedBytes);
     const ended = await explode('bomb-of-blank-lines', [bomb], { INLET_MAX_PLAIN_FILE_BYTES: '20000000' });
     expect(ended.codes).toEqual([['unpacked_too_large']]);

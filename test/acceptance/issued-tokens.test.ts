@@ -12,9 +12,9 @@ import { waitUntil } from '../support/wait-until.ts';
 import { readProblem } from './api-client.ts';
 import { audienceClient, audiencePath, type AudienceClient } from './audience-client.ts';
 
-// Uses a real OpenID provider, its tokens and a real API process.
+// Uses a real OpenID provider with its tokens and a real API process.
 
-describe('user tokens of an OpenID Connect issuer', () => {
+describe('user tokens from an OpenID Connect issuer', () => {
   const keysSeconds = 4;
   let issuer: TestIssuer;
   let market: Audiences;
@@ -47,7 +47,7 @@ describe('user tokens of an OpenID Connect issuer', () => {
     await issuer.close();
   });
 
-  it('give access to the audiences of the named customer only', async () => {
+  it('give access only to the audiences of the named customer', async () => {
     const made = new Map<string, { client: AudienceClient; audienceId: number }>();
     for (const [partner, customer] of [
       [market.partner, 'Acme'],
@@ -67,13 +67,13 @@ describe('user tokens of an OpenID Connect issuer', () => {
         expect(status, `${name} to ${other}`).toBe(other === name ? 200 : 404);
       }
     }
-    // The same customer, with a token that the operator created.
+    // Uses the same customer with a token that the operator created.
     const [acme] = await clientWith(operatorToken).list();
     expect(acme).toMatchObject({ name: `Acme of ${market.partner.name}` });
     expect(await market.audiences.list()).toEqual([]);
   });
 
-  it('are verified with cached keys while the issuer is down, then return 503 until it is back', async () => {
+  it('are verified with cached keys while the issuer is down, and return 503 when these keys expire', async () => {
     const token = await issuer.token(market.partner.name, 'Acme');
     expect(await statusWith(token)).toBe(200);
     await issuer.close();
@@ -118,7 +118,7 @@ describe('user tokens of an OpenID Connect issuer', () => {
     'an error': (_request, response) => void response.writeHead(500).end(),
   };
   it.each(Object.keys(wrongAnswers))(
-    'return 503 while the issuer returns %s, without delaying other callers',
+    'return 503 while the issuer returns %s and do not delay other callers',
     async (what) => {
       const token = await issuer.token(market.partner.name, 'Acme');
       await untilFresh(token);
@@ -132,7 +132,7 @@ describe('user tokens of an OpenID Connect issuer', () => {
     },
   );
 
-  it('cause at most two issuer requests per second, whatever the tokens are', async () => {
+  it('cause at most two issuer requests per second, regardless of the tokens', async () => {
     const token = await issuer.token(market.partner.name, 'Acme');
     const [, claims = '', signature = ''] = token.split('.');
     const unknown = (serial: number): string =>
@@ -150,7 +150,7 @@ describe('user tokens of an OpenID Connect issuer', () => {
 });
 
 describe('an installation with an OpenID Connect issuer', () => {
-  it('checks the issuer with `doctor`, and rejects incomplete settings', async () => {
+  it('checks the issuer with `inlet doctor` and rejects incomplete settings', async () => {
     const issuer = await startIssuer();
     const stores = await createStores('one');
     const environment = { ...stores.environment, ...issuer.settings };

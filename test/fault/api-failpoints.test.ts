@@ -6,7 +6,7 @@ import { createStores, withDatabase, type TestStores } from '../support/stores.t
 import { wireUp, type Wired } from '../support/wired.ts';
 import { newFaultPartner, type FaultPartner } from './fault-partner.ts';
 
-// Kills an API process before or after it accepts a request: the request is stored completely or not at all.
+// Kills an API process before or after it accepts a request. The request must be stored completely or not at all.
 
 describe('an API process that is killed', () => {
   let stores: TestStores;
@@ -52,7 +52,7 @@ describe('an API process that is killed', () => {
 
   const chosen = inject('campaign') === 'long' ? calls : calls.slice(-2);
   it.each(chosen)(
-    'at %s stores the request completely or not at all',
+    'stores the request completely or not at all if it is killed at %s',
     async (method, { jobs = 0, generation = 0 }, send) => {
       const clean = await startApi(stores.environment, 'api-failpoints');
       for (const moment of ['before', 'after']) {

@@ -9,10 +9,10 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// An API process is killed while it handles a request with an idempotency key. The caller gets no response and repeats the
-// request at another process. It must take effect exactly once.
+// Kills an API process while it handles a request with an idempotency key. The caller gets no response and repeats the
+// request at another process. The request must take effect exactly once.
 
-/** The gate tests the first operation, at every point; the long run tests all of them. */
+/** The gate tests the first operation at every point. The long run tests all operations. */
 const operations = inject('campaign') === 'long' ? repeatableOperations : repeatableOperations.slice(0, 1);
 
 describe('a request with an idempotency key', () => {
@@ -31,7 +31,7 @@ describe('a request with an idempotency key', () => {
     await stores.drop();
   });
 
-  /** A partner with an attribute and an audience, and the request that it sends. */
+  /** Creates a partner with an attribute and an audience, and the request that it sends. */
   const newCaller = async (operation: (typeof repeatableOperations)[number]) => {
     const { id, apiKey } = await newBarePartner(deps);
     const attribute = await deps.attributes.create(id, { name: 'a', foreignKeys: [] });
@@ -47,7 +47,7 @@ describe('a request with an idempotency key', () => {
   const startVictim = (failpoint: string) =>
     startApi({ ...stores.environment, INLET_FAILPOINT: failpoint }, 'api-idempotency-victim');
 
-  it.each(operations)('runs once, at whatever point the API process is killed: %s', async (operation) => {
+  it.each(operations)('runs exactly once, regardless of where the API process is killed: %s', async (operation) => {
     const { port } = repeatableRequest(operation, { audienceId: 1, attributeId: 1 });
     const uncommitted = [`before ${port}`, 'after requests.claim', 'before requests.save', 'after requests.save'];
     const committed = `after ${port}`;
@@ -82,7 +82,7 @@ describe('a request with an idempotency key', () => {
     }
   });
 
-  it('is rejected with 409 while a suspended API process handles it, and is answered afterwards', async () => {
+  it('is rejected with 409 while a suspended API process handles it, and gets a response afterward', async () => {
     const victim = await startVictim('stop after requests.save');
     const { id, send } = await newCaller('queueImport');
     const stranger = await newCaller('queueImport');

@@ -6,7 +6,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import type { Expected, ImportEnd } from './fault-partner.ts';
 import { knownMembers } from './known-devices.ts';
 
-// Compares both stores, once no work is left, with the partners' own records. Returns one sentence per finding.
+// Compares both stores with the partners' own records after all work is done. Returns one sentence per finding.
 
 type JobRow = {
   id: string;
@@ -18,7 +18,7 @@ type JobRow = {
   cleaned_at: Date | null;
   rows: string | null;
   unique: string | null;
-  /** Per file, ordered by key. */
+  /** One entry per file, ordered by key. */
   rows_of_files: number[] | null;
 };
 
@@ -34,7 +34,7 @@ export async function audit(stores: TestStores, partners: readonly Expected[]): 
   return [...found, ...(await auditLeftovers(stores))];
 }
 
-/** Repeats the audit until it has no findings or the time is up. Returns the last findings. */
+/** Repeats the audit until it has no findings or the time limit is reached. Returns the last findings. */
 export async function waitForCleanAudit(runAudit: () => Promise<string[]>, seconds: number): Promise<string[]> {
   let wrong: string[] = [];
   const isClean = async (): Promise<boolean> => {
@@ -137,7 +137,7 @@ async function auditAudiences(stores: TestStores, { id, audiences }: Expected): 
   return wrong;
 }
 
-/** Once no work is left, there are no tokens, open files, credentials, or staged loads. */
+/** After all work is done, there must be no tokens, open files, credentials, or staged loads. */
 async function auditLeftovers(stores: TestStores): Promise<string[]> {
   const wrong: string[] = [];
   const tokens = await select<{ name: string; singleton_key: string; state: string }>(

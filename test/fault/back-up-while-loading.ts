@@ -8,8 +8,8 @@ import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
 /**
  * Takes a backup while two partners submit every kind of request in a loop. Two more partners have a staged load at the
- * moment of the backup: one in its own staging tables, one in the shared stage. Returns all four after the processes
- * have stopped and their stores are dropped.
+ * moment of the backup. One load is in its own staging tables, and the other is in the shared staging table. Returns
+ * all four partners after the processes have stopped and their stores are dropped.
  */
 export async function backUpWhileLoading(
   folder: string,
@@ -22,7 +22,7 @@ export async function backUpWhileLoading(
     const waiting = [await newPartner(), await newPartner()] as const;
     const submitting = Promise.all(busy.map(submitUntilStopped));
     submitting.catch(() => undefined); // awaited below
-    // More than one full round, so data has been published, replaced, deleted, and cleared.
+    // Waits for more than one full round, so that data has been published, replaced, deleted, and cleared.
     await haveSubmitted(busy, [21, 21]);
     await whileStaged(cluster, waiting, async (resume) => {
       const output = inletOutput(cluster.stores.environment, ['backup', folder]);
@@ -47,7 +47,7 @@ async function haveSubmitted(partners: readonly RecordingPartner[], more: readon
   );
 }
 
-/** Pauses the lanes as a backup does: a file that is loading is staged but not published. */
+/** Pauses the lanes as a backup does. A file that is loading is then staged but not published. */
 async function whileStaged(
   { stores, proxies }: TestCluster,
   [one, other]: readonly [RecordingPartner, RecordingPartner],

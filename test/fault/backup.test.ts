@@ -12,8 +12,8 @@ import { type FreshServers, startFreshServers } from './fresh-servers.ts';
 import type { RecordingPartner } from './partner-history.ts';
 import { stagingTableBytes, submitOneOfEach } from './submit-one-of-each.ts';
 
-// Runs the commands of docs/backup.md: a backup while partners submit requests and workers load files, and a restore into
-// new, empty servers.
+// Runs the commands in docs/backup.md. They take a backup while partners submit requests and workers load files, and
+// restore it into new, empty servers.
 
 const settings = { INLET_ROOM_BYTES: String(stagingTableBytes), INLET_PURGE_SECONDS: '1' };
 
@@ -40,7 +40,7 @@ describe('a backup taken under load', () => {
     rmSync(join(folder, '..'), { recursive: true, force: true });
   });
 
-  it('contains finished and open jobs, loads in both kinds of stage, and misses later requests', async () => {
+  it('contains finished and open jobs and loads in both kinds of staging tables, but no later requests', async () => {
     const jobs = await withDatabase(fresh.stores, async (client) => {
       const { rows } = await client.query<{ is: 'open' | 'ended'; count: number }>(
         `SELECT CASE WHEN status < 2 THEN 'open' ELSE 'ended' END AS is, count(*)::int AS count FROM job GROUP BY 1`,
@@ -56,7 +56,7 @@ describe('a backup taken under load', () => {
     expect(staged.some((load) => !load.startsWith('room_'))).toBe(true);
   });
 
-  it('restores a service that completes every request accepted before the backup', async () => {
+  it('restores a service that completes every request that was accepted before the backup', async () => {
     const environment = { ...fresh.stores.environment, ...settings };
     const api = await startApi(environment, 'restored');
     url = api.url;
@@ -67,7 +67,7 @@ describe('a backup taken under load', () => {
     expect(await inletOutput(fresh.stores.environment, ['doctor'])).not.toContain('FAIL ');
   });
 
-  it('has no record of requests accepted after it, and does not reuse their IDs', async () => {
+  it('has no record of requests that were accepted after it, and their IDs are not reused', async () => {
     const [partner] = partners;
     if (!partner) throw new Error('no partner');
     for (const importId of lost) expect(await partner.through(url).hasImport(importId)).toBe(false);
@@ -79,7 +79,7 @@ describe('a backup taken under load', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('is not restored into a database that is not empty', async () => {
+  it('cannot be restored into a database that is not empty', async () => {
     await expect(inletOutput(fresh.stores.environment, ['restore', folder])).rejects.toThrow('not empty');
   });
 

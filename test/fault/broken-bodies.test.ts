@@ -9,8 +9,8 @@ import { waitUntil } from '../support/wait-until.ts';
 import { type BarePartner, newBarePartner } from '../support/wired.ts';
 import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
-// A file whose download breaks off or changes is read again or rejected. It is never loaded partially, and old and new content
-// are never mixed.
+// A file whose download breaks off or whose content changes is read again or rejected. It is never loaded partially,
+// and old and new content are never mixed.
 
 const rowCount = 40_000;
 
@@ -46,7 +46,7 @@ describe('a file', () => {
   it.each([
     ['plain', 'broken.csv', (text: string) => text],
     ['gzipped', 'broken.csv.gz', (text: string) => gzipSync(text)],
-  ])('whose %s body breaks off is read again and loaded completely', async (_kind, path, pack) => {
+  ])('is read again and loaded completely if its %s body breaks off', async (_kind, path, pack) => {
     const body = pack(textOf(0));
     await upload(path, body);
     cluster.proxies.storage.make({ is: 'truncated', afterBytes: body.length / 2 });
@@ -60,7 +60,7 @@ describe('a file', () => {
     });
   });
 
-  it('that is overwritten while it is read is rejected or loaded with its old content', async () => {
+  it('is rejected or loaded with its old content if it is overwritten during the download', async () => {
     await upload('changed.csv', textOf(100_000));
     const before = await attributesOf(cluster.stores, partner.id);
     cluster.proxies.storage.make({ is: 'slow', bytesPerSecond: 500_000 });

@@ -14,10 +14,10 @@ import { type FaultPartner, newFaultPartner } from './fault-partner.ts';
 import { insertKnownMembers } from './known-devices.ts';
 import { stagingTableBytes, submitOneOfEach } from './submit-one-of-each.ts';
 
-// Kills a worker at every point between two side effects; another worker takes over, and the auditor checks the result. The
-// points come from a worker that only records them.
+// Kills a worker at every point between two side effects. Another worker takes over, and the auditor checks the result.
+// A worker that only records the points provides the list.
 
-/** Methods without side effects. A kill before or after one is covered by the points of its neighbors. */
+/** Methods without side effects. The points of neighboring methods cover a kill before or after such a method. */
 const reads = [
   'lanes.isRunning',
   'lanes.summarizeJob',
@@ -64,10 +64,13 @@ const notInWorker = [
   'operations.cancelJob',
 ];
 
-/** Called every ten seconds regardless of requests, so not part of a step. */
+/** Methods that are called every ten seconds regardless of requests and are therefore not part of a step. */
 const sweeps = ['lanes.requeueIdleLanes', 'lanes.claimTurn', 'requests.deleteExpired'];
 
-/** The gate kills at this many points, spread evenly over the list; the long run kills at all of them. */
+/**
+ * The gate kills workers at this number of points, spread evenly over the list. The long run kills workers at all
+ * points.
+ */
 const pointsInGate = 4;
 
 function spread<T>(list: readonly T[], count: number): T[] {
@@ -110,7 +113,7 @@ describe('a worker that is killed', () => {
   ];
   const methodOf = (point: string): string => /^(?:before|after|in) ([a-zA-Z.]+)/.exec(point)?.[1] ?? '';
 
-  /** Resends a dead worker's tokens, as workers that had seen it alive would do. */
+  /** Resends a dead worker's tokens, as workers that had seen it alive would. */
   const resendTokens = async (): Promise<void> => {
     const left = await withDatabase(stores, async (client) => {
       // Expires the lease of a purge.
@@ -135,7 +138,7 @@ describe('a worker that is killed', () => {
       return audit(stores, [partner]);
     }, 120);
 
-  /** Returns whether the worker was killed at this point, and the findings afterwards. */
+  /** Returns whether the worker was killed at this point, and the findings afterward. */
   const killAt = async (point: string): Promise<{ isKilled: boolean; wrong: string[] }> => {
     const victim = startProcess('worker', { ...environment, INLET_FAILPOINT: point }, 'failpoints-victim');
     const killed = once(victim.child, 'exit');
@@ -144,7 +147,7 @@ describe('a worker that is killed', () => {
       const partner = await newPartner();
       const submitting = submitOneOfEach(partner);
       submitting.catch(() => undefined); // awaited below
-      // A purge runs some time after the last load.
+      // A purge runs a while after the last load.
       const tooLate = new AbortController();
       const late = pause(60_000, 'late', { signal: tooLate.signal }).catch(() => 'killed');
       const isKilled = (await Promise.race([killed.then(() => 'killed'), late])) === 'killed';
@@ -161,7 +164,7 @@ describe('a worker that is killed', () => {
 
   const points: string[] = [];
 
-  it('passes a point for every port method with side effects', async () => {
+  it('has a failpoint for every port method with side effects', async () => {
     const recorder = await startWorker({ ...environment, INLET_FAILPOINT: recordPoints }, 'failpoints-recorder');
     const partner = await newPartner();
     await submitOneOfEach(partner);
@@ -179,7 +182,7 @@ describe('a worker that is killed', () => {
   });
 
   it(
-    'at any of these points loses nothing, counts nothing twice, and leaves nothing behind',
+    'loses nothing, counts nothing twice, and leaves nothing behind at any failpoint',
     { timeout: 3_600_000 },
     async () => {
       expect(points.length).toBeGreaterThan(50);
@@ -195,7 +198,7 @@ describe('a worker that is killed', () => {
         if (!isKilled) notPassed.push(point);
       }
       expect(failed).toEqual([]);
-      // Some points are passed only with a certain timing.
+      // A worker reaches some points only with a certain timing.
       expect(notPassed.length, notPassed.join('; ')).toBeLessThanOrEqual(chosen.length / 10);
       expect(await audit(stores, partners)).toEqual([]);
     },

@@ -15,10 +15,10 @@ export type SubmittedJob =
   | ({ readonly kind: 'import'; readonly id: number } & ImportEnd)
   | { readonly kind: 'audience'; readonly id: number };
 
-/** The expected import log. For a deletion only the status is checked. */
+/** The expected import log. For a deletion, only the status is checked. */
 export type ImportEnd = {
   readonly status: 2 | 3;
-  /** Per file, ordered by key. */
+  /** One entry per file, ordered by key. */
   readonly rows: readonly number[] | null;
   readonly unique: number | null;
 };
@@ -46,18 +46,18 @@ export type Expected = {
 export type FaultPartner = Expected & {
   readonly attributes: readonly [number, number, number];
   readonly importFiles: (kind: 'merge' | 'replace', files: readonly (readonly ModelRow[])[]) => Promise<number>;
-  /** With credentials, which must be deleted when the job finishes. */
+  /** Submits an import with credentials, which must be deleted when the job finishes. */
   readonly importFromOwnBucket: (files: readonly (readonly ModelRow[])[]) => Promise<number>;
   readonly importInvalidFile: () => Promise<number>;
-  /** A path that matches no file. */
+  /** Submits an import whose path matches no file. */
   readonly importNothing: () => Promise<number>;
   readonly deleteAttributes: (attributes: readonly number[]) => Promise<number>;
   readonly createAudience: (files: readonly ModelFile[]) => Promise<number>;
   readonly append: (audienceId: number, files: readonly ModelFile[]) => Promise<void>;
   readonly clear: (audienceId: number) => Promise<void>;
-  /** The same partner at another API process. */
+  /** Returns the same partner as a client of another API process. */
   readonly through: (url: string) => FaultPartner;
-  /** Whether the API has a record of the import. */
+  /** Returns whether the API has a record of the import. */
   readonly hasImport: (importId: number) => Promise<boolean>;
   readonly waitForImport: (id: number) => Promise<void>;
   readonly waitForAudience: (id: number) => Promise<void>;

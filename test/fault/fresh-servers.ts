@@ -9,11 +9,11 @@ import { configFor, noLimits, testBucket } from '../support/environment.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import type { TestStores } from '../support/stores.ts';
 
-// A second PostgreSQL server and two more shards, all empty. The object storage is shared with the stack.
+// Starts a second PostgreSQL server and two more shards, all empty. The object storage is shared with the stack.
 
 export type FreshServers = {
   readonly stores: TestStores;
-  /** Moves a backup from the old shards' disks to the new ones. */
+  /** Moves a backup from the disks of the old shards to the disks of the new shards. */
   readonly bringBackup: (name: string) => void;
   /** Restarts the servers that have exited. */
   readonly startAgain: () => Promise<void>;

@@ -10,7 +10,8 @@ import type { FaultPartner } from './fault-partner.ts';
 import { type FreshServers, startFreshServers } from './fresh-servers.ts';
 import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
-// PostgreSQL and both shards share a small file system in memory, which is then filled to its last byte. PostgreSQL may exit.
+// PostgreSQL and both shards share a small file system in memory, which the test fills completely. PostgreSQL can exit
+// as a result.
 
 const mountPoint = `/var/tmp/inlet-small-${process.pid}`;
 const filler = join(mountPoint, 'filler');
@@ -49,7 +50,7 @@ describe.runIf(canMount && inject('campaign') === 'long')('a full disk', () => {
     }));
     await partner.importFiles('merge', [rows, rows]);
   };
-  /** Also fills the space that the servers free meanwhile. */
+  /** Also fills the space that the servers free in the meantime. */
   const keepFull = (): { end: () => void } => {
     const file = openSync(filler, 'a');
     fill(file);
@@ -69,7 +70,7 @@ describe.runIf(canMount && inject('campaign') === 'long')('a full disk', () => {
       return (await client.query<{ ended: number }>(query, [moment])).rows[0]?.ended ?? 0;
     });
 
-  it('delays jobs and fails none; they continue once there is space', async () => {
+  it('delays jobs without failing them until there is space again', async () => {
     await submit();
     expect(await cluster.auditAtEnd([partner])).toEqual([]);
     // Jobs stay in progress until the disk is full.

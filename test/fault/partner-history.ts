@@ -2,14 +2,14 @@ import { type TestStores, withDatabase } from '../support/stores.ts';
 import type { FaultPartner, Expected } from './fault-partner.ts';
 import { submitOneOfEach } from './submit-one-of-each.ts';
 
-// A partner that keeps a copy of its record after each request, so that it can be compared with a restored backup.
+// A partner that copies its record after each request, so that the record can be compared with a restored backup.
 
 type Moment = Pick<Expected, 'submitted' | 'pairs' | 'audiences'> & { readonly clears: number };
 
 export type RecordingPartner = FaultPartner & {
   /** From now on, every request or wait throws `Stopped`. */
   readonly stopSubmitting: () => void;
-  /** Restores the record of the moment that the stores contain. Returns the later requests. */
+  /** Restores the record to the moment of the backup. Returns the later requests. */
   readonly rewind: (stores: TestStores) => Promise<Expected['submitted']>;
 };
 
@@ -28,12 +28,12 @@ export function withHistory(partner: FaultPartner): RecordingPartner {
   const { submitted, pairs, audiences } = partner;
   let clears = 0;
   const stopped = Promise.withResolvers<never>();
-  stopped.promise.catch(() => undefined); // handled by each request and wait
+  stopped.promise.catch(() => undefined); // Each request and wait handles the rejection.
   const history: Moment[] = [];
   const remember = (): void => void history.push({ ...structuredClone({ submitted, pairs, audiences }), clears });
   remember();
   const request = async <T>(send: () => Promise<T>): Promise<T> => {
-    // Checked before the request only: a request that was sent is always recorded.
+    // Checked only before the request, because a request that was sent is always recorded.
     await Promise.race([stopped.promise, Promise.resolve()]);
     const answer = await send();
     remember();
@@ -59,7 +59,7 @@ export function withHistory(partner: FaultPartner): RecordingPartner {
     stopSubmitting: () => stopped.reject(new Stopped()),
     rewind: async (stores) => {
       const { jobs, generations } = await countsIn(stores, partner.id);
-      // Requests are sequential, so the stores match the record after exactly one of them.
+      // Requests are sequential, so the stores match the record after exactly one request.
       const then = history.find((moment) => moment.submitted.length === jobs && moment.clears === generations);
       if (!then) throw new Error(`partner ${partner.id} never had ${jobs} jobs and ${generations} clears`);
       const lost = submitted.splice(0).slice(jobs);

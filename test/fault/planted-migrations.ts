@@ -1,6 +1,9 @@
 import { readdirSync } from 'node:fs';
 
-/** An additive migration for each store, by path. The last commit may not contain one. */
+/**
+ * An additive migration for each store, keyed by path. The tests plant it, because the last commit might not contain a
+ * migration.
+ */
 export function plantedMigrations(): ReadonlyMap<string, string> {
   return new Map([
     [

@@ -6,7 +6,8 @@ import { firstMember } from './known-devices.ts';
 import { type ServerName, signalServer, startServers } from './real-servers.ts';
 import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
-// Kills and suspends the servers themselves, not the connections to them. No other test uses them meanwhile.
+// Kills and suspends the servers themselves, not the connections to them. No other test uses the servers at the same
+// time.
 
 /** Long enough for a request to fail. */
 const goneMs = 3_000;
@@ -50,7 +51,7 @@ describe('a real server', () => {
     ...(inLongRun ? onlyInLongRun : []),
   ];
   const suspended: readonly ServerName[] = inLongRun ? ['shard 1', 'S3 gateway'] : ['shard 1'];
-  it.each(killed)('that is killed during work loses nothing: %s', async (_what, names) => {
+  it.each(killed)('loses nothing if it is killed during work: %s', async (_what, names) => {
     await submitSome();
     for (const name of names) expect(signalServer(name, 'SIGKILL')).toBe(true);
     await pause(goneMs);
@@ -59,7 +60,7 @@ describe('a real server', () => {
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
-  it.each(suspended)('that is suspended delays jobs and fails none: %s', async (name) => {
+  it.each(suspended)('delays jobs without failing them while it is suspended: %s', async (name) => {
     await submitSome();
     expect(signalServer(name, 'SIGSTOP')).toBe(true);
     await pause(suspendedMs);

@@ -4,7 +4,7 @@ import { cephPid, startCephDaemon } from '../../stack/ceph/daemons.ts';
 import { shardPid } from '../../stack/clickhouse/lifecycle.ts';
 import { postgresPids } from '../../stack/postgres/lifecycle.ts';
 
-// Kills and suspends the stack's servers. No other test may use them at the same time.
+// Kills and suspends the stack's servers. No other test can use the servers at the same time.
 
 const run = promisify(execFile);
 
@@ -25,7 +25,7 @@ export function signalServer(name: ServerName, signal: NodeJS.Signals): boolean 
 
 /** Starts the servers that are not running, with the same data and ports. */
 export async function startServers(): Promise<void> {
-  // The gateway alone: the other Ceph daemons are still running.
+  // Starts only the gateway, because the other Ceph daemons are still running.
   await startCephDaemon('radosgw');
   await run(process.execPath, ['stack/cli/up.ts']);
 }

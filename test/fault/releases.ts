@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listTrackedFiles, pathInRepository } from '../gates/tree-copy.ts';
 
-// Source trees of other releases. They use the npm packages installed in this clone.
+// Creates source trees of other releases. They use the npm packages that are installed in this clone.
 
 /** The release that a deployment of this tree replaces. */
 const previousRelease = 'HEAD~1';
 
 export type Release = { readonly folder: string; readonly remove: () => void };
 
-/** Null without history: in a shallow clone or outside a repository. */
+/** Returns null without history, for example in a shallow clone or outside a repository. */
 export function findPreviousRelease(): string | null {
   try {
     return git('rev-parse', '--verify', '--quiet', `${previousRelease}^{commit}`).toString().trim();
@@ -27,7 +27,7 @@ export function releaseOfCommit(commit: string): Release {
   return release;
 }
 
-/** The working tree with additional files. */
+/** Creates a copy of the working tree with additional files. */
 export function nextRelease(files: ReadonlyMap<string, string>): Release {
   const release = newRelease();
   for (const path of listTrackedFiles()) cpSync(pathInRepository(path), join(release.folder, path));
@@ -45,7 +45,7 @@ function newRelease(): Release {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Links the workspace packages to the release's own folders, all others to this clone. */
+/** Links workspace packages to the release's own folders and all other packages to this clone. */
 function addPackages(folder: string): void {
   const packages = join(folder, 'node_modules');
   mkdirSync(join(packages, '@inlet'), { recursive: true });

@@ -9,7 +9,7 @@ import { insertKnownMembers } from './known-devices.ts';
 import { type RecordingPartner, withHistory } from './partner-history.ts';
 import { stagingTableBytes } from './submit-one-of-each.ts';
 
-/** With this setting, a worker finishes what it can within two seconds and hands the rest over. */
+/** With this setting, a worker finishes what it can within two seconds and hands over the rest. */
 export const graceSeconds = 12;
 
 /** Processes of several releases on the same stores. */
@@ -73,7 +73,7 @@ export async function startRollingCluster(firstRelease: string): Promise<Rolling
   };
 }
 
-/** The number of loads that a worker has published, from its log. */
+/** Returns the number of loads that a worker has published according to its log. */
 export function loadsPublishedBy({ logFile }: ServiceProcess): number {
   return readFileSync(logFile, 'utf8').split(/"committed":true,"msg":"loads (?:settled|published)"/).length - 1;
 }

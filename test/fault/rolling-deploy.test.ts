@@ -9,19 +9,19 @@ import { type Release, findPreviousRelease, nextRelease, releaseOfCommit } from 
 import { type RollingCluster, graceSeconds, loadsPublishedBy, startRollingCluster } from './rolling-cluster.ts';
 import { submitOneOfEach, rows } from './submit-one-of-each.ts';
 
-// A deployment under load, following docs/deploy.md: migrate, start new workers next to the old ones, stop the old ones one by
-// one. The old release is the previous commit; the new one is this tree with one more migration.
+// Deploys under load as docs/deploy.md describes: migrate, start new workers next to the old workers, and stop the old
+// workers one by one. The old release is the previous commit. The new release is this tree with one more migration.
 
 const previous = findPreviousRelease();
 if (previous === null) {
-  process.stdout.write('rolling deploy: SKIPPED, this clone does not contain the previous commit\n');
+  process.stdout.write('rolling deploy: SKIPPED. This clone does not contain the previous commit.\n');
 }
 
 describe.skipIf(previous === null)('a new release next to the previous one', () => {
   let releases: readonly [old: Release, next: Release];
   let cluster: RollingCluster;
   let partners: readonly [RecordingPartner, RecordingPartner];
-  /** Created during the deployment. */
+  /** This partner is created during the deployment. */
   let partner: RecordingPartner;
   let submitting: Promise<unknown>;
   let oldWorkers: readonly ServiceProcess[];
@@ -42,7 +42,7 @@ describe.skipIf(previous === null)('a new release next to the previous one', () 
     for (const release of releases) release.remove();
   });
 
-  it('migrates while the old release runs, and both work on the new schema', async () => {
+  it('migrates while the old release runs, and both releases work on the new schema', async () => {
     const [, { folder: next }] = releases;
     const oldPublish = (): boolean => oldWorkers.every((worker) => loadsPublishedBy(worker) > 0);
     await waitUntil('the old workers publish loads', () => Promise.resolve(oldPublish()));
@@ -56,7 +56,7 @@ describe.skipIf(previous === null)('a new release next to the previous one', () 
     expect(bothPublish()).toBe(true);
   });
 
-  it('takes over a long file from a stopping worker, which exits within its grace period', async () => {
+  it('takes over a long-running file from a stopping worker, which exits within its grace period', async () => {
     const [, { folder: next }] = releases;
     partner = await cluster.newPartner(next, url);
     cluster.storage.make({ is: 'slow', bytesPerSecond: 2_000 });
@@ -82,7 +82,7 @@ describe.skipIf(previous === null)('a new release next to the previous one', () 
     await cluster.addWorker(next);
   });
 
-  it('replaces the old release under load without findings of the auditor', async () => {
+  it('replaces the old release under load without findings by the auditor', async () => {
     const [, { folder: next }] = releases;
     for (const worker of oldWorkers.filter((one) => cluster.workers.has(one))) {
       await cluster.addWorker(next);

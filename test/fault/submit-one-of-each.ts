@@ -4,10 +4,12 @@ import type { ModelRow } from '../support/warehouse-model.ts';
 import type { FaultPartner } from './fault-partner.ts';
 import { firstMember } from './known-devices.ts';
 
-/** Loads of at least this size get their own staging tables. Some of the files below are larger, some smaller. */
+/**
+ * Loads of at least this size get their own staging tables. Some of the files below are larger, and some are smaller.
+ */
 export const stagingTableBytes = 600;
 
-/** Rows of consecutive devices. */
+/** Returns rows of consecutive devices. */
 export const rows = (from: number, to: number, attributes: readonly number[], isDelete = false): ModelRow[] =>
   Array.from({ length: to - from }, (_, n) => ({ device: device(from + n), isDelete, attributes }));
 export const members = (from: number, to: number, event = ''): ModelFile => ({
@@ -24,7 +26,7 @@ export async function submitOneOfEach(partner: FaultPartner): Promise<void> {
   await partner.importFiles('replace', [rows(3, 8, [b]), rows(5, 9, [b])]);
   await partner.importInvalidFile();
   await partner.importFromOwnBucket([rows(20, 24, [c]), rows(22, 30, [c])]);
-  // More steps than a lane takes in one turn.
+  // These requests need more steps than a lane takes in one turn.
   for (let n = 0; n < 11; n++) await partner.importNothing();
   await partner.deleteAttributes([a]);
   await partner.importFiles('merge', [[...rows(0, 4, [a]), ...rows(10, 20, [c], true)], rows(7, 9, [a])]);
@@ -37,7 +39,7 @@ export async function submitOneOfEach(partner: FaultPartner): Promise<void> {
   await partner.waitForAudience(audience);
 }
 
-/** Two small jobs. */
+/** Submits two small jobs. */
 export async function submitAFew(partner: FaultPartner, round: number): Promise<void> {
   const [a] = partner.attributes;
   await partner.importFiles('merge', [rows(round, round + 3, [a]), rows(round + 1, round + 5, [a])]);

@@ -4,14 +4,17 @@ import { waitUntil } from '../support/wait-until.ts';
 import { attemptAt, holderOf } from './file-holder.ts';
 import { startTestCluster } from './test-cluster.ts';
 
-// Measures how long it takes another worker to claim the file of a worker that is killed or suspended. The file downloads so
-// slowly that it is still loading at that time.
+// Measures how long it takes until another worker claims the file of a worker that is killed or suspended. The download
+// is so slow that the file is still loading at that time.
 
-/** A new worker does not check the liveness of others at first. With four workers, at least one always does. */
+/**
+ * A new worker does not check the liveness of other workers at first. With four workers, at least one worker always
+ * does.
+ */
 const workerCount = 4;
 
 export type Takeovers = {
-  /** Seconds from the signal to the file's worker until another worker claims the file. */
+  /** Seconds from the signal to the worker until another worker claims its file. */
   readonly takeOver: (how: 'SIGKILL' | 'SIGSTOP') => Promise<number>;
   /** The auditor's findings. */
   readonly audit: () => Promise<string[]>;

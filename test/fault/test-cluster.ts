@@ -9,7 +9,7 @@ import { insertKnownMembers } from './known-devices.ts';
 
 type ApiProcess = ServiceProcess & { readonly url: string };
 
-/** API and worker processes, with a proxy between them and every server. */
+/** API and worker processes that connect to every server through a proxy. */
 export type TestCluster = {
   readonly stores: TestStores;
   readonly url: string;
@@ -20,7 +20,7 @@ export type TestCluster = {
   readonly addWorker: (settings?: Readonly<Record<string, string>>) => Promise<ServiceProcess>;
   readonly addApi: () => Promise<ApiProcess>;
   readonly newPartner: () => Promise<FaultPartner>;
-  /** The auditor's findings once no work is left. */
+  /** Returns the auditor's findings after all work is done. */
   readonly auditAtEnd: (partners: readonly FaultPartner[], seconds?: number) => Promise<string[]>;
   readonly unexpectedExits: () => string[];
   readonly stop: () => Promise<void>;
@@ -32,9 +32,9 @@ export async function startTestCluster(
     topology: Topology;
     workers: number;
     settings?: Readonly<Record<string, string>>;
-    /** The source tree of the processes. Defaults to this one. */
+    /** The source tree of the processes. By default, this repository. */
     tree?: string;
-    /** Defaults to new databases on the stack's servers. */
+    /** The stores. By default, new databases on the stack's servers. */
     stores?: TestStores;
   },
 ): Promise<TestCluster> {
@@ -97,9 +97,9 @@ export async function startTestCluster(
   };
 }
 
-/** A killed process has no exit code; a stopped one exits with 0. */
+/** A killed process has no exit code, and a stopped process exits with 0. */
 function unexpectedExit({ child, logFile }: ServiceProcess): string[] {
   return (child.exitCode ?? 0) === 0
     ? []
-    : [`a process exited unexpectedly with code ${child.exitCode}: see ${logFile}`];
+    : [`a process exited unexpectedly with code ${child.exitCode}; see ${logFile}`];
 }

@@ -9,10 +9,10 @@ import { type TestCluster, startTestCluster } from './test-cluster.ts';
 const inLongRun = inject('campaign') === 'long';
 const cutSeconds = inLongRun ? 10 : 4;
 
-/** Long enough for several attempts; a stalled server also takes a while to be detected. */
+/** Long enough for several attempts and for the detection of a stalled server. */
 const secondsOf = (trouble: Trouble): number => (trouble.is === 'stalled' ? 30 : cutSeconds);
 
-/** How often PostgreSQL is cut off, each time at another point of a job. */
+/** The number of times that PostgreSQL is cut off, each time at another point of a job. */
 const cuts = inLongRun ? 15 : 5;
 
 describe('while a dependency is unavailable', () => {
@@ -45,10 +45,10 @@ describe('while a dependency is unavailable', () => {
     return [answer.status, await answer.json()];
   };
 
-  /** The gate suspends a real server instead: real-servers.test.ts. */
+  /** In the gate, real-servers.test.ts suspends a real server instead. */
   const stalls: [string, Trouble][] = inLongRun ? [['stalls', { is: 'stalled' }]] : [];
   const troubles: [string, Trouble][] = [['is cut off', { is: 'cut' }], ...stalls];
-  it.each(troubles)('an object storage that %s delays jobs and fails none', async (_how, trouble) => {
+  it.each(troubles)('an object storage that %s delays jobs without failing them', async (_how, trouble) => {
     await whileItIs([cluster.proxies.storage], trouble, async () => {
       for (let n = 0; n < 3; n++) await submit();
       const dependencies = { postgres: 'ok', clickhouse: 'ok', bucket: 'unavailable' };
@@ -57,12 +57,12 @@ describe('while a dependency is unavailable', () => {
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
-  it('an object storage that throttles requests delays jobs and fails none', async () => {
+  it('an object storage that throttles requests delays jobs without failing them', async () => {
     await whileItIs([cluster.proxies.storage], slowDown, submit);
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
-  it.each(troubles)('a ClickHouse cluster that %s delays jobs and fails none', async (_how, trouble) => {
+  it.each(troubles)('a ClickHouse cluster that %s delays jobs without failing them', async (_how, trouble) => {
     await whileItIs(cluster.proxies.engine, trouble, async () => {
       for (let n = 0; n < 3; n++) await submit();
       const dependencies = { postgres: 'ok', clickhouse: 'unavailable', bucket: 'ok' };
@@ -71,13 +71,13 @@ describe('while a dependency is unavailable', () => {
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
-  it('a ClickHouse shard that is cut off delays jobs and fails none', async () => {
+  it('a ClickHouse shard that is cut off delays jobs without failing them', async () => {
     await whileItIs(cluster.proxies.engine.slice(1), { is: 'cut' }, submit);
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
   it.each(troubles)(
-    'a PostgreSQL server that %s causes 503 with Retry-After until it is back',
+    'a PostgreSQL server that %s causes 503 with Retry-After until it is available again',
     async (_how, trouble) => {
       await submit();
       await whileItIs([cluster.proxies.postgres], trouble, async () => {
@@ -93,12 +93,12 @@ describe('while a dependency is unavailable', () => {
     },
   );
 
-  it('a PostgreSQL server that is cut off at any point of a job ends no process', async () => {
+  it('a PostgreSQL server that is cut off at any point of a job does not end a process', async () => {
     for (let n = 0; n < cuts; n++) {
       await submit();
-      await pause((n * 300) / cuts); // another point of the job each time
+      await pause((n * 300) / cuts); // Reaches another point of the job each time.
       cluster.proxies.postgres.make({ is: 'cut' });
-      await pause(200); // the length of the outage
+      await pause(200); // The duration of the outage.
       cluster.proxies.postgres.make({ is: 'none' });
       await waitUntil('the API is ready again', async () => (await fetch(`${cluster.url}/health/ready`)).ok);
     }

@@ -33,14 +33,17 @@ import { type TestStores, createStores, withDatabase } from '../support/stores.t
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-// Two partners and three customers call the API concurrently, with real processes, and are compared with a small model.
-// The sweeps that recover lost wake-ups and drop orphaned staging tables are off: anything that they would repair is a
-// bug here.
+// Two partners and three customers call the API concurrently. The test runs real processes and compares the result with
+// a small model. The sweeps that recover lost wake-ups and drop orphaned staging tables are disabled, because anything
+// that they would repair is a bug in this test.
 
 /** The number of scripts on each topology. */
 const runs = runsOf({ short: 5, long: 150 });
 
-/** Partner 1 has its own audiences and those of customers A and B. Partner 2 has those of customer C. */
+/**
+ * Partner 1 has its own audiences and the audiences of customers A and B. Partner 2 has only the audiences of customer
+ * C.
+ */
 const customersOf: readonly (readonly (string | null)[])[] = [[null, 'A', 'B'], ['C']];
 
 describe.each(topologies)('audiences after any interleaving, on topology %s', (topology) => {
@@ -135,10 +138,10 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
   const count = async (query: string): Promise<number> =>
     withDatabase(stores, async (client) => Number((await client.query<{ count: string }>(query)).rows[0]?.count));
 
-  /** Purges like a worker, but for many partners: a worker purges one every ten seconds. */
+  /** Purges generations of many partners, because a worker purges only one partner every ten seconds. */
   const purge = (): Promise<void> => purgeGenerations({ ...deps, log: silentLog }, new AbortController().signal);
 
-  it(`match a model, for ${runs} scripts with the seed ${campaignSeed}`, { timeout: 3_600_000 }, async () => {
+  it(`match a model for ${runs} scripts with the seed ${campaignSeed}`, { timeout: 3_600_000 }, async () => {
     const over = new AbortController();
     const purges = async (): Promise<void> => {
       while (!over.signal.aborted) {
@@ -166,7 +169,7 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
     }
   });
 
-  it('leave no token, no open job and no staging table', async () => {
+  it('leave no token, no open job, and no staging table behind', async () => {
     await waitUntil(
       'no token is left',
       async () => (await count(`SELECT count(*) FROM pgboss.job WHERE state < 'completed'`)) === 0,
@@ -178,7 +181,7 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
     expect(await stagedLoads(stores)).toEqual([]);
   });
 
-  // Checks some partners only: a purge rewrites the name of every part of the table.
+  // Checks only some partners, because a purge rewrites the name of every part of the table.
   it('have no rows of a cleared generation after the second purge', { timeout: 300_000 }, async () => {
     const partners = await withDatabase(stores, async (client) => {
       await client.query(`UPDATE dead_generation SET check_at = 'infinity'`);

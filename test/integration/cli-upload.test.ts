@@ -24,7 +24,7 @@ import type { Ran } from '../support/run-inlet.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// `inlet upload` against the real storage. A proxy between them triggers the kill.
+// Runs `inlet upload` against the real storage. A proxy between them triggers the kill.
 
 const mebibyte = 1024 * 1024;
 const { endpoint, region, providerAccessKeyId, providerSecretAccessKey } = readAddresses().s3;
@@ -40,7 +40,7 @@ describe('inlet upload', () => {
   let owner: S3Client;
   let folder: string;
   let proxy: { readonly url: string; readonly close: () => Promise<void> };
-  /** The parts and whole files that were sent since the test started. */
+  /** Returns the parts and whole files that were sent since the test started. */
   let sent: string[] = [];
   let decide: (count: number) => ProxyFault = () => 'pass';
 
@@ -93,7 +93,7 @@ describe('inlet upload', () => {
     expect({ code, err }).toMatchObject({ code: 0 });
     return uploadedSchema.parse(JSON.parse(out));
   };
-  /** Kills the process with SIGKILL while the fourth part is being sent. This part and any later one are lost. */
+  /** Kills the process with SIGKILL while it sends the fourth part. That part and all later parts are lost. */
   const killAtFourthPart = async (...parameters: string[]): Promise<void> => {
     const child = start(parameters);
     decide = (count) => {
@@ -141,7 +141,7 @@ describe('inlet upload', () => {
     expect(await sumInBucket('killed/killed.csv')).toBe(sumOf(content));
     expect(await unfinished()).toEqual([]);
     expect(await notes()).toEqual([]);
-    // Running it again finds the uploaded file.
+    // Another run finds the uploaded file.
     expect((await uploaded(path, '--prefix', 'killed')).files).toEqual([expect.objectContaining({ was_there: true })]);
     expect(sent).toEqual([]);
   });
@@ -164,7 +164,7 @@ describe('inlet upload', () => {
     const content = bytesOf(23 * mebibyte, 3);
     await writeFile(path, content);
     const { atime, mtime } = await stat(path);
-    await utimes(path, atime, mtime); // to the precision that utimes can restore
+    await utimes(path, atime, mtime); // Restores the times as precisely as utimes can.
     await killAtFourthPart(path);
     content[7 * mebibyte] = (content[7 * mebibyte] ?? 0) ^ 1;
     await writeFile(path, content);
@@ -174,7 +174,7 @@ describe('inlet upload', () => {
     expect(await sumInBucket('same-time.csv')).toBe(sumOf(content));
   });
 
-  it('detects different content of the same size', async () => {
+  it('uploads a file again if its content differs from an object of the same size', async () => {
     const path = join(folder, 'twice.csv');
     for (const [size, seed] of [
       [11 * mebibyte, 1],
@@ -213,7 +213,7 @@ describe('inlet upload', () => {
     expect(await sumInBucket('interrupted.csv')).toBe(sumOf(bytesOf(23 * mebibyte, 5)));
   });
 
-  it('resumes with several parts at once', async () => {
+  it('resumes an upload with several parallel parts', async () => {
     const path = join(folder, 'parallel.csv');
     const content = bytesOf(33 * mebibyte, 6);
     await writeFile(path, content);
@@ -225,7 +225,7 @@ describe('inlet upload', () => {
     expect(await unfinished()).toEqual([]);
   });
 
-  it('restarts if the part size changed or the saved state is unreadable', async () => {
+  it('restarts the upload if the part size changed or the saved state is unreadable', async () => {
     const path = join(folder, 'restarted.csv');
     const content = bytesOf(23 * mebibyte, 7);
     await writeFile(path, content);
@@ -241,13 +241,13 @@ describe('inlet upload', () => {
     await uploaded(path, '--prefix', 'again');
     expect(sent).toEqual(['1', '2', '3', '4', '5']);
     expect(await sumInBucket('again/restarted.csv')).toBe(sumOf(content));
-    // The first upload is abandoned; a bucket lifecycle rule removes it.
+    // The first upload is abandoned. A bucket lifecycle rule removes it.
     expect(await unfinished()).toHaveLength(1);
     await removeUnfinished();
     expect(await notes()).toEqual([]);
   });
 
-  it('can run twice concurrently: the object is correct, and the next run finds it', async () => {
+  it('stores a correct object if two runs upload it concurrently, and the next run finds it', async () => {
     const path = join(folder, 'at-once.csv');
     const content = bytesOf(23 * mebibyte, 8);
     await writeFile(path, content);
@@ -259,7 +259,7 @@ describe('inlet upload', () => {
     expect(await unfinished()).toEqual([]);
   });
 
-  it('uploads folders with their content and prints no progress off a terminal', async () => {
+  it('uploads folders with their content and prints no progress without a terminal', async () => {
     const below = join(folder, 'export');
     await mkdir(join(below, 'day'), { recursive: true });
     await writeFile(join(below, 'b.csv'), 'b');
@@ -275,7 +275,7 @@ describe('inlet upload', () => {
     expect(await sumInBucket('folder/day/a.csv')).toBe(sumOf(Buffer.from('a')));
   });
 
-  it('reports wrong paths', async () => {
+  it('reports invalid paths', async () => {
     const missing = await run(join(folder, 'none.csv'));
     expect(missing.code).toBe(2);
     expect(missing.err).toMatch(/wrong_use.*There is no file or folder/);
@@ -286,7 +286,7 @@ describe('inlet upload', () => {
   });
 });
 
-/** Deterministic bytes per seed, without short repetitions. */
+/** Returns deterministic bytes for a seed, without short repetitions. */
 function bytesOf(length: number, seed: number): Buffer {
   const block = createHash('sha512').update(String(seed)).digest();
   const bytes = Buffer.alloc(length);

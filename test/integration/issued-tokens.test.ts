@@ -25,10 +25,10 @@ describe('a user token from an OpenID Connect issuer', () => {
   let mine: BarePartner;
   let theirs: BarePartner;
   const customerIds = new Map<string, number>();
-  /** The logged reasons for rejected tokens. */
+  /** Returns the logged reasons for rejected tokens. */
   const reasons: unknown[] = [];
 
-  /** An API that accepts the issuer's tokens, with other settings. */
+  /** Starts an API with other settings that accepts the issuer's tokens. */
   const apiWith = async (settings: Readonly<Record<string, string>>): Promise<Api> => {
     const config = configFor({ ...stores.environment, ...settings });
     const log = { ...silentLog, info: ({ why }: Readonly<Record<string, unknown>>) => void reasons.push(why) };
@@ -51,7 +51,7 @@ describe('a user token from an OpenID Connect issuer', () => {
     type: headers['content-type'],
     body: body.replace(/"request_id":"[^"]*"/, ''),
   });
-  /** The response to a token that `inlet user-token create` did not create. */
+  /** The response to an invalid user token. */
   const refused = async (): Promise<object> => withoutId(await call(`inletu_${'A'.repeat(32)}`));
   const good = (): Record<string, unknown> => ({
     iss: issuer.issuer,
@@ -96,7 +96,7 @@ describe('a user token from an OpenID Connect issuer', () => {
     }
   });
 
-  it('follows RFC 9068, and tokens signed by the tests are accepted like it', async () => {
+  it('follows RFC 9068, as do the tokens that the tests sign', async () => {
     const token = await issuer.token(mine.name, 'Acme');
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: issuer.key().kid });
     expect(decodeJwt(token)).toMatchObject({ iss: issuer.issuer, aud: audience });
@@ -172,14 +172,14 @@ describe('a user token from an OpenID Connect issuer', () => {
         .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: issuer.key().kid })
         .sign(await importJWK(key, 'RS256'));
     },
-    // The last character has four unused bits, which are zero in the canonical form.
+    // The last character has four unused bits, which are zero in the canonical encoding.
     'the same signature in another encoding': async () =>
       (await signToken(issuer.key(), good())).replace(/.$/, (last) => ({ A: 'B', Q: 'R', g: 'h', w: 'x' })[last] ?? ''),
     'five parts': async () => `${await signToken(issuer.key(), good())}.a.b`,
     'only dots': () => '..',
     'more than 8,192 characters': () => signToken(issuer.key(), { ...good(), long: 'x'.repeat(8_192) }),
   };
-  /** The logged reason for each; none for text that is not a JWT, or for an unknown customer. */
+  /** The logged reason for each token. There is none for text that is not a JWT or for an unknown customer. */
   it.each([
     ['an unknown customer', ''],
     ["another partner's customer", ''],
@@ -219,14 +219,14 @@ describe('a user token from an OpenID Connect issuer', () => {
     ['five parts', ''],
     ['only dots', ''],
     ['more than 8,192 characters', ''],
-  ])('is rejected with %s, like any invalid token (%s)', async (what, why) => {
+  ])('is rejected like any invalid token if it has %s (logged reason: "%s")', async (what, why) => {
     const token = await changes[what]?.();
     reasons.length = 0;
     expect(withoutId(await call(token ?? ''))).toEqual(await refused());
     expect(reasons).toEqual(why === '' ? [] : [why]);
   });
 
-  it('is valid until it expires, with a tolerance of 30 s for clock skew', async () => {
+  it('is accepted with a clock skew of up to 30 s', async () => {
     for (const times of [
       { iat: now() - 100, exp: now() - 15 },
       { iat: now() + 15 },
@@ -240,7 +240,7 @@ describe('a user token from an OpenID Connect issuer', () => {
     }
   });
 
-  it('may have several audiences, unless it is an ID token', async () => {
+  it('can have several audiences unless it is an ID token', async () => {
     const aud = [audience, 'https://other.test'];
     expect((await call(await signToken(issuer.key(), { ...good(), aud }))).statusCode).toBe(200);
     const ofIdTokens = await apiWith({ ...issuer.settings, INLET_OIDC_TOKEN_TYPE: 'id-token' });
@@ -258,7 +258,7 @@ describe('a user token from an OpenID Connect issuer', () => {
     await ofIdTokens.close();
   });
 
-  it("works only with one partner's API key when the configuration names that partner", async () => {
+  it('works only with the API key of the partner that the configuration names', async () => {
     const { INLET_OIDC_PARTNER_CLAIM: _claim, ...rest } = issuer.settings;
     const ofTheirs = await apiWith({ ...rest, INLET_OIDC_PARTNER: theirs.name });
     const token = await issuer.token('whatever', 'Acme');
@@ -274,7 +274,7 @@ describe('a user token from an OpenID Connect issuer', () => {
     await without.close();
   });
 
-  it('is never accepted after any change, and never causes a 5xx', async () => {
+  it('is never accepted after any change and never causes a 5xx response', async () => {
     const token = await issuer.token(mine.name, 'Acme');
     const other = await newSigningKey();
     expect((await call(token)).statusCode).toBe(200);

@@ -42,7 +42,7 @@ async function inPostgres(config: Config, ...statements: readonly string[]): Pro
   }
 }
 
-/** Runs a statement on each shard; returns each shard's result. */
+/** Runs a statement on each shard and returns the result of each shard. */
 async function onShards(config: Config, query: string): Promise<string[]> {
   return Promise.all(
     config.INLET_CLICKHOUSE_URLS.map(async (url) => {
@@ -83,10 +83,10 @@ describe.each(topologies)('migrating stores with %s shard(s)', (topology) => {
     await stores.drop();
   });
 
-  it('creates the committed schemas, changes nothing the second time, and keeps the data when applied again', async () => {
+  it('creates the committed schemas, changes nothing on a second run, and keeps the data when applied again', async () => {
     expect(await migrate(stores.config, log)).toEqual(allMigrations);
     const schema = await schemaOf(stores.config);
-    // After a change to the migrations: run "npm run schema:dump" and commit the result.
+    // If this fails after a change to the migrations, run "npm run schema:dump" and commit the result.
     expect(schema.postgres).toBe(readFileSync(committedDumps.postgres, 'utf8'));
     expect(schema.shards).toHaveLength(topology === 'one' ? 1 : 2);
     for (const shard of schema.shards) expect(shard).toBe(readFileSync(committedDumps.clickhouse, 'utf8'));
@@ -126,7 +126,7 @@ describe.each(topologies)('migrating stores with %s shard(s)', (topology) => {
   });
 });
 
-describe('a folder of migrations', () => {
+describe('migrating from a folder', () => {
   let stores: EmptyStores;
   let folder: string;
 
@@ -160,7 +160,7 @@ describe('a folder of migrations', () => {
     return file;
   };
 
-  it('is rejected by PostgreSQL when an applied file was changed', async () => {
+  it('rejects a changed file that was already applied to PostgreSQL', async () => {
     await migrateControl();
     appendFileSync(join(folder, 'postgres/0001-control-plane.sql'), '-- a word more\n');
     add('postgres', 'more', 'CREATE TABLE more (id bigint)');
@@ -168,7 +168,7 @@ describe('a folder of migrations', () => {
     expect(await inPostgres(stores.config, `SELECT to_regclass('more') AS more`)).toEqual([{ more: null }]);
   });
 
-  it('is rejected by the engine when an applied file was changed', async () => {
+  it('rejects a changed file that was already applied to ClickHouse', async () => {
     await migrateData();
     appendFileSync(join(folder, 'clickhouse/0001-data-plane.sql'), '-- a word more\n');
     add('clickhouse', 'more', 'CREATE TABLE more (id UInt64) ENGINE = MergeTree ORDER BY id;');
@@ -181,7 +181,7 @@ describe('a folder of migrations', () => {
     ).toEqual(['0\n']);
   });
 
-  it('runs only the added file', async () => {
+  it('applies only the added files', async () => {
     await migrateControl();
     await migrateData();
     const control = add('postgres', 'more', 'CREATE TABLE more (id bigint)');
@@ -190,7 +190,7 @@ describe('a folder of migrations', () => {
     expect(await migrateData()).toEqual([data]);
   });
 
-  it('rolls back a file that fails in PostgreSQL, and continues once it is fixed', async () => {
+  it('rolls back a file that fails in PostgreSQL and continues after it is fixed', async () => {
     await migrateControl();
     const file = add('postgres', 'broken', 'CREATE TABLE more (id bigint); SELECT nonsense;');
     await expect(migrateControl()).rejects.toThrow(`migration ${file} failed and was rolled back`);
@@ -199,7 +199,7 @@ describe('a folder of migrations', () => {
     expect(await migrateControl()).toEqual([file]);
   });
 
-  it('continues in the engine once a file that failed halfway is fixed', async () => {
+  it('continues in ClickHouse after a file that failed halfway is fixed', async () => {
     await migrateData();
     const begun = 'CREATE TABLE IF NOT EXISTS more (id UInt64) ENGINE = MergeTree ORDER BY id;\n';
     const file = add('clickhouse', 'broken', `${begun}SELECT nonsense;\n`);

@@ -244,7 +244,7 @@ describe('an upload with the SDK', () => {
   });
 });
 
-/** Deterministic bytes per seed, without short repetitions. */
+/** Returns deterministic bytes for a seed, without short repetitions. */
 function bytesOf(length: number, seed: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   const block = createHash('sha512').update(String(seed)).digest();

@@ -1,17 +1,17 @@
-/** A plausible bug, and what the auditor must report about it. */
+/** A plausible bug and the finding that the auditor must report for it. */
 export type Bug = {
   readonly name: string;
-  /** The folder or file that holds the code. Exactly one file in it contains every text to replace. */
+  /** The folder or file that contains the code. Exactly one file in it contains all texts to replace. */
   readonly within: string;
   /** Each text occurs exactly once. Whitespace is not significant. */
   readonly changes: readonly (readonly [from: string, to: string])[];
-  /** A worker is suspended at this point until another worker has done its work. By default no worker is suspended. */
+  /** A worker is suspended at this point until another worker has done its work. By default, no worker is suspended. */
   readonly stopAt?: string;
-  /** The first request, at which the worker is suspended. */
+  /** The first request, during which the worker is suspended. */
   readonly first?: 'import';
-  /** The request sent while the worker is suspended. By default there is none. */
+  /** The request that is sent while the worker is suspended. By default, there is none. */
   readonly meanwhile?: 'clear';
-  /** The gate plants it too; the others are planted by the long run only. */
+  /** Whether the gate plants the bug too. The long run plants all bugs. */
   readonly inGate?: true;
   readonly reports: RegExp;
 };

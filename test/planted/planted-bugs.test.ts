@@ -12,11 +12,11 @@ import { waitUntil } from '../support/wait-until.ts';
 import { type Bug, bugs } from './bugs.ts';
 import { withBug } from './with-bug.ts';
 
-// Proves that the auditor detects bugs. Each bug is planted in a copy of the repository, whose processes then serve one request
-// of each kind; the auditor must report it. Without a bug it must report nothing.
+// Proves that the auditor detects bugs. Each bug is planted in a copy of the repository, whose processes then serve one
+// request of each kind. The auditor must report the bug. Without a bug, it must report nothing.
 
 const settings = { INLET_ROOM_BYTES: String(stagingTableBytes), INLET_PURGE_SECONDS: '1' };
-/** Longer than every request takes without a bug. */
+/** Longer than any request takes without a bug. */
 const timeoutSeconds = 40;
 
 /** A bug can make a request wait forever. */
@@ -46,7 +46,7 @@ async function withSuspendedWorker(
     await submitOneOfEach(partner);
   };
   const submitting = submit();
-  submitting.catch(() => undefined); // the audit below reports the failure
+  submitting.catch(() => undefined); // The audit below reports the failure.
   await waitUntil('a worker is suspended', stopped, timeoutSeconds);
   await cluster.addWorker();
   await withTimeout(submitting);
@@ -54,7 +54,7 @@ async function withSuspendedWorker(
   return partner;
 }
 
-/** A resumed worker needs a moment to do harm, and until then the audit is clean. */
+/** A resumed worker needs a moment before the bug has an effect. Until then, the audit is clean. */
 async function isReported(cluster: TestCluster, partners: readonly FaultPartner[], { reports }: Bug): Promise<boolean> {
   return (await cluster.auditAtEnd(partners, 1)).some((finding) => reports.test(finding));
 }
@@ -78,7 +78,7 @@ async function findingsWith(bug: Bug | null): Promise<string[]> {
       : [await cluster.newPartner(), await cluster.newPartner()];
     if (!stops) await Promise.all(partners.map((partner) => withTimeout(submitOneOfEach(partner))));
     await withDatabase(cluster.stores, (client) => client.query('UPDATE partner SET purge_after = now()'));
-    // With a bug the audit never becomes clean, so this waits for the expected report instead.
+    // With a bug, the audit never becomes clean, so the test waits for the expected report instead.
     if (bug)
       await waitUntil('the auditor reports the bug', () => isReported(cluster, partners, bug), timeoutSeconds).catch(
         () => undefined,

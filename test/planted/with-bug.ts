@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { listTrackedFiles, pathInRepository } from '../gates/tree-copy.ts';
 import type { Bug } from './bugs.ts';
 
-/** Finds the file that a bug changes, and returns its text before and after. Throws unless exactly one file matches. */
+/**
+ * Finds the file that a bug changes and returns its text before and after the change. Throws unless exactly one file
+ * matches.
+ */
 export function withBug({ name, within, changes }: Bug): { path: string; original: string; text: string } {
   const patterns = changes.map(([from, to]) => [patternOf(from), to.trim()] as const);
   const candidates = listTrackedFiles()
