@@ -14,7 +14,7 @@ describe('audience status', () => {
     { files: [2, 3], status: 3 },
     { files: [1, 2, 3], status: 1 },
     { files: [0, 2, 3], status: 1 },
-  ])('is $status for files with the statuses $files', ({ files, status }) => {
+  ])('the audience status is $status for files with the statuses $files', ({ files, status }) => {
     const present = { 0: files.includes(0), 1: files.includes(1), 2: files.includes(2), 3: files.includes(3) };
     expect(audienceStatus(present)).toBe(status);
   });

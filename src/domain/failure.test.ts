@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Failure, requireAll } from './failure.ts';
 
-describe('a failure', () => {
-  it('exposes its code, its detail, and its catalog entry', () => {
+describe('failures', () => {
+  it('a failure exposes its code, its detail, and its catalog entry', () => {
     const failure = new Failure('no_files', 'No object has the path "a.csv".');
     expect(failure).toMatchObject({
       name: 'Failure',
@@ -15,7 +15,7 @@ describe('a failure', () => {
     expect(failure).toBeInstanceOf(Error);
   });
 
-  it('exposes the invalid fields and the cause', () => {
+  it('a failure exposes the invalid fields and the cause', () => {
     const cause = new Error('socket closed');
     const fields = [{ pointer: '/file_path', detail: 'is empty' }];
     const failure = new Failure('invalid_request', 'file_path is empty', { cause, fields });
@@ -23,11 +23,11 @@ describe('a failure', () => {
     expect(failure.fields).toEqual(fields);
   });
 
-  it('has no cause property when it has no cause', () => {
+  it('a failure has no cause property when it has no cause', () => {
     expect(Object.hasOwn(new Failure('internal', 'oh'), 'cause')).toBe(false);
   });
 
-  it('is final unless its catalog entry is retryable', () => {
+  it('a failure is final unless its catalog entry is retryable', () => {
     expect(new Failure('corrupt_gzip', '').isFinal).toBe(true);
     expect(new Failure('unavailable', '').isFinal).toBe(false);
     expect(new Failure('load_abandoned', '').isFinal).toBe(false);

@@ -37,7 +37,7 @@ describe('audience counts', () => {
   afterAll(() => market.stop());
 
   it(
-    `stay exact and need little memory after ${appends} half-overlapping appends of ${rowsOfFile} rows`,
+    `audience counts stay exact and need little memory after ${appends} half-overlapping appends of ${rowsOfFile} rows`,
     { timeout: 600_000 },
     async () => {
       const api = audienceClient(market.service.url, market.partner.apiKey);

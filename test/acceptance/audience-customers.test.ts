@@ -8,7 +8,7 @@ import { audienceClient, audiencePath, type AudienceClient } from './audience-cl
 
 // A partner with two customers and another partner with one customer try to access each other's audiences.
 
-describe("a customer's audience", () => {
+describe('audiences of customers', () => {
   let market: Audiences;
   let stranger: TestPartner;
   let tokens: { acme: string; globex: string; strangers: string; revoked: string };
@@ -52,7 +52,7 @@ describe("a customer's audience", () => {
   });
   afterAll(() => market.stop());
 
-  it('is visible only to that customer, and not to the partner without a user token', async () => {
+  it("a customer's audience is visible only to that customer, and not to the partner without a user token", async () => {
     for (const [name, { client, audienceId }] of callers) {
       expect((await client.list()).map((audience) => [audience.audience_id, audience.name])).toEqual([
         [audienceId, name],
@@ -70,31 +70,34 @@ describe("a customer's audience", () => {
     ['PUT', '', undefined],
   ];
 
-  it.each(operations)('is unchanged by %s <id>%s from any other caller, who gets 404', async (method, sub, body) => {
-    for (const [caller, { client }] of callers) {
-      const missing = await client.expectProblem(method, `${audiencePath}/999999${sub}`, body);
-      expect(missing).toMatchObject({ status: 404, code: 'not_found' });
-      for (const [owner, { audienceId }] of callers) {
-        if (owner === caller) continue;
-        const { request_id: _id, ...problem } = await client.expectProblem(
-          method,
-          `${audiencePath}/${audienceId}${sub}`,
-          body,
-        );
-        const expectedProblem = JSON.stringify({ ...missing, request_id: undefined }).replaceAll(
-          '999999',
-          String(audienceId),
-        );
-        expect(problem, `${caller} to ${owner}`).toEqual(JSON.parse(expectedProblem));
+  it.each(operations)(
+    "a customer's audience is unchanged by %s <id>%s from any other caller, who gets 404",
+    async (method, sub, body) => {
+      for (const [caller, { client }] of callers) {
+        const missing = await client.expectProblem(method, `${audiencePath}/999999${sub}`, body);
+        expect(missing).toMatchObject({ status: 404, code: 'not_found' });
+        for (const [owner, { audienceId }] of callers) {
+          if (owner === caller) continue;
+          const { request_id: _id, ...problem } = await client.expectProblem(
+            method,
+            `${audiencePath}/${audienceId}${sub}`,
+            body,
+          );
+          const expectedProblem = JSON.stringify({ ...missing, request_id: undefined }).replaceAll(
+            '999999',
+            String(audienceId),
+          );
+          expect(problem, `${caller} to ${owner}`).toEqual(JSON.parse(expectedProblem));
+        }
       }
-    }
-    for (const [name, { client, audienceId }] of callers) {
-      const details = await client.get(audienceId);
-      expect(details).toMatchObject({ name, status: 2, unique_devices: 5, file: [{ rows_uploaded: 5 }] });
-    }
-  });
+      for (const [name, { client, audienceId }] of callers) {
+        const details = await client.get(audienceId);
+        expect(details).toMatchObject({ name, status: 2, unique_devices: 5, file: [{ rows_uploaded: 5 }] });
+      }
+    },
+  );
 
-  it('can be appended to and cleared by its customer', async () => {
+  it("a customer's audience can be appended to and cleared by its customer", async () => {
     for (const { client, audienceId } of callers.values()) {
       await client.append(audienceId, 'b.csv');
       expect(await client.settled(audienceId)).toMatchObject({ status: 2, unique_devices: 7 });
@@ -106,7 +109,7 @@ describe("a customer's audience", () => {
     }
   });
 
-  it("is loaded from files under the partner's prefix", async () => {
+  it("a customer's audience is loaded from files under the partner's prefix", async () => {
     const acme = callers.get('acme');
     const stolen = await acme?.client.create('try', `${stranger.prefix}a.csv`);
     const details = await acme?.client.settled(stolen?.audienceId ?? 0);
@@ -116,7 +119,7 @@ describe("a customer's audience", () => {
     });
   });
 
-  it("is inaccessible in every operation with an invalid or revoked token or another partner's token", async () => {
+  it("a customer's audience is inaccessible in every operation with an invalid or revoked token or another partner's token", async () => {
     const own = callers.get('partner')?.audienceId ?? 0;
     const wrong = [
       tokens.revoked,
@@ -149,7 +152,7 @@ describe("a customer's audience", () => {
     expect(await clientWith().list()).toHaveLength(1);
   });
 
-  it("is inaccessible without the partner's API key", async () => {
+  it("a customer's audience is inaccessible without the partner's API key", async () => {
     const answer = await fetch(market.service.url + audiencePath, { headers: { 'x-user-token': tokens.acme } });
     expect(answer.status).toBe(401);
     expect(problemSchema.parse(await readProblem(answer)).code).toBe('unauthenticated');

@@ -26,7 +26,7 @@ describe('audience errors', () => {
   });
   afterAll(() => market.stop());
 
-  it('list the file, row, column, code, and text of each rejected row, and why each file failed', async () => {
+  it('lists the file, row, column, code, and text of each rejected row, and why each file failed', async () => {
     const lines = await market.audiences.errors(id, '?limit=1000');
     const { prefix } = market.partner;
     const nothing = { row: null, column: null, text: null };
@@ -47,7 +47,7 @@ describe('audience errors', () => {
     expect(lines.every(({ message }) => message.length > 10)).toBe(true);
   });
 
-  it.each([7, 50])('contain each line once and in order with a page size of %s', async (limit) => {
+  it.each([7, 50])('returns each line once and in order with a page size of %s', async (limit) => {
     const whole = await market.audiences.errors(id, '?limit=1000');
     const answers = await market.api.follow(`${errorsPath}?limit=${limit}`);
     const pages = await Promise.all(answers.map(async (answer) => loadErrorListSchema.parse(await answer.json())));
@@ -56,7 +56,7 @@ describe('audience errors', () => {
     expect(await market.audiences.errors(id)).toEqual(whole.slice(0, 100));
   });
 
-  it('are returned as CSV if the Accept header requests it', async () => {
+  it('returns CSV if the Accept header requests it', async () => {
     const answer = await market.audiences.request(`${errorsPath}?limit=2`, { headers: { accept: 'text/csv' } });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
     expect(answer.headers.get('link')).toContain(`<${errorsPath}?limit=2&cursor=`);
@@ -68,7 +68,7 @@ describe('audience errors', () => {
     ]);
   });
 
-  it('list paths without files first until the files exist', async () => {
+  it('lists paths without files first until the files exist', async () => {
     const { audienceId } = await market.audiences.create('Nothing', 'nowhere/');
     for (const missing of ['some/x.csv', 'some/d.csv.gz', 'later.csv'])
       await market.audiences.append(audienceId, missing);
@@ -89,14 +89,14 @@ describe('audience errors', () => {
     expect(await market.audiences.errors(audienceId)).toEqual([missing('nowhere/'), missing('some/x.csv'), failed]);
   });
 
-  it('reject invalid limits, invalid cursors, and an unknown audience', async () => {
+  it('rejects invalid limits, invalid cursors, and an unknown audience', async () => {
     for (const query of ['limit=0', 'limit=1001', 'limit=x', 'cursor=x', 'cursor=1', 'cursor=1.2.3', 'other=1']) {
       expect(await market.audiences.expectProblem('GET', `${errorsPath}?${query}`)).toMatchObject({ status: 400 });
     }
     expect(await market.audiences.expectProblem('GET', `${audiencePath}/999999/errors`)).toMatchObject({ status: 404 });
   });
 
-  it('list only the rejected rows of loaded files if the partner has an allowed share of rejected rows', async () => {
+  it('lists only the rejected rows of loaded files if the partner has an allowed share of rejected rows', async () => {
     const set = (share: string): Promise<string> =>
       market.partner.operate('partner', 'set', market.partner.name, '--audience-bad-rows', share);
     await market.partner.upload('share/half.csv', `${rows(0, 2)}bad,\nworse,\n`);
@@ -135,7 +135,7 @@ describe('audience errors', () => {
     expect((await load()).statuses).toEqual([3, 3, 3]);
   });
 
-  it('stay empty if a small gzip file that decompresses to 100 MB is at any position among other files', async () => {
+  it('returns no errors if a small gzip file that decompresses to 100 MB is at any position among other files', async () => {
     // Lines have 64 bytes, so that no gzip member ends in the middle of a line.
     const bomb = gzipBomb(`${device(1)},${'e'.repeat(26)}\n`, 100 * 1024 ** 2);
     expect(bomb.length).toBeLessThan(1024 ** 2);

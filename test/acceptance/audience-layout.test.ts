@@ -111,7 +111,7 @@ const files: readonly LayoutFile[] = [
   ],
 ];
 
-describe('an audience file', () => {
+describe('audience files', () => {
   let market: Audiences;
   let alone: Map<string, FileResult>;
   let together: Map<string, FileResult>;
@@ -142,11 +142,14 @@ describe('an audience file', () => {
   });
   afterAll(() => market.stop());
 
-  it.each(files)('has the same expected result alone and under a prefix: %s (%s)', (_name, path, _body, expected) => {
-    expect({ alone: alone.get(path), together: together.get(path) }).toEqual({ alone: expected, together: expected });
-  });
+  it.each(files)(
+    'an audience file has the same expected result alone and under a prefix: %s (%s)',
+    (_name, path, _body, expected) => {
+      expect({ alone: alone.get(path), together: together.get(path) }).toEqual({ alone: expected, together: expected });
+    },
+  );
 
-  it('is loaded completely or not at all under a prefix, and only loaded files count', () => {
+  it('an audience file is loaded completely or not at all under a prefix, and only loaded files count', () => {
     const loaded = files.flatMap(([, , , { status, rows: count }]) => (status === 2 ? [count] : []));
     expect(details.status).toBe(3);
     expect(details.file).toHaveLength(files.length);

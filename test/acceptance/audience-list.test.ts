@@ -8,7 +8,7 @@ import { withDatabase } from '../support/stores.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 import { audienceClient, audiencePath } from './audience-client.ts';
 
-describe('the list of audiences', () => {
+describe('listing audiences', () => {
   let market: Audiences;
   let made: number[];
 
@@ -28,7 +28,7 @@ describe('the list of audiences', () => {
       (await api.follow(audiencePath + query)).map(async (answer) => audienceListSchema.parse(await answer.json())),
     );
 
-  it('is an array of audience records without files, newest first', async () => {
+  it('the list of audiences is an array of audience records without files, newest first', async () => {
     const listed = await market.audiences.list();
     expect(listed.map(({ audience_id }) => audience_id)).toEqual(made.toReversed());
     expect(listed.map(({ name }) => name)).toEqual(['five', 'four', 'three', 'two', 'one']);
@@ -40,20 +40,20 @@ describe('the list of audiences', () => {
     }
   });
 
-  it.each([1, 2, 3, 5, 1000])('contains each audience once and in order with a page size of %s', async (limit) => {
+  it.each([1, 2, 3, 5, 1000])('returns each audience once and in order with a page size of %s', async (limit) => {
     const whole = await market.audiences.list();
     const paged = await pages(market.api, `?limit=${limit}`);
     expect(paged.flat()).toEqual(whole);
     expect(paged.slice(0, -1).every((page) => page.length === limit)).toBe(true);
   });
 
-  it('links to the next page except on the last page', async () => {
+  it('each page except the last links to the next page', async () => {
     const answer = await market.audiences.request(`${audiencePath}?limit=2`);
     expect(answer.headers.get('link')).toMatch(/^<\/v2\/firstparty\/audience\?limit=2&cursor=[\w-]+>; rel="next"$/);
     expect((await market.audiences.request(audiencePath)).headers.get('link')).toBeNull();
   });
 
-  it('does not change after a cursor while audiences are created', async () => {
+  it('the pages after a cursor do not change while audiences are created', async () => {
     const first = await market.audiences.request(`${audiencePath}?limit=3`);
     const cursor = /cursor=([^>]+)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
     await market.audiences.create('six', 'a.csv');
@@ -71,12 +71,12 @@ describe('the list of audiences', () => {
     'cursor=1.2',
     'cursor=',
     'other=1',
-  ])('rejects the query %s', async (query) => {
+  ])('rejects the query %s of an audience list', async (query) => {
     const problem = await market.audiences.expectProblem('GET', `${audiencePath}?${query}`);
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 
-  it('has 1,000 audiences per page by default', async () => {
+  it('the list of audiences has 1,000 audiences per page by default', async () => {
     const other = await createPartner(market.stores.environment);
     // Bypasses the API, which limits a partner's open jobs.
     await withDatabase(market.stores, (client) =>
@@ -93,7 +93,7 @@ describe('the list of audiences', () => {
     expect(paged.flat()[0]).toMatchObject({ status: 2, unique_devices: 0, uploaded_devices: 0, matched_devices: 0 });
   });
 
-  it('is empty for a partner without audiences', async () => {
+  it('the list of audiences is empty for a partner without audiences', async () => {
     const other = await createPartner(market.stores.environment);
     expect(await audienceClient(market.service.url, other.apiKey).list()).toEqual([]);
   });

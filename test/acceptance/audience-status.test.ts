@@ -50,7 +50,7 @@ describe('audience status', () => {
     return seen;
   };
 
-  it('changes from 0 to 1 while files wait and load, and to 3 when a file fails', async () => {
+  it('the audience status changes from 0 to 1 while files wait and load, and to 3 when a file fails', async () => {
     storage.make({ is: 'stalled' });
     const { audienceId } = await market.audiences.create('Mixed', 'mixed/');
     const seen = await watch(audienceId, slowDown);
@@ -70,7 +70,7 @@ describe('audience status', () => {
     expect(details.file.map(({ rows_uploaded }) => rows_uploaded)).toEqual([5, 5, 0, 600_000, 600_000]);
   });
 
-  it('is 0 for a new waiting audience, 1 for a waiting audience with loaded files, and 2 after a clear', async () => {
+  it('the status is 0 for a new waiting audience, 1 for a waiting audience with loaded files, and 2 after a clear', async () => {
     const loaded = await market.audiences.create('Loaded', 'small.csv');
     expect(await watch(loaded.audienceId)).toContain('2: 2');
     storage.make({ is: 'stalled' });
@@ -94,7 +94,7 @@ describe('audience status', () => {
     expect(await market.audiences.get(loaded.audienceId)).toMatchObject({ status: 2, file: [], unique_devices: 0 });
   });
 
-  it('changes in submission order across imports and audiences', async () => {
+  it('statuses of imports and audiences change in submission order', async () => {
     await market.partner.createAttribute('sport', 'sport');
     const known = (from: number): string =>
       Array.from({ length: 10 }, (_, n) => `${device(900_000 + from + n)},sport\n`).join('');

@@ -5,7 +5,7 @@ import { device } from '../support/device-id.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { audienceClient, audiencePath, type AudienceClient } from './audience-client.ts';
 
-describe('an audience', () => {
+describe('audiences', () => {
   let market: Marketplace;
   let api: AudienceClient;
 
@@ -19,7 +19,7 @@ describe('an audience', () => {
   });
   afterAll(() => market.stop());
 
-  it('is created from a file, with exact counts', async () => {
+  it('an audience is created from a file, with exact counts', async () => {
     await market.partner.upload('one/a.csv', `id,event\n${rows(90, 110)}${rows(90, 100, 'click')}`);
     const { audienceId, segmentId } = await api.create('  Summer  ', 'one/a.csv');
     const details = await api.settled(audienceId);
@@ -36,7 +36,7 @@ describe('an audience', () => {
     expect(segmentId).not.toBe(audienceId);
   });
 
-  it('is created from all files under a prefix, grows with appends, and loads no file twice', async () => {
+  it('an audience is created from all files under a prefix, grows with appends, and loads no file twice', async () => {
     await market.partner.upload('grow/1.csv', rows(0, 50));
     await market.partner.upload('grow/2.csv.gz', gzipSync(rows(40, 120)));
     const { audienceId } = await api.create('Grows', 'grow/');
@@ -62,7 +62,7 @@ describe('an audience', () => {
     expect(await api.settled(audienceId)).toMatchObject({ uploaded_devices: 182, unique_devices: 121 });
   });
 
-  it('is cleared immediately and can be filled again', async () => {
+  it('an audience is cleared immediately and can be filled again', async () => {
     await market.partner.upload('clear/a.csv', rows(0, 10));
     const { audienceId } = await api.create('Clear', 'clear/a.csv');
     await api.settled(audienceId);
@@ -100,7 +100,7 @@ describe('an audience', () => {
     expect(fixed.file).toHaveLength(2);
   });
 
-  it('has status 3 while a path matches no files and status 2 after the files are loaded', async () => {
+  it('an audience has status 3 while a path matches no files and status 2 after the files are loaded', async () => {
     const { audienceId } = await api.create('Nothing', 'nothing/');
     expect(await api.settled(audienceId)).toMatchObject({
       status: 3,

@@ -111,7 +111,7 @@ describe('audience composition', () => {
     }
   });
 
-  it('returns 404 for another partner and for an unknown segment', async () => {
+  it("returns 404 for another partner's segment and for an unknown segment", async () => {
     const intruder = await createPartner(market.stores.environment);
     const foreign = await apiClient(market.service.url, intruder.apiKey).request(path());
     const missing = await market.api.request('/v2/firstparty/segments/999999/composition');

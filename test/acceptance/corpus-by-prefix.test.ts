@@ -103,7 +103,7 @@ describe('a corpus of malformed and unusual files that are loaded together', { t
     );
   };
 
-  it('gets the same results in imports by prefix as in imports of single files', async () => {
+  it('the corpus gets the same results in imports by prefix as in imports of single files', async () => {
     for (const [name, foreignKeys] of Object.entries(corpusAttributes)) {
       await market.partner.createAttribute(name, ...foreignKeys);
     }
@@ -142,7 +142,7 @@ describe('a corpus of malformed and unusual files that are loaded together', { t
     return { results: Object.fromEntries(results), counts: [uploaded_devices, unique_devices] };
   };
 
-  it('gets the same results in an audience created from a prefix as in an audience with single files appended', async () => {
+  it('the corpus gets the same results in an audience created from a prefix as in an audience with single files appended', async () => {
     // Splits the corpus among several partners, because their jobs run in parallel.
     const chosen = audienceFiles();
     const partners = await Promise.all(Array.from({ length: 8 }, () => createPartner(market.stores.environment)));

@@ -76,13 +76,13 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
     return queued.api.get(queued.importLogId);
   };
 
-  it('has at least sixty files, each with a unique name and path', () => {
+  it('the corpus has at least sixty files, each with a unique name and path', () => {
     expect(corpusFiles.length).toBeGreaterThanOrEqual(60);
     expect(new Set(corpusFiles.map(({ name }) => name)).size).toBe(corpusFiles.length);
     expect(new Set(corpusFiles.map(({ path }) => path)).size).toBe(corpusFiles.length);
   });
 
-  it.each(corpusFiles)('has the expected result for $path ($name)', async ({ path, expected }) => {
+  it.each(corpusFiles)('the file $path has the expected result ($name)', async ({ path, expected }) => {
     const log = await importOf(path);
     const codes = (log.errors ?? []).map(({ code, row, count }) => ({ code, row, count }));
     const { status } = log;
@@ -91,7 +91,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
     expect(log.errors?.every(({ file }) => file === path) ?? true).toBe(true);
   });
 
-  it('gets the same results from `inlet check`, which uploads no files', async () => {
+  it('the corpus gets the same results from `inlet check`, which uploads no files', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'inlet-corpus-'));
     const found = new Map<string, unknown>();
     for (const [flags, files] of Map.groupBy(corpusFiles, flagsOf)) {
@@ -124,7 +124,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
     expect(corpusFiles.map(({ path }) => [path, found.get(path)])).toEqual(logs);
   });
 
-  it('needs only one attempt per file', async () => {
+  it('the corpus needs only one attempt per file', async () => {
     const { rows } = await withDatabase(stores, (client) =>
       client.query<{ path: string; attempt: number }>(
         'SELECT path, attempt FROM job_file WHERE attempt <> 1 AND partner_id = ANY ($1)',
@@ -134,7 +134,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
     expect(rows).toEqual([]);
   });
 
-  it('leaves the staging tables empty', async () => {
+  it('the corpus leaves the staging tables empty', async () => {
     const staged = `SELECT DISTINCT table FROM system.parts WHERE active AND rows > 0 AND database = currentDatabase()
       AND table IN ('staged_attributes_local', 'staged_devices_local', 'job_keys_local')`;
     // The worker drops the last job's staging table just after the job ends.
@@ -142,7 +142,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
     expect(await selectOnShards(stores, staged)).toEqual([]);
   });
 
-  it('does not prevent the same processes from loading a valid file later', async () => {
+  it('the corpus does not prevent the same processes from loading a valid file later', async () => {
     const [first] = partners;
     if (!first) throw new Error('no partner');
     const { api } = first;

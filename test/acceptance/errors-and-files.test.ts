@@ -91,17 +91,17 @@ describe('errors and files of an import', () => {
   const filePages = async (limit: number): Promise<ImportFileRecord[][]> =>
     (await pagesOf('files', limit)).map((page) => importFileListSchema.parse(page));
 
-  it('report the position, reason, and text of every rejected row, and why each file failed', async () => {
+  it('reports the position, reason, and text of every rejected row, and why each file failed', async () => {
     expect(await errorPages(1000)).toEqual([expectedErrors]);
   });
 
-  it('cover every rejection reason', () => {
+  it('has a test row for every rejection reason', () => {
     const ofImports = Object.keys(rejectReasons).filter((reason) => reason !== 'event_too_long');
     expect(new Set(rejections.map(([code]) => code))).toEqual(new Set(ofImports));
   });
 
   it.each([1, 2, 3, 13, 100, expectedErrors.length - 1, expectedErrors.length, expectedErrors.length + 1])(
-    'appear once each, ordered by file and row, with a page size of %s',
+    'returns each error once, ordered by file and row, with a page size of %s',
     async (limit) => {
       const pages = await errorPages(limit);
       expect(pages.flat()).toEqual(expectedErrors);
@@ -110,7 +110,7 @@ describe('errors and files of an import', () => {
     },
   );
 
-  it('are returned in pages of 100 by default', async () => {
+  it('returns errors in pages of 100 by default', async () => {
     const answer = await market.api.request(`/v1/marketplace/import/${id}/errors`);
     expect(await answer.json()).toEqual(expectedErrors.slice(0, 100));
     expect(answer.headers.get('link')).toMatch(
@@ -119,7 +119,7 @@ describe('errors and files of an import', () => {
   });
 
   it.each(['text/csv', 'TEXT/CSV', 'text/csv; charset=utf-8', 'application/xml, text/csv;q=0.9'])(
-    'are returned as RFC 4180 lines for "Accept: %s"',
+    'returns errors as RFC 4180 lines for "Accept: %s"',
     async (accept) => {
       const answers = await market.api.follow(pathOf('errors', 'limit=60'), { headers: { accept } });
       const pages = await Promise.all(answers.map(async (answer) => parseCsv(await answer.text())));
@@ -135,7 +135,7 @@ describe('errors and files of an import', () => {
     },
   );
 
-  it('list every file with its result in byte order of the keys', async () => {
+  it('lists every file with its result in byte order of the keys', async () => {
     const [files = []] = await filePages(1000);
     const summary = files.map(({ bytes: _size, bytes_read: _read, updated_at: _time, ...file }) => file);
     const failedBy = (code: string) => {
@@ -157,20 +157,20 @@ describe('errors and files of an import', () => {
     for (const { updated_at } of files) expect(Date.now() - Date.parse(updated_at)).toBeLessThan(600_000);
   });
 
-  it.each([1, 2, 5, 6, 7])('list each file once with a page size of %s', async (limit) => {
+  it.each([1, 2, 5, 6, 7])('lists each file once with a page size of %s', async (limit) => {
     const pages = await filePages(limit);
     expect(pages.flat()).toEqual((await filePages(1000)).flat());
     expect(pages.slice(0, -1).map(({ length }) => length)).toEqual(Array(pages.length - 1).fill(limit));
   });
 
-  it('report why a job without files failed', async () => {
+  it('reports why a job without files failed', async () => {
     const missing = await market.api.queue({ file_path: 'nowhere.csv', key_type: 1 });
     await market.api.waitForEnd(missing);
     const why = 'No object has the path "nowhere.csv" or begins with it.';
     expect(await errorPages(1000, missing)).toEqual([[failed(null, 'no_files', why)]]);
   });
 
-  it('are complete for a job whose failed files exceed one batch', async () => {
+  it('returns all errors of a job whose failed files exceed one batch', async () => {
     const names = Array.from({ length: 250 }, (_, n) => `crowd/${String(n).padStart(3, '0')}.csv`);
     await Promise.all(
       names.map((name, n) => market.partner.upload(name, n % 83 === 82 ? lines('x,sport') : Buffer.alloc(0))),
@@ -186,7 +186,7 @@ describe('errors and files of an import', () => {
     }
   });
 
-  it('report only the failure of a file that cannot be read completely and none of its rows', async () => {
+  it('reports only the failure of a file that cannot be read completely and none of its rows', async () => {
     const rows = Array.from({ length: 1_000_000 }, (_, n) => (n % 1_000 === 0 ? 'x,sport\n' : `${two(n)}\n`));
     const whole = gzipSync(rows.join(''), { level: 1 });
     await market.partner.upload('cut.csv.gz', whole.subarray(0, -1_000));
@@ -197,40 +197,52 @@ describe('errors and files of an import', () => {
     expect(found).toEqual([{ file: 'cut.csv.gz', row: null, code: 'corrupt_gzip' }]);
   });
 
-  it.each(['errors', 'files'] as const)('%s: return 400 for invalid limits, cursors, and parameters', async (kind) => {
-    const wrong = ['limit=0', 'limit=1001', 'limit=-1', 'limit=1.5', 'limit=x', 'limit=', 'limit=1&limit=2', 'page=2'];
-    const cursors = [
-      '',
-      'x',
-      '-1',
-      '1e3',
-      '0x10',
-      '%201',
-      '1.2.3',
-      '.',
-      '1.',
-      '.1',
-      '-1.0',
-      '1.-1',
-      '1e3.0',
-      '1'.repeat(65),
-    ];
-    const ofOtherKind = kind === 'errors' ? '1' : '1.2';
-    for (const query of [...wrong, ...[...cursors, ofOtherKind].map((cursor) => `cursor=${cursor}`)]) {
-      const answer = await market.api.request(pathOf(kind, query));
-      expect(answer.status, query).toBe(400);
-      const problem = problemSchema.strict().parse(await readProblem(answer));
-      expect(problem.code, query).toBe('invalid_request');
-      const pointer = `/${query.split('=')[0]}`;
-      expect(
-        problem.errors?.map((error) => error.pointer),
-        query,
-      ).toEqual([pointer]);
-    }
-  });
+  it.each(['errors', 'files'] as const)(
+    'returns 400 for invalid limits, cursors, and parameters of the %s list',
+    async (kind) => {
+      const wrong = [
+        'limit=0',
+        'limit=1001',
+        'limit=-1',
+        'limit=1.5',
+        'limit=x',
+        'limit=',
+        'limit=1&limit=2',
+        'page=2',
+      ];
+      const cursors = [
+        '',
+        'x',
+        '-1',
+        '1e3',
+        '0x10',
+        '%201',
+        '1.2.3',
+        '.',
+        '1.',
+        '.1',
+        '-1.0',
+        '1.-1',
+        '1e3.0',
+        '1'.repeat(65),
+      ];
+      const ofOtherKind = kind === 'errors' ? '1' : '1.2';
+      for (const query of [...wrong, ...[...cursors, ofOtherKind].map((cursor) => `cursor=${cursor}`)]) {
+        const answer = await market.api.request(pathOf(kind, query));
+        expect(answer.status, query).toBe(400);
+        const problem = problemSchema.strict().parse(await readProblem(answer));
+        expect(problem.code, query).toBe('invalid_request');
+        const pointer = `/${query.split('=')[0]}`;
+        expect(
+          problem.errors?.map((error) => error.pointer),
+          query,
+        ).toEqual([pointer]);
+      }
+    },
+  );
 
   it.each(['errors', 'files'] as const)(
-    "%s: return 404 for another partner's import and for an unknown import",
+    "returns 404 for the %s list of another partner's import and of an unknown import",
     async (kind) => {
       const other = await createPartner(market.stores.environment);
       const stranger = apiClient(market.service.url, other.apiKey);

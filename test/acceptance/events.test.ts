@@ -12,7 +12,7 @@ import { audiencePath } from './audience-client.ts';
 
 const rows = 3_000_000;
 
-describe('an event stream', () => {
+describe('event streams', () => {
   let jobs: WaitingJobs;
   let storage: Proxy;
 
@@ -36,7 +36,7 @@ describe('an event stream', () => {
   const logsOf = ({ events }: ReadStream): ImportLogRecord[] =>
     events.map(({ data }) => importLogSchema.strict().parse(JSON.parse(data)));
 
-  it('starts with the current record and the tag that GET returns', async () => {
+  it('an event stream starts with the current record and the tag that GET returns', async () => {
     const id = await jobs.queue();
     const stop = new AbortController();
     const stream = await open(pathOf(id), {}, stop.signal);
@@ -51,7 +51,7 @@ describe('an event stream', () => {
     await jobs.cancel(id);
   });
 
-  it('is rejected without a key, for an unknown record, and with another method', async () => {
+  it('an event stream is rejected without a key, for an unknown record, and with another method', async () => {
     const id = await jobs.queue();
     const stranger = await jobs.api.request(pathOf(id), { headers: { authorization: 'Bearer x' } });
     const missing = await jobs.api.request(pathOf(999_999));
@@ -62,7 +62,7 @@ describe('an event stream', () => {
     await jobs.cancel(id);
   });
 
-  it('counts toward a limit until it is closed, and a wait over the limit returns immediately', async () => {
+  it('an event stream counts toward a limit until it is closed, and a wait over the limit returns immediately', async () => {
     const id = await jobs.queue();
     const leaving = new AbortController();
     const streams = await Promise.all(
@@ -162,7 +162,7 @@ describe('an event stream', () => {
     },
   );
 
-  it('is also available for an audience at the deprecated path', async () => {
+  it('an event stream is also available for an audience at the deprecated path', async () => {
     const [audience] = await jobs.audiences.list();
     const answer = await jobs.api.request(`/v1/firstparty/audience/${audience?.audience_id}/events`);
     expect(answer.headers.has('deprecation')).toBe(true);

@@ -11,7 +11,7 @@ import { parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
 const wanted = { requests: runsOf({ short: 1_500, long: 20_000 }), seconds: 1_500, seed: campaignSeed };
 const msToEnd = 60_000;
 
-describe('random requests that are generated from the OpenAPI document', () => {
+describe('fuzzing the API', () => {
   let service: FuzzedService;
 
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describe('random requests that are generated from the OpenAPI document', () => {
   afterAll(() => service.stop());
 
   it(
-    'get only documented responses and do not increase the memory of the API process',
+    'random requests get only documented responses and do not increase the memory of the API process',
     { timeout: wanted.seconds * 1000 + msToEnd },
     async () => {
       const figures = await fuzz(service, wanted);

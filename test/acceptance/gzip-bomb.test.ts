@@ -69,7 +69,7 @@ describe(`a small gzip file that unpacks to ${unpackedGibibytes} GiB`, { timeout
     expect(memory.worker).toBeLessThanOrEqual(400 * mebibyte);
   }
 
-  it('is rejected if it contains zeros, alone or after a valid row, and the next file loads', async () => {
+  it('rejects a gzip bomb of zeros, alone or after a valid row, and loads the next file', async () => {
     const zeros = gzipBomb('\0', unpackedBytes);
     const behindRow = Buffer.concat([gzipSync(`${two(1)}\n${two(2)}`), zeros]);
     const ended = await explode('bomb-of-one-line', [zeros, behindRow]);
@@ -78,14 +78,14 @@ describe(`a small gzip file that unpacks to ${unpackedGibibytes} GiB`, { timeout
     expectGoodFileAndBounds(ended);
   });
 
-  it('is rejected at the file size limit if it contains short lines, and the next file loads', async () => {
+  it('rejects a gzip bomb of short lines at the file size limit and loads the next file', async () => {
     const bomb = gzipBomb(`${two(1)}\n`, unpackedBytes);
     const ended = await explode('bomb-of-short-lines', [bomb], { INLET_MAX_PLAIN_FILE_BYTES: '200000000' });
     expect(ended.codes).toEqual([['unpacked_too_large']]);
     expectGoodFileAndBounds(ended);
   });
 
-  it('is rejected at the file size limit if it contains blank lines, and the next file loads', async () => {
+  it('rejects a gzip bomb of blank lines at the file size limit and loads the next file', async () => {
     const bomb = gzipBomb('\n', unpackedBytes);
     const ended = await explode('bomb-of-blank-lines', [bomb], { INLET_MAX_PLAIN_FILE_BYTES: '20000000' });
     expect(ended.codes).toEqual([['unpacked_too_large']]);

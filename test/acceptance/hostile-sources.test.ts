@@ -40,7 +40,7 @@ describe('hostile sources', () => {
   const credentials = { accessKeyId: 'KEY', secretAccessKey: 'not-a-secret', region: 'us-east-1' };
   const own = { file_path: 's3://own-bucket/in/a.csv', path_type: 1, key_type: 1, compressed: false, credentials };
 
-  it('are rejected immediately with a specific code', async () => {
+  it('hostile sources are rejected immediately with a specific code', async () => {
     const requests = [
       ...hostile('source', 'rejected').map(({ value }) => ({ ...own, file_path: value })),
       ...hostile('bucket', 'rejected').map(({ value }) => ({ ...own, file_path: `s3://${value}/in/a.csv` })),
@@ -60,7 +60,7 @@ describe('hostile sources', () => {
     expect(await market.api.list()).toEqual([]);
   });
 
-  it('are interpreted literally if they only resemble an attack', async () => {
+  it('hostile sources are interpreted literally if they only resemble an attack', async () => {
     // Tests only some of these sources, because each job takes time. test/hostile checks the storage requests of all
     // sources.
     const paths = hostile('path', 'accepted').flatMap(({ value }, index) => (index % 7 === 0 ? [value] : []));
@@ -76,7 +76,7 @@ describe('hostile sources', () => {
     }
   });
 
-  it('never make a worker connect to a non-public address, and cause a warning in the log', async () => {
+  it('hostile sources never make a worker connect to a non-public address, and cause a warning in the log', async () => {
     const ids = [];
     for (const { value } of hostile('bucket', 'accepted')) {
       ids.push(await market.api.queue({ ...own, file_path: `s3://${value}/in/a.csv` }));

@@ -36,35 +36,38 @@ describe(`a request sent ${times} times concurrently with one Idempotency-Key to
     throw new Error('the first request does not end');
   }
 
-  it.each(repeatableOperations)('runs once and gets the same response every time: %s', async (operation) => {
-    const [{ url } = { url: '' }] = apis;
-    const attributeId = await partner.createAttribute(operation);
-    const { audienceId } = await audienceClient(url, partner.apiKey).create('One', 'one/');
-    const request = repeatableRequest(operation, { audienceId, attributeId });
-    const { method, path, body } = request;
-    const before = await partnerState(stores, partner.id);
-    const send = async (n: number) => {
-      const answer = await ask(n, path, { method, body, headers: { 'idempotency-key': operation } });
-      return {
-        text: `${answer.status} ${answer.headers.get('location')} ${await answer.text()}`,
-        isReplayed: answer.headers.get('idempotent-replayed') === 'true',
+  it.each(repeatableOperations)(
+    'a repeated request runs once and gets the same response every time: %s',
+    async (operation) => {
+      const [{ url } = { url: '' }] = apis;
+      const attributeId = await partner.createAttribute(operation);
+      const { audienceId } = await audienceClient(url, partner.apiKey).create('One', 'one/');
+      const request = repeatableRequest(operation, { audienceId, attributeId });
+      const { method, path, body } = request;
+      const before = await partnerState(stores, partner.id);
+      const send = async (n: number) => {
+        const answer = await ask(n, path, { method, body, headers: { 'idempotency-key': operation } });
+        return {
+          text: `${answer.status} ${answer.headers.get('location')} ${await answer.text()}`,
+          isReplayed: answer.headers.get('idempotent-replayed') === 'true',
+        };
       };
-    };
-    const answers = await Promise.all(Array.from({ length: times }, (_, n) => send(n)));
-    expect([...new Set(answers.map(({ text }) => text))]).toHaveLength(1);
-    expect(answers[0]?.text).toMatch(/^20[124] /);
-    expect(answers.filter(({ isReplayed }) => !isReplayed)).toHaveLength(1);
-    expect(await partnerState(stores, partner.id)).toEqual({
-      jobs: before.jobs + request.jobs,
-      records: before.records + request.jobs,
-      audiences: before.audiences + request.audiences,
-      generations: before.generations + request.generations,
-      tokens: 1,
-      requests: before.requests + 1,
-    });
-  });
+      const answers = await Promise.all(Array.from({ length: times }, (_, n) => send(n)));
+      expect([...new Set(answers.map(({ text }) => text))]).toHaveLength(1);
+      expect(answers[0]?.text).toMatch(/^20[124] /);
+      expect(answers.filter(({ isReplayed }) => !isReplayed)).toHaveLength(1);
+      expect(await partnerState(stores, partner.id)).toEqual({
+        jobs: before.jobs + request.jobs,
+        records: before.records + request.jobs,
+        audiences: before.audiences + request.audiences,
+        generations: before.generations + request.generations,
+        tokens: 1,
+        requests: before.requests + 1,
+      });
+    },
+  );
 
-  it('runs once if each copy has a different body, and the other copies are rejected', async () => {
+  it('a repeated request runs once if each copy has a different body, and the other copies are rejected', async () => {
     const before = await partnerState(stores, partner.id);
     const statuses = await Promise.all(
       Array.from({ length: times }, async (_, n) => {

@@ -10,7 +10,7 @@ import { audiencePath } from './audience-client.ts';
 
 const imports = '/v1/marketplace/import';
 
-describe('a request with an Idempotency-Key', () => {
+describe('Idempotency-Key', () => {
   let market: Audiences;
   let attributeId: number;
   let audienceId: number;
@@ -48,27 +48,30 @@ describe('a request with an Idempotency-Key', () => {
     return { method: 'POST', path: imports, body: JSON.stringify({ file_path, key_type: 1, ...more }) };
   };
 
-  it.each(repeatableOperations)('runs once and gets the same response every time: %s', async (operation) => {
-    const request = repeatableRequest(operation, { audienceId, attributeId });
-    const key = newKey();
-    const before = await state();
-    const first = await send(request, key);
-    expect([first.ok, isReplay(first)]).toEqual([true, false]);
-    const answer = await whole(first);
-    for (let time = 0; time < 3; time++) {
-      const again = await send(request, key);
-      expect(isReplay(again)).toBe(true);
-      expect(await whole(again)).toBe(answer);
-    }
-    expect(await state()).toMatchObject({
-      jobs: before.jobs + request.jobs,
-      audiences: before.audiences + request.audiences,
-      generations: before.generations + request.generations,
-      requests: before.requests + 1,
-    });
-  });
+  it.each(repeatableOperations)(
+    'a request with an idempotency key runs once and gets the same response every time: %s',
+    async (operation) => {
+      const request = repeatableRequest(operation, { audienceId, attributeId });
+      const key = newKey();
+      const before = await state();
+      const first = await send(request, key);
+      expect([first.ok, isReplay(first)]).toEqual([true, false]);
+      const answer = await whole(first);
+      for (let time = 0; time < 3; time++) {
+        const again = await send(request, key);
+        expect(isReplay(again)).toBe(true);
+        expect(await whole(again)).toBe(answer);
+      }
+      expect(await state()).toMatchObject({
+        jobs: before.jobs + request.jobs,
+        audiences: before.audiences + request.audiences,
+        generations: before.generations + request.generations,
+        requests: before.requests + 1,
+      });
+    },
+  );
 
-  it('gets the same response after its job has ended and its audience was cleared', async () => {
+  it('a request with an idempotency key gets the same response after its job has ended and its audience was cleared', async () => {
     const imported = anImport('nothing.csv');
     const made = { method: 'POST', path: audiencePath, body: JSON.stringify({ name: 'Later', file_path: 'nothing/' }) };
     const [importKey, madeKey] = [newKey(), newKey()];
@@ -80,7 +83,7 @@ describe('a request with an Idempotency-Key', () => {
     expect([await whole(await send(imported, importKey)), await whole(await send(made, madeKey))]).toEqual(answers);
   });
 
-  it('gets the same response after its foreign key was removed', async () => {
+  it('a request with an idempotency key gets the same response after its foreign key was removed', async () => {
     const deleted = await market.partner.createAttribute('tennis', 'tennis');
     const request: Sent = { method: 'DELETE', path: imports, body: '{"key_type":1,"keys":["tennis"]}' };
     const key = newKey();
@@ -93,7 +96,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await problem(await send(request, newKey()))).toMatchObject({ status: 422, code: 'unknown_keys' });
   });
 
-  it('is a new request without a key or with a different key', async () => {
+  it('a repeated request without a key or with a different key is a new request', async () => {
     const before = await state();
     const answers = [];
     for (const key of [null, null, newKey(), newKey()]) answers.push(await send(anImport('nothing.csv'), key));
@@ -102,7 +105,7 @@ describe('a request with an Idempotency-Key', () => {
     expect((await state()).jobs).toBe(before.jobs + 4);
   });
 
-  it('is the same request in any field order and with explicit defaults', async () => {
+  it('a repeated request is recognized in any field order and with explicit defaults', async () => {
     const key = newKey();
     const answer = await whole(await send(anImport('same.csv'), key));
     for (const body of [
@@ -120,7 +123,7 @@ describe('a request with an Idempotency-Key', () => {
     }
   });
 
-  it('is rejected without effect if the key was used for another body, operation, path, or customer', async () => {
+  it('a request is rejected without effect if its key was used for another body, operation, path, or customer', async () => {
     const { audienceId: another } = await market.audiences.create('Another', 'nothing/');
     const customer = await market.partner.createCustomer('customer');
     const { method, path, body } = repeatableRequest('createAudience', { audienceId, attributeId });
@@ -153,7 +156,7 @@ describe('a request with an Idempotency-Key', () => {
     }
   });
 
-  it('can be fixed and sent again with the same key after a rejection', async () => {
+  it('a rejected request can be fixed and sent again with the same idempotency key', async () => {
     const missing = { method: 'PATCH', path: `${audiencePath}/999999`, body: '{"file_path":"a"}' };
     const keysOf = (key: string): Sent => {
       return { method: 'DELETE', path: imports, body: JSON.stringify({ key_type: 1, keys: [key] }) };
@@ -185,7 +188,7 @@ describe('a request with an Idempotency-Key', () => {
     ['with a space', 'a b'],
     ['with non-ASCII letters', 'schlüssel'],
     ['sent twice', 'one, two'],
-  ])('is rejected if the key is %s', async (_what, key) => {
+  ])('a request with an idempotency key is rejected if the key is %s', async (_what, key) => {
     const before = await state();
     const answer = await problem(await send(anImport('a.csv'), key));
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
@@ -194,7 +197,7 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   it.each(['x', 'x'.repeat(255), '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', '0'])(
-    'is accepted with the key %s',
+    'a request with an idempotency key is accepted with the key %s',
     async (key) => {
       const first = await whole(await send(anImport('odd.csv'), key));
       const again = await send(anImport('odd.csv'), key);
@@ -202,7 +205,7 @@ describe('a request with an Idempotency-Key', () => {
     },
   );
 
-  it("is independent of another partner's request with the same key", async () => {
+  it("a request with an idempotency key is independent of another partner's request with the same key", async () => {
     const stranger = await createPartner(market.stores.environment);
     const api = apiClient(market.service.url, stranger.apiKey);
     const key = newKey();
@@ -214,7 +217,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await api.list()).toHaveLength(1);
   });
 
-  it('is a new request after 24 hours but not a minute earlier', async () => {
+  it('a request with the same idempotency key is a new request after 24 hours but not a minute earlier', async () => {
     const key = newKey();
     const age = (interval: string): Promise<unknown> =>
       withDatabase(market.stores, (client) =>
@@ -236,7 +239,7 @@ describe('a request with an Idempotency-Key', () => {
     expect((await send(anImport('old.csv'), key)).status).toBe(422);
   });
 
-  it('leaves neither the key nor storage credentials in the stores, and detects changed credentials', async () => {
+  it('the stores contain neither the idempotency key nor storage credentials, and changed credentials are detected', async () => {
     const key = 'a-key-that-must-not-be-found';
     const secret = 'a/secret/that/must/not/be/found';
     const withSecret = (secretAccessKey: string): Sent =>
@@ -261,7 +264,7 @@ describe('a request with an Idempotency-Key', () => {
     }
   });
 
-  it('is never replayed if it only reads', async () => {
+  it('a request with an idempotency key is never replayed if it only reads', async () => {
     const read: Sent = { method: 'GET', path: `${imports}?limit=1` };
     const first = await send(read, 'a b c');
     await send(anImport('a.csv'), null);

@@ -36,23 +36,23 @@ describe('import size limits', () => {
   it.each([
     { path: 'three/', compressed: false, total_rows: '9' },
     { path: 'even.csv.gz', compressed: true, total_rows: '3' },
-  ])('accept $path, which is exactly at the limit', async ({ path, compressed, total_rows }) => {
+  ])('accepts $path, which is exactly at the limit', async ({ path, compressed, total_rows }) => {
     expect(await load(path, compressed)).toMatchObject({ status: 2, total_rows, errors: null });
   });
 
-  it('reject all files under a prefix with one file too many', async () => {
+  it('rejects all files under a prefix with one file too many', async () => {
     expect(await load('four/')).toMatchObject({ status: 3, total_rows: '0', unique_devices: '0' });
     expect(await failureOf('four/')).toEqual(['too_many_files', 'More than 3 files begin with "four/".']);
   });
 
-  it('reject an uncompressed file with one byte too many', async () => {
+  it('rejects an uncompressed file with one byte too many', async () => {
     expect(await failureOf('longer.csv')).toEqual([
       'file_too_large',
       `The file has ${plain + 1} bytes; the limit is ${plain}.`,
     ]);
   });
 
-  it('reject a gzip file that is too large', async () => {
+  it('rejects a gzip file that is too large', async () => {
     const [code, message] = await failureOf('longer.csv.gz', true);
     expect(code).toBe('file_too_large');
     expect(message).toMatch(new RegExp(`^The file has \\d+ bytes; the limit is ${gzipped}\\.$`));

@@ -47,7 +47,7 @@ describe('user tokens from an OpenID Connect issuer', () => {
     await issuer.close();
   });
 
-  it('give access only to the audiences of the named customer', async () => {
+  it('an issued token gives access only to the audiences of the named customer', async () => {
     const made = new Map<string, { client: AudienceClient; audienceId: number }>();
     for (const [partner, customer] of [
       [market.partner, 'Acme'],
@@ -73,7 +73,7 @@ describe('user tokens from an OpenID Connect issuer', () => {
     expect(await market.audiences.list()).toEqual([]);
   });
 
-  it('are verified with cached keys while the issuer is down, and return 503 when these keys expire', async () => {
+  it('tokens are verified with cached keys while the issuer is down, until these keys expire', async () => {
     const token = await issuer.token(market.partner.name, 'Acme');
     expect(await statusWith(token)).toBe(200);
     await issuer.close();
@@ -118,7 +118,7 @@ describe('user tokens from an OpenID Connect issuer', () => {
     'an error': (_request, response) => void response.writeHead(500).end(),
   };
   it.each(Object.keys(wrongAnswers))(
-    'return 503 while the issuer returns %s and do not delay other callers',
+    'returns 503 while the issuer returns %s and does not delay other callers',
     async (what) => {
       const token = await issuer.token(market.partner.name, 'Acme');
       await untilFresh(token);
@@ -132,7 +132,7 @@ describe('user tokens from an OpenID Connect issuer', () => {
     },
   );
 
-  it('cause at most two issuer requests per second, regardless of the tokens', async () => {
+  it('sends at most two requests per second to the issuer, regardless of the tokens', async () => {
     const token = await issuer.token(market.partner.name, 'Acme');
     const [, claims = '', signature = ''] = token.split('.');
     const unknown = (serial: number): string =>
@@ -150,7 +150,7 @@ describe('user tokens from an OpenID Connect issuer', () => {
 });
 
 describe('an installation with an OpenID Connect issuer', () => {
-  it('checks the issuer with `inlet doctor` and rejects incomplete settings', async () => {
+  it('`inlet doctor` checks the issuer and rejects incomplete settings', async () => {
     const issuer = await startIssuer();
     const stores = await createStores('one');
     const environment = { ...stores.environment, ...issuer.settings };

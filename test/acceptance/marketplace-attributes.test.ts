@@ -21,7 +21,7 @@ describe('attributes', () => {
   const operate = (...parameters: string[]): Promise<string> =>
     market.partner.operate('attribute', ...parameters, '--partner', market.partner.name);
 
-  it('are created, renamed, linked, and retired by the operator and visible to their partner', async () => {
+  it('attributes are created, renamed, linked, and retired by the operator and visible to their partner', async () => {
     const sport = await market.partner.createAttribute('sprot', 'sport', 'golf');
     const golf = await market.partner.createAttribute('golf');
     await operate('rename', String(sport), '--name', 'sport');
@@ -35,7 +35,7 @@ describe('attributes', () => {
     expect(z.array(z.unknown()).parse(JSON.parse(await operate('list')))).toEqual(expected);
   });
 
-  it('are resolved when the job starts, not when it is submitted', async () => {
+  it('attributes are resolved when the job starts, not when it is submitted', async () => {
     const late = await market.partner.createAttribute('late');
     await operate('tie', String(late), 'late-key');
     await market.partner.upload('late.csv', `${device},late-key\n`);
@@ -57,7 +57,7 @@ describe('attributes', () => {
     },
     { name: 'an unknown attribute', parameters: ['retire', '999999'], says: 'no attribute 999999' },
     { name: 'an invalid ID', parameters: ['retire', 'x'], says: 'not a valid attribute ID' },
-  ])('reject $name with a helpful message', async ({ parameters, says }) => {
+  ])('rejects $name with a helpful message', async ({ parameters, says }) => {
     await expect(operate(...parameters)).rejects.toThrow(says);
   });
 });

@@ -59,7 +59,7 @@ describe('deleting attribute data', () => {
     expect(new Set(await rowsOnDisk('news')).size).toBe(500);
   });
 
-  it('runs in submission order, so it removes earlier data and keeps later data', async () => {
+  it('a delete runs in submission order, so it removes earlier data and keeps later data', async () => {
     await market.partner.upload('before.csv', `${device(7)},key-sport\n`);
     await market.partner.upload('after.csv', `${device(8)},key-sport\n`);
     await market.api.queue({ file_path: 'before.csv', key_type: 1 });
@@ -79,7 +79,7 @@ describe('deleting attribute data', () => {
     expect(await removeAndWait({ key_type: 0, keys: [String(old)] })).toMatchObject({ status: 2, total_rows: '1' });
   });
 
-  it('completes with zero counts for an attribute without data', async () => {
+  it('a delete of an attribute without data completes with zero counts', async () => {
     await market.partner.createAttribute('empty', 'key-empty');
     expect(await removeAndWait({ key_type: 1, keys: ['key-empty'] })).toMatchObject({
       status: 2,

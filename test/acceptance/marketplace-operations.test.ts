@@ -24,7 +24,7 @@ describe('row operations in files', () => {
   const state = (): Promise<string[]> => attributesOf(market.stores, market.partner.id);
   const pairs = (...list: [number, number][]): string[] => list.map(([key, n]) => `${key} ${device(n)}`).toSorted();
 
-  it('add and delete with five columns in CSV and TSV, with and without a header', async () => {
+  it('adds and deletes rows with five columns in CSV and TSV, with and without a header', async () => {
     const log = await load({
       'a.csv': `id,id_type,country,operation,keys\r\n${device(1)},1,DE,0,sport|news\r\n${device(2)},3,,0,sport\r\n`,
       'b.tsv': `${device(3)}\t3\tus\t0\t"news"`,
@@ -35,7 +35,7 @@ describe('row operations in files', () => {
     expect(await state()).toEqual(pairs([news, 1], [news, 3]));
   });
 
-  it('apply deletes before adds within a job, even across files', async () => {
+  it('applies deletes before adds within a job, even across files', async () => {
     await load({
       '1-add.csv': `${device(10)},1,,0,sport\n`,
       '2-delete.csv': `${device(10)},1,,1,sport\n${device(1)},1,,1,news\n`,
@@ -43,20 +43,20 @@ describe('row operations in files', () => {
     expect(await state()).toEqual(pairs([sport, 10], [news, 3]));
   });
 
-  it('give a later job precedence over an earlier job', async () => {
+  it('gives a later job precedence over an earlier job', async () => {
     await load({ 'a.csv': `${device(10)},1,,1,sport\n` });
     expect(await state()).toEqual(pairs([news, 3]));
     await load({ 'a.csv': `${device(10)},sport\n` });
     expect(await state()).toEqual(pairs([sport, 10], [news, 3]));
   });
 
-  it('replace only the attributes that the files contain', async () => {
+  it('a replacing job replaces only the attributes that its files contain', async () => {
     const log = await load({ 'a.csv': `${device(20)},sport\n`, 'b.csv': `${device(21)},sport\n` }, { mode: 'replace' });
     expect(log).toMatchObject({ status: 2, unique_devices: '2' });
     expect(await state()).toEqual(pairs([sport, 20], [sport, 21], [news, 3]));
   });
 
-  it('replace nothing if a file fails', async () => {
+  it('a replacing job replaces nothing if a file fails', async () => {
     const before = await state();
     const log = await load({ 'a.csv': `${device(30)},sport\n`, 'b.csv': 'nonsense,sport\n' }, { mode: 'replace' });
     expect(log.status).toBe(3);
@@ -65,13 +65,13 @@ describe('row operations in files', () => {
     expect(await state()).toEqual(before);
   });
 
-  it('keep the successful files of a merging job if another file fails', async () => {
+  it('keeps the successful files of a merging job if another file fails', async () => {
     const log = await load({ 'a.csv': `${device(40)},news\n`, 'b.csv': 'nonsense,sport\n' });
     expect(log).toMatchObject({ status: 3, total_rows: '2', unique_devices: '1' });
     expect(await state()).toContain(`${news} ${device(40)}`);
   });
 
-  it('leave no staging table behind', async () => {
+  it('leaves no staging table behind', async () => {
     // A job becomes final just before its staging table is dropped. The next job in the lane starts after the drop.
     expect(
       (await market.api.waitForEnd(await market.api.queue({ file_path: 'nothing.csv', key_type: 0 }))).status,

@@ -20,7 +20,7 @@ function success({ responses }: DescribedOperation): number {
   return Number(Object.keys(responses).find((status) => status.startsWith('2')));
 }
 
-describe('the examples in the OpenAPI document', () => {
+describe('OpenAPI examples', () => {
   let service: Audiences;
 
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('the examples in the OpenAPI document', () => {
     for (const { audience_id } of await service.audiences.list()) await service.audiences.settled(audience_id);
   }
 
-  it.each(operations)('get documented responses: $method $path', async (operation) => {
+  it.each(operations)('the examples get documented responses: $method $path', async (operation) => {
     const examples = exampleRequests(operation);
     expect(examples.length).toBeGreaterThan(0);
     for (const { name, method, url, headers, body } of examples) {
@@ -48,7 +48,7 @@ describe('the examples in the OpenAPI document', () => {
     if (operation.method !== 'GET') await waitForAll();
   });
 
-  it('have the documented effect', async () => {
+  it('the examples have the documented effect', async () => {
     const logs = await service.api.list();
     expect(logs.map(({ status }) => status)).toContain(2);
     expect(logs.find(({ import_log_id }) => import_log_id === 1)).toMatchObject({ status: 2, total_rows: '3' });
@@ -58,7 +58,7 @@ describe('the examples in the OpenAPI document', () => {
     );
   });
 
-  it('fail the response check if they are wrong', async () => {
+  it('the examples fail the response check if they are wrong', async () => {
     const operation = operations.find(({ operationId }) => operationId === 'getImportLog');
     if (!operation) throw new Error('no such operation');
     const answer = await readAnswer(await service.api.request('/v1/marketplace/import/1'));

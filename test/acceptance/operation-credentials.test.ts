@@ -94,7 +94,7 @@ async function firstChunkOf({ body }: Response): Promise<string> {
 
 type Credentials = { readonly apiKey?: string; readonly userToken?: string };
 
-describe('a caller with insufficient credentials', () => {
+describe('insufficient credentials', () => {
   let stores: TestStores;
   let deps: Wired;
   let api: ServiceProcess & { readonly url: string };
@@ -201,7 +201,7 @@ describe('a caller with insufficient credentials', () => {
     return real;
   }
 
-  it('is tested with exactly the operations in the OpenAPI document', () => {
+  it('the table contains exactly the operations in the OpenAPI document', () => {
     const known = operations.filter(({ deprecated }) => !deprecated).map(({ operationId }) => operationId);
     expect(Object.keys(rows).toSorted()).toEqual(known.toSorted());
     expect(withKey.length).toBeGreaterThan(15);

@@ -45,7 +45,7 @@ describe('Prefer: wait', () => {
     expect(known.seconds).toBeLessThan(10);
   });
 
-  it('is ignored if it is malformed or has no effect', async () => {
+  it('the wait preference is ignored if it is malformed or has no effect', async () => {
     const path = pathOf(await jobs.queue());
     for (const prefer of ['wait', 'wait=0', 'wait=x', 'respond-async', 'wait=-5']) {
       const { result, seconds } = await timed(() => ask(path, { prefer }));
@@ -57,7 +57,7 @@ describe('Prefer: wait', () => {
     expect(star.seconds).toBeLessThan(5);
   });
 
-  it('is capped at one minute', async () => {
+  it('the wait preference is capped at one minute', async () => {
     const id = await jobs.queue();
     const waiting = ask(pathOf(id), { prefer: 'wait=3600' });
     await cancelAllUpTo(id);
@@ -144,7 +144,7 @@ describe('Prefer: wait', () => {
     expect(await jobs.listeners()).toHaveLength(1);
   });
 
-  it('reports every change of an audience when the client passes the latest tag', async () => {
+  it('reports every change of an audience if the client passes the latest tag', async () => {
     const { audienceId } = await jobs.audiences.create('Winter', 'members/1.csv');
     const path = `${audiencePath}/${audienceId}`;
     const seen: number[] = [];

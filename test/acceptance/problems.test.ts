@@ -66,29 +66,26 @@ describe('a request for an unknown operation', () => {
     ['GET', `${imports}/%zz`, 'invalid_request'],
     ['GET', '/docs/../../etc/passwd', 'not_found'],
     ['GET', '/docs/package.json', 'not_found'],
-  ])('is rejected (%s %s) with the code %s', async (method, path, code) => {
+  ])('rejects a request for an unknown operation (%s %s) with the code %s', async (method, path, code) => {
     // Does not use fetch, which normalizes paths.
     const host = new URL(api.url).host;
     const answer = await sendRaw(api.url, `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     expect(await expectProblem(answer, code)).toMatchObject({ instance: path });
   });
 
-  it.each(Object.entries(document.paths))(
-    'is rejected for methods that the path does not support: %s',
-    async (path, item) => {
-      const url = path.replaceAll(/\{\w+\}/g, '1');
-      const has = Object.keys(item).map((method) => method.toUpperCase());
-      // HEAD is not supported for event streams.
-      const ofGet = path.endsWith('/events') ? ['GET'] : ['GET', 'HEAD'];
-      const allowed = has.flatMap((method) => (method === 'GET' ? ofGet : [method])).toSorted();
-      const others = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'].filter((method) => !has.includes(method));
-      for (const method of others) {
-        const answer = await send(url, { method });
-        await expectProblem(answer, 'method_not_allowed');
-        expect(answer.headers.get('allow')?.split(', ').toSorted()).toEqual(allowed);
-      }
-    },
-  );
+  it.each(Object.entries(document.paths))('rejects methods that the path does not support: %s', async (path, item) => {
+    const url = path.replaceAll(/\{\w+\}/g, '1');
+    const has = Object.keys(item).map((method) => method.toUpperCase());
+    // HEAD is not supported for event streams.
+    const ofGet = path.endsWith('/events') ? ['GET'] : ['GET', 'HEAD'];
+    const allowed = has.flatMap((method) => (method === 'GET' ? ofGet : [method])).toSorted();
+    const others = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'].filter((method) => !has.includes(method));
+    for (const method of others) {
+      const answer = await send(url, { method });
+      await expectProblem(answer, 'method_not_allowed');
+      expect(answer.headers.get('allow')?.split(', ').toSorted()).toEqual(allowed);
+    }
+  });
 });
 
 describe('a malformed HTTP request', () => {
@@ -106,13 +103,13 @@ describe('a malformed HTTP request', () => {
       code: 'headers_too_large',
     },
     { what: 'no host', bytes: `GET ${imports} HTTP/1.1\r\n\r\n`, code: 'invalid_request' },
-  ])('is rejected, and its connection is closed: $what', async ({ bytes, code }) => {
+  ])('rejects a malformed request and closes its connection: $what', async ({ bytes, code }) => {
     const answer = await sendRaw(api.url, bytes);
     await expectProblem(answer, code);
     expect(answer.headers.get('connection')).toBe('close');
   });
 
-  it('does not include a request with an unknown Expect header, which is processed', async () => {
+  it('processes a request with an unknown Expect header', async () => {
     const bytes = 'GET /health/live HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\nconnection: close\r\n\r\n';
     expect(await sendRaw(api.url, bytes)).toMatchObject({ status: 200 });
   });
@@ -140,7 +137,7 @@ describe('an invalid body', () => {
       headers: json,
       code: 'payload_too_large',
     },
-  ])('is rejected: $what with $code', async ({ body, headers, code }) => {
+  ])('rejects an invalid body ($what) with $code', async ({ body, headers, code }) => {
     const answer = await send(imports, { method: 'POST', headers, body });
     expect(await expectProblem(answer, code)).toMatchObject({ instance: imports });
   });
@@ -172,7 +169,7 @@ describe('a documented failure', () => {
   const withKey = operations.filter(({ security }) => security.length > 0);
   const withBody = withKey.filter(({ requestBody }) => requestBody);
 
-  it.each(withKey)('matches the OpenAPI document without a key: $method $path', async (operation) => {
+  it.each(withKey)('returns a documented problem without a key: $method $path', async (operation) => {
     for (const { method, url, headers, body } of exampleRequests(operation)) {
       for (const authorization of ['', 'Bearer nonsense', 'Basic abc']) {
         const init = { method, headers: { ...headers, authorization }, ...(body === undefined ? {} : { body }) };
@@ -184,7 +181,7 @@ describe('a documented failure', () => {
   });
 
   it.each(withKey.filter(({ security }) => security.some(({ userToken }) => userToken)))(
-    'matches the OpenAPI document with an invalid user token: $method $path',
+    'returns a documented problem with an invalid user token: $method $path',
     async (operation) => {
       const [example] = exampleRequests(operation);
       if (!example) throw new Error('no example');
@@ -195,7 +192,7 @@ describe('a documented failure', () => {
   );
 
   it.each(withKey.filter(({ path }) => path.includes('{')))(
-    'matches the OpenAPI document for an unknown ID: $method $path',
+    'returns a documented problem for an unknown ID: $method $path',
     async (operation) => {
       for (const { method, headers, body, url } of exampleRequests(operation)) {
         for (const id of ['999999', '0', 'x', '9'.repeat(30)]) {
@@ -211,7 +208,7 @@ describe('a documented failure', () => {
     },
   );
 
-  it.each(withBody)('matches the OpenAPI document for an invalid body: $method $path', async (operation) => {
+  it.each(withBody)('returns a documented problem for an invalid body: $method $path', async (operation) => {
     const url = exampleRequests(operation)[0]?.url ?? '';
     const cases = [
       { body: '{', headers: json, code: 'invalid_request' },
@@ -227,7 +224,7 @@ describe('a documented failure', () => {
   });
 
   it.each(withKey.filter(({ parameters }) => parameters.some((parameter) => parameter.in === 'query')))(
-    'matches the OpenAPI document for an invalid query: $method $path',
+    'returns a documented problem for an invalid query: $method $path',
     async (operation) => {
       const url = (exampleRequests(operation)[0]?.url ?? '').split('?')[0];
       for (const query of ['limit=0', 'limit=1&limit=2', 'limit=x', 'surprise=1']) {

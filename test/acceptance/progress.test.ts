@@ -25,7 +25,7 @@ describe('progress', () => {
     await storage.close();
   });
 
-  it(`never decreases during a load of ${rows} rows and ends at 100`, { timeout: 180_000 }, async () => {
+  it(`progress never decreases during a load of ${rows} rows and ends at 100`, { timeout: 180_000 }, async () => {
     const file = await packedRows(rows, 'sport');
     await market.partner.upload('large.csv.gz', file);
     storage.make({ is: 'slow', bytesPerSecond: file.length / secondsOfFlow });

@@ -13,7 +13,7 @@ const mostPerPartner = 400;
 /** The maximum number of requests that a process reserves at a time. See src/domain/request-limits.ts. */
 const portion = 10;
 
-describe('four API processes', () => {
+describe('rate limits', () => {
   let stores: TestStores;
   let deps: Wired;
   let watcher: string;
@@ -64,7 +64,7 @@ describe('four API processes', () => {
     throw new Error(`${admitted} requests, and none was rejected`);
   }
 
-  it('admit as many requests of a key per minute as the limit allows, minus unused reservations', async () => {
+  it('four API processes admit as many requests of a key per minute as the limit allows, minus unused reservations', async () => {
     const partner = await newBarePartner(deps);
     await waitForEarlyWindow();
     let admitted = 0;
@@ -92,7 +92,7 @@ describe('four API processes', () => {
     expect((await ask(0, other)).status).toBe(200);
   });
 
-  it('admit no more requests than the limit under concurrency', async () => {
+  it('four API processes admit no more requests than the limit under concurrency', async () => {
     const { apiKey } = await newBarePartner(deps);
     await waitForEarlyWindow();
     const answers = await Promise.all(Array.from({ length: 480 }, (_, number) => ask(number, apiKey)));
@@ -100,7 +100,7 @@ describe('four API processes', () => {
     expect(countAdmitted(answers) + (await useUp(apiKey)).admitted).toBe(mostPerKey);
   });
 
-  it('enforce the limit per partner regardless of the number of keys', async () => {
+  it('four API processes enforce the limit per partner regardless of the number of keys', async () => {
     const partner = await newBarePartner(deps);
     const keys = await Promise.all(Array.from({ length: 3 }, () => addApiKey(deps, partner)));
     await waitForEarlyWindow();
@@ -116,7 +116,7 @@ describe('four API processes', () => {
     expect(left['key']?.['r']).toBeGreaterThan(0);
   });
 
-  it('report the limits and the remaining requests in every authenticated response', async () => {
+  it('four API processes report the limits and the remaining requests in every authenticated response', async () => {
     const { apiKey } = await newBarePartner(deps);
     for (const [path, status] of [
       [list, 200],
@@ -137,7 +137,7 @@ describe('four API processes', () => {
     expect(strange.headers.get('ratelimit')).toBeNull();
   });
 
-  it('admit requests while they cannot be counted', async () => {
+  it('four API processes admit requests while they cannot be counted', async () => {
     const { apiKey } = await newBarePartner(deps);
     await withDatabase(stores, (client) => client.query('ALTER TABLE request_window RENAME TO elsewhere'));
     const answer = await ask(0, apiKey);

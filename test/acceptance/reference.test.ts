@@ -32,7 +32,7 @@ describe('the API reference', () => {
     }
   });
 
-  it('is the redirect target of the root path', async () => {
+  it('the root path redirects to the API reference', async () => {
     const response = await fetch(api.url, { redirect: 'manual' });
     expect([response.status, response.headers.get('location')]).toEqual([302, 'docs']);
     expect((await fetch(api.url)).url).toBe(`${api.url}/docs`);

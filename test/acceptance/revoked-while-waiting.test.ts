@@ -5,7 +5,7 @@ import { audienceClient, audiencePath } from './audience-client.ts';
 
 const limitMs = 5_000;
 
-describe('a waiting request or stream', () => {
+describe('revocation during a wait', () => {
   let jobs: WaitingJobs;
 
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('a waiting request or stream', () => {
     return Promise.all(ends.flatMap(({ stream, wait }) => [Promise.race([stream, late]), Promise.race([wait, late])]));
   }
 
-  it('ends when its API key is revoked, while others continue', async () => {
+  it('a waiting request or stream ends when its API key is revoked, while others continue', async () => {
     const path = `/v1/marketplace/import/${await jobs.queue()}`;
     const { id, apiKey } = await jobs.partner.createKey();
     const waiting = [
@@ -41,7 +41,7 @@ describe('a waiting request or stream', () => {
     expect(await within(waiting)).toEqual(['progress', 401, 'still open', 'still open']);
   });
 
-  it('ends when its user token is revoked, while others continue', async () => {
+  it('a waiting request or stream ends when its user token is revoked, while others continue', async () => {
     const [acme, globex] = await Promise.all(['Acme', 'Globex'].map((name) => jobs.partner.createCustomer(name)));
     const waiting: Ends[] = [];
     for (const { userToken } of [acme, globex].filter((customer) => customer !== undefined)) {

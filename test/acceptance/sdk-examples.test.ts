@@ -47,13 +47,13 @@ describe('the packed SDK', () => {
     expect(names.filter((path) => /^(zod|@inlet\/contract)$/.test(path))).toEqual([]);
   });
 
-  it('has types that accept its examples and reject an unknown error code', () => {
+  it('the packed SDK has types that accept its examples and reject an unknown error code', () => {
     const wrong = `${problems?.code}\nif (!found.ok && found.problem.code === 'no_such_code') throw new Error();\n`;
     const errors = compilerErrorsOf(installed.folder, [...examples.map(({ code }) => code), wrong]);
     expect(errors).toEqual([expect.stringMatching(new RegExp(`^checked-${examples.length}.mts.*TS2367`))]);
   });
 
-  it('has examples in its README', () => {
+  it('the packed SDK has examples in its README', () => {
     expect(examples.length).toBeGreaterThanOrEqual(6);
     expect(main?.prints.length).toBeGreaterThanOrEqual(4);
     expect(examples.filter(({ prints }) => prints.length === 0)).toEqual([]);

@@ -32,7 +32,7 @@ describe('security headers', () => {
     ['/nowhere', 404, false],
     ['/%', 400, false],
     ['/health/live', 200, false],
-  ] as const)('forbid sniffing, framing, and caching: %s with %i', async (path, status, hasKey) => {
+  ] as const)('response headers forbid sniffing, framing, and caching: %s with %i', async (path, status, hasKey) => {
     const authorization = hasKey ? { authorization: `Bearer ${partner.apiKey}` } : {};
     const answer = await fetch(api.url + path, { headers: { ...authorization } });
     expect(answer.status).toBe(status);
@@ -40,7 +40,7 @@ describe('security headers', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('are also sent for bytes that are not an HTTP request', async () => {
+  it('security headers are also sent in response to bytes that are not an HTTP request', async () => {
     const answer = await sendRaw(api.url, 'hello\r\n\r\n');
     expect(answer.status).toBe(400);
     expectSafe(answer.headers);
@@ -48,7 +48,7 @@ describe('security headers', () => {
   });
 
   it.each(['/docs', '/docs/start.js', '/docs/swagger-ui.css', '/openapi.json'])(
-    'allow caching and same-origin scripts for documentation: %s',
+    'response headers allow caching and same-origin scripts for documentation: %s',
     async (path) => {
       const { headers } = await fetch(api.url + path);
       expectSafe(headers);

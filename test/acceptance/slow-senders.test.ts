@@ -14,7 +14,7 @@ const settings = { INLET_HEADERS_SECONDS: '1', INLET_REQUEST_SECONDS: '2', INLET
 const late = 15;
 const imports = '/v1/marketplace/import';
 
-describe('a slow sender', () => {
+describe('slow senders', () => {
   let stores: TestStores;
   let partner: TestPartner;
   let api: Awaited<ReturnType<typeof startApi>>;
@@ -39,26 +39,26 @@ describe('a slow sender', () => {
   });
   const timedOut = { isTimeout: true, isEarly: false, isLate: false };
 
-  it('is disconnected if it sends headers slowly', async () => {
+  it('a client is disconnected if it sends headers slowly', async () => {
     const answer = await sendSlowly(api.url, 'GET / HTTP/1.1\r\nhost: x\r\nx-slow: ');
     expect(outcomeOf(answer, 1)).toEqual(timedOut);
   });
 
-  it('is disconnected if it sends nothing', async () => {
+  it('a client is disconnected if it sends nothing', async () => {
     expect(outcomeOf(await sendSlowly(api.url, ''), 1)).toEqual(timedOut);
   });
 
-  it('is disconnected if it sends a body slowly', async () => {
+  it('a client is disconnected if it sends a body slowly', async () => {
     expect(outcomeOf(await sendSlowly(api.url, post()), 2)).toEqual(timedOut);
   });
 
-  it('gets an immediate 401 for a slow body with a wrong key and is disconnected', async () => {
+  it('a client gets an immediate 401 for a slow body with a wrong key and is disconnected', async () => {
     const { text, seconds } = await sendSlowly(api.url, post().replace(partner.apiKey, 'wrong'));
     expect(text).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/);
     expect(seconds).toBeLessThan(late);
   });
 
-  it('is disconnected if it sends no further request on an open connection', async () => {
+  it('a client is disconnected if it sends no further request on an open connection', async () => {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
     const start = performance.now();
     socket.write('GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -67,7 +67,7 @@ describe('a slow sender', () => {
     expect((performance.now() - start) / 1000).toBeLessThan(late);
   });
 
-  it('does not delay other clients', async () => {
+  it('slow senders do not delay other clients', async () => {
     const slow = [
       ...Array.from({ length: 100 }, () => sendSlowly(api.url, 'GET / HTTP/1.1\r\nhost: x\r\nx-slow: ')),
       ...Array.from({ length: 100 }, () => sendSlowly(api.url, post())),
@@ -87,7 +87,7 @@ describe('a slow sender', () => {
 });
 
 describe('a client that reads no responses', () => {
-  it('does not exhaust memory', async () => {
+  it('a client that reads no responses does not exhaust memory', async () => {
     const stores = await createStores('one');
     const api = await startApi(stores.environment, 'unread');
     const pid = api.child.pid ?? 0;
@@ -112,7 +112,7 @@ describe('a client that reads no responses', () => {
 });
 
 describe('an API at its connection limit', () => {
-  it('closes excess connections immediately and accepts new ones after others close', async () => {
+  it('an API at its connection limit closes excess connections and accepts new ones after others close', async () => {
     const stores = await createStores('one');
     const most = 10;
     const api = await startApi({ ...stores.environment, INLET_MAX_CONNECTIONS: String(most) }, 'connections');

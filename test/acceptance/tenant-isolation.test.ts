@@ -10,7 +10,7 @@ import { type ApiClient, apiClient } from './api-client.ts';
 
 const device = '6d92078a-8246-4ba4-ae5b-76104861e7dc';
 
-describe('another partner', () => {
+describe('tenant isolation', () => {
   let market: Marketplace;
   let attribute: number;
   let importLogId: number;
@@ -31,7 +31,7 @@ describe('another partner', () => {
   afterAll(() => market.stop());
 
   it.each(['', '/errors', '/files', '/events'])(
-    "gets 404 from GET /v1/marketplace/import/<id>%s for the first partner's import",
+    "another partner gets 404 from GET /v1/marketplace/import/<id>%s for the first partner's import",
     async (sub) => {
       const foreign = await api.request(`/v1/marketplace/import/${importLogId}${sub}`);
       const missing = await api.request(`/v1/marketplace/import/999999${sub}`);
@@ -44,26 +44,29 @@ describe('another partner', () => {
     },
   );
 
-  it('gets only its own data from GET /v1/marketplace/import', async () => {
+  it('another partner gets only its own data from GET /v1/marketplace/import', async () => {
     expect(await api.list()).toEqual([]);
   });
 
-  it('gets only its own data from GET /v1/marketplace/attributes', async () => {
+  it('another partner gets only its own data from GET /v1/marketplace/attributes', async () => {
     const answer = await api.request('/v1/marketplace/attributes');
     expect(attributeListSchema.parse(await answer.json())).toEqual([]);
   });
 
-  it.each(['mine.csv', ''])("cannot import from the first partner's prefix with any path (%s)", async (name) => {
-    for (const path of [`../${market.partner.name}/${name}`, `/${market.partner.name}/${name}`]) {
-      expect(await api.expectProblem({ file_path: path, key_type: 1, compressed: false })).toMatchObject({
-        status: 400,
-      });
-    }
-    const id = await api.queue({ file_path: `${market.partner.name}/mine.csv`, key_type: 1 });
-    expect((await api.waitForEnd(id)).errors?.map(({ code }) => code)).toEqual(['no_files']);
-  });
+  it.each(['mine.csv', ''])(
+    "another partner cannot import from the first partner's prefix with any path (%s)",
+    async (name) => {
+      for (const path of [`../${market.partner.name}/${name}`, `/${market.partner.name}/${name}`]) {
+        expect(await api.expectProblem({ file_path: path, key_type: 1, compressed: false })).toMatchObject({
+          status: 400,
+        });
+      }
+      const id = await api.queue({ file_path: `${market.partner.name}/mine.csv`, key_type: 1 });
+      expect((await api.waitForEnd(id)).errors?.map(({ code }) => code)).toEqual(['no_files']);
+    },
+  );
 
-  it("cannot import with the first partner's attribute IDs and foreign keys", async () => {
+  it("another partner cannot import with the first partner's attribute IDs and foreign keys", async () => {
     await intruder.createAttribute('own', 'own-key');
     for (const [key_type, key] of [
       [0, attribute],
@@ -75,7 +78,7 @@ describe('another partner', () => {
     }
   });
 
-  it('cannot import from another bucket or the shared bucket with its own credentials', async () => {
+  it('another partner cannot import from another bucket or the shared bucket with its own credentials', async () => {
     const own = await createOwnBucket();
     for (const bucket of [market.partner.bucket, (await createOwnBucket()).bucket]) {
       const log = await api.waitForEnd(
@@ -90,7 +93,7 @@ describe('another partner', () => {
     }
   });
 
-  it("cannot delete the first partner's attribute data", async () => {
+  it("another partner cannot delete the first partner's attribute data", async () => {
     for (const body of [
       { key_type: 0, keys: [String(attribute)] },
       { key_type: 1, keys: ['secret-key'] },
@@ -100,7 +103,7 @@ describe('another partner', () => {
     }
   });
 
-  it("has not changed the first partner's data after all attempts", async () => {
+  it("another partner has not changed the first partner's data after all attempts", async () => {
     expect(before).toEqual([`${attribute} ${device}`]);
     expect(await attributesOf(market.stores, market.partner.id)).toEqual(before);
   });

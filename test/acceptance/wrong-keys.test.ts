@@ -7,7 +7,7 @@ import { createStores, type TestStores } from '../support/stores.ts';
 const list = '/v1/marketplace/import';
 const most = 5;
 
-describe('a client that tries wrong keys', () => {
+describe('wrong API keys', () => {
   let stores: TestStores;
   let known: TestPartner;
   let unknown: TestPartner;
@@ -33,7 +33,7 @@ describe('a client that tries wrong keys', () => {
   }
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-  it('is throttled after a few attempts, while recently used valid keys still work', async () => {
+  it('a client that tries wrong keys is throttled after a few attempts, while recently used valid keys still work', async () => {
     await withApi({}, async (ask) => {
       expect((await ask(bearer(known.apiKey))).status).toBe(200);
       for (let number = 0; number < most; number++) expect((await ask(bearer(`wrong-${number}`))).status).toBe(401);
@@ -50,7 +50,7 @@ describe('a client that tries wrong keys', () => {
     });
   });
 
-  it('gets no more attempts by forging X-Forwarded-For', async () => {
+  it('a client that tries wrong keys gets no more attempts by forging X-Forwarded-For', async () => {
     await withApi({}, async (ask) => {
       const statuses: number[] = [];
       for (let number = 0; number <= most; number++) {
@@ -61,7 +61,7 @@ describe('a client that tries wrong keys', () => {
     });
   });
 
-  it('is counted by its real address behind a trusted proxy, not by a forged address', async () => {
+  it('a client that tries wrong keys is counted by its real address behind a trusted proxy, not by a forged address', async () => {
     await withApi({ INLET_TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8' }, async (ask) => {
       const from = (address: string) => ({ ...bearer('wrong'), 'x-forwarded-for': address });
       // The proxies added the last two addresses. The caller sent the addresses before them.

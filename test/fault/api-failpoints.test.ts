@@ -52,7 +52,7 @@ describe('an API process that is killed', () => {
 
   const chosen = inject('campaign') === 'long' ? calls : calls.slice(-2);
   it.each(chosen)(
-    'stores the request completely or not at all if it is killed at %s',
+    'an API process that is killed at %s stores the request completely or not at all',
     async (method, { jobs = 0, generation = 0 }, send) => {
       const clean = await startApi(stores.environment, 'api-failpoints');
       for (const moment of ['before', 'after']) {

@@ -15,7 +15,7 @@ import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 /** The gate tests the first operation at every point. The long run tests all operations. */
 const operations = inject('campaign') === 'long' ? repeatableOperations : repeatableOperations.slice(0, 1);
 
-describe('a request with an idempotency key', () => {
+describe('idempotency keys', () => {
   let stores: TestStores;
   let deps: Wired;
   let clean: ServiceProcess & { readonly url: string };
@@ -47,42 +47,45 @@ describe('a request with an idempotency key', () => {
   const startVictim = (failpoint: string) =>
     startApi({ ...stores.environment, INLET_FAILPOINT: failpoint }, 'api-idempotency-victim');
 
-  it.each(operations)('runs exactly once, regardless of where the API process is killed: %s', async (operation) => {
-    const { port } = repeatableRequest(operation, { audienceId: 1, attributeId: 1 });
-    const uncommitted = [`before ${port}`, 'after requests.claim', 'before requests.save', 'after requests.save'];
-    const committed = `after ${port}`;
-    for (const point of [...uncommitted, committed]) {
-      const victim = await startVictim(point);
-      const { id, request, send } = await newCaller(operation);
-      const before = await partnerState(stores, id);
-      const killed = once(victim.child, 'exit');
-      await expect(send(victim)).rejects.toThrow('fetch failed');
-      await killed;
-      expect(victim.child.signalCode).toBe('SIGKILL');
-      const isDone = point === committed ? 1 : 0;
-      const done = {
-        jobs: before.jobs + request.jobs,
-        records: before.records + request.jobs,
-        audiences: before.audiences + request.audiences,
-        generations: before.generations + request.generations,
-        tokens: 1,
-        requests: 1,
-      };
-      expect(await partnerState(stores, id), point).toEqual(isDone ? done : before);
-      const [first, second] = [await send(clean), await send(clean)];
-      expect(first.headers.get('idempotent-replayed'), point).toBe(isDone ? 'true' : null);
-      expect(second.headers.get('idempotent-replayed'), point).toBe('true');
-      expect(first.ok, point).toBe(true);
-      expect([second.status, second.headers.get('location'), await second.text()]).toEqual([
-        first.status,
-        first.headers.get('location'),
-        await first.text(),
-      ]);
-      expect(await partnerState(stores, id), point).toEqual(done);
-    }
-  });
+  it.each(operations)(
+    'a request with an idempotency key runs exactly once, regardless of where the API process is killed: %s',
+    async (operation) => {
+      const { port } = repeatableRequest(operation, { audienceId: 1, attributeId: 1 });
+      const uncommitted = [`before ${port}`, 'after requests.claim', 'before requests.save', 'after requests.save'];
+      const committed = `after ${port}`;
+      for (const point of [...uncommitted, committed]) {
+        const victim = await startVictim(point);
+        const { id, request, send } = await newCaller(operation);
+        const before = await partnerState(stores, id);
+        const killed = once(victim.child, 'exit');
+        await expect(send(victim)).rejects.toThrow('fetch failed');
+        await killed;
+        expect(victim.child.signalCode).toBe('SIGKILL');
+        const isDone = point === committed ? 1 : 0;
+        const done = {
+          jobs: before.jobs + request.jobs,
+          records: before.records + request.jobs,
+          audiences: before.audiences + request.audiences,
+          generations: before.generations + request.generations,
+          tokens: 1,
+          requests: 1,
+        };
+        expect(await partnerState(stores, id), point).toEqual(isDone ? done : before);
+        const [first, second] = [await send(clean), await send(clean)];
+        expect(first.headers.get('idempotent-replayed'), point).toBe(isDone ? 'true' : null);
+        expect(second.headers.get('idempotent-replayed'), point).toBe('true');
+        expect(first.ok, point).toBe(true);
+        expect([second.status, second.headers.get('location'), await second.text()]).toEqual([
+          first.status,
+          first.headers.get('location'),
+          await first.text(),
+        ]);
+        expect(await partnerState(stores, id), point).toEqual(done);
+      }
+    },
+  );
 
-  it('is rejected with 409 while a suspended API process handles it, and gets a response afterward', async () => {
+  it('a request with an idempotency key is rejected with 409 while a suspended API process handles it, and gets a response afterward', async () => {
     const victim = await startVictim('stop after requests.save');
     const { id, send } = await newCaller('queueImport');
     const stranger = await newCaller('queueImport');

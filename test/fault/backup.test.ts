@@ -17,7 +17,7 @@ import { stagingTableBytes, submitOneOfEach } from './submit-one-of-each.ts';
 
 const settings = { INLET_ROOM_BYTES: String(stagingTableBytes), INLET_PURGE_SECONDS: '1' };
 
-describe('a backup taken under load', () => {
+describe('backup under load', () => {
   const folder = join(mkdtempSync(join(tmpdir(), 'inlet-backup-')), `test-${process.pid}`);
   const lost: number[] = [];
   const processes: ServiceProcess[] = [];
@@ -40,7 +40,7 @@ describe('a backup taken under load', () => {
     rmSync(join(folder, '..'), { recursive: true, force: true });
   });
 
-  it('contains finished and open jobs and loads in both kinds of staging tables, but no later requests', async () => {
+  it('a backup contains finished and open jobs and loads in both kinds of staging tables, but no later requests', async () => {
     const jobs = await withDatabase(fresh.stores, async (client) => {
       const { rows } = await client.query<{ is: 'open' | 'ended'; count: number }>(
         `SELECT CASE WHEN status < 2 THEN 'open' ELSE 'ended' END AS is, count(*)::int AS count FROM job GROUP BY 1`,
@@ -56,7 +56,7 @@ describe('a backup taken under load', () => {
     expect(staged.some((load) => !load.startsWith('room_'))).toBe(true);
   });
 
-  it('restores a service that completes every request that was accepted before the backup', async () => {
+  it('a backup restores a service that completes every request that was accepted before the backup', async () => {
     const environment = { ...fresh.stores.environment, ...settings };
     const api = await startApi(environment, 'restored');
     url = api.url;
@@ -67,7 +67,7 @@ describe('a backup taken under load', () => {
     expect(await inletOutput(fresh.stores.environment, ['doctor'])).not.toContain('FAIL ');
   });
 
-  it('has no record of requests that were accepted after it, and their IDs are not reused', async () => {
+  it('a backup has no record of requests that were accepted after it, and their IDs are not reused', async () => {
     const [partner] = partners;
     if (!partner) throw new Error('no partner');
     for (const importId of lost) expect(await partner.through(url).hasImport(importId)).toBe(false);
@@ -79,7 +79,7 @@ describe('a backup taken under load', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('cannot be restored into a database that is not empty', async () => {
+  it('a backup cannot be restored into a database that is not empty', async () => {
     await expect(inletOutput(fresh.stores.environment, ['restore', folder])).rejects.toThrow('not empty');
   });
 

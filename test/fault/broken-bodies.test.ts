@@ -14,7 +14,7 @@ import { type TestCluster, startTestCluster } from './test-cluster.ts';
 
 const rowCount = 40_000;
 
-describe('a file', () => {
+describe('broken downloads', () => {
   let cluster: TestCluster;
   let partner: BarePartner;
   let attribute: number;
@@ -46,7 +46,7 @@ describe('a file', () => {
   it.each([
     ['plain', 'broken.csv', (text: string) => text],
     ['gzipped', 'broken.csv.gz', (text: string) => gzipSync(text)],
-  ])('is read again and loaded completely if its %s body breaks off', async (_kind, path, pack) => {
+  ])('a file is read again and loaded completely if its %s body breaks off', async (_kind, path, pack) => {
     const body = pack(textOf(0));
     await upload(path, body);
     cluster.proxies.storage.make({ is: 'truncated', afterBytes: body.length / 2 });
@@ -60,7 +60,7 @@ describe('a file', () => {
     });
   });
 
-  it('is rejected or loaded with its old content if it is overwritten during the download', async () => {
+  it('a file is rejected or loaded with its old content if it is overwritten during the download', async () => {
     await upload('changed.csv', textOf(100_000));
     const before = await attributesOf(cluster.stores, partner.id);
     cluster.proxies.storage.make({ is: 'slow', bytesPerSecond: 500_000 });

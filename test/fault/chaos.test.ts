@@ -3,8 +3,8 @@ import { runChaos } from '../chaos/chaos.ts';
 
 // `npm run test:long` runs the same test for five minutes with more partners.
 
-describe('random requests under random faults', () => {
-  it('cause no findings by the auditor', async () => {
+describe('chaos', () => {
+  it('random requests under random faults cause no findings by the auditor', async () => {
     const { findings, jobs, faults } = await runChaos({ minutes: 0.4, seed: 18, partners: 12, workers: 3 });
     expect(findings).toEqual([]);
     expect(jobs).toBeGreaterThan(10);

@@ -164,7 +164,7 @@ describe('a worker that is killed', () => {
 
   const points: string[] = [];
 
-  it('has a failpoint for every port method with side effects', async () => {
+  it('every port method with side effects has a failpoint', async () => {
     const recorder = await startWorker({ ...environment, INLET_FAILPOINT: recordPoints }, 'failpoints-recorder');
     const partner = await newPartner();
     await submitOneOfEach(partner);
@@ -182,7 +182,7 @@ describe('a worker that is killed', () => {
   });
 
   it(
-    'loses nothing, counts nothing twice, and leaves nothing behind at any failpoint',
+    'a worker that is killed at any failpoint loses nothing, counts nothing twice, and leaves nothing behind',
     { timeout: 3_600_000 },
     async () => {
       expect(points.length).toBeGreaterThan(50);

@@ -21,7 +21,7 @@ const fullMs = 15_000;
 /** Only root can mount a file system. */
 const canMount = process.getuid?.() === 0;
 
-describe.runIf(canMount && inject('campaign') === 'long')('a full disk', () => {
+describe.runIf(canMount && inject('campaign') === 'long')('full disks', () => {
   let fresh: FreshServers;
   let cluster: TestCluster;
   let partner: FaultPartner;
@@ -70,7 +70,7 @@ describe.runIf(canMount && inject('campaign') === 'long')('a full disk', () => {
       return (await client.query<{ ended: number }>(query, [moment])).rows[0]?.ended ?? 0;
     });
 
-  it('delays jobs without failing them until there is space again', async () => {
+  it('a full disk delays jobs without failing them until there is space again', async () => {
     await submit();
     expect(await cluster.auditAtEnd([partner])).toEqual([]);
     // Jobs stay in progress until the disk is full.

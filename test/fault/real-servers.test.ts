@@ -51,7 +51,7 @@ describe('a real server', () => {
     ...(inLongRun ? onlyInLongRun : []),
   ];
   const suspended: readonly ServerName[] = inLongRun ? ['shard 1', 'S3 gateway'] : ['shard 1'];
-  it.each(killed)('loses nothing if it is killed during work: %s', async (_what, names) => {
+  it.each(killed)('a server that is killed during work loses nothing: %s', async (_what, names) => {
     await submitSome();
     for (const name of names) expect(signalServer(name, 'SIGKILL')).toBe(true);
     await pause(goneMs);
@@ -60,7 +60,7 @@ describe('a real server', () => {
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
 
-  it.each(suspended)('delays jobs without failing them while it is suspended: %s', async (name) => {
+  it.each(suspended)('a suspended server delays jobs without failing them: %s', async (name) => {
     await submitSome();
     expect(signalServer(name, 'SIGSTOP')).toBe(true);
     await pause(suspendedMs);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startTakeovers, type Takeovers } from './takeover.ts';
 
-describe('a file that a worker was loading', () => {
+describe('takeover', () => {
   let takeovers: Takeovers;
   beforeAll(async () => {
     takeovers = await startTakeovers();
@@ -16,7 +16,7 @@ describe('a file that a worker was loading', () => {
     return seconds;
   };
 
-  it('is claimed by another worker within two seconds after a kill', async () => {
+  it('a file that a worker was loading is claimed by another worker within two seconds after a kill', async () => {
     const seconds = await secondsOf('SIGKILL', inject('campaign') === 'long' ? 50 : 5);
     // The slowest 5 %, but at least one takeover, can take longer.
     const outliers = Math.max(1, Math.floor(seconds.length * 0.05));
@@ -24,12 +24,12 @@ describe('a file that a worker was loading', () => {
     expect(seconds.at(-1)).toBeLessThan(15);
   });
 
-  it('is claimed by another worker within fifteen seconds after a suspension', async () => {
+  it('a file that a worker was loading is claimed by another worker within fifteen seconds after a suspension', async () => {
     const seconds = await secondsOf('SIGSTOP', 1);
     expect(seconds.at(-1)).toBeLessThan(15);
   });
 
-  it('is loaded exactly once', async () => {
+  it('a file that a worker was loading is loaded exactly once', async () => {
     expect(await takeovers.audit()).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ describe('the alert rules', () => {
   const copy = mkdtempSync(join(tmpdir(), 'inlet-alerts-'));
   afterAll(() => rmSync(copy, { recursive: true }));
 
-  it('has valid alert rules that pass their tests', () => {
+  it('all alert rules are valid and pass their tests', () => {
     expect(alerts.length).toBeGreaterThan(10);
     expect(promtool(folder, 'check', 'rules', 'alerts.yml')).toBe(true);
     expect(promtool(folder, 'test', 'rules', 'alerts.test.yml')).toBe(true);
@@ -32,7 +32,7 @@ describe('the alert rules', () => {
 
   /** The gate silences every fifth alert. The long run silences every alert. */
   const silenced = alerts.filter((_, index) => inject('campaign') === 'long' || index % 5 === 0);
-  it.each(silenced)('has a rule test that fails if the alert %s never fires', (name) => {
+  it.each(silenced)('a rule test fails if the alert %s never fires', (name) => {
     const changed = rules.replace(
       new RegExp(`(- alert: ${name}\\n(?:\\s+#.*\\n)?\\s+expr:)[\\s\\S]*?\\n(\\s+(?:for|labels):)`),
       '$1 vector(0) > 1\n$2',

@@ -86,12 +86,12 @@ exit 0
   });
 });
 
-describe('the command that creates a partner on Ceph', () => {
+describe('creating a partner on Ceph', () => {
   const scriptIn = (path: string): string | undefined =>
     / -- sh -ac '([^'\n]+)' <storage-admin\.env$/m.exec(readFileSync(pathInRepository(path), 'utf8'))?.[1];
   const script = scriptIn('deploy/README.md') ?? '';
 
-  it('is the same in deploy/README.md and in the chart notes', () => {
+  it('the command is the same in deploy/README.md and in the chart notes', () => {
     expect(script).not.toBe('');
     expect(scriptIn('deploy/helm/inlet/templates/NOTES.txt')).toBe(script);
   });

@@ -31,10 +31,10 @@ function unknownSettings(text: string, alsoKnown: readonly string[] = []): strin
   );
 }
 
-describe('the files in deploy/', () => {
+describe('deploy/', () => {
   const files = listTrackedFiles().filter((path) => path.startsWith('deploy/') && !path.startsWith('deploy/image/'));
 
-  it('mention only existing settings', () => {
+  it('the files in deploy/ mention only existing settings', () => {
     expect(files).toContain('deploy/Dockerfile');
     expect(files).toContain('deploy/helm/inlet/values.yaml');
     const unknown = files.flatMap((path) =>
@@ -43,7 +43,7 @@ describe('the files in deploy/', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('fail the settings check with a misspelled setting', () => {
+  it('the settings check finds a misspelled setting', () => {
     expect(unknownSettings('INLET_S3_BUCKET=a INLET_S3_BUKET=b INLET_ROLE_* INLET_ROAD_*')).toEqual([
       'INLET_S3_BUKET',
       'INLET_ROAD_',
@@ -94,7 +94,7 @@ describe('deploy/README.md', () => {
     blocksOf(page).find((block) => block.language === language && block.text.includes(text))?.text ?? '';
   const valuesSchema = z.looseObject({ settings: z.record(z.string(), z.string()) });
 
-  it('has a Kubernetes example that the chart and the service accept', () => {
+  it('the chart and the service accept the Kubernetes example in deploy/README.md', () => {
     const values = valuesSchema.parse(parse(blockWith('yaml', 'INLET_S3_BUCKET')));
     const secrets = [...blockWith('text', 'INLET_POSTGRES_URL').matchAll(/^(\w+)=(.+)$/gm)].map(
       ([, name = '', value = '']): [string, string] => [name, value.replaceAll('…', '0'.repeat(64))],
@@ -138,14 +138,14 @@ describe('compose.yaml', () => {
     z.record(z.string(), z.unknown()).parse(schema),
   );
 
-  it('is a valid Compose file', () => {
+  it('compose.yaml is a valid Compose file', () => {
     expect(name).toBe('inlet');
     expect([validate(document), validate.errors]).toEqual([true, null]);
     const misspelled = { services: { api: { image: 'inlet', readonly: true } } };
     expect(validate(misspelled)).toBe(false);
   });
 
-  it('runs our containers read-only and without capabilities', () => {
+  it('compose.yaml runs our containers read-only and without capabilities', () => {
     expect(ours.map(([service]) => service).toSorted()).toEqual(['api', 'inlet', 'migrate', 'worker']);
     for (const [service, { read_only, cap_drop, security_opt }] of ours) {
       expect([read_only, cap_drop, security_opt], service).toEqual([true, ['ALL'], ['no-new-privileges:true']]);

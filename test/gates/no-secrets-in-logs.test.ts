@@ -10,7 +10,7 @@ import { logDirectory } from '../support/log-directory.ts';
 // `npm test` runs this after the suites that start processes.
 
 describe('the log output of the whole run', () => {
-  it('contains none of the issued secrets', () => {
+  it('the logs contain none of the issued secrets', () => {
     const secrets = knownSecrets();
     expect(secrets.length).toBeGreaterThan(4);
     const found = findSecrets(logDirectory, secrets);
@@ -18,13 +18,13 @@ describe('the log output of the whole run', () => {
     expect(found.places).toEqual([]);
   });
 
-  it('fails the secret check if it contains a secret', () => {
+  it('the check finds a planted secret in a log', () => {
     const directory = mkdtempSync(join(tmpdir(), 'inlet-secrets-'));
     writeFileSync(join(directory, 'api.log'), 'fine\nconnecting to postgres://inlet:hunter2@host/db\n');
     expect(findSecrets(directory, ['hunter2']).places).toEqual(['api.log:2']);
   });
 
-  it('fails the secret check if it contains an unregistered JWT', () => {
+  it('the check finds an unregistered JWT in a log', () => {
     const directory = mkdtempSync(join(tmpdir(), 'inlet-secrets-'));
     const [header, claims] = [{ alg: 'ES256' }, { iss: 'https://login.example' }].map((part) =>
       Buffer.from(JSON.stringify(part)).toString('base64url'),
@@ -33,7 +33,7 @@ describe('the log output of the whole run', () => {
     expect(findSecrets(directory, []).places).toEqual(['api.log:2']);
   });
 
-  it.each(['apiKey', 'userToken'] as const)('fails the secret check if it contains an unregistered key: %s', (kind) => {
+  it.each(['apiKey', 'userToken'] as const)('the check finds an unregistered key in a log: %s', (kind) => {
     const key = randomKeys(kind, 'live').issue().key.reveal();
     const directory = mkdtempSync(join(tmpdir(), 'inlet-secrets-'));
     writeFileSync(join(directory, 'api.log'), `fine\n{"path":"/x/${key}"}\n/x/inlet_live_key_${'a'.repeat(39)}\n`);

@@ -21,7 +21,7 @@ async function validityOf(changed: string): Promise<unknown> {
 }
 
 describe('the OpenAPI document', () => {
-  it('is valid OpenAPI 3.1', async () => {
+  it('the OpenAPI document is valid OpenAPI 3.1', async () => {
     expect(await validityOf(text)).toEqual({ valid: true });
     expect(JSON.parse(text)).toMatchObject({ openapi: '3.1.1' });
   });
@@ -35,7 +35,7 @@ describe('the OpenAPI document', () => {
     expect(await validityOf(plant(before, after))).toMatchObject({ valid: false });
   });
 
-  it('has only examples that are valid against their schemas', () => {
+  it('the OpenAPI document has only examples that are valid against their schemas', () => {
     const { checked, bad } = findBadExamples(document);
     expect(bad).toEqual([]);
     expect(checked).toBeGreaterThan(200);

@@ -16,17 +16,17 @@ const manifestSchema = z.object({
   scripts: z.record(z.string(), z.string()).default({}),
 });
 
-describe('the locked packages', () => {
-  it('include production and development packages', () => {
+describe('package-lock.json', () => {
+  it('the locked packages include production and development packages', () => {
     expect(productionPackages(packages).length).toBeGreaterThan(50);
     expect(packages.length).toBeGreaterThan(2 * productionPackages(packages).length);
   });
 
-  it('have allowed licenses, no install scripts, checksums, and no URLs', () => {
+  it('the locked packages have allowed licenses, no install scripts, checksums, and no URLs', () => {
     expect(lockFileViolations(packages)).toEqual([]);
   });
 
-  it('match their installed manifests', () => {
+  it('the locked packages match their installed manifests', () => {
     const installed = packages.filter(
       (locked) => !isOurs(locked) && !locked.link && existsSync(pathInRepository(locked.path)),
     );
@@ -41,29 +41,29 @@ describe('the locked packages', () => {
     expect(differing.map(({ path }) => path)).toEqual([]);
   });
 
-  it('have a documented reason for each development dependency and no other reasons', () => {
+  it('the locked packages have a documented reason for each development dependency and no other reasons', () => {
     const named = packages.filter(isOurs).flatMap(({ devDependencies = {} }) => Object.keys(devDependencies));
     const explained = reasonsIn(textOf('docs/dependencies.md'), 'What development needs');
     expect([...explained.keys()].toSorted()).toEqual(named.toSorted());
   });
 
-  it('are installed without running scripts', () => {
+  it('the locked packages are installed without running scripts', () => {
     expect(textOf('.npmrc').split('\n')).toContain('ignore-scripts=true');
   });
 });
 
 // The site's packages are build tools and are not distributed. See docs/decisions/development-stack.md.
-describe('the packages of the documentation site', () => {
+describe('packages of the documentation site', () => {
   const tools = parseLockFile(textOf('site/package-lock.json')).map((locked) => ({ ...locked, dev: true }));
 
-  it('have checksums, no URLs, and a single install script, which is disabled', () => {
+  it('the site packages have checksums, no URLs, and a single install script, which is disabled', () => {
     expect(tools.length).toBeGreaterThan(100);
     // The script would only check that its binary starts.
     expect(lockFileViolations(tools)).toEqual(['node_modules/esbuild: has an install script']);
     expect(textOf('site/.npmrc')).toBe(textOf('.npmrc'));
   });
 
-  it('have a documented reason for each direct dependency', () => {
+  it('the site packages have a documented reason for each direct dependency', () => {
     const named = tools.filter(isOurs).flatMap(({ dependencies = {} }) => Object.keys(dependencies));
     const explained = reasonsIn(textOf('docs/dependencies.md'), 'What the documentation site needs');
     expect([...explained.keys()].toSorted()).toEqual(named.toSorted());

@@ -49,7 +49,7 @@ const shared = { pathType: pathType.sharedBucket, credentials: null };
 const named = ({ value }: { value: string }): string => JSON.stringify(value);
 
 describe('the corpus of hostile sources', () => {
-  it('has at least 300 unique entries, each with a reason', () => {
+  it('the corpus of hostile sources has at least 300 unique entries, each with a reason', () => {
     expect(hostileSources.length).toBeGreaterThanOrEqual(300);
     expect(new Set(hostileSources.map(({ kind, value }) => `${kind} ${value}`)).size).toBe(hostileSources.length);
   });

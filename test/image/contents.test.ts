@@ -33,13 +33,13 @@ describe('the image', () => {
 
   const filesIn = (pattern: string): string[] => globSync(pattern, { cwd: mounted.folder });
 
-  it('runs as a numeric user with tini as the first process', () => {
+  it('the image runs as a numeric user with tini as the first process', () => {
     expect(image.Config.User).toBe('1000:1000');
     expect(image.Config.Entrypoint).toEqual(['/usr/bin/tini', '--', '/inlet/start.sh']);
     expect(image.Config.Cmd).toEqual(['api']);
   });
 
-  it('stays within its size limit', () => {
+  it('the image stays within its size limit', () => {
     expect(image.Size).toBeLessThan(350_000_000);
     expect(image.RootFS.Layers.length).toBeLessThan(15);
   });

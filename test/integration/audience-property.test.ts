@@ -141,7 +141,7 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
   /** Purges generations of many partners, because a worker purges only one partner every ten seconds. */
   const purge = (): Promise<void> => purgeGenerations({ ...deps, log: silentLog }, new AbortController().signal);
 
-  it(`match a model for ${runs} scripts with the seed ${campaignSeed}`, { timeout: 3_600_000 }, async () => {
+  it(`audiences match a model for ${runs} scripts with the seed ${campaignSeed}`, { timeout: 3_600_000 }, async () => {
     const over = new AbortController();
     const purges = async (): Promise<void> => {
       while (!over.signal.aborted) {
@@ -169,7 +169,7 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
     }
   });
 
-  it('leave no token, no open job, and no staging table behind', async () => {
+  it('audiences leave no token, no open job, and no staging table behind', async () => {
     await waitUntil(
       'no token is left',
       async () => (await count(`SELECT count(*) FROM pgboss.job WHERE state < 'completed'`)) === 0,
@@ -182,7 +182,7 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
   });
 
   // Checks only some partners, because a purge rewrites the name of every part of the table.
-  it('have no rows of a cleared generation after the second purge', { timeout: 300_000 }, async () => {
+  it('audiences have no rows of a cleared generation after the second purge', { timeout: 300_000 }, async () => {
     const partners = await withDatabase(stores, async (client) => {
       await client.query(`UPDATE dead_generation SET check_at = 'infinity'`);
       const { rows } = await client.query<{ partner_id: string }>(

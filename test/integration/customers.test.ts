@@ -23,7 +23,7 @@ const shownSchema = z.strictObject({
 });
 
 // A command takes about a second, so each test uses data that earlier tests created, and the tests run in order.
-describe('the operator', () => {
+describe('customers and user tokens', () => {
   let stores: TestStores;
   let mine: TestPartner;
   let theirs: TestPartner;
@@ -45,7 +45,7 @@ describe('the operator', () => {
     return /^(\w+): /.exec(err)?.[1];
   };
 
-  it("creates customers with trimmed names and lists one partner's customers", async () => {
+  it("the operator creates customers with trimmed names and lists one partner's customers", async () => {
     const shoes = z
       .strictObject({ customer_id: z.int(), name: z.literal('Обувь & Co') })
       .parse(await read('customer', 'create', '--partner', mine.name, '--name', '  Обувь & Co '));
@@ -57,14 +57,14 @@ describe('the operator', () => {
     expect(await read(...list, theirs.name)).toEqual([theirBags]);
   });
 
-  it('cannot create a customer with a taken or empty name or for an unknown partner', async () => {
+  it('the operator cannot create a customer with a taken or empty name or for an unknown partner', async () => {
     const create = ['customer', 'create', '--partner', mine.name, '--name'];
     expect(await refusal(...create, 'Bags ')).toBe('invalid_request');
     expect(await refusal(...create, ' ')).toBe('invalid_request');
     expect(await refusal('customer', 'list', '--partner', 'unknown')).toBe('not_found');
   });
 
-  it('creates user tokens that are shown once and stored as a hash', async () => {
+  it('the operator creates user tokens that are shown once and stored as a hash', async () => {
     const create = ['user-token', 'create', '--partner', mine.name, '--customer', ' Обувь & Co'];
     const shown = shownSchema.parse(await read(...create));
     rememberSecrets(shown.user_token);
@@ -80,7 +80,7 @@ describe('the operator', () => {
     expect(listed[1]).toMatchObject({ token_id: shown.token_id, customer_id: shown.customer_id });
   });
 
-  it("cannot create a user token for another partner's customer", async () => {
+  it("the operator cannot create a user token for another partner's customer", async () => {
     await read('customer', 'create', '--partner', theirs.name, '--name', 'Only theirs');
     const before = await tokensOf(mine);
     const create = ['user-token', 'create', '--partner', mine.name, '--customer'];
@@ -88,7 +88,7 @@ describe('the operator', () => {
     expect(await tokensOf(mine)).toEqual(before);
   });
 
-  it('can revoke a user token repeatedly', async () => {
+  it('the operator can revoke a user token repeatedly', async () => {
     const [first] = await tokensOf(mine);
     const revoke = ['user-token', 'revoke', String(first?.token_id), '--partner', mine.name];
     expect(await mine.operate(...revoke)).toBe(`revoked user token ${first?.token_id}\n`);
@@ -98,7 +98,7 @@ describe('the operator', () => {
     expect(await tokensOf(mine)).toEqual(revoked);
   });
 
-  it("cannot revoke another partner's token, an unknown token, or an invalid ID", async () => {
+  it("the operator cannot revoke another partner's token, an unknown token, or an invalid ID", async () => {
     const [token] = await tokensOf(theirs);
     for (const id of [String(token?.token_id), '999999', 'all']) {
       expect(await refusal('user-token', 'revoke', id, '--partner', mine.name)).toBe('not_found');
@@ -107,7 +107,7 @@ describe('the operator', () => {
     expect(token?.revoked_at).toBeNull();
   });
 
-  it('can show a partner and set its allowed share of rejected rows in audience files', async () => {
+  it('the operator can show a partner and set its allowed share of rejected rows in audience files', async () => {
     const fresh: Record<string, unknown> = {
       partner_id: mine.id,
       name: mine.name,

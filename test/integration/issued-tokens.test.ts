@@ -17,7 +17,7 @@ import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
-describe('a user token from an OpenID Connect issuer', () => {
+describe('user tokens from an OpenID Connect issuer', () => {
   let stores: TestStores;
   let deps: Wired;
   let issuer: TestIssuer;
@@ -84,7 +84,7 @@ describe('a user token from an OpenID Connect issuer', () => {
     await stores.drop();
   });
 
-  it('acts for the customer and partner in its claims', async () => {
+  it('an issued token represents the customer and the partner in its claims', async () => {
     for (const [partner, customer] of [
       [mine, 'Acme'],
       [mine, 'Globex'],
@@ -96,7 +96,7 @@ describe('a user token from an OpenID Connect issuer', () => {
     }
   });
 
-  it('follows RFC 9068, as do the tokens that the tests sign', async () => {
+  it('an issued token follows RFC 9068, as do the tokens that the tests sign', async () => {
     const token = await issuer.token(mine.name, 'Acme');
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: issuer.key().kid });
     expect(decodeJwt(token)).toMatchObject({ iss: issuer.issuer, aud: audience });
@@ -104,12 +104,12 @@ describe('a user token from an OpenID Connect issuer', () => {
     expect((await call(signed)).json()).toEqual((await call(token)).json());
   });
 
-  it("does not affect the operator's own tokens", async () => {
+  it('tokens that the operator created still work', async () => {
     const { token } = await createUserToken(deps, mine.name, 'Acme');
     expect((await call(token.reveal())).json()).toMatchObject({ customerId: customerIds.get(`${mine.name} Acme`) });
   });
 
-  it("is rejected with another partner's API key, like any invalid token", async () => {
+  it("an issued token is rejected with another partner's API key, like any invalid token", async () => {
     const token = await issuer.token(mine.name, 'Acme');
     expect((await call(token)).statusCode).toBe(200);
     expect(withoutId(await call(token, theirs))).toEqual(await refused());
@@ -219,14 +219,14 @@ describe('a user token from an OpenID Connect issuer', () => {
     ['five parts', ''],
     ['only dots', ''],
     ['more than 8,192 characters', ''],
-  ])('is rejected like any invalid token if it has %s (logged reason: "%s")', async (what, why) => {
+  ])('an issued token is rejected like any invalid token if it has %s (logged reason: "%s")', async (what, why) => {
     const token = await changes[what]?.();
     reasons.length = 0;
     expect(withoutId(await call(token ?? ''))).toEqual(await refused());
     expect(reasons).toEqual(why === '' ? [] : [why]);
   });
 
-  it('is accepted with a clock skew of up to 30 s', async () => {
+  it('an issued token is accepted with a clock skew of up to 30 s', async () => {
     for (const times of [
       { iat: now() - 100, exp: now() - 15 },
       { iat: now() + 15 },
@@ -240,7 +240,7 @@ describe('a user token from an OpenID Connect issuer', () => {
     }
   });
 
-  it('can have several audiences unless it is an ID token', async () => {
+  it('an issued token can have several audiences unless it is an ID token', async () => {
     const aud = [audience, 'https://other.test'];
     expect((await call(await signToken(issuer.key(), { ...good(), aud }))).statusCode).toBe(200);
     const ofIdTokens = await apiWith({ ...issuer.settings, INLET_OIDC_TOKEN_TYPE: 'id-token' });
@@ -258,7 +258,7 @@ describe('a user token from an OpenID Connect issuer', () => {
     await ofIdTokens.close();
   });
 
-  it('works only with the API key of the partner that the configuration names', async () => {
+  it('an issued token works only with the API key of the partner that the configuration names', async () => {
     const { INLET_OIDC_PARTNER_CLAIM: _claim, ...rest } = issuer.settings;
     const ofTheirs = await apiWith({ ...rest, INLET_OIDC_PARTNER: theirs.name });
     const token = await issuer.token('whatever', 'Acme');
@@ -267,14 +267,14 @@ describe('a user token from an OpenID Connect issuer', () => {
     await ofTheirs.close();
   });
 
-  it('is rejected when no issuer is configured', async () => {
+  it('an issued token is rejected when no issuer is configured', async () => {
     const token = await issuer.token(mine.name, 'Acme');
     const without = await apiWith({});
     expect(withoutId(await call(token, mine, without))).toEqual(await refused());
     await without.close();
   });
 
-  it('is never accepted after any change and never causes a 5xx response', async () => {
+  it('an issued token is never accepted after any change and never causes a 5xx response', async () => {
     const token = await issuer.token(mine.name, 'Acme');
     const other = await newSigningKey();
     expect((await call(token)).statusCode).toBe(200);

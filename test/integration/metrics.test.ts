@@ -68,7 +68,7 @@ describe('the metrics of the API and the worker after an import', () => {
     await stores.drop();
   });
 
-  it('count rows, bytes, rejected rows, and jobs in the worker', () => {
+  it('the metrics count rows, bytes, rejected rows, and jobs in the worker', () => {
     const expected = [
       'inlet_rows_loaded_total{target="attributes"} 2',
       `inlet_bytes_loaded_total{target="attributes"} ${3 * 37 + 3 * 5}`,
@@ -90,7 +90,7 @@ describe('the metrics of the API and the worker after an import', () => {
     expect(shown.worker).toMatch(/^inlet_engine_statement_seconds_count\{statement="INSERT",shard="\d"\} /m);
   });
 
-  it("count the API's requests by operation and all unknown paths under one name", () => {
+  it("the metrics count the API's requests by operation and all unknown paths under one name", () => {
     const expected = [
       'inlet_http_request_seconds_count{operation="queueImport",status="202"} 2',
       'inlet_http_request_seconds_count{operation="unknown",status="404"} 1',
@@ -102,7 +102,7 @@ describe('the metrics of the API and the worker after an import', () => {
     expect(shown.api).toMatch(/^inlet_http_request_seconds_count\{operation="health",status="200"\} \d+$/m);
   });
 
-  it('report the queue length while no worker runs', () => {
+  it('the metrics report the queue length while no worker runs', () => {
     const expected = [
       'inlet_workers 0',
       'inlet_open_jobs{state="pending"} 2',
@@ -119,7 +119,7 @@ describe('the metrics of the API and the worker after an import', () => {
     expect(waiting).toMatch(/^inlet_oldest_open_job_seconds\{state="pending"\} \d+$/m);
   });
 
-  it('count retries by cause and failed calls in a worker that cannot reach ClickHouse', () => {
+  it('the metrics count retries by cause and failed calls in a worker that cannot reach ClickHouse', () => {
     expect(withoutEngine).toMatch(/^inlet_retries_total\{queue="lane",cause="away"\} [1-9]/m);
     expect(withoutEngine).toContain('inlet_retries_total{queue="lane",cause="failed"} 0\n');
     expect(withoutEngine).toMatch(
@@ -127,7 +127,7 @@ describe('the metrics of the API and the worker after an import', () => {
     );
   });
 
-  it('report the state of the service in both processes', () => {
+  it('the metrics report the state of the service in both processes', () => {
     for (const text of [shown.api, shown.worker]) {
       expect(text).toContain('\ninlet_workers 1\n');
       expect(text).toContain('inlet_open_jobs{state="pending"} 0\n');
@@ -136,13 +136,13 @@ describe('the metrics of the API and the worker after an import', () => {
     }
   });
 
-  it('have a bounded number of series', () => {
+  it('the metrics have a bounded number of series', () => {
     const seriesOf = (text: string): number => text.split('\n').filter((line) => /^[a-z]/.test(line)).length;
     expect(seriesOf(shown.worker)).toBeLessThan(1_500);
     expect(seriesOf(shown.api)).toBeLessThan(1_500);
   });
 
-  it('have no label that contains a partner, a path, or a job', () => {
+  it('the metrics have no label that contains a partner, a path, or a job', () => {
     for (const text of [shown.api, shown.worker]) {
       expect(text).not.toContain(partner.name);
       expect(text).not.toContain('not-to-be-shown');
@@ -151,7 +151,7 @@ describe('the metrics of the API and the worker after an import', () => {
     }
   });
 
-  it('include every metric that the dashboard and the alerts use', () => {
+  it('the metrics include every metric that the dashboard and the alerts use', () => {
     const files = ['grafana-dashboard.json', 'alerts.yml'].map((name) =>
       readFileSync(`deploy/observability/${name}`, 'utf8'),
     );
@@ -167,7 +167,7 @@ describe('the metrics of the API and the worker after an import', () => {
     expect(ours.filter((name) => !described.includes(`\`${basic(name)}\``))).toEqual([]);
   });
 
-  it('come with log lines that contain the request, job, and batch IDs', () => {
+  it('the metrics come with log lines that contain the request, job, and batch IDs', () => {
     const linesOf = ({ logFile }: ServiceProcess): z.infer<typeof lineSchema>[] =>
       readFileSync(logFile, 'utf8')
         .split('\n')
@@ -182,7 +182,7 @@ describe('the metrics of the API and the worker after an import', () => {
   });
 
   it.each(['stalled', 'cut'] as const)(
-    'are served while PostgreSQL is %s and report that it is unavailable',
+    'the metrics are served while PostgreSQL is %s and report that it is unavailable',
     async (is) => {
       proxy.make({ is });
       const start = performance.now();

@@ -17,7 +17,7 @@ import { waitUntil } from '../support/wait-until.ts';
 const number = 4711;
 const audience = { kind: 'audience', audienceId: 1, generation: 1 } as const;
 
-describe('two installations on the same ClickHouse servers', () => {
+describe('installations on the same ClickHouse servers', () => {
   let stores: TestStores[];
   let ours: Engine;
   let theirs: Engine;
@@ -55,7 +55,7 @@ describe('two installations on the same ClickHouse servers', () => {
       }),
     );
 
-  it('do not stop or count statements of a load with the same number in the other installation', async () => {
+  it('an installation does not stop or count statements of a load with the same number in another installation', async () => {
     const load = { loadId: number, jobId: 1, partnerId: 1, bytes: 1, target: audience };
     const { end, isRunning } = await begin(loadQueryPrefix(number));
     await waitUntil('the statement has read rows', async () => (await readSoFar(ours, load)).rowsHandled > 0);
@@ -66,7 +66,7 @@ describe('two installations on the same ClickHouse servers', () => {
     await expect(end).rejects.toThrow(/cancelled/i);
   });
 
-  it('do not stop statements of a job with the same number in the other installation', async () => {
+  it('an installation does not stop statements of a job with the same number in another installation', async () => {
     const { end, isRunning } = await begin(jobQueryPrefix(number));
     await stopJob(theirs, number);
     expect(await isRunning()).toBe(true);

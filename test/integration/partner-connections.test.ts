@@ -29,7 +29,7 @@ describe("an API process's connections to PostgreSQL", () => {
       return (await client.query(blocked)).rowCount ?? 0;
     });
 
-  it('are not all used by one partner whose requests wait for each other', async () => {
+  it("an API process's connections are not all used by one partner whose requests wait for each other", async () => {
     await withDatabase(stores, async (client) => {
       await client.query('BEGIN');
       await client.query('SELECT FROM partner WHERE name = $1 FOR NO KEY UPDATE', [busy.name]);

@@ -9,7 +9,7 @@ import { type TestStores, createPostgresStores, withDatabase } from '../support/
 
 // Uses one connection for callers, so that a repeated statement runs on the connection that has its plan.
 
-describe('an API statement', () => {
+describe('prepared statements', () => {
   let stores: TestStores;
   let db: Database;
 
@@ -29,7 +29,7 @@ describe('an API statement', () => {
     await stores.drop();
   });
 
-  it('is planned only once', async () => {
+  it('an API statement is planned only once', async () => {
     for (let round = 0; round < 3; round += 1) expect(await ask()).toEqual([{ one: 1 }]);
     const kept = await asSomebody(() =>
       sql<{ statement: string }>`SELECT statement FROM pg_prepared_statements`.execute(db),
@@ -37,7 +37,7 @@ describe('an API statement', () => {
     expect(kept.rows.map(({ statement }) => statement).filter((text) => text.includes('scratch'))).toHaveLength(1);
   });
 
-  it('works again after a migration changed its result columns', async () => {
+  it('an API statement works again after a migration changed its result columns', async () => {
     expect(await ask()).toEqual([{ one: 1 }]);
     await asOwner('ALTER TABLE scratch ADD COLUMN two int');
     await expect(ask()).rejects.toThrow('cached plan');

@@ -17,7 +17,7 @@ const issuedSchema = z.object({
   storage: z.object({ prefix: z.string(), access_key_id: z.null(), secret_access_key: z.null() }),
 });
 
-describe('operators who provision the same partner concurrently', () => {
+describe('concurrent provisioning', () => {
   let stores: TestStores;
   let deps: Wired;
 
@@ -30,7 +30,7 @@ describe('operators who provision the same partner concurrently', () => {
     await stores.drop();
   });
 
-  it('create one partner with working credentials, and all but one get an error that it exists', async () => {
+  it('concurrent operators create one partner with working credentials, and all but one operator get an error', async () => {
     const name = `twice-${process.pid}-${Date.now().toString(36)}`;
     const storage = storageProvisioner(stores.config, deps.s3);
     const results = await Promise.allSettled(
@@ -56,7 +56,7 @@ describe('operators who provision the same partner concurrently', () => {
   });
 });
 
-describe("a partner on storage without Ceph's admin API", () => {
+describe("storage without Ceph's admin API", () => {
   let stores: TestStores;
 
   beforeAll(async () => {
@@ -74,12 +74,12 @@ describe("a partner on storage without Ceph's admin API", () => {
     return runInlet(environment, ['partner', 'create', name, ...options]);
   };
 
-  it('is not created until a setting specifies who issues the credentials', async () => {
+  it('a partner is not created until a setting specifies who issues the credentials', async () => {
     const { code, err } = await create();
     expect([code, err]).toEqual([1, expect.stringContaining('--without-storage')]);
   });
 
-  it('is created with a prefix but without credentials, and can import files that others upload', async () => {
+  it('a partner is created with a prefix but without credentials, and can import files that others upload', async () => {
     const { code, out, err } = await create('--without-storage');
     const made = issuedSchema.parse(JSON.parse(out));
     rememberSecrets(made.api_key);

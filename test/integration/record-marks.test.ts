@@ -81,7 +81,7 @@ describe('record marks', () => {
     }
   }
 
-  it('differ whenever the record differs while jobs run', async () => {
+  it('record marks differ whenever the record differs while jobs run', async () => {
     const first = await service.api.queue({ file_path: 'import/', key_type: 1, compressed: false });
     const behind = await service.api.queue({ file_path: 'import/0.csv', key_type: 1 });
     const missing = await service.api.queue({ file_path: 'none.csv', key_type: 1 });
@@ -94,7 +94,7 @@ describe('record marks', () => {
     expect(mismatches).toEqual([[], [], [], []]);
   });
 
-  it('differ after every append to and clear of an audience', async () => {
+  it('record marks differ after every append to and clear of an audience', async () => {
     const { audienceId } = await service.audiences.create('Winter', 'members/0.csv');
     let marks = 0;
     const isOver = { now: false };
@@ -114,13 +114,13 @@ describe('record marks', () => {
     expect(marks).toBeGreaterThan(5);
   });
 
-  it('are not returned for IDs without a record', async () => {
+  it('record marks are not returned for IDs without a record', async () => {
     expect(await deps.importLogs.marksOf([999_999])).toEqual([]);
     expect(await deps.audiences.marksOf([999_999])).toEqual([]);
     expect(await deps.audiences.marksOf([])).toEqual([]);
   });
 
-  it('change with a notification to the partner at each step of an audience and an import', async () => {
+  it('record marks change with a notification to the partner at each step of an audience and an import', async () => {
     const notified: string[] = [];
     await withDatabase(service.stores, async (client) => {
       client.on('notification', ({ payload }) => void notified.push(payload ?? ''));

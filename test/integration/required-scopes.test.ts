@@ -10,7 +10,7 @@ import { addApiKey } from '../support/add-api-key.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
-describe('the scope that a route requires', () => {
+describe('required scopes', () => {
   let stores: TestStores;
   let deps: Wired;
   let partner: BarePartner;
@@ -39,7 +39,7 @@ describe('the scope that a route requires', () => {
     return api;
   }
 
-  it('must be declared: the API does not start with a route that lacks it, even a nested one', async () => {
+  it('the API does not start with a route that declares no scope, even in a nested plugin', async () => {
     const forgetful = apiWith((api) => {
       api.get('/forgotten', async () => 'all of it');
     });
@@ -52,7 +52,7 @@ describe('the scope that a route requires', () => {
     await expect(inside.ready()).rejects.toThrow('POST /v1/marketplace/imports does not state');
   });
 
-  it('is declared for every API operation at its current and its deprecated path', async () => {
+  it('every API operation declares its scope at its current and its deprecated path', async () => {
     const stated: string[] = [];
     const api = buildApi(
       {
@@ -85,7 +85,7 @@ describe('the scope that a route requires', () => {
   // A colon would start a parameter.
   const pathOf = (scope: string): string => `/${scope.replace(':', '-')}`;
 
-  it("must be among the key's scopes, and the error names a missing scope", async () => {
+  it('a call requires a key with the scope of the route, and the error names a missing scope', async () => {
     const api = apiWith((scope) => {
       for (const one of scopes) scope.get(pathOf(one), { config: { scope: one } }, async () => ({ is: 'welcome' }));
     });

@@ -18,7 +18,7 @@ const keyOf = (stores: TestStores, id: number, statement: string): Promise<{ at:
     return rows[0];
   });
 
-describe('a revoked key, with three API processes', () => {
+describe('revocation with three API processes', () => {
   let stores: TestStores;
   let partner: TestPartner;
   let apis: RunningApi[];
@@ -59,7 +59,7 @@ describe('a revoked key, with three API processes', () => {
     };
   }
 
-  it('is rejected by every process within 5 seconds, even after 30 days of use', async () => {
+  it('a revoked key is rejected by every process within 5 seconds, even after 30 days of use', async () => {
     const { id, apiKey } = await partner.createKey('old');
     const thirtyDaysAgo = `UPDATE api_key SET created_at = now() - interval '30 days' WHERE id = $1 RETURNING created_at AS at`;
     expect((await keyOf(stores, id, thirtyDaysAgo)).at.getTime()).toBeLessThan(Date.now() - 29 * 86_400_000);
@@ -83,7 +83,7 @@ describe('a revoked key, with three API processes', () => {
     expect(Math.max(...delays)).toBeLessThan(limitMs);
   });
 
-  it('has a record of its last use and of a later rejected call with the request ID', async () => {
+  it('the last use of a revoked key and a later rejected call are recorded', async () => {
     const { id, apiKey } = await partner.createKey();
     for (const api of apis) expect(await statusAt(api, apiKey)).toBe(200);
     const used = `SELECT last_used_at AS at FROM api_key WHERE id = $1 AND last_used_at IS NOT NULL`;
@@ -107,7 +107,7 @@ describe('a revoked key, with three API processes', () => {
     );
   });
 
-  it("does not appear in a process's log when it was sent in a path", async () => {
+  it('a key that was sent in a path does not appear in the log', async () => {
     const [api] = apis;
     const { apiKey } = await partner.createKey();
     expect((await fetch(`${api?.url}/v1/marketplace/import/${apiKey}`)).status).toBe(401);

@@ -31,7 +31,7 @@ const auditSchema = z.array(
   z.looseObject({ event: z.string(), actor: z.string(), partner_id: z.int(), key_id: z.int().nullable() }),
 );
 
-describe('an operator who rotates an API key', () => {
+describe('rotating an API key', () => {
   let stores: TestStores;
   let deps: Wired;
   let partner: BarePartner;
@@ -64,11 +64,11 @@ describe('an operator who rotates an API key', () => {
     );
   const keysOf = (): z.infer<typeof listSchema> => listSchema.parse(JSON.parse(run(list)));
 
-  it('finds four scripts in SECURITY.md', () => {
+  it('SECURITY.md contains four scripts', () => {
     expect(scripts).toHaveLength(4);
   });
 
-  it('issues a second key, and both keys work until the overlap ends', async () => {
+  it('an operator issues a second key, and both keys work until the overlap ends', async () => {
     const [first] = keysOf();
     const { apiKey, id } = toTestKey(run(rotate, { KEY_ID: String(first?.key_id) }));
     expect([await partnerOfKey(apiKey), await partnerOfKey(partner.apiKey)]).toEqual([partner.name, partner.name]);
@@ -83,7 +83,7 @@ describe('an operator who rotates an API key', () => {
     expect([await partnerOfKey(apiKey), await partnerOfKey(partner.apiKey)]).toEqual([partner.name, 'none']);
   });
 
-  it('identifies and revokes a leaked key without affecting other partners', async () => {
+  it('an operator identifies and revokes a leaked key without affecting other partners', async () => {
     const { apiKey, id } = toTestKey(
       run('inlet key create --partner "$PARTNER" --name "x $(echo y)" --scope audience:read --scope audience:write'),
     );
@@ -97,7 +97,7 @@ describe('an operator who rotates an API key', () => {
     expect(JSON.parse(run(identify, {}, `${apiKey.slice(0, -1)}-\n`))).toEqual(nothing);
   });
 
-  it('gets an error for a key that does not exist or belongs to another partner, and for invalid options', async () => {
+  it('an operator gets an error for a key that does not exist or belongs to another partner, and for invalid options', async () => {
     const mine = keysOf()[0]?.key_id;
     const ofOther = ['--partner', other.name];
     const refusals: [string, string[]][] = [
@@ -122,7 +122,7 @@ describe('an operator who rotates an API key', () => {
     expect([wrongScope.code, wrongScope.out]).toEqual([2, '']);
   });
 
-  it('appears in the audit log with each change to each key', () => {
+  it('the audit log contains the operator and each change to each key', () => {
     const entries = auditSchema.parse(JSON.parse(run('inlet audit --partner "$PARTNER" --limit 3')));
     const last = keysOf().at(-1)?.key_id;
     expect(entries.map(({ event, key_id }) => `${event} ${key_id}`).slice(0, 2)).toEqual([

@@ -13,7 +13,7 @@ import { newBarePartner, wireUp } from '../support/wired.ts';
 // Uses one connection for callers and one for authentication, so that each caller gets a connection that another caller
 // just used.
 
-describe('an API connection', () => {
+describe('API connections', () => {
   let stores: TestStores;
   let db: Database;
   let ids: number[];
@@ -39,7 +39,7 @@ describe('an API connection', () => {
     await stores.drop();
   });
 
-  it('shows each caller only its own rows in any order of calls', async () => {
+  it('an API connection shows each caller only its own rows in any order of calls', async () => {
     const callers = Array.from({ length: 300 }, (_, index) => [undefined, ...ids][(index * 7 + (index % 4)) % 3]);
     const seen = await Promise.all(callers.map((id) => (id === undefined ? visible() : as(id, () => visible()))));
     expect(seen).toEqual(callers.map((id) => (id === undefined ? [] : [id])));
@@ -57,7 +57,7 @@ describe('an API connection', () => {
     );
   });
 
-  it('keeps its partner for a whole transaction and after a failed transaction', async () => {
+  it('an API connection keeps its partner for a whole transaction and after a failed transaction', async () => {
     const [one = 0, other = 0] = ids;
     const both = async (tx: Tx): Promise<number[]> => [...(await visible(tx)), ...(await visible(tx))];
     const inside = as(one, () => db.transaction().execute(both));
@@ -68,7 +68,7 @@ describe('an API connection', () => {
     expect(await as(other, () => visible())).toEqual([other]);
   });
 
-  it('keeps its partner for work that continues after the response', async () => {
+  it('an API connection keeps its partner for work that continues after the response', async () => {
     const [one = 0, other = 0] = ids;
     const continuing = as(one, async () => {
       await later(50);
@@ -78,7 +78,7 @@ describe('an API connection', () => {
     expect(await continuing).toEqual([one]);
   });
 
-  it('is closed if setting the partner fails, and the next caller gets another connection', async () => {
+  it('an API connection is closed if setting the partner fails, and the next caller gets another connection', async () => {
     const [one = 0, other = 0] = ids;
     for (let round = 0; round < 3; round += 1) {
       const broken = watch.editing(
@@ -90,7 +90,7 @@ describe('an API connection', () => {
     expect(await as(other, () => visible())).toEqual([other]);
   });
 
-  it('has no partner after a reconnect', async () => {
+  it('an API connection has no partner after a reconnect', async () => {
     const [one = 0] = ids;
     const pid = async (): Promise<number> =>
       (await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db)).rows[0]?.pid ?? 0;

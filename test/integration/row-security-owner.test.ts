@@ -51,14 +51,14 @@ describe('a database owner that is not a superuser', () => {
     await engineStores.drop();
   });
 
-  it('gets instructions if it cannot create the role, and the API does not start', async () => {
+  it('a database owner gets instructions if it cannot create the role, and the API does not start', async () => {
     expect(await migrate(roles.byHand)).toEqual([
       expect.stringContaining(`CREATE ROLE ${roles.byHand} NOLOGIN; GRANT`),
     ]);
     await expect(start(roles.byHand)).rejects.toThrow(`CREATE ROLE ${roles.byHand} NOLOGIN; GRANT`);
   });
 
-  it('uses a role that an administrator created, which restricts the API', async () => {
+  it('a database owner uses a role that an administrator created, which restricts the API', async () => {
     await asAdministrator(`CREATE ROLE ${roles.byHand} NOLOGIN`, `GRANT ${roles.byHand} TO ${name}`);
     expect(await migrate(roles.byHand)).toEqual([]);
     const deps = await wireUp(stores);
@@ -77,7 +77,7 @@ describe('a database owner that is not a superuser', () => {
     await api.stop();
   });
 
-  it('creates the role itself if it has the privilege', async () => {
+  it('a database owner creates the role itself if it has the privilege', async () => {
     await asAdministrator(`ALTER ROLE ${name} CREATEROLE`);
     expect(await migrate(roles.byMigration)).toEqual([]);
     await (await start(roles.byMigration)).stop();

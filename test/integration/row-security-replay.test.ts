@@ -100,12 +100,12 @@ describe('a statement of one partner, replayed for another', () => {
 
   const variantsOf = ({ text }: Sent): string[] => [text, ...tenantFiltersOf(text).map(withoutFilter)];
 
-  it('succeeds for the first partner', () => {
+  it('every statement succeeds for the first partner', () => {
     expect(statuses.length).toBeGreaterThan(15);
     expect(statuses.filter((status) => status >= 300)).toEqual([]);
   });
 
-  it('reads and writes no row of the first partner', async () => {
+  it('a replayed statement reads and writes no row of the first partner', async () => {
     const client = await connect('inlet_api', tenants.intruder.id);
     let tried = 0;
     for (const sent of statements) {
@@ -122,7 +122,7 @@ describe('a statement of one partner, replayed for another', () => {
     expect(tried).toBeGreaterThan(statements.length + 15);
   });
 
-  it('reads nothing when no partner is set', async () => {
+  it('a replayed statement reads nothing when no partner is set', async () => {
     const client = await connect('inlet_api', null);
     for (const sent of statements) {
       for (const text of variantsOf(sent)) {
@@ -132,7 +132,7 @@ describe('a statement of one partner, replayed for another', () => {
     }
   });
 
-  it("reads and writes rows of the first partner with the owner's privileges", async () => {
+  it("a replayed statement reads and writes rows of the first partner with the owner's privileges", async () => {
     const client = await connect('none', tenants.intruder.id);
     for (const sent of statements.filter(({ text }) => /^\s*select/i.test(text))) {
       const result = await replay(client, sent.text, sent.values);

@@ -62,7 +62,7 @@ describe("the API's database role", () => {
     ['of no partner, when none is set', (): number | null => null],
     ['of no partner, when the one that is set does not exist', (): number | null => 999_999],
     ['of the partner that is set', (): number | null => tenants.intruder.id],
-  ])('sees the rows %s', async (_who, partnerId) => {
+  ])("the API's database role sees the rows %s", async (_who, partnerId) => {
     await as(partnerId(), async (client) => {
       for (const table of readable) {
         expect(await count(client, table), table).toBe(
@@ -75,7 +75,7 @@ describe("the API's database role", () => {
     });
   });
 
-  it("sees a customer's audiences only as that customer, and the partner's own audiences only as the partner", async () => {
+  it("the API's database role sees a customer's audiences only as that customer, and the partner's own audiences only as the partner", async () => {
     await as(tenants.owner.id, async (client) => {
       const ids = async (): Promise<number[]> =>
         (await client.query<{ id: string }>('SELECT id FROM audience ORDER BY id')).rows.map(({ id }) => Number(id));
@@ -94,7 +94,7 @@ describe("the API's database role", () => {
     });
   });
 
-  it('cannot read tables that it does not need', async () => {
+  it("the API's database role cannot read tables that it does not need", async () => {
     await as(tenants.owner.id, async (client) => {
       for (const table of [
         ...Object.keys(closedToApi),
@@ -121,7 +121,7 @@ describe("the API's database role", () => {
     });
   });
 
-  it("can add denied calls to the audit log, but no entries that resemble an operator's changes", async () => {
+  it("the API's database role can add denied calls to the audit log, but no entries that resemble an operator's changes", async () => {
     await as(tenants.owner.id, async (client) => {
       const add = (event: string): string => `INSERT INTO audit_log (event, actor) VALUES ('${event}', 'operator')`;
       expect(await codeOf(client, add('call.denied'))).toBeUndefined();
@@ -131,7 +131,7 @@ describe("the API's database role", () => {
     });
   });
 
-  it("cannot write to another partner's rows", async () => {
+  it("the API's database role cannot write to another partner's rows", async () => {
     const { owner, intruder } = tenants;
     await as(intruder.id, async (client) => {
       for (const statement of [
@@ -147,7 +147,7 @@ describe("the API's database role", () => {
     });
   });
 
-  it('cannot disable the policies', async () => {
+  it("the API's database role cannot disable the policies", async () => {
     await as(tenants.intruder.id, async (client) => {
       await client.query('SET row_security = off');
       expect(await codeOf(client, 'SELECT FROM job')).toBe(denied);
@@ -164,7 +164,7 @@ describe("the API's database role", () => {
     });
   });
 
-  it('stays restricted if a separate login resets its role', async () => {
+  it("the API's database role stays restricted if a separate login resets its role", async () => {
     await as(
       tenants.intruder.id,
       async (client) => {
@@ -180,7 +180,7 @@ describe("the API's database role", () => {
     await requireRowSecurity(ownLogin, 'inlet_api');
   });
 
-  it('must not see all rows; otherwise, the API does not start', async () => {
+  it("the API's database role must not see all rows; otherwise, the API does not start", async () => {
     const owner = new URL(stores.config.INLET_POSTGRES_URL.reveal()).username;
     await expect(requireRowSecurity(stores.config.INLET_POSTGRES_URL, owner)).rejects.toThrow(
       'sees the rows of all partners',
@@ -190,7 +190,7 @@ describe("the API's database role", () => {
     );
   });
 
-  it('is not created by a user without the privilege, who gets a message', async () => {
+  it("the API's database role is not created by a user without the privilege, who gets a message", async () => {
     const client = new Client({ connectionString: ownLogin.reveal() });
     await client.connect();
     try {

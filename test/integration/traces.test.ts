@@ -32,7 +32,7 @@ describe('the traces of an import', () => {
   const within = (parent: Collected | undefined): string[] =>
     collector.spans.filter(({ parentSpanId }) => parentSpanId === parent?.spanId).map(({ name }) => name);
 
-  it('have a span for the request with its ID, its partner, and its calls', () => {
+  it('the traces have a span for the request with its ID, its partner, and its calls', () => {
     const request = collector.spans.find(({ name }) => name === 'queueImport');
     expect(request?.attributes).toMatchObject({
       'inlet.partnerId': marketplace.partner.id,
@@ -43,7 +43,7 @@ describe('the traces of an import', () => {
     expect(within(request)).toEqual(['partners.findByKeyHash', 'requestWindows.take', 'importLogs.submitImport']);
   });
 
-  it('have a span for each lane step and for the load, with their IDs and calls', () => {
+  it('the traces have a span for each lane step and for the load, with their IDs and calls', () => {
     const steps = ['lane prepare', 'lane publish', 'lane finish'].map((name) => named(name));
     expect(steps.map((spans) => spans.length)).toEqual([1, 1, 1]);
     const [load] = named('load batch');
@@ -57,7 +57,7 @@ describe('the traces of an import', () => {
     expect(within(steps[1]?.[0])).toContain('warehouse.publish');
   });
 
-  it('contain no key, file name, or address', () => {
+  it('the traces contain no key, file name, or address', () => {
     const { partner, stores } = marketplace;
     const text = collector.text();
     expect(text).toContain('POST /v1/traces');

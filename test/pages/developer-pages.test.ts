@@ -8,7 +8,7 @@ import { linkPackages, makeRepository, npmSettings } from './test-repository.ts'
 
 const rewrite = inject('campaign') === 'long' ? undefined : linkPackages;
 
-describe('a developer who follows the pages', () => {
+describe('developer pages', () => {
   let repository: ReturnType<typeof makeRepository>;
   let terminal: Terminal;
 
@@ -22,7 +22,7 @@ describe('a developer who follows the pages', () => {
     repository.remove();
   });
 
-  it.each(followedPages.developer)('gets the results that %s shows', async (page) => {
+  it.each(followedPages.developer)('a developer gets the results that %s shows', async (page) => {
     const { ran, compared } = await followPage(page, terminal, { INLET_REPOSITORY: repository.folder }, rewrite);
     expect(ran).toBeGreaterThan(0);
     expect(compared).toBeGreaterThan(0);

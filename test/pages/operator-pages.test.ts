@@ -6,7 +6,7 @@ import { linkPackages, makeRepository, npmSettings } from './test-repository.ts'
 
 const rewrite = inject('campaign') === 'long' ? undefined : linkPackages;
 
-describe('an operator who follows the pages', () => {
+describe('operator pages', () => {
   let repository: ReturnType<typeof makeRepository>;
   let stores: TestStores;
   let terminal: Terminal;
@@ -22,7 +22,7 @@ describe('an operator who follows the pages', () => {
     repository.remove();
   });
 
-  it.each(followedPages.operator)('gets the results that %s shows', async (page) => {
+  it.each(followedPages.operator)('an operator gets the results that %s shows', async (page) => {
     const given = { INLET_REPOSITORY: repository.folder, ...stores.environment };
     const { ran, compared } = await followPage(page, terminal, given, rewrite);
     expect(ran).toBeGreaterThan(0);

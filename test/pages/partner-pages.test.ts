@@ -9,7 +9,7 @@ import { openTerminal, type Terminal } from './terminal.ts';
 /** Every partner follows the first page. */
 const pages = inject('campaign') === 'long' ? followedPages.partner : followedPages.partner.slice(0, 1);
 
-describe('a partner who follows the pages', () => {
+describe('partner pages', () => {
   let marketplace: Marketplace;
   let installed: ReturnType<typeof installPacked>;
   let terminal: Terminal;
@@ -42,7 +42,7 @@ describe('a partner who follows the pages', () => {
     await marketplace.stop();
   });
 
-  it.each(pages)('gets the results that %s shows', async (page) => {
+  it.each(pages)('a partner gets the results that %s shows', async (page) => {
     const { ran, compared } = await followPage(page, terminal, given);
     expect(ran).toBeGreaterThan(0);
     expect(compared).toBeGreaterThan(0);

@@ -13,12 +13,12 @@ describe.each([
     return key.slice(beginning.length, -6);
   };
 
-  it('starts with its kind and contains at least 192 random bits', () => {
+  it('an issued key starts with its kind and contains at least 192 random bits', () => {
     expect(randomPart()).toMatch(/^[0-9A-Za-z]+$/);
     expect(randomPart().length * Math.log2(62)).toBeGreaterThanOrEqual(192);
   });
 
-  it('can be recognized by its format alone', () => {
+  it('an issued key can be recognized by its format alone', () => {
     const key = keys.issue().key.reveal();
     expect(keys.mayHaveIssued(key)).toBe(true);
     expect(randomKeys(kind, 'live').mayHaveIssued(key)).toBe(true);
@@ -26,35 +26,35 @@ describe.each([
     expect(keys.mayHaveIssued(`${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`)).toBe(false);
   });
 
-  it('needs no escaping in a header', () => {
+  it('an issued key needs no escaping in a header', () => {
     expect(keys.issue().key.reveal()).toMatch(/^[\x21-\x7e]{1,200}$/);
   });
 
-  it('is different each time', () => {
+  it('an issued key is different each time', () => {
     const issued = Array.from({ length: 1_000 }, () => keys.issue());
     expect(new Set(issued.map(({ key }) => key.reveal())).size).toBe(1_000);
     expect(new Set(issued.map(({ hash }) => Buffer.from(hash).toString('hex'))).size).toBe(1_000);
   });
 
-  it('uses every character in every position of its random part', () => {
+  it('the random part of a key uses every character in every position', () => {
     const randoms = Array.from({ length: 2_000 }, randomPart);
     const places = Array.from(randoms[0] ?? '', (_, place) => new Set(randoms.map((random) => random[place])));
     expect(places.map(({ size }) => size)).toEqual(places.map(() => 62));
   });
 
-  it('has the same hash in every process', () => {
+  it('an issued key has the same hash in every process', () => {
     const { key, hash } = keys.issue();
     expect(keys.hash(key.reveal())).toEqual(hash);
     expect(randomKeys(kind, 'test').hash(key.reveal())).toEqual(hash);
   });
 
-  it('has a hash that is stable across releases, because hashes are stored', () => {
+  it('an issued key has a hash that is stable across releases, because hashes are stored', () => {
     expect(Buffer.from(keys.hash('inlet_example')).toString('hex')).toBe(
       'bbd5ffbb4f37922d71dde57a56f0911481f5ae3bc755be6fe8a6c6cdcde599ef',
     );
   });
 
-  it('is never printed and cannot be derived from its hash', () => {
+  it('an issued key is never printed and cannot be derived from its hash', () => {
     const issued = keys.issue();
     const printed =
       inspect(issued, { depth: Infinity, showHidden: true }) + JSON.stringify(issued) + String(issued.key);

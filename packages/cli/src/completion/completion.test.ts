@@ -51,7 +51,7 @@ describe('a completion script', () => {
   const isHere = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
 
   for (const [shell, script] of Object.entries(scripts)) {
-    it.skipIf(!isHere(shell))(`has valid ${shell} syntax`, () => {
+    it.skipIf(!isHere(shell))(`the completion script has valid ${shell} syntax`, () => {
       const folder = mkdtempSync(join(tmpdir(), 'inlet-completion-'));
       writeFileSync(join(folder, 'script'), script(places));
       const { status, stderr } = spawnSync(shell, ['-n', join(folder, 'script')], { encoding: 'utf8' });
