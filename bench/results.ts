@@ -6,16 +6,10 @@ const page = new URL('RESULTS.md', import.meta.url);
 const data = new URL('results.json', import.meta.url);
 const heading = `# Results
 
-<<<<<<< HEAD
 This page is written by \`npm run bench -- <name>\`. A new run of a benchmark replaces its previous result on this page.
 All runs are kept in \`results.json\`. In each run, Inlet and a yardstick are measured alternately, in pairs. A ratio is the
 median of these pairs, followed by the minimum and the maximum. You can compare ratios between machines, but not seconds.
 A \`+\` after a commit means that there were uncommitted changes.
-=======
-Written by \`npm run bench -- <name>\`. The latest run of a benchmark replaces earlier runs here. results.json keeps all
-runs. A ratio is the median of pairs that ran alternately in one run, followed by the minimum and maximum. Ratios can be
-compared between machines, but seconds cannot. A \`+\` after a commit means uncommitted changes.
->>>>>>> 03abb10 (docs(bench): state what each benchmark measures in full sentences)
 `;
 
 export type Result = Summary & {
