@@ -8,7 +8,7 @@ const callerWith = (...given: Scope[]): Caller => ({
 });
 
 describe('a caller', () => {
-  it.each(scopes)('allows a caller with only the scope %s no other scope', (scope) => {
+  it.each(scopes)('a caller with only the scope %s cannot use any other scope', (scope) => {
     const caller = callerWith(scope);
     expect(() => requireScope(caller, scope)).not.toThrow();
     expect(() => requireScope(caller, 'any')).not.toThrow();

@@ -87,7 +87,7 @@ describe('the failure of a job', () => {
       { failedFiles: 3, cancelledFiles: 2, loadedFiles: 1 },
       'job_cancelled: The operator canceled the job: 2 of 4 files were not loaded.',
     ],
-  ])('derives from %o the failure %s', (files, message) => {
+  ])('a job with %o has the failure %s', (files, message) => {
     expect(failureOfJob(files)?.message).toBe(message);
   });
 });

@@ -70,7 +70,7 @@ describe('the settings of an issuer', () => {
     ['INLET_OIDC_TOKEN_SECONDS', ['0', '-1', '604801', 'long']],
     ['INLET_OIDC_KEYS_SECONDS', ['0', '86401']],
     ['INLET_OIDC_NETWORKS', ['all', '10.0.0.1/8']],
-  ])('rejects for the setting %s each of %j', (name, values) => {
+  ])('the setting %s rejects each of %j', (name, values) => {
     for (const value of values) expect(wrongWith({ ...complete, [name]: value }), value).toContain(name);
   });
 });

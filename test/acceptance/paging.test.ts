@@ -84,7 +84,7 @@ describe('lists of imports and attributes', () => {
     },
   );
 
-  it.each([imports, attributes])('%s: returns 400 for invalid limits and cursors', async (path) => {
+  it.each([imports, attributes])('GET %s returns 400 for invalid limits and cursors', async (path) => {
     const other = path === imports ? attributes : imports;
     const link = (await market.api.request(`${other}?limit=1`)).headers.get('link') ?? '';
     const ofTheOther = /cursor=[^>]+/.exec(link)?.[0] ?? '';
@@ -110,7 +110,7 @@ describe('lists of imports and attributes', () => {
     }
   });
 
-  it.each([imports, attributes])("%s: shows no data of another partner for that partner's cursor", async (path) => {
+  it.each([imports, attributes])("GET %s shows no data of another partner for that partner's cursor", async (path) => {
     const stranger = await createPartner(market.stores.environment);
     const link = (await market.api.request(`${path}?limit=1`)).headers.get('link') ?? '';
     const next = /<([^>]+)>/.exec(link)?.[1] ?? '';

@@ -106,7 +106,7 @@ describe('the audit log', () => {
     [`UPDATE api_key SET key_hash = '\\x00'`, 1],
     ['DELETE FROM user_token', 1],
     ['DELETE FROM attribute_foreign_key', 1],
-  ])('adds for the statement %s this number of entries: %i', async (statement, times) => {
+  ])('the statement "%s" adds %i entries', async (statement, times) => {
     const { id } = await newPartner();
     const customer = await postgresCustomerStore(db).create(id, 'Bags');
     await postgresCustomerStore(db).addToken(id, customer.id, randomBytes(32));

@@ -44,7 +44,7 @@ describe('the customer store', () => {
     theirs = await newPartner();
   });
 
-  describe('for customers', () => {
+  describe('customers', () => {
     it('lists no customers for a partner without customers', async () => {
       await customers.create(theirs, 'Shoes');
       expect(await customers.list(mine, all)).toEqual([]);
@@ -98,7 +98,7 @@ describe('the customer store', () => {
     });
   });
 
-  describe('for user tokens', () => {
+  describe('user tokens', () => {
     it('finds the customer of a token', async () => {
       const [shoes, bags] = [await customers.create(mine, 'Shoes'), await customers.create(mine, 'Bags')];
       const [one, other, another] = [

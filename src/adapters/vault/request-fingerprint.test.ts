@@ -15,7 +15,7 @@ describe('requestFingerprint', () => {
     expect(hex(requestFingerprint([two])('request')[0])).not.toBe(hex(mine));
   });
 
-  it('differs from a plain hash of the request', () => {
+  it('the fingerprint differs from a plain hash of the request', () => {
     const [mine] = requestFingerprint([one])('request');
     expect(hex(mine)).not.toBe(createHash('sha256').update('request').digest('hex'));
     expect(hex(mine)).toHaveLength(64);

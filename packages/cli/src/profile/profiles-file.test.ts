@@ -19,7 +19,7 @@ describe('settingsPath', () => {
     [{ XDG_CONFIG_HOME: '/etc/xdg' }, '/etc/xdg/inlet/profiles.json'],
     [{ XDG_CONFIG_HOME: 'relative' }, join(homedir(), '.config/inlet/profiles.json')],
     [{}, join(homedir(), '.config/inlet/profiles.json')],
-  ])('derives from the environment %j the path %s', (environment, expected) => {
+  ])('with the environment %j, the path is %s', (environment, expected) => {
     expect(settingsPath(environment)).toBe(expected);
   });
 });

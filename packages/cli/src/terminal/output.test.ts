@@ -41,7 +41,7 @@ describe('outputFor', () => {
     [{}, false, false],
     [{ json: true }, true, false],
     [{ quiet: true }, true, false],
-  ] as const)('decides for the options %j (terminal: %j) whether to redraw progress: %j', (options, isTTY, isLive) => {
+  ] as const)('with the options %j (terminal: %j), redrawing progress is enabled: %j', (options, isTTY, isLive) => {
     expect(outputOf(options, isTTY).output.isLive).toBe(isLive);
   });
 
