@@ -3,7 +3,7 @@ import { type CatalogueEntry, type FailureCode, failureCatalogue } from './failu
 export type FieldError = {
   /** JSON pointer (RFC 6901). */
   readonly pointer: string;
-  /** Name of the query parameter or header. Absent for fields of the body. */
+  /** Name of the query parameter or header. Absent for fields in the body. */
   readonly parameter?: string;
   readonly detail: string;
 };

@@ -43,7 +43,7 @@ describe('required scopes', () => {
     const forgetful = apiWith((api) => {
       api.get('/forgotten', async () => 'all of it');
     });
-    await expect(forgetful.ready()).rejects.toThrow('GET /forgotten does not state the scope that it needs');
+    await expect(forgetful.ready()).rejects.toThrow('GET /forgotten does not declare its scope');
     const inside = apiWith((api) => {
       api.register(async (inner: Api) => {
         inner.post('/v1/marketplace/imports', async () => 'all of it');

@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import type { Failure } from '../../domain/failure.ts';
 import { isDenied } from './problems.ts';
 
-/** A revoked key must stop working within five seconds. */
+/** Time between two checks. A revoked key must stop working within five seconds. */
 const intervalMs = 2_000;
 
-/** Fails if the caller no longer has access. */
+/** Rejects if the caller no longer has access. */
 type AccessCheck = () => Promise<unknown>;
 
 const checks = new WeakMap<FastifyRequest, readonly AccessCheck[]>();
@@ -17,7 +17,7 @@ export function addAccessCheck(request: FastifyRequest, check: AccessCheck): voi
 
 type LongRequest = { readonly isOver: () => boolean; readonly onDenied: (denial: Failure) => void };
 
-/** Repeats the access checks of a long request until it is over. Fails open while access cannot be rechecked. */
+/** Repeats the access checks of a long request until the request ends. Fails open while access cannot be rechecked. */
 export function recheckAccess(request: FastifyRequest, { isOver, onDenied }: LongRequest): void {
   const registered = checks.get(request) ?? [];
 

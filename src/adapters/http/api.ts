@@ -2,7 +2,9 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ZodTypeProvider } from './validation.ts';
 
-/** The Fastify instance with zod schemas. In a separate file, so that routes do not import the server. */
+/**
+ * The type of the Fastify instance with zod schemas. It is in a separate file, so that routes do not import the server.
+ */
 export type Api = FastifyInstance<
   RawServerDefault,
   IncomingMessage,

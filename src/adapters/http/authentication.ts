@@ -54,7 +54,7 @@ export function addAuthentication(api: Api, deps: Deps): void {
   });
 }
 
-/** Undefined if the request was denied or needs no API key. */
+/** Returns undefined if the request was denied or needs no API key. */
 export function findPartnerOf(request: FastifyRequest): Partner | undefined {
   return callers.get(request)?.partner;
 }
@@ -69,18 +69,16 @@ export function partnerOf(request: FastifyRequest): Partner {
   return callerOf(request).partner;
 }
 
-/**
- * The process does not start if a route has no declared scope, so that a forgotten scope never makes a route public.
- */
+/** Throws at startup if a route declares no scope, so that a forgotten scope never makes a route public. */
 function requireDeclaredScopes(api: Api): void {
   api.addHook('onRoute', ({ method, url, config }) => {
-    if (!config?.scope) throw new Error(`${String(method)} ${url} does not state the scope that it needs`);
+    if (!config?.scope) throw new Error(`${String(method)} ${url} does not declare its scope`);
   });
 }
 
 /**
- * Runs everything after these hooks in the caller's scope. Three hooks are needed, because the socket's callbacks for
- * the body and for the end of the response start outside that scope.
+ * Runs everything after these hooks in the caller's scope. Three hooks are necessary, because the socket's callbacks
+ * for the body and for the end of the response start outside that scope.
  */
 export function addCallerScope(
   api: Api,
@@ -96,7 +94,7 @@ export function addCallerScope(
   }
 }
 
-/** The partner itself, for everything that does not belong to a customer. */
+/** Returns the scope of the partner itself, for data that does not belong to a customer. */
 export function findPartnerScopeOf(request: FastifyRequest): CallerScope | undefined {
   const partner = findPartnerOf(request);
   return partner && { partnerId: partner.id, customerId: null };
@@ -104,10 +102,10 @@ export function findPartnerScopeOf(request: FastifyRequest): CallerScope | undef
 
 const scopes = new WeakMap<FastifyRequest, AudienceScope>();
 
-/** Call after `addAuthentication`, because a user token is valid only together with its partner's API key. */
+/** Call after `addAuthentication`, because a user token is valid only with its partner's API key. */
 export function addCustomerScope(api: Api, deps: IdentifyDeps): void {
   api.addHook('onRequest', async (request) => {
-    // Node joins repeated headers into one value, which is then not a valid token.
+    // Node joins repeated headers into one value, which is not a valid token.
     const token = request.headers['x-user-token']?.toString();
     const identify = (): Promise<AudienceScope> => identifyCustomer(deps, partnerOf(request), token);
     scopes.set(request, await identify());
@@ -115,7 +113,7 @@ export function addCustomerScope(api: Api, deps: IdentifyDeps): void {
   });
 }
 
-/** Undefined if the request was denied. */
+/** Returns undefined if the request was denied. */
 export function findScopeOf(request: FastifyRequest): AudienceScope | undefined {
   return scopes.get(request);
 }

@@ -5,7 +5,7 @@ import { type JobStatus, jobStatus } from '../../domain/job.ts';
 import type { Subscription, SubscriptionMode } from '../../usecases/follow/subscriptions.ts';
 import { recheckAccess } from './access-recheck.ts';
 
-/** One record of the caller that can be read and subscribed to. */
+/** One of the caller's records, which can be read and subscribed to. */
 export type Resource<State, Rec> = {
   /** Fails if the record does not exist. */
   readonly read: () => Promise<State>;
@@ -18,19 +18,20 @@ export type Resource<State, Rec> = {
 /** A record as the API returns it, with its entity tag. */
 export type Representation<Rec> = {
   readonly record: Rec;
-  /** Without quotes. Used in the `ETag` header and as the event ID. */
+  /** The entity tag without quotes. Used in the `ETag` header and as the event ID. */
   readonly tag: string;
   readonly isFinal: boolean;
   readonly json: () => string;
 };
 
-/** Clients may cache the response but must revalidate it; shared caches must not store it. */
+/** Clients may cache the response but must revalidate it. Shared caches must not store it. */
 export function setCaching(reply: FastifyReply): void {
   reply.header('cache-control', 'private, no-cache').header('vary', 'Authorization, x-user-token');
 }
 
 /**
- * Conditional GET. Responds with 304 if `If-None-Match` contains the current ETag. `Prefer: wait` enables long polling.
+ * Responds to a conditional GET. The status is 304 if `If-None-Match` contains the current ETag. `Prefer: wait` enables
+ * long polling.
  */
 export async function answerConditionalGet<State, Rec>(
   request: FastifyRequest,
@@ -52,7 +53,7 @@ export async function answerConditionalGet<State, Rec>(
   return undefined;
 }
 
-/** If the maximum number of subscribers is reached, the preference is ignored (RFC 7240, section 2). */
+/** Ignores the preference if the maximum number of subscribers is reached (RFC 7240, section 2). */
 async function longPoll<State, Rec>(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -97,8 +98,8 @@ export function closeOnDisconnect(reply: FastifyReply, subscription: Pick<Subscr
 }
 
 /**
- * Computes the representation of each state once, regardless of the number of subscribers. `essence` is the input of the
- * ETag: equal essences have equal ETags, so fields that change with the clock are left out.
+ * Computes the representation of each state once, regardless of the number of subscribers. `essence` selects the data
+ * from which the ETag is computed. It omits fields that change with the clock.
  */
 export function memoizeRepresentation<State extends object, Rec extends { readonly status: JobStatus }>(
   recordOf: (state: State) => Rec,
@@ -129,7 +130,7 @@ type Wait = { waitedMs: number; since: number | null };
 
 const waits = new WeakMap<FastifyRequest, Wait>();
 
-/** Starts counting the time that the client chose to wait. Call the returned function to stop. */
+/** Starts measuring the time that the client chose to wait. Call the returned function to stop. */
 export function beginWait(request: FastifyRequest): () => void {
   const wait = waits.get(request) ?? { waitedMs: 0, since: null };
   wait.since = performance.now();
@@ -140,7 +141,7 @@ export function beginWait(request: FastifyRequest): () => void {
   };
 }
 
-/** The time that the request waited on purpose. Latency metrics exclude it. */
+/** Returns the time that the client chose to wait. Latency metrics exclude it. */
 export function waitedMs(request: FastifyRequest): number {
   const { waitedMs: before, since } = waits.get(request) ?? { waitedMs: 0, since: null };
   return since === null ? before : before + performance.now() - since;

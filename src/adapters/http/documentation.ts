@@ -22,7 +22,7 @@ export function invalidRequest(...errors: readonly { pointer: string; detail: st
   return { invalid_request: { detail: 'The request is invalid; see errors.', errors } };
 }
 
-/** Example of a validation problem with this query parameter. */
+/** Example of a validation problem in this query parameter. */
 export function invalidQuery(parameter: string, detail: string): DocumentedProblems {
   const errors = [{ pointer: `/${parameter}`, parameter, detail }];
   return { invalid_request: { detail: 'The request is invalid; see errors.', errors } };
@@ -32,7 +32,7 @@ export function invalidPage(max: number): DocumentedProblems {
   return invalidQuery('limit', `limit must be a whole number from 1 to ${max.toLocaleString('en-US')}.`);
 }
 
-/** Request headers of a conditional GET that supports long polling. */
+/** Request headers for a conditional GET with long polling. */
 export const conditionalGetHeaders = {
   'If-None-Match': {
     description:
@@ -50,10 +50,10 @@ export const notModified = {
   304: { description: 'The record has not changed.', isConditional: true },
 } as const;
 
-/** Request headers of an event stream. */
+/** Request headers for an event stream. */
 export const eventStreamHeaders = {
   'Last-Event-ID': {
-    description: 'ID of the last event the client received. That event is not sent again.',
+    description: 'The ID of the last event that the client received. That event is not sent again.',
     example: '2jmj7l5rSw0yVb_vlWAYkK',
   },
 } as const;
@@ -67,7 +67,7 @@ export const tooManyStreams: DocumentedProblems = {
 };
 
 export const eventStreamDescription =
-  'Server-sent events. `progress` carries the same record as `GET`: once at the start, then after each change, at most about once per second. `done` carries the final record (status 2 or 3), and the stream ends. The event `id` is the ETag of the record without quotes. A comment is sent at least every 15 seconds. The server closes a stream after several minutes or when it shuts down. Reconnect with `Last-Event-ID`.';
+  'Sends server-sent events. A `progress` event contains the same record as `GET`. It is sent at the start and after each change, at most about once per second. The `done` event contains the final record (status 2 or 3) and ends the stream. The event `id` is the ETag of the record without quotes. A comment is sent at least every 15 seconds. The server closes a stream after several minutes or when it shuts down. Reconnect with `Last-Event-ID`.';
 
 export function eventStreamExample(record: { readonly status: number }): string {
   const event = (name: string, id: string, data: object): string =>
@@ -91,7 +91,7 @@ export function isIdempotent({ method }: Pick<Operation, 'method'>): boolean {
   return method !== 'GET';
 }
 
-/** Problems that do not depend on what the operation does. */
+/** Problems that any operation can return. */
 export function commonProblems(operation: Operation): DocumentedProblems {
   const internal = { internal: { detail: 'The request could not be completed.' } };
   if (operation.tag === 'health') return internal;

@@ -2,7 +2,7 @@ import { type RequestListener, type Server, type ServerOptions, createServer } f
 import { createServer as createSecureServer } from 'node:https';
 import type { Api } from './api.ts';
 
-/** Timeouts and connection limits. The connection of a slower client is closed. */
+/** Timeouts and connection limits. Inlet closes the connection of a client that exceeds a timeout. */
 export type HttpLimits = {
   /** Time to receive the request headers. */
   readonly headersSeconds: number;
@@ -34,11 +34,11 @@ export function createHttpServer(
   const options: ServerOptions = {
     headersTimeout,
     requestTimeout: Math.max(limits.requestSeconds, limits.headersSeconds) * 1000,
-    // Node's default of 30 s would double the configured timeouts.
+    // With Node's default of 30 s, timeouts could take twice as long as configured.
     connectionsCheckingInterval: Math.min(2_000, headersTimeout / 2),
     keepAliveTimeout: limits.keepAliveSeconds * 1000,
     maxHeaderSize: limits.maxHeaderBytes,
-    // A missing host is answered with a problem instead.
+    // Inlet responds to a missing `Host` header with a problem document instead.
     requireHostHeader: false,
   };
   const server = limits.tls ? createTlsServer(limits.tls, options, listener) : createServer(options, listener);

@@ -14,7 +14,7 @@ export const idempotencyKeySchema = z
 export type IdempotencyDeps = { readonly fingerprint: Fingerprint };
 
 /**
- * Null if the request has no `Idempotency-Key`. Two requests are equal if their operation, path, customer, and
+ * Returns null if the request has no `Idempotency-Key`. Two requests are equal if their operation, path, customer, and
  * validated body are equal. An omitted field equals its default. Call this function after validation.
  */
 export function idempotentRequestOf(
@@ -43,7 +43,7 @@ function requireKey(value: unknown): string {
       {
         pointer: `/${idempotencyKeyHeader}`,
         parameter: idempotencyKeyHeader,
-        detail: `${idempotencyKeyHeader} must be 1 to 255 visible ASCII characters, and must be sent once.`,
+        detail: `${idempotencyKeyHeader} must have 1 to 255 visible ASCII characters and must be sent only once.`,
       },
     ],
   });

@@ -4,7 +4,7 @@ import { type ErrorPage, type LoadError, firstErrorPlace } from '../../usecases/
 import { linkNext, readCursor } from './paging.ts';
 import { type LoadErrorRecord, loadErrorRecord } from './records/load-error.ts';
 
-/** RFC 4180, with a header line. */
+/** Formats rows as CSV with a header line (RFC 4180). */
 function toCsv<Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Record<Column, string | number | null>>[],
@@ -31,7 +31,7 @@ function toRange(text: string): { readonly type: string; readonly quality: numbe
 
 const columns = ['file', 'row', 'column', 'code', 'message', 'text'] as const;
 
-/** A page of rejected rows and failed files, as JSON or, for `Accept: text/csv`, as CSV. */
+/** Returns a page of rejected rows and failed files. The format is CSV for `Accept: text/csv` and otherwise JSON. */
 export async function loadErrorsResponse(
   request: FastifyRequest<{ Querystring: { limit: number; cursor?: string | undefined } }>,
   reply: FastifyReply,

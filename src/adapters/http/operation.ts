@@ -15,7 +15,9 @@ export type Operation<
   Body extends z.ZodType = z.ZodType,
   Result extends z.ZodType = z.ZodType,
 > = {
-  /** `operationId` in the OpenAPI document, method name in the SDK, operation name in logs and metrics. */
+  /**
+   * The `operationId` in the OpenAPI document, the method name in the SDK, and the operation name in logs and metrics.
+   */
   readonly id: string;
   readonly tag: 'imports' | 'audiences' | 'limits' | 'health';
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -25,10 +27,10 @@ export type Operation<
   readonly scope?: RequiredScope;
   readonly summary: string;
   readonly description: string;
-  /** Descriptions and examples of path and query parameters are in the schemas' metadata. */
+  /** The schemas' metadata contains the descriptions and examples of path and query parameters. */
   readonly params?: Params;
   readonly query?: Query;
-  /** Request headers that this operation evaluates. */
+  /** Request headers that this operation reads. */
   readonly headers?: Readonly<Record<string, { readonly description: string; readonly example: string }>>;
   readonly body?: Body;
   readonly bodyExamples?: Readonly<Record<string, { readonly summary: string; readonly value: z.input<Body> }>>;
@@ -39,10 +41,11 @@ export type Operation<
     readonly example?: z.input<Result>;
   };
   /**
-   * Responses with another status. A response with an example has the same schema; one without an example has no body.
+   * Responses with another status. A response with an example has the same schema. A response without an example has no
+   * body.
    */
   readonly otherResponses?: Readonly<Record<number, DocumentedResponse & { readonly example?: z.input<Result> }>>;
-  /** Problems specific to this operation, by code. Those that many operations share are added by the generator. */
+  /** Problems specific to this operation, by code. The generator adds problems that many operations share. */
   readonly problems: DocumentedProblems;
 };
 
@@ -54,9 +57,9 @@ type DocumentedResponse = {
   readonly events?: string;
   /** Example of the `Location` header. */
   readonly location?: string;
-  /** Has a `Link` header to the next page. */
+  /** Whether the response has a `Link` header to the next page. */
   readonly isPaged?: true;
-  /** Has the headers of a conditional GET. */
+  /** Whether the response has the headers of a conditional GET. */
   readonly isConditional?: true;
 };
 
@@ -64,7 +67,7 @@ export type DocumentedProblems = Readonly<Partial<Record<FailureCode, ProblemExa
 
 type ProblemExample = { readonly detail: string; readonly errors?: readonly FieldError[] };
 
-/** Written as a method, so that a handler with typed parameters is assignable to one without. */
+/** Declared as a method, so that a handler with typed parameters is assignable to a handler without them. */
 type Handler<Request, Result> = {
   handle(request: Request, reply: FastifyReply): Promise<Result | FastifyReply | Readable | undefined>;
 }['handle'];
@@ -77,7 +80,7 @@ export type Route<Deps> = Operation & {
   readonly options?: FastifyOptions;
 };
 
-/** Ties the types of the handler's request and result to the operation's schemas. */
+/** Derives the types of the handler's request and result from the operation's schemas. */
 export function defineRoute<
   Deps,
   Params extends z.ZodObject,
@@ -111,7 +114,7 @@ export function addRoute<Deps>(api: Api, deps: Deps, route: Route<Deps>): void {
   const { id, tag, method, path, scope, params, query, body, response, otherResponses = {}, options } = route;
   const others = Object.entries(otherResponses).filter(([, { example }]) => example !== undefined);
   const statuses = [String(response.status), ...others.map(([status]) => status)];
-  // Each event of a stream is serialized by the handler.
+  // The handler serializes each event of a stream.
   const hasBody = response.schema !== undefined && response.events === undefined;
   api.route({
     ...options,

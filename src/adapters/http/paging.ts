@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../../domain/failure.ts';
 
-/** The position of the last entry of a page: a few numbers and the name of the list. Opaque to clients. */
+/** The position of the last entry on a page, as numbers, and the name of the list. Opaque to clients. */
 export type Cursor = { readonly list: string; readonly position: readonly number[] };
 
-/** The position at which a page starts; empty for the first page. */
+/** Returns the position at which a page starts. The position is empty for the first page. */
 export function readCursor(cursor: string | undefined, list: string, length: number): number[] {
   if (cursor === undefined) return [];
   const [name, ...numbers] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
@@ -17,15 +17,17 @@ export function readCursor(cursor: string | undefined, list: string, length: num
     !position.every(isPosition)
   ) {
     throw new Failure('invalid_request', 'The cursor is invalid.', {
-      fields: [{ pointer: '/cursor', parameter: 'cursor', detail: 'cursor was not issued by this operation.' }],
+      fields: [
+        { pointer: '/cursor', parameter: 'cursor', detail: 'cursor is not from a Link header of this operation.' },
+      ],
     });
   }
   return position;
 }
 
 /**
- * Sets the `Link` header to the next page (RFC 8288). The URL has no host, because clients control the `Host` header, and
- * is built from the route and the validated parameters.
+ * Sets the `Link` header to the next page (RFC 8288). The URL is built from the route and the validated parameters. It
+ * has no host, because clients control the `Host` header.
  */
 export function linkNext(request: FastifyRequest, reply: FastifyReply, limit: number, cursor: Cursor): void {
   const query = new URLSearchParams(/\?(.*)$/s.exec(request.url)?.[1]);

@@ -16,12 +16,12 @@ function statusOf(failure: Failure): number {
   return failure.entry.status ?? 500;
 }
 
-/** Whether access was denied. */
+/** Whether the error means that access was denied. */
 export function isDenied(error: unknown): error is Failure {
   return error instanceof Failure && [401, 403].includes(statusOf(error));
 }
 
-/** RFC 9457. */
+/** Converts a failure to a problem document (RFC 9457). */
 function problemOf(failure: Failure, instance: string, requestId: string): Problem {
   return {
     type: `urn:inlet:error:${failure.code}`,
@@ -35,7 +35,7 @@ function problemOf(failure: Failure, instance: string, requestId: string): Probl
   };
 }
 
-/** The path of a request without its query, even if the request line contains an absolute URL. */
+/** Returns the path of a request without its query, even if the request line contains an absolute URL. */
 export function pathOf({ url }: { readonly url: string }): string {
   return url.replace(/^https?:\/\/[^/]*/i, '').split('?')[0] ?? '/';
 }
@@ -50,8 +50,8 @@ function collectAllowedMethods(api: Api): (path: string) => readonly string[] {
 }
 
 /**
- * Sends every error response as `application/problem+json` with a code from the catalogue. Call before the routes are
- * added.
+ * Sends every error response as `application/problem+json` with a code from the failure catalog. Call before the routes
+ * are added.
  */
 export function addProblemAnswers(api: Api): void {
   const methodsOf = collectAllowedMethods(api);
@@ -69,7 +69,7 @@ export function addProblemAnswers(api: Api): void {
 /** Sends errors that Fastify detects before routing, such as a malformed URL, as problems. */
 export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   void sendProblem(toFailure(error), request, reply);
-  // No hook runs for these requests.
+  // Fastify runs no hooks for these requests.
   logCompleted(request, reply);
 }
 
@@ -79,7 +79,7 @@ function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyRe
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (failure.code === 'idempotency_key_in_use') reply.header('retry-after', '1');
   if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) reply.header('retry-after', '5');
-  // Errors before routing run no hooks.
+  // Fastify runs no hooks for errors before routing.
   setSecurityHeaders(reply);
   return reply
     .code(status)
@@ -107,7 +107,7 @@ function codeOf(error: FastifyError): FailureCode {
   return codeByStatus[error.statusCode ?? 500] ?? 'internal';
 }
 
-/** Fastify's messages about a request are safe to return; internal errors are not. */
+/** Fastify's messages about a request are safe to return. Messages of internal errors are not. */
 function detailOf(error: FastifyError): string {
   return (error.statusCode ?? 500) < 500 ? error.message : 'The request could not be completed.';
 }

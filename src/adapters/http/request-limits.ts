@@ -4,7 +4,7 @@ import type { Quota, RequestLimiter } from '../../usecases/access/limit-requests
 import type { Api } from './api.ts';
 import { callerOf } from './authentication.ts';
 
-/** Call after `addAuthentication`. Every response carries the remaining quota. */
+/** Call after `addAuthentication`. Every response reports the remaining quota. */
 export function addRequestLimit(
   api: Api,
   deps: { requestLimiter: RequestLimiter; requestLimits: RequestLimits },
@@ -25,7 +25,10 @@ export function addRequestLimit(
   });
 }
 
-/** draft-ietf-httpapi-ratelimit-headers: remaining requests, and seconds until the window resets. */
+/**
+ * One item of the `RateLimit` header (draft-ietf-httpapi-ratelimit-headers): remaining requests and seconds until the
+ * window resets.
+ */
 function rateLimitItem({ name, remaining, secondsLeft }: Quota): string {
   return `"${name}";r=${remaining};t=${secondsLeft}`;
 }

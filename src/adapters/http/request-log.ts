@@ -1,6 +1,6 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 
-/** Logs one line per request, when it completes. Its arrival is logged at level `debug`. */
+/** Logs one line per request when the request completes. The arrival of a request is logged at level `debug`. */
 export class OneLineLog extends LogController {
   override incomingRequest(request: FastifyRequest): void {
     request.log.debug({ req: request }, 'incoming request');
@@ -21,7 +21,8 @@ function fieldsOf(request: FastifyRequest, reply: FastifyReply): object {
 }
 
 /**
- * The operation ID, `health`, `reference`, or `unknown`. The set is bounded, so that the value can be a metric label.
+ * Returns the operation ID, `health`, `reference`, or `unknown`. The set of values is limited, because the value is
+ * used as a metric label.
  */
 export function operationOf({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): string {
   return routeOptions.config?.operation ?? 'unknown';

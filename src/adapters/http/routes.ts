@@ -47,7 +47,7 @@ export const audienceRoutes = [
 /** Operations that need no API key. */
 export const publicRoutes = [getLive, getReady];
 
-/** The specification also names these paths, in a heading. They have been deprecated since the first release. */
+/** A heading in the specification also names these paths. They have been deprecated since the first release. */
 export const deprecatedRoutes = audienceRoutes
   .filter(({ path }) => path.startsWith('/v2/firstparty/audience'))
   .map((route) => ({ ...route, path: route.path.replace('/v2/', '/v1/'), deprecated: true }));

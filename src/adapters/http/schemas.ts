@@ -3,7 +3,7 @@ import { z } from 'zod';
 // Fields that several requests and responses share.
 
 export const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' });
-export const code = z.string().meta({ description: 'A stable code; see docs/errors.md.' });
+export const code = z.string().meta({ description: 'A stable code. See docs/errors.md.' });
 export const status = z.literal([0, 1, 2, 3]).meta({ description: '0 pending, 1 running, 2 done, 3 error.' });
 
 /** A numeric code in a request. The error lists the valid values with their meanings. */
@@ -41,7 +41,7 @@ export function pathId(description: string, example: number) {
 export const importLogParams = z.object({ import_log_id: pathId('ID of the import or delete.', 1) });
 export const audienceParams = z.object({ audience_id: pathId('ID of the audience.', 1) });
 
-/** A whole number in a query string. Every violation has the same message, which gives the range. */
+/** A whole number in a query string. Every violation has the same message, which contains the range. */
 export function limitField(max: number, byDefault: number, description: string, example: number) {
   const error = `limit must be a whole number from 1 to ${max.toLocaleString('en-US')}.`;
   return z.coerce
@@ -57,11 +57,9 @@ export function limitField(max: number, byDefault: number, description: string, 
 export function pageQuery(max: number, byDefault: number) {
   return z.strictObject({
     limit: limitField(max, byDefault, 'Maximum number of entries per page.', 50),
-    cursor: z
-      .string()
-      .max(128)
-      .optional()
-      .meta({ description: "Where the page starts. Copy it unchanged from the previous page's `Link` header." }),
+    cursor: z.string().max(128).optional().meta({
+      description: "The position at which the page starts. Copy it unchanged from the previous page's `Link` header.",
+    }),
   });
 }
 

@@ -8,7 +8,7 @@ const always = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
-  // Responses belong to one partner, so caches must not store them. A route can override this.
+  // A response is for one partner only, so caches must not store it. A route can override this header.
   'cache-control': 'no-store',
 } as const;
 
@@ -16,7 +16,7 @@ const overTls = { 'strict-transport-security': 'max-age=31536000' } as const;
 
 /** Headers that protect a response in browsers and caches. */
 export function securityHeaders(socket: Socket): Readonly<Record<string, string>> {
-  // Only if Inlet terminates TLS itself. A TLS proxy sets this header on its own.
+  // Add the TLS headers only if Inlet terminates TLS itself. Otherwise, the TLS proxy adds them.
   return socket instanceof TLSSocket ? { ...always, ...overTls } : always;
 }
 

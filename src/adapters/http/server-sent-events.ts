@@ -5,7 +5,7 @@ import type { Subscription } from '../../usecases/follow/subscriptions.ts';
 import { recheckAccess } from './access-recheck.ts';
 import { type Representation, type Resource, beginWait, closeOnDisconnect, setCaching } from './conditional-get.ts';
 
-/** Proxies close idle connections. */
+/** Interval between two comments, which prevent proxies from closing an idle connection. */
 const heartbeatMs = 15_000;
 /** Minimum interval between two `progress` events. */
 const intervalMs = 1_000;
@@ -13,7 +13,7 @@ const intervalMs = 1_000;
 const retryMs = 1_000;
 
 export type StreamDeps = {
-  /** Maximum duration of a stream. Its client then reconnects. */
+  /** Maximum duration of a stream. The client then reconnects. */
   readonly streamSeconds: number;
 };
 
@@ -34,7 +34,7 @@ export async function streamEvents<State, Rec>(
     const lastId = request.headers['last-event-id']?.toString();
     setCaching(reply);
     if (isFinal && tag === lastId) {
-      // There are no more events. This status prevents an EventSource from reconnecting automatically.
+      // There are no more events. Status 204 prevents an EventSource from reconnecting automatically.
       subscription.close();
       reply.code(204);
       return undefined;
@@ -54,7 +54,10 @@ export async function streamEvents<State, Rec>(
   }
 }
 
-/** Pulls the next state only after the last event was consumed, so a slow client skips states and uses no memory. */
+/**
+ * Reads the next state only after the previous event was sent. A slow client therefore skips states and uses no
+ * additional memory.
+ */
 async function* events<State, Rec>(
   subscription: Subscription<State>,
   represent: (state: State) => Representation<Rec>,

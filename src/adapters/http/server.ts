@@ -30,7 +30,7 @@ import { addReference } from './routes/reference.ts';
 import { addSecurityHeaders } from './security-headers.ts';
 import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from './validation.ts';
 
-/** A route is announced as deprecated a year before it is removed. */
+/** A route is marked as deprecated at least a year before it is removed. */
 const deprecation = { since: Date.UTC(2026, 10, 15) / 1000, sunset: new Date(Date.UTC(2027, 11, 1)).toUTCString() };
 
 export type ApiDeps = {
@@ -67,12 +67,12 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
     serverFactory: (handler) =>
       createHttpServer({ ...httpLimits, maxHeaderBytes: requestLimits.maxHeaderBytes, tls }, handler),
     trustProxy: httpLimits.trustedProxies.length > 0 ? [...httpLimits.trustedProxies] : false,
-    // Request IDs sent by callers are ignored, because they could collide with those of other callers in the log.
+    // Ignore request IDs from callers, because IDs of different callers could collide in the log.
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 100 },
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: (error, socket) => answerUnparsable(error, socket, logger),
-    // Requests on open connections complete during shutdown. The stores are closed later.
+    // Requests on open connections complete during shutdown, because the stores are closed later.
     return503OnClosing: false,
     logController: new OneLineLog(),
   }).withTypeProvider<ZodTypeProvider>();

@@ -34,13 +34,13 @@ function validationFailure(issues: readonly z.core.$ZodIssue[], part: RequestPar
   return new Failure('invalid_request', 'The request is invalid; see errors.', { fields: fieldErrors(issues, part) });
 }
 
-/** An ID that is not a number cannot belong to any record. */
+/** An ID that is not a number cannot exist, so the response is `not_found`. */
 function invalidIdMessage(name: PropertyKey | undefined, params: unknown): string {
   const { [String(name)]: value } = z.record(z.string(), z.unknown()).parse(params);
   return `"${String(value)}" is not a valid ${String(name).replace(/_id$/, ' ID').replaceAll('_', ' ')}.`;
 }
 
-/** One entry for each invalid field. Several violations of one rule are reported only once. */
+/** Returns one entry for each invalid field. Several violations of one rule are reported only once. */
 function fieldErrors(issues: readonly z.core.$ZodIssue[], part: RequestPart): FieldError[] {
   const errors = issues.flatMap((issue) => {
     const at = (path: readonly PropertyKey[], detail: string): FieldError => ({
@@ -55,7 +55,7 @@ function fieldErrors(issues: readonly z.core.$ZodIssue[], part: RequestPart): Fi
   return [...new Map(errors.map((error) => [`${error.pointer} ${error.detail}`, error])).values()];
 }
 
-/** The message for a zod issue. Schemas whose rule needs other words pass an `error` of their own, which comes first. */
+/** Returns the default message for a zod issue. A schema can override it with its own `error`. */
 function messageOf(issue: z.core.$ZodRawIssue, part: RequestPart): string {
   const field = fieldName(issue.path ?? [], part);
   if (isMissing(issue)) return `${field} is required.`;
@@ -80,7 +80,7 @@ function messageOf(issue: z.core.$ZodRawIssue, part: RequestPart): string {
   }
 }
 
-/** `null` stands for a missing body, because Fastify passes `null` to the validator. */
+/** Fastify passes `null` to the validator if the body is missing. */
 function isMissing({ path = [], input }: z.core.$ZodRawIssue): boolean {
   return input === undefined || (path.length === 0 && input === null);
 }

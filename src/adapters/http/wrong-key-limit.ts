@@ -5,18 +5,19 @@ import { Failure } from '../../domain/failure.ts';
 import { type RequestLimits, requestWindowSeconds } from '../../domain/limits.ts';
 import { parseAddress } from '../../domain/network-address.ts';
 
-/** Number of valid keys that are remembered. A forgotten key is throttled like an unrecognized one. */
+/** Maximum number of valid keys kept in memory. A key that was evicted is throttled like an unrecognized key. */
 const maxKnownKeys = 10_000;
-/** This equals the timeout for a database connection. */
+/** Maximum time in the queue. Equals the timeout for a database connection. */
 const maxQueueMs = 5_000;
 
 /** Looks up a key, or rejects the request. */
 type Guard = <T>(request: FastifyRequest, reply: FastifyReply, lookUp: () => Promise<T>) => Promise<T>;
 
 /**
- * Throttles an address that sent too many invalid keys; its keys are not looked up meanwhile. Keys that this process has
- * seen to be valid are exempt, otherwise a stranger could lock out everyone behind the same address. Unrecognized keys are
- * looked up one at a time, which keeps the count exact under concurrency and limits them to one database connection.
+ * Throttles an address that has sent too many invalid keys. Its keys are not looked up while it is throttled. Keys that
+ * were valid earlier in this process are exempt. Otherwise, an attacker could lock out all users behind the same
+ * address. Unrecognized keys are looked up one at a time. This keeps the count exact under concurrency and limits the
+ * lookups to one database connection.
  */
 export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimits, 'wrongKeysPerAddress'>): Guard {
   const counts = countWrongKeys(wrongKeysPerAddress, requestWindowSeconds);
@@ -75,23 +76,31 @@ function serialQueue() {
   };
 }
 
-/** Uses only the key, because headers can be spelled differently, and hashes it, so that no key stays in memory. */
+/**
+ * Extracts the key, because headers with the same key can differ in case and spacing. Hashes it, so that no key stays
+ * in memory.
+ */
 function hashOfKeyIn(authorization: string): string {
   return createHash('sha256')
     .update(authorization.slice(authorization.lastIndexOf(' ') + 1))
     .digest('base64');
 }
 
-/** Limits the memory use. Counting addresses cannot stop an attacker who has more addresses than this. */
+/**
+ * Maximum number of counted addresses, to limit memory use. This count cannot stop an attacker who has more addresses.
+ */
 const maxAddresses = 10_000;
 
 export type WrongKeyCounts = {
   readonly note: (address: string) => void;
-  /** The number of seconds until the address may try again; null if it may try now. */
+  /** Returns the number of seconds until the address is no longer throttled. Null if it is not throttled. */
   readonly secondsToWait: (address: string) => number | null;
 };
 
-/** Counts requests per address and window, in this process only. Evicts the address that has been idle longest. */
+/**
+ * Counts requests with an invalid key per address and window, in this process only. Evicts the address that has been
+ * idle longest.
+ */
 export function countWrongKeys(limit: number, windowSeconds: number, now = () => performance.now()): WrongKeyCounts {
   const counts = new Map<string, number>();
   let endsAt = 0;
@@ -120,7 +129,10 @@ export function countWrongKeys(limit: number, windowSeconds: number, now = () =>
   };
 }
 
-/** IPv6 hosts usually own a /64, so the network is counted. IPv4 addresses are counted individually. */
+/**
+ * An IPv6 host usually has a whole /64 network, so requests are counted per network. IPv4 addresses are counted
+ * individually.
+ */
 function networkOf(text: string): string {
   const address = parseAddress(text);
   if (address === null) return 'unknown';

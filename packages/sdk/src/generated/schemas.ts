@@ -1,7 +1,7 @@
 // Generated from packages/contract/openapi.json by "npm run generate". Do not edit.
 
 export type AppendFiles = {
-  /** A file, or a prefix of many files, relative to the partner's prefix. */
+  /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
   readonly file_path: string;
 };
 
@@ -26,9 +26,9 @@ export type Audience = {
   readonly created_at: string;
   /** ISO 8601, UTC. */
   readonly updated_at: string;
-  /** Sum of the distinct devices in each loaded file. */
+  /** The sum of the distinct device counts of all loaded files. */
   readonly uploaded_devices: number;
-  /** Unique devices that also exist in the device warehouse. */
+  /** Distinct devices that also exist in the device warehouse. */
   readonly matched_devices: number;
 };
 
@@ -45,9 +45,9 @@ export type AudienceDetails = {
   readonly created_at: string;
   /** ISO 8601, UTC. */
   readonly updated_at: string;
-  /** Sum of the distinct devices in each loaded file. */
+  /** The sum of the distinct device counts of all loaded files. */
   readonly uploaded_devices: number;
-  /** Unique devices that also exist in the device warehouse. */
+  /** Distinct devices that also exist in the device warehouse. */
   readonly matched_devices: number;
   readonly file: readonly AudienceFile[];
 };
@@ -88,7 +88,7 @@ export type CompositionEntry = {
   /** Devices with the attribute in the whole warehouse. */
   readonly warehouse_devices: number;
   readonly warehouse_share: number | null;
-  /** share ÷ warehouse_share: 1 is average, 2 is twice the average. */
+  /** `share` divided by `warehouse_share`. 1 is average, and 2 is twice the average. */
   readonly index: number | null;
   /** True if the group is too small for reliable conclusions. */
   readonly small: boolean;
@@ -96,7 +96,7 @@ export type CompositionEntry = {
 
 export type CreateAudience = {
   readonly name: string;
-  /** A file, or a prefix of many files, relative to the partner's prefix. */
+  /** The path of a file, or a prefix of many files, relative to the partner's prefix. */
   readonly file_path: string;
 };
 
@@ -108,7 +108,7 @@ export type CreatedAudience = {
 export type DeleteAttributeData = {
   /** 0 (attribute IDs) or 1 (your foreign keys). */
   readonly key_type: 0 | 1;
-  /** The attributes whose data is deleted. `key_type` determines how they are identified. */
+  /** The attributes whose data is deleted. `key_type` determines whether these are attribute IDs or foreign keys. */
   readonly keys: readonly string[];
 };
 
@@ -121,7 +121,7 @@ export type ImportFile = {
   readonly bytes: number;
   readonly bytes_read: number;
   readonly error: {
-    /** A stable code; see docs/errors.md. */
+    /** A stable code. See docs/errors.md. */
     readonly code: string;
     readonly message: string;
   } | null;
@@ -155,15 +155,15 @@ export type ImportLog = {
 };
 
 export type ImportLogError = {
-  /** A stable code; see docs/errors.md. */
+  /** A stable code. See docs/errors.md. */
   readonly code: string;
   readonly message: string;
-  /** The file as listed by GET …/files; null if the error concerns the whole job. */
+  /** The path of the file, as listed by GET …/files. Null if the error concerns the whole job. */
   readonly file: string | null;
-  /** Line number in the file, starting at 1, of the first row with this code. */
+  /** Line number of the first row with this code. Line numbers start at 1. */
   readonly row: number | null;
   readonly column: string | null;
-  /** Number of rows (or files) with this error. */
+  /** Number of rows or files with this error. */
   readonly count: number;
 };
 
@@ -172,15 +172,15 @@ export type Limits = {
   readonly requests_per_minute_per_key: number;
   /** Maximum number of requests per minute with all of the partner's API keys. */
   readonly requests_per_minute_per_partner: number;
-  /** Maximum number of unfinished jobs of the partner. */
+  /** Maximum number of unfinished jobs per partner. */
   readonly open_jobs: number;
-  /** Maximum number of files that one job may load. */
+  /** Maximum number of files in one job. */
   readonly files_per_prefix: number;
   /** Maximum size of a gzipped file. */
   readonly gzip_file_bytes: number;
   /** Maximum size of an uncompressed file, and of a gzipped file after decompression. */
   readonly plain_file_bytes: number;
-  /** Maximum length of a line. A longer line is a rejected row. */
+  /** Maximum length of a line. A longer line is rejected. */
   readonly line_bytes: number;
   /** Maximum size of a request body. */
   readonly body_bytes: number;
@@ -197,22 +197,22 @@ export type LoadError = {
   readonly file: string | null;
   readonly row: number | null;
   readonly column: string | null;
-  /** A stable code; see docs/errors.md. */
+  /** A stable code. See docs/errors.md. */
   readonly code: string;
   readonly message: string;
-  /** The first 200 bytes of the rejected line; unprintable bytes are shown as \xNN. */
+  /** The first 200 bytes of the rejected line. Unprintable bytes are shown as \xNN. */
   readonly text: string | null;
 };
 
 export type Progress = {
   readonly bytes_read: number;
-  /** 0 until the files are listed. */
+  /** Total size of all files. 0 until the files are listed. */
   readonly bytes_total: number;
   readonly percent: number;
   readonly rows_read: number;
-  /** The partner's open jobs ahead of this one. */
+  /** Number of the partner's open jobs ahead of this one. */
   readonly queue_position: number;
-  /** Null while no estimate is possible. */
+  /** Estimated seconds until the job finishes. Null if no estimate is possible yet. */
   readonly estimated_seconds_left: number | null;
 };
 
@@ -221,23 +221,23 @@ export type Queued = {
 };
 
 export type QueueImport = {
-  /** A file, or a prefix of many files. Relative to the partner's prefix; with path_type 1, s3://<bucket>/<path>. */
+  /** The path of a file, or a prefix of many files, relative to the partner's prefix. With `path_type` 1, `s3://<bucket>/<path>`. */
   readonly file_path: string;
   /** 0 (attribute IDs) or 1 (your foreign keys). */
   readonly key_type: 0 | 1;
   /** 0 (the shared bucket) or 1 (your own bucket). */
   readonly path_type?: 0 | 1 | undefined;
-  /** For the partner's own bucket; required if path_type is 1. */
+  /** Credentials for the partner's own bucket. Required if `path_type` is 1. */
   readonly credentials?: {
     readonly accessKeyId?: string | undefined;
     readonly secretAccessKey?: string | undefined;
-    /** A role that Inlet assumes with the ExternalId that was created for the partner. Send it instead of the two keys. */
+    /** The ARN of an IAM role. Inlet assumes the role with the partner's external ID. Send either `roleArn` or the two keys. */
     readonly roleArn?: string | undefined;
     readonly region: string;
   } | undefined;
-  /** Whether the files are gzipped. Required for a prefix. For one file, the default is determined by the extension. */
+  /** Whether the files are gzipped. Required for a prefix. For a single file, the extension determines the default. */
   readonly compressed?: boolean | undefined;
-  /** With `replace`, the attributes in the files keep only the rows of this import. */
+  /** `merge` adds the rows to the existing data. `replace` deletes the previous data of every attribute in the files. */
   readonly mode?: 'merge' | 'replace' | undefined;
 };
 

@@ -4,7 +4,7 @@ import type { AudienceFile } from '../../../ports/audience-store.ts';
 import type { AudienceDetails } from '../../../usecases/follow/read-audiences.ts';
 import { status, timestamp } from '../schemas.ts';
 
-// Field names and codes are those of the specification.
+// Field names and codes follow the specification.
 
 const deviceCount = z.int().min(0);
 
@@ -19,8 +19,8 @@ export const audienceSchema = z
     status,
     created_at: timestamp,
     updated_at: timestamp,
-    uploaded_devices: deviceCount.meta({ description: 'Sum of the distinct devices in each loaded file.' }),
-    matched_devices: deviceCount.meta({ description: 'Unique devices that also exist in the device warehouse.' }),
+    uploaded_devices: deviceCount.meta({ description: 'The sum of the distinct device counts of all loaded files.' }),
+    matched_devices: deviceCount.meta({ description: 'Distinct devices that also exist in the device warehouse.' }),
   })
   .meta({ id: 'Audience' });
 

@@ -4,7 +4,7 @@ import { jobStatus } from '../../../domain/job.ts';
 import type { LoadedFile } from '../../../ports/records.ts';
 import { code, keyType, pathType, status, timestamp } from '../schemas.ts';
 
-// Field names and codes are those of the specification. Additional fields never replace them.
+// Field names and codes follow the specification. Additional fields never replace them.
 
 const numberInString = z
   .string()
@@ -15,27 +15,29 @@ const importLogErrorSchema = z
   .object({
     code,
     message: z.string(),
-    file: z
-      .string()
-      .nullable()
-      .meta({ description: 'The file as listed by GET …/files; null if the error concerns the whole job.' }),
+    file: z.string().nullable().meta({
+      description: 'The path of the file, as listed by GET …/files. Null if the error concerns the whole job.',
+    }),
     row: z
       .int()
       .nullable()
-      .meta({ description: 'Line number in the file, starting at 1, of the first row with this code.' }),
+      .meta({ description: 'Line number of the first row with this code. Line numbers start at 1.' }),
     column: z.string().nullable(),
-    count: z.int().meta({ description: 'Number of rows (or files) with this error.' }),
+    count: z.int().meta({ description: 'Number of rows or files with this error.' }),
   })
   .meta({ id: 'ImportLogError' });
 
 const progressSchema = z
   .object({
     bytes_read: z.int(),
-    bytes_total: z.int().meta({ description: '0 until the files are listed.' }),
+    bytes_total: z.int().meta({ description: 'Total size of all files. 0 until the files are listed.' }),
     percent: z.number().min(0).max(100),
     rows_read: z.int(),
-    queue_position: z.int().meta({ description: "The partner's open jobs ahead of this one." }),
-    estimated_seconds_left: z.int().nullable().meta({ description: 'Null while no estimate is possible.' }),
+    queue_position: z.int().meta({ description: "Number of the partner's open jobs ahead of this one." }),
+    estimated_seconds_left: z
+      .int()
+      .nullable()
+      .meta({ description: 'Estimated seconds until the job finishes. Null if no estimate is possible yet.' }),
   })
   .meta({ id: 'Progress' });
 
@@ -111,7 +113,7 @@ export const importLogExample: ImportLogRecord = {
   },
 };
 
-/** The specification requires row and device counts as strings. */
+/** Row and device counts are strings, because the specification requires it. */
 export function importLogRecord(log: ImportLog): ImportLogRecord {
   return {
     import_log_id: log.importLogId,
@@ -130,7 +132,7 @@ export function importLogRecord(log: ImportLog): ImportLogRecord {
   };
 }
 
-/** All bytes are read before the result is counted and published, so 100 is reported only for a final record. */
+/** All bytes are read before the rows are counted and published. Therefore, only a final record reports 100. */
 function progressRecord({ progress, status: current }: ImportLog): ImportLogRecord['progress'] {
   const isFinal = current === jobStatus.done || current === jobStatus.failed;
   const share = progress.bytesTotal === 0 ? 0 : progress.bytesRead / progress.bytesTotal;

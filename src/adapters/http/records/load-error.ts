@@ -13,7 +13,7 @@ const loadErrorSchema = z
     text: z
       .string()
       .nullable()
-      .meta({ description: 'The first 200 bytes of the rejected line; unprintable bytes are shown as \\xNN.' }),
+      .meta({ description: 'The first 200 bytes of the rejected line. Unprintable bytes are shown as \\xNN.' }),
   })
   .meta({ id: 'LoadError' });
 

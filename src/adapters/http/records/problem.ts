@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** RFC 9457, with a stable code, the request ID, and a JSON pointer for every invalid field. */
+/** A problem document (RFC 9457) with a stable code, the request ID, and a JSON pointer for every invalid field. */
 export const problemSchema = z
   .object({
     type: z.string().meta({ description: '`urn:inlet:error:` followed by the code.' }),
@@ -8,7 +8,7 @@ export const problemSchema = z
     status: z.int(),
     detail: z.string(),
     instance: z.string(),
-    code: z.string().meta({ description: 'A stable code; see docs/errors.md.' }),
+    code: z.string().meta({ description: 'A stable code. See docs/errors.md.' }),
     request_id: z
       .string()
       .meta({ description: 'The value of the `x-request-id` header. The log contains the same ID.' }),
@@ -19,12 +19,12 @@ export const problemSchema = z
           parameter: z
             .string()
             .optional()
-            .meta({ description: 'Name of the query parameter or header. Absent for fields of the body.' }),
+            .meta({ description: 'Name of the query parameter or header. Absent for fields in the body.' }),
           detail: z.string(),
         }),
       )
       .optional()
-      .meta({ description: 'Every invalid field.' }),
+      .meta({ description: 'The invalid fields.' }),
   })
   .meta({ id: 'Problem' });
 

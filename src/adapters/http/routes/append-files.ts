@@ -8,7 +8,9 @@ import { audienceParams, filePath } from '../schemas.ts';
 
 const body = z
   .strictObject({
-    file_path: filePath.meta({ description: "A file, or a prefix of many files, relative to the partner's prefix." }),
+    file_path: filePath.meta({
+      description: "The path of a file, or a prefix of many files, relative to the partner's prefix.",
+    }),
   })
   .meta({ id: 'AppendFiles' });
 
@@ -20,7 +22,7 @@ export const appendFiles = defineRoute({
   scope: 'audience:write',
   summary: 'Append files to an audience',
   description:
-    'Queues more files and merges them into the audience; each device is counted only once. Files that are already loaded are ignored. Files that failed or were overwritten are loaded again.',
+    'Queues more files and merges them into the audience. Each device is counted only once. Files that are already loaded are ignored. Files that failed or were overwritten are loaded again.',
   params: audienceParams,
   body,
   bodyExamples: { prefix: { summary: 'All files under a prefix', value: { file_path: 'acme/summer/' } } },

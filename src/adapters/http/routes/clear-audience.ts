@@ -16,9 +16,9 @@ export const clearAudience = defineRoute({
   description:
     'Empties the audience immediately, regardless of its size, and cancels loads in progress. Files appended after this call are loaded.',
   params: audienceParams,
-  /** The specification defines no body fields. An empty object is accepted as well. */
+  /** The specification defines no body fields. The body can be absent or an empty object. */
   body: z.strictObject({}).nullish().meta({ id: 'ClearAudience' }),
-  bodyExamples: { nothing: { summary: 'A body without fields (the body is optional)', value: {} } },
+  bodyExamples: { nothing: { summary: 'An empty body (optional)', value: {} } },
   response: { status: 204, description: 'The audience is empty.' },
   problems: {
     ...audienceNotFound,

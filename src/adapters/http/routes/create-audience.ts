@@ -7,7 +7,10 @@ import { defineRoute } from '../operation.ts';
 import { createdAudienceSchema } from '../records/audience.ts';
 import { filePath } from '../schemas.ts';
 
-/** The limit counts Unicode code points, because `length` counts some of them twice. No store accepts a NUL. */
+/**
+ * The limit counts Unicode code points, because `length` counts some of them twice. Control characters are rejected,
+ * because the stores do not accept NUL.
+ */
 const name = z
   .string()
   .trim()
@@ -19,7 +22,9 @@ const name = z
 const body = z
   .strictObject({
     name,
-    file_path: filePath.meta({ description: "A file, or a prefix of many files, relative to the partner's prefix." }),
+    file_path: filePath.meta({
+      description: "The path of a file, or a prefix of many files, relative to the partner's prefix.",
+    }),
   })
   .meta({ id: 'CreateAudience' });
 
@@ -31,7 +36,7 @@ export const createAudience = defineRoute({
   scope: 'audience:write',
   summary: 'Create an audience',
   description:
-    'Creates an audience and queues one file, or all files whose path starts with `file_path`. Names need not be unique. The `Location` header points to the audience and its load status.',
+    'Creates an audience and queues one file, or all files whose path starts with `file_path`. Names do not have to be unique. The `Location` header points to the audience, which shows its load status.',
   body,
   bodyExamples: {
     prefix: { summary: 'All files under a prefix', value: { name: 'Summer', file_path: 'acme/summer/' } },
@@ -59,7 +64,7 @@ export const createAudience = defineRoute({
     const audience = { name: audienceName, filePath: file_path };
     const { audienceId, warehouseSegmentId } = await create(deps, caller, audience, idempotent);
     request.log.info({ audienceId }, 'audience load accepted');
-    // Uses the route's own path, because the operation is also served at a deprecated path.
+    // Use the path of this route, because the operation is also available at a deprecated path.
     reply.code(201).header('location', `${request.routeOptions.url}/${audienceId}`);
     return { audience_id: audienceId, default_warehouse_segment_id: warehouseSegmentId };
   },

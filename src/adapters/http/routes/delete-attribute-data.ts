@@ -11,11 +11,10 @@ import { queuedResponse } from './queue-import.ts';
 const body = z
   .strictObject({
     key_type: keyType,
-    keys: z
-      .array(z.string().min(1).max(200))
-      .min(1)
-      .max(1000)
-      .meta({ description: 'The attributes whose data is deleted. `key_type` determines how they are identified.' }),
+    keys: z.array(z.string().min(1).max(200)).min(1).max(1000).meta({
+      description:
+        'The attributes whose data is deleted. `key_type` determines whether these are attribute IDs or foreign keys.',
+    }),
   })
   .meta({ id: 'DeleteAttributeData' });
 

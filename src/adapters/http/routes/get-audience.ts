@@ -27,7 +27,7 @@ export const getAudience = defineRoute({
   scope: 'audience:read',
   summary: 'Get the details of an audience',
   description:
-    'Returns the status, counts, and files of an audience. The status is derived from the files: 1 while any file is loading, 0 while files are waiting, 3 if any file failed, and otherwise 2.',
+    'Returns the status, counts, and files of an audience. The status is derived from the files. It is 1 while any file is loading, 0 while files are waiting, 3 if any file failed, and otherwise 2.',
   params: audienceParams,
   headers: conditionalGetHeaders,
   response: {

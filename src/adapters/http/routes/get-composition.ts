@@ -37,7 +37,7 @@ const compositionEntrySchema = z
     index: z
       .number()
       .nullable()
-      .meta({ description: 'share ÷ warehouse_share: 1 is average, 2 is twice the average.' }),
+      .meta({ description: '`share` divided by `warehouse_share`. 1 is average, and 2 is twice the average.' }),
     small: z.boolean().meta({ description: 'True if the group is too small for reliable conclusions.' }),
   })
   .meta({ id: 'CompositionEntry' });
@@ -67,7 +67,7 @@ export const getComposition = defineRoute({
   scope: 'audience:read',
   summary: 'Get the composition of an audience',
   description:
-    'Returns what the matched devices have in common: for each attribute, the number of matched devices with it, compared to the whole warehouse. Noise is added to counts and small groups are hidden, unless the operator has disabled this protection. If a large report takes longer than a request is allowed to take, the response is 503 `report_not_ready` and the computation continues.',
+    'Returns a report on what the matched devices have in common. For each attribute, the report compares the number of matched devices with the whole warehouse. Noise is added to counts and small groups are hidden, unless the operator has disabled this protection. If computing a report takes longer than the request timeout, the response is 503 `report_not_ready`, and the computation continues.',
   params: z.object({
     default_warehouse_segment_id: pathId("The audience's `default_warehouse_segment_id`.", 500001),
   }),

@@ -8,11 +8,11 @@ export const limitsSchema = z
   .object({
     requests_per_minute_per_key: limit('Maximum number of requests per minute with this API key.'),
     requests_per_minute_per_partner: limit("Maximum number of requests per minute with all of the partner's API keys."),
-    open_jobs: limit('Maximum number of unfinished jobs of the partner.'),
-    files_per_prefix: limit('Maximum number of files that one job may load.'),
+    open_jobs: limit('Maximum number of unfinished jobs per partner.'),
+    files_per_prefix: limit('Maximum number of files in one job.'),
     gzip_file_bytes: limit('Maximum size of a gzipped file.'),
     plain_file_bytes: limit('Maximum size of an uncompressed file, and of a gzipped file after decompression.'),
-    line_bytes: limit('Maximum length of a line. A longer line is a rejected row.'),
+    line_bytes: limit('Maximum length of a line. A longer line is rejected.'),
     body_bytes: limit('Maximum size of a request body.'),
     header_bytes: limit('Maximum size of the request headers, including the path.'),
   })
@@ -28,7 +28,7 @@ export const getLimits = defineRoute({
   scope: 'any',
   summary: 'Get your limits',
   description:
-    'Returns your rate and size limits. The requests left in the current minute are in the `RateLimit` header of every response.',
+    'Returns your rate and size limits. The `RateLimit` header of every response shows how many requests are left in the current minute.',
   response: {
     status: 200,
     description: 'The limits.',

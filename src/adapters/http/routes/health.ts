@@ -21,10 +21,10 @@ export const getLive = defineRoute({
   handler: () => async () => ({ status: 'ok' as const }),
 });
 
-/** A server that the service depends on. */
+/** A server that Inlet depends on. */
 export type Dependency = {
   readonly name: string;
-  /** True if no request can be answered without it. Jobs wait for the other dependencies. */
+  /** Whether API requests fail while this dependency is unavailable. If not, only jobs wait for it. */
   readonly isNeededByRequests: boolean;
   readonly check: (signal: AbortSignal) => Promise<void>;
 };
@@ -34,8 +34,8 @@ type State = Omit<Dependency, 'check'> & { readonly state: 'ok' | 'unavailable' 
 const checkTimeout = 3_000;
 
 /**
- * The route requires no key, so the number of callers is unlimited. The dependencies are therefore checked at most five
- * times per second.
+ * The route requires no API key, so the number of callers is unlimited. Therefore, dependencies are checked at most
+ * five times per second.
  */
 const cacheMs = 200;
 
@@ -73,7 +73,7 @@ export const getReady = defineRoute({
     return async (request, reply) => {
       const now = performance.now();
       if (cached === null || now - cached.at >= cacheMs) {
-        // The request's own logger is silent.
+        // The request's own logger is disabled.
         const { log } = request.server;
         cached = { at: now, states: Promise.all(dependencies.map((dependency) => stateOf(dependency, log))) };
       }

@@ -27,7 +27,7 @@ export const listAttributes = defineRoute({
   scope: 'marketplace:read',
   summary: 'List attributes',
   description:
-    "Lists the attributes you can use in files and deletes. Identify an attribute by its ID or by one of the partner's foreign keys for it.",
+    'Lists the attributes that you can use in files and deletes. Identify an attribute by its ID or by one of its foreign keys.',
   query: pageQuery(1000, 1000),
   response: {
     status: 200,

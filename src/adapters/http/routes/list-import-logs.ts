@@ -14,7 +14,7 @@ export const listImportLogs = defineRoute({
   path: '/v1/marketplace/import',
   scope: 'marketplace:read',
   summary: 'List import logs',
-  description: "Lists the partner's last 100 imports and deletes, newest first. Older entries are on the next pages.",
+  description: "Lists the partner's imports and deletes, newest first. A page contains 100 entries by default.",
   query: pageQuery(100, 100),
   response: {
     status: 200,

@@ -11,7 +11,7 @@ import { defineRoute } from '../operation.ts';
 import { queuedSchema } from '../records/import-log.ts';
 import { filePath, keyType, pathType } from '../schemas.ts';
 
-/** Keys are sent in HTTP headers, so they must be printable ASCII without spaces. */
+/** Inlet sends these values to the storage in HTTP headers, so they must be printable ASCII without spaces. */
 const printable = z
   .string()
   .max(256)
@@ -25,7 +25,7 @@ const credentialsSchema = z
     secretAccessKey: printable.optional(),
     roleArn: z.string().max(2048).optional().meta({
       description:
-        'A role that Inlet assumes with the ExternalId that was created for the partner. Send it instead of the two keys.',
+        "The ARN of an IAM role. Inlet assumes the role with the partner's external ID. Send either `roleArn` or the two keys.",
     }),
     region: z.string().min(1).max(64),
   })
@@ -37,26 +37,27 @@ const credentialsSchema = z
         context.addIssue({ code: 'custom', path: [name], message: `credentials.${name} ${rule}.` });
       }
     },
-    // Runs despite other errors, so that one response names every missing field.
+    // Run this check even if there are other errors, so that one response lists every missing field.
     { when: ({ value }) => typeof value === 'object' && value !== null },
   )
-  .meta({ description: "For the partner's own bucket; required if path_type is 1.", writeOnly: true });
+  .meta({ description: "Credentials for the partner's own bucket. Required if `path_type` is 1.", writeOnly: true });
 
 const body = z
   .strictObject({
     file_path: filePath.meta({
       description:
-        "A file, or a prefix of many files. Relative to the partner's prefix; with path_type 1, s3://<bucket>/<path>.",
+        "The path of a file, or a prefix of many files, relative to the partner's prefix. With `path_type` 1, `s3://<bucket>/<path>`.",
     }),
     key_type: keyType,
     path_type: pathType.default(0),
     credentials: credentialsSchema.optional(),
     compressed: z.boolean().optional().meta({
       description:
-        'Whether the files are gzipped. Required for a prefix. For one file, the default is determined by the extension.',
+        'Whether the files are gzipped. Required for a prefix. For a single file, the extension determines the default.',
     }),
     mode: z.enum(['merge', 'replace']).default('merge').meta({
-      description: 'With `replace`, the attributes in the files keep only the rows of this import.',
+      description:
+        '`merge` adds the rows to the existing data. `replace` deletes the previous data of every attribute in the files.',
     }),
   })
   .meta({ id: 'QueueImport' });
@@ -69,7 +70,7 @@ export const queueImport = defineRoute({
   scope: 'marketplace:write',
   summary: 'Queue an import',
   description:
-    "Queues the import of one file, or of all files whose path starts with `file_path`. A partner's imports run in submission order, and each file is loaded completely or not at all. The `Location` header points to the import log. Errors that depend on the files (none found, rejected rows) are reported in the import log, not in this response.",
+    "Queues the import of one file, or of all files whose path starts with `file_path`. A partner's imports run in submission order, and each file is loaded completely or not at all. The `Location` header points to the import log. The import log, not this response, reports errors in the files, such as a missing file or rejected rows.",
   body,
   bodyExamples: {
     file: { summary: 'One file', value: { file_path: 'with-bad-rows.csv', key_type: 1 } },
@@ -158,14 +159,17 @@ type Credentials = NonNullable<z.infer<typeof body>['credentials']>;
 function bucketCredentials({ accessKeyId, secretAccessKey, roleArn, region }: Credentials): BucketCredentials {
   if (roleArn !== undefined) return { roleArn, region };
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    throw new Failure('credentials_required', 'credentials must contain two keys or a role.');
+    throw new Failure(
+      'credentials_required',
+      'credentials must contain either accessKeyId and secretAccessKey, or roleArn.',
+    );
   }
   return { accessKeyId, secretAccessKey: new Secret(secretAccessKey), region };
 }
 
-/** 202 with the location of the import log. */
+/** Sends status 202 with the location of the import log. */
 export function queuedResponse(reply: FastifyReply, importLogId: number): { import_log_id: number } {
-  // Connects the request ID to the job ID in the log.
+  // Log the job ID together with the request ID.
   reply.log.info({ jobId: importLogId }, 'job accepted');
   reply.code(202).header('location', `/v1/marketplace/import/${importLogId}`);
   return { import_log_id: importLogId };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Api } from '../api.ts';
 
-/** Allows only resources of this server and no inline scripts, so the page works offline. */
+/** Allows only resources from this server and no inline scripts. The page therefore works offline. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -53,12 +53,12 @@ const contents: Readonly<Record<string, Content>> = {
 };
 
 /**
- * Serves the OpenAPI document and the API reference. They are public and require no API key. Each file is read once, and
- * all responses share its bytes, so that slow readers use no memory.
+ * Serves the OpenAPI document and the API reference. They are public and require no API key. Each file is read once,
+ * and all responses share its bytes, so that slow clients use no additional memory.
  */
 export function addReference(api: Api): void {
   const config = { operation: 'reference' };
-  // Relative, so that it works behind a proxy that adds a path prefix.
+  // The redirect is relative, so that it works behind a proxy that adds a path prefix.
   api.get('/', { config }, async (_request, reply) => reply.redirect('docs'));
   for (const [path, { type, read }] of Object.entries(contents)) {
     const bytes = read();
