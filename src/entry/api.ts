@@ -31,6 +31,6 @@ await deps.observability.serve();
 await api.listen({
   host: config.INLET_API_HOST,
   port: config.INLET_API_PORT,
-  // Fastify does not know that the given server uses TLS.
+  // Fastify cannot detect that the given server uses TLS.
   listenTextResolver: (address) => `Server listening at ${tls ? address.replace(/^http:/, 'https:') : address}`,
 });

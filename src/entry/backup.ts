@@ -13,13 +13,13 @@ import { takeBackup } from '../usecases/admin/take-backup.ts';
 import type { Config } from './config.ts';
 import { migrationFolder } from './migrate.ts';
 
-// Contents of a backup folder. ClickHouse rows are on each shard's backup disk, in a folder of the same name.
+// Contents of a backup folder. The ClickHouse rows are on each shard's backup disk, in a folder with the same name.
 
 const manifestSchema = z.object({
   takenAt: z.iso.datetime(),
   engineDatabase: z.string().regex(/^[a-z_][a-z0-9_]*$/),
   shards: z.int().positive(),
-  /** Migrations of both databases. A backup must be restored by the release that wrote it. */
+  /** Migrations of both databases. Only a release with the same migrations can restore the backup. */
   migrations: z.array(z.string()),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
@@ -28,14 +28,14 @@ type BackupFolder = { readonly name: string; readonly dumpFile: string; readonly
 
 function backupFolder(folder: string): BackupFolder {
   const name = basename(resolve(folder));
-  // Used in ClickHouse statements.
+  // The name is used in ClickHouse statements.
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(name)) {
-    throw new Error(`"${name}" is not a valid backup name. Use letters, digits, "-" and "_".`);
+    throw new Error(`"${name}" is not a valid backup name. Use letters, digits, "-", and "_".`);
   }
   return { name, dumpFile: join(folder, 'postgres.dump'), manifestFile: join(folder, 'backup.json') };
 }
 
-/** Written last, so that a folder without a manifest is not a complete backup. */
+/** Call this function last, because the manifest marks a backup as complete. */
 async function writeManifest({ manifestFile }: BackupFolder, manifest: Manifest): Promise<void> {
   await writeFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
 }
@@ -69,7 +69,7 @@ async function withEngineServers<T>(config: Config, run: (servers: Engine) => Pr
 export async function backup(
   { config, lanes }: { config: Config; lanes: LaneStore },
   folder: string,
-  patienceSeconds: number,
+  timeoutSeconds: number,
 ): Promise<number> {
   const place = backupFolder(folder);
   const engineDatabase = config.INLET_CLICKHOUSE_DATABASE;
@@ -79,7 +79,7 @@ export async function backup(
     await mkdir(folder, { mode: 0o700 });
     return await withEngineServers(config, async (servers) => {
       const engine = clickhouseBackup(servers, engineDatabase, config.INLET_CLICKHOUSE_BACKUP_DISK);
-      const { takenAt, pausedSeconds } = await takeBackup({ control, engine, lanes }, { ...place, patienceSeconds });
+      const { takenAt, pausedSeconds } = await takeBackup({ control, engine, lanes }, { ...place, timeoutSeconds });
       const migrations = await migrationsOfRelease();
       await writeManifest(place, {
         takenAt: takenAt.toISOString(),
@@ -95,8 +95,8 @@ export async function backup(
 }
 
 /**
- * Restores ClickHouse first. PostgreSQL is restored in one step, and no Inlet process can start before it, so none starts
- * on a partial restore.
+ * Restores ClickHouse first. PostgreSQL is then restored in one transaction. No Inlet process can start before that, so
+ * none starts on a partial restore.
  */
 export async function restore(config: Config, folder: string): Promise<Manifest> {
   const place = backupFolder(folder);
@@ -122,7 +122,7 @@ export async function restore(config: Config, folder: string): Promise<Manifest>
     await restoreEngine(servers, database, { disk, name: place.name, from: manifest.engineDatabase });
   });
   await restoreControl(config.INLET_POSTGRES_URL, config.INLET_POSTGRES_TOOLS, place.dumpFile);
-  // A dump contains no roles and no grants to them.
+  // A dump contains neither roles nor their grants.
   await underMigrationLock(config.INLET_POSTGRES_URL, (client) => prepareApiRole(client, config.INLET_API_ROLE));
   return manifest;
 }

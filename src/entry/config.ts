@@ -8,7 +8,8 @@ import { httpSettings } from './http-settings.ts';
 import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
 import { count, networks } from './setting-types.ts';
 
-// The configuration schema, and the only reader of the environment. `docs/configuration.md` is generated from it.
+// The configuration schema. Only this file reads environment variables. `docs/configuration.md` is generated from the
+// schema.
 
 const sealingKeysPattern = /^[a-z0-9-]{1,32}:[0-9a-fA-F]{64}(,[a-z0-9-]{1,32}:[0-9a-fA-F]{64})*$/;
 const secret = z
@@ -20,7 +21,7 @@ const address = (protocols: readonly string[]) =>
   z
     .string()
     .refine((url) => URL.canParse(url) && protocols.includes(new URL(url).protocol), {
-      error: `must be a URL that starts with ${protocols.join('// or ')}// (is the password escaped?)`,
+      error: `must be a URL that starts with ${protocols.join('// or ')}//; escape special characters in the password`,
     })
     .transform((url) => new Secret(url));
 /** 0 disables the feature. */
@@ -30,7 +31,7 @@ const countOrOff = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
 const settings = z.object({
   INLET_ENVIRONMENT: z
     .string()
-    .regex(environmentPattern, 'must have 1 to 16 characters of a-z and 0-9, starting with a letter')
+    .regex(environmentPattern, 'must have 1 to 16 characters (a-z and 0-9) and start with a letter')
     .default('live')
     .describe(
       'Name of the environment, for example `live`, `test`, or `dev`. The name is part of every new API key and user token (`inlet_<environment>_key_…`), so that a leaked key shows its origin. Existing keys keep working after a change.',
@@ -40,13 +41,13 @@ const settings = z.object({
   ),
   INLET_API_ROLE: z
     .string()
-    .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a role name of a-z, 0-9 and _')
+    .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a role name that contains only a-z, 0-9, and _')
     .default('inlet_api')
     .describe(
-      "PostgreSQL role of the api. Row-level security restricts it to the calling partner's rows. `inlet migrate` creates it. `none` gives the api all privileges of its user. See [deploy.md](deploy.md).",
+      "PostgreSQL role of the api. Row-level security restricts the role to the calling partner's rows. `inlet migrate` creates the role. With `none`, the api has all privileges of its database user. See [deploy.md](deploy.md).",
     ),
   INLET_POSTGRES_CONNECTIONS: count(10).describe(
-    'Maximum number of pooled PostgreSQL connections per process. In addition, an api opens one for the queue and one for change notifications while records are followed. A worker opens up to four for the queue, one for notifications, and one for its liveness.',
+    'Maximum number of pooled PostgreSQL connections per process. An api opens one more connection for the queue and, while clients follow records, one for change notifications. A worker opens up to four more connections for the queue, one for notifications, and one for its liveness.',
   ),
   INLET_CLICKHOUSE_URLS: z
     .string()
@@ -59,7 +60,7 @@ const settings = z.object({
     .string()
     .regex(/^[A-Za-z0-9_]+$/)
     .default('backups')
-    .describe('ClickHouse disk on every server to which `inlet backup` writes. See backup.md.'),
+    .describe('Name of the ClickHouse disk on every server to which `inlet backup` writes. See backup.md.'),
   INLET_POSTGRES_TOOLS: z
     .string()
     .default('/usr/bin')
@@ -68,7 +69,7 @@ const settings = z.object({
     ),
   INLET_S3_ENDPOINT: z.url().optional().describe('URL of the object storage. Omit it for AWS.'),
   INLET_S3_REGION: z.string().default('us-east-1').describe('Region of the shared bucket.'),
-  INLET_S3_BUCKET: z.string().min(3).describe('Shared bucket to which partners upload.'),
+  INLET_S3_BUCKET: z.string().min(3).describe('Name of the shared bucket to which partners upload.'),
   INLET_S3_ACCESS_KEY_ID: z.string().min(1).describe("Access key of the shared bucket's owner."),
   INLET_S3_SECRET_ACCESS_KEY: secret.describe('Secret access key that belongs to that access key ID.'),
   INLET_STORAGE_ADMIN_ACCESS_KEY_ID: z
@@ -83,7 +84,7 @@ const settings = z.object({
   INLET_PARTNER_S3_ENDPOINT: z
     .url()
     .optional()
-    .describe('URL of the storage with partner-owned buckets. Omit it for AWS. Requests cannot change it.'),
+    .describe('URL of the storage that contains partner-owned buckets. Omit it for AWS. Requests cannot change it.'),
   INLET_PARTNER_S3_NETWORKS: networks
     .optional()
     .describe(
@@ -102,7 +103,7 @@ const settings = z.object({
     .regex(sealingKeysPattern, 'must be a comma-separated list of <id>:<64 hexadecimal digits>')
     .transform((list) => list.split(',').map((entry) => new Secret(entry)))
     .describe(
-      'Comma-separated keys that encrypt partner credentials, `<id>:<64 hexadecimal digits>`. The first key encrypts; all keys can decrypt.',
+      'Comma-separated keys that encrypt partner credentials, in the form `<id>:<64 hexadecimal digits>`. The first key encrypts, and all keys can decrypt.',
     ),
   INLET_API_HOST: z.string().default('127.0.0.1').describe('Address on which the api listens.'),
   INLET_API_PORT: z.coerce
@@ -141,10 +142,10 @@ const settings = z.object({
   INLET_WORKER_FILES: count(4).describe('Number of file batches that one worker process loads concurrently.'),
   INLET_FILES_OUT_PER_LANE: count(16).describe('Maximum number of concurrent loads per partner, across all workers.'),
   INLET_ROOM_BYTES: count(8 * 1024 * 1024).describe(
-    'Loads of at least this size, in bytes, get their own staging tables, so that publishing them takes milliseconds.',
+    'Minimum size, in bytes, of a load that gets its own staging tables. Publishing such a load takes milliseconds.',
   ),
   INLET_SHUTDOWN_GRACE_SECONDS: count(30).describe(
-    'Grace period, in seconds, in which a process finishes its work after SIGTERM.',
+    'Time, in seconds, that a process has to finish its work after SIGTERM.',
   ),
   INLET_PURGE_SECONDS: count(10).describe(
     'Interval in seconds at which a worker checks for rows of cleared audiences to purge from ClickHouse.',
@@ -154,7 +155,7 @@ const settings = z.object({
     .optional()
     .describe('For crash tests only: the failpoint at which the process kills itself.'),
   INLET_MAX_LINE_BYTES: count(defaultLimits.maxLineBytes).describe(
-    'Maximum length of a line in bytes. Longer lines are rejected rows.',
+    'Maximum length of a line in bytes. Longer lines are rejected.',
   ),
   INLET_MAX_FILES_PER_PREFIX: count(defaultLimits.maxFilesPerPrefix).describe('Maximum number of files in one job.'),
   INLET_MAX_GZIP_FILE_BYTES: count(defaultLimits.maxGzipFileBytes).describe('Maximum size of a gzip file in bytes.'),
@@ -172,16 +173,16 @@ const settings = z.object({
     'Maximum duration of an event stream in seconds. The client then reconnects and authenticates again.',
   ),
   INLET_REPORT_HIDE_UNDER: countOrOff(defaultProtection.hideUnder).describe(
-    'Composition reports hide counts below this value; 0 hides none. See composition.md before you change it.',
+    'Composition reports hide counts below this value. 0 hides none. See composition.md before you change this setting.',
   ),
   INLET_REPORT_FLAG_UNDER: countOrOff(defaultProtection.flagUnder).describe(
-    'Composition reports flag counts below this value as `small`; 0 flags none.',
+    'Composition reports flag counts below this value as `small`. 0 flags none.',
   ),
   INLET_REPORT_NOISE: countOrOff(defaultProtection.noise)
     .refine((bound) => bound <= 10_000, 'must be at most 10000')
-    .describe('Maximum noise added to counts in composition reports; 0 adds none.'),
+    .describe('Maximum noise added to counts in composition reports. 0 adds none.'),
   INLET_REPORT_ROUND_TO: countOrOff(defaultProtection.roundTo).describe(
-    'Composition reports round counts down to a multiple of this value; 0 disables rounding.',
+    'Composition reports round counts down to a multiple of this value. 0 disables rounding.',
   ),
   INLET_REPORT_KEY: z
     .string()
@@ -189,7 +190,7 @@ const settings = z.object({
     .transform((digits) => new Secret(digits))
     .optional()
     .describe(
-      'Key of the noise in composition reports, 64 hexadecimal digits. If it is not set, the key is derived from the first sealing key.',
+      'Secret key for the noise in composition reports, 64 hexadecimal digits. If it is not set, the key is derived from the first sealing key.',
     ),
   ...oidcSettings,
 });
@@ -203,8 +204,8 @@ export const configSchema = settings.superRefine((config, context) => {
 export type Config = z.infer<typeof configSchema>;
 
 export function readConfig(): Config {
-  // An empty variable counts as missing.
-  // oxlint-disable-next-line node/no-process-env -- the only place that reads the environment
+  // An empty variable is treated as missing. oxlint-disable-next-line node/no-process-env -- the only place that reads
+  // the environment
   const given = Object.entries(process.env).filter(([, value]) => value !== '');
   const parsed = configSchema.safeParse(Object.fromEntries(given));
   if (parsed.success) return parsed.data;

@@ -4,8 +4,9 @@ import type { Log } from '../ports/observability.ts';
 import { queryOf, wrapMethods } from './wrap-methods.ts';
 
 /**
- * For crash tests. Every effect goes through a port or a ClickHouse statement, and a process can be killed before and
- * after each. The points are not listed in code, so none can be forgotten. A recording run produces the list.
+ * For crash tests. Every effect of a process is a call of a port or a ClickHouse statement, and a test can kill the
+ * process before and after each one. No list of failpoints exists in code, so none can be forgotten. A recording run
+ * produces the list.
  */
 export type Failpoints = {
   /** Adds a failpoint before and after each method of a port. */
@@ -14,15 +15,15 @@ export type Failpoints = {
   readonly wrapShard: <Shard extends object>(shard: Shard) => Shard;
 };
 
-/** Logs failpoints as they are passed. */
+/** In this mode, the process logs each failpoint that it passes. */
 export const recordPoints = 'record';
 
 const changing: ReadonlySet<string> = new Set(['command', 'exec', 'insert']);
 
-/** Prefix of a failpoint name: the process stops there once (SIGSTOP) until SIGCONT. */
+/** Prefix of a failpoint name. The process stops there once (SIGSTOP) and resumes on SIGCONT. */
 export const stopAt = 'stop ';
 
-/** Writes synchronously, because the process ends before the logger would write. */
+/** Writes synchronously, because the process ends before the logger could write. */
 function logNow(fields: Readonly<Record<string, string>>): void {
   writeSync(process.stdout.fd, `${JSON.stringify({ level: 40, ...fields })}\n`);
 }
@@ -64,7 +65,7 @@ export function failpoints(target: string | undefined, log: Log): Failpoints {
   };
 }
 
-/** The first words of a statement, without the numbers in names of staging tables and partitions. */
+/** Returns the first words of a statement. Removes the numbers from names of staging tables and partitions. */
 function statementOf(options: unknown): string {
   const words = queryOf(options)
     .replaceAll(/\d+/g, '#')

@@ -6,13 +6,13 @@ import { count, networks } from './setting-types.ts';
 /** Settings of the HTTP server: rate limits, size limits, timeouts, and TLS. */
 export const httpSettings = {
   INLET_REQUESTS_PER_KEY: count(defaultRequestLimits.perKey).describe(
-    'Requests per minute for one API key, across all api processes. Further requests get 429.',
+    'Maximum number of requests per minute with one API key, across all api processes. Further requests get 429.',
   ),
   INLET_REQUESTS_PER_PARTNER: count(defaultRequestLimits.perPartner).describe(
-    'Requests per minute for all keys of one partner, across all api processes.',
+    'Maximum number of requests per minute with all keys of one partner, across all api processes.',
   ),
   INLET_WRONG_KEYS_PER_ADDRESS: count(defaultRequestLimits.wrongKeysPerAddress).describe(
-    'Requests per minute with an invalid key from one address to one api process. Above this, unrecognized keys are throttled.',
+    'Maximum number of requests per minute with an invalid key from one address to one api process. Above this limit, unrecognized keys from that address are throttled.',
   ),
   INLET_MAX_HEADER_BYTES: count(defaultRequestLimits.maxHeaderBytes).describe(
     'Maximum size of the request line and headers in bytes. Larger requests get 431.',
@@ -24,7 +24,7 @@ export const httpSettings = {
     'Timeout in seconds for receiving the complete request. Slower requests get 408.',
   ),
   INLET_KEEP_ALIVE_SECONDS: count(72).describe(
-    'How long an idle connection stays open, in seconds. Must exceed the idle timeout of the load balancer.',
+    'Time, in seconds, after which an idle connection is closed. It must exceed the idle timeout of the load balancer.',
   ),
   INLET_MAX_CONNECTIONS: count(5_000).describe(
     'Maximum number of connections to one api process. Further connections are closed immediately.',
@@ -33,8 +33,10 @@ export const httpSettings = {
     .string()
     .min(1)
     .optional()
-    .describe('Certificate chain (PEM) for TLS in the api itself. Reloaded when the file changes and on SIGHUP.'),
-  INLET_TLS_KEY_FILE: z.string().min(1).optional().describe('Private key of that certificate (PEM).'),
+    .describe(
+      'File with the certificate chain (PEM), if the api terminates TLS itself. Reloaded when the file changes and on SIGHUP.',
+    ),
+  INLET_TLS_KEY_FILE: z.string().min(1).optional().describe('File with the private key of that certificate (PEM).'),
   INLET_TRUSTED_PROXIES: networks
     .optional()
     .describe(
@@ -64,7 +66,7 @@ export function httpLimitsOf(config: Settings): HttpLimits {
   };
 }
 
-/** Null if the api does not terminate TLS itself. */
+/** Returns null if the api does not terminate TLS itself. */
 export function tlsPathsOf(config: Settings): { readonly cert: string; readonly key: string } | null {
   const { INLET_TLS_CERT_FILE: cert, INLET_TLS_KEY_FILE: key } = config;
   if (cert === undefined && key === undefined) return null;

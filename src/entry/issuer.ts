@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 
 export type IssuerSettings = IssuedTokenSettings & { readonly address: IssuerAddress; readonly keysMs: number };
 
-/** Null if no issuer is configured. `readConfig` has validated that the settings are complete. */
+/** Returns null if no issuer is configured. `readConfig` has already validated that the settings are complete. */
 export function issuerOf(config: Config): IssuerSettings | null {
   const {
     INLET_OIDC_ISSUER: issuer,

@@ -4,8 +4,8 @@ import { hideKeys } from '../domain/key-format.ts';
 import { fieldsOfScope } from './observability/scope.ts';
 
 /**
- * One JSON object per line. Request headers and bodies are never logged, secrets cannot be logged (domain/secret.ts), and
- * a key that a caller put into a path is masked.
+ * Logs one JSON object per line. Request headers and bodies are never logged, and secrets cannot be logged (see
+ * domain/secret.ts). An API key in a request path is masked.
  */
 export function createLogger(options: { name: string; level: string }): Logger {
   return pino({

@@ -3,11 +3,11 @@ import { isIssuerAddress } from '../domain/issued-token.ts';
 import { parseNetwork } from '../domain/network-address.ts';
 import { partnerNamePattern } from '../domain/partner.ts';
 
-// Settings for user tokens of an OpenID Connect issuer. See docs/user-tokens.md.
+// Settings for user tokens from an OpenID Connect issuer. See docs/user-tokens.md.
 
 /**
- * Only asymmetric algorithms are supported. A verifier that knows an HS256 key could also issue tokens, and `none` has
- * no key.
+ * Only asymmetric algorithms are supported. With HS256, a verifier could also issue tokens, because it has the same
+ * key. The algorithm `none` uses no key.
  */
 const algorithms = [
   'RS256',
@@ -29,10 +29,10 @@ const list = z.string().transform((text) => text.split(',').map((part) => part.t
 export const oidcSettings = {
   INLET_OIDC_ISSUER: z
     .string()
-    .refine(isIssuerAddress, { error: 'must be an https URL without query, fragment and password' })
+    .refine(isIssuerAddress, { error: 'must be an https URL without a query, fragment, or password' })
     .optional()
     .describe(
-      'OpenID Connect issuer whose JWTs are accepted as user tokens. Must equal their `iss` claim exactly. If it is not set, no JWTs are accepted. See user-tokens.md.',
+      'OpenID Connect issuer whose JWTs are accepted as user tokens. It must equal their `iss` claim exactly. If it is not set, no JWTs are accepted. See user-tokens.md.',
     ),
   INLET_OIDC_AUDIENCE: z.string().min(1).optional().describe('Required value in the `aud` claim of these tokens.'),
   INLET_OIDC_CUSTOMER_CLAIM: claim
@@ -43,15 +43,19 @@ export const oidcSettings = {
     .string()
     .regex(partnerNamePattern, 'must be the name of a partner')
     .optional()
-    .describe('Alternative to the partner claim: the only partner whose calls can use tokens of this issuer.'),
+    .describe(
+      'Name of the only partner whose calls can use tokens of this issuer. Set it instead of the partner claim.',
+    ),
   INLET_OIDC_TOKEN_TYPE: z
     .enum(['access-token', 'id-token'])
     .default('access-token')
-    .describe('`access-token`: RFC 9068 tokens with type `at+jwt`. `id-token`: tokens with type `JWT` or none.'),
+    .describe(
+      'Type of the tokens. `access-token` accepts RFC 9068 tokens with type `at+jwt`. `id-token` accepts tokens with type `JWT` or no type.',
+    ),
   INLET_OIDC_ALGORITHMS: list
     .pipe(z.array(z.enum(algorithms)).min(1))
     .default(['RS256', 'ES256'])
-    .describe(`Comma-separated signature algorithms that are accepted. Supported: ${algorithms.join(', ')}.`),
+    .describe(`Comma-separated list of accepted signature algorithms. Supported: ${algorithms.join(', ')}.`),
   INLET_OIDC_TOKEN_SECONDS: z.coerce
     .number()
     .int()
@@ -68,7 +72,7 @@ export const oidcSettings = {
     .max(86_400)
     .default(300)
     .describe(
-      "How long the issuer's signing keys are cached, in seconds. Tokens signed with a removed key stay valid for this long, and tokens are still accepted while the issuer is unavailable for this long.",
+      "Time, in seconds, for which the issuer's signing keys are cached. After the issuer removes a key, tokens signed with it are accepted for at most this time. While the issuer is unavailable, tokens are also accepted for at most this time.",
     ),
   INLET_OIDC_NETWORKS: list
     .pipe(
@@ -90,7 +94,7 @@ const ofPartner = ['INLET_OIDC_PARTNER_CLAIM', 'INLET_OIDC_PARTNER'] as const;
 export type MissingSetting = { readonly name: keyof OidcConfig; readonly message: string };
 
 /**
- * Either all settings are set or none, because a partial configuration would silently reject tokens or accept them with
+ * Either all settings must be set or none. A partial configuration would silently reject tokens or accept them with
  * every partner's key.
  */
 export function findMissingOidcSettings(config: OidcConfig): MissingSetting[] {
@@ -105,7 +109,7 @@ export function findMissingOidcSettings(config: OidcConfig): MissingSetting[] {
       : [
           {
             name: ofPartner[0],
-            message: `set either this or ${ofPartner[1]} with the other INLET_OIDC_ settings`,
+            message: `must be set, or ${ofPartner[1]} must be set, but not both, with the other INLET_OIDC_ settings`,
           },
         ]),
   ];

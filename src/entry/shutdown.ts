@@ -3,8 +3,9 @@ import type { Logger } from 'pino';
 type Step = { readonly name: string; readonly run: () => Promise<unknown> };
 
 /**
- * Shuts down in ordered groups on SIGTERM or SIGINT: stop accepting work, wait for running work, and close connections.
- * A second signal or the end of the grace period ends the process immediately; other processes take over its work.
+ * On SIGTERM or SIGINT, runs groups of shutdown steps in order: stop accepting work, wait for running work, and close
+ * connections. After a second signal or the grace period, the process exits immediately, and other processes take over
+ * its work.
  */
 export function stopInOrder(log: Logger, graceSeconds: number, groups: readonly (readonly Step[])[]): void {
   let stopping = false;

@@ -12,7 +12,10 @@ import type { ObjectStore, SourceStorage } from '../ports/object-store.ts';
 import type { PartnerStore } from '../ports/partner-store.ts';
 import { type Config, partnerNetworksOf } from './config.ts';
 
-/** The shared bucket, or the partner's own with the job's credentials, which are decrypted only while in use. */
+/**
+ * Opens the shared bucket, or the partner's own bucket with the job's credentials. The credentials are decrypted only
+ * while they are used.
+ */
 export function sourceStorage(deps: {
   readonly db: Database;
   readonly sealer: Sealer;
@@ -45,14 +48,14 @@ export function sourceStorage(deps: {
   };
 }
 
-/** Whether Inlet has an identity of its own with which it can assume partners' roles. */
+/** Whether an identity is configured with which Inlet can assume partners' roles. */
 export function hasRoleIdentity(config: Config): boolean {
   return config.INLET_ROLE_ACCESS_KEY_ID !== undefined && config.INLET_ROLE_SECRET_ACCESS_KEY !== undefined;
 }
 
 type KeysOfRole = (role: BucketRole, partnerId: PartnerId) => Promise<BucketKeys>;
 
-/** Exchanges a partner's role for temporary keys. */
+/** Assumes a partner's role to get temporary keys. */
 export function partnerRoleKeys(config: Config, partners: PartnerStore): KeysOfRole {
   const accessKeyId = config.INLET_ROLE_ACCESS_KEY_ID;
   const secretAccessKey = config.INLET_ROLE_SECRET_ACCESS_KEY;

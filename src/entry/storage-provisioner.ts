@@ -3,7 +3,7 @@ import { cephStorageProvisioner } from '../adapters/ceph/storage-provisioner.ts'
 import type { StorageProvisioner } from '../ports/object-store.ts';
 import type { Config } from './config.ts';
 
-/** Creates storage credentials with a Ceph gateway. Other storage needs an adapter of its own. */
+/** Creates storage credentials with a Ceph gateway. Other kinds of storage need a separate adapter. */
 export function storageProvisioner(config: Config, owner: S3Client): StorageProvisioner {
   const accessKeyId = config.INLET_STORAGE_ADMIN_ACCESS_KEY_ID;
   const secretAccessKey = config.INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY;
@@ -17,5 +17,5 @@ export function storageProvisioner(config: Config, owner: S3Client): StorageProv
   return cephStorageProvisioner({ endpoint, region, accessKeyId, secretAccessKey }, owner, config.INLET_S3_BUCKET);
 }
 
-/** For other storage. The operator creates the credentials with the storage's own tools. */
+/** For other kinds of storage, whose credentials the operator creates with the storage's own tools. */
 export const noStorageProvisioner: StorageProvisioner<null> = { provision: () => Promise.resolve(null) };

@@ -13,7 +13,7 @@ export async function withTimeout<T>(operation: Promise<T>, milliseconds: number
   }
 }
 
-/** Concurrent callers share one read. Null if it fails or times out. */
+/** Concurrent callers share one read. The result is null if the read fails or times out. */
 export function coalesceReads<T>(read: () => Promise<T>, timeoutMs: number, log: Log): () => Promise<T | null> {
   let running: Promise<T | null> | null = null;
   const readOnce = async (): Promise<T | null> => {

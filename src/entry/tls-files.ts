@@ -4,7 +4,7 @@ import type { TlsFiles, TlsSource } from '../adapters/http/http-limits.ts';
 import type { Log } from '../ports/observability.ts';
 
 /**
- * Polls modification times, because file events are lost when a symbolic link changes, as it does with Kubernetes
+ * Interval at which modification times are polled. File events are lost when a symbolic link changes, as in Kubernetes
  * secrets.
  */
 const pollEveryMs = 2_000;
@@ -12,8 +12,8 @@ const pollEveryMs = 2_000;
 type Paths = { readonly cert: string; readonly key: string };
 
 /**
- * Reads the certificate and key, and reloads them when a file changes and on SIGHUP. If the certificate and key do not
- * match, for example because only one has been written, they are ignored and the previous ones stay in use.
+ * Reads the certificate and key, and reloads them when a file changes and on SIGHUP. If the new certificate and key do
+ * not match, for example because only one of them has been written, the previous pair stays in use.
  */
 export function watchTlsFiles(paths: Paths, log: Log): TlsSource & { readonly close: () => void } {
   let files = readTlsFiles(paths);
@@ -42,7 +42,7 @@ export function watchTlsFiles(paths: Paths, log: Log): TlsSource & { readonly cl
 
 function readTlsFiles({ cert, key }: Paths): TlsFiles {
   const files = { cert: readFileSync(cert), key: readFileSync(key) };
-  // Throws if they are not a matching certificate and key.
+  // Throws if the certificate and the key do not match.
   createSecureContext(files);
   return files;
 }

@@ -24,10 +24,10 @@ import { issuedTokensOf } from './issuer.ts';
 import { hasRoleIdentity } from './source-storage.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
-/** A request can take 30 s. The caller gets a response well before that. */
+/** Shorter than the request timeout of 30 s, so that the caller gets a response. */
 const reportTimeoutMs = 20_000;
 
-/** Builds what the api process uses. */
+/** Creates the dependencies of the api process. */
 export async function wireApi(config: Config, log: Logger) {
   const connections = await connectServers(config, { name: 'inlet-api', boss: 'send', rows: 'of the caller' }, log);
   const connected = connectShards(connections);
@@ -76,7 +76,7 @@ export function apiDeps(connections: Connections, { engine, stage }: ConnectedEn
     following: followedRecords({ importLogs, audiences, feed, asCaller, limits: followerLimits, log }),
     streamSeconds: config.INLET_STREAM_SECONDS,
     composition,
-    /** Stops computing reports and following records. Call it before the connections close. */
+    /** Stops computing reports and following records. Call this function before the connections close. */
     closeRecords: async (): Promise<void> => {
       composition.computer.stop();
       await feed.close();

@@ -10,9 +10,9 @@ import { type Config, limitsOf } from './config.ts';
 import { hasRoleIdentity } from './source-storage.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
-/** Builds what operator commands use. They need no connection to ClickHouse. */
+/** Creates the dependencies of operator commands, which need no connection to ClickHouse. */
 export async function wireCli(config: Config, log: Logger, name = 'inlet-cli') {
-  // A command ends before its metrics could be scraped.
+  // Disable metrics and traces, because a command ends before its metrics could be scraped.
   const settings = { ...config, INLET_METRICS_PORT: undefined, INLET_OTLP_URL: undefined };
   const connections = await connectServers(settings, { name, boss: 'send', actor: operatorName() }, log);
   return { ...cliDeps(connections), config, close: connections.close };
@@ -41,7 +41,7 @@ export function cliDeps(connections: Connections) {
   };
 }
 
-/** The operator as this machine knows them, for the audit log. */
+/** Returns the operator's user name on this machine, for the audit log. */
 function operatorName(): string {
   return `${userName()}@${hostname()}`;
 }

@@ -51,8 +51,8 @@ export async function connectServers(config: Config, role: ProcessRole, log: Log
     name: role.name,
     actor: role.actor,
     maxConnections: config.INLET_POSTGRES_CONNECTIONS,
-    // A request has a waiting caller. A worker can wait longer, because it would only repeat the same statement if it
-    // gave up.
+    // Timeouts are short for requests, because a caller is waiting. A worker waits longer, because after a timeout it
+    // would only repeat the same statement.
     ...(role.boss === 'work' ? { statementMs: 30_000, connectionMs: 30_000 } : { statementMs: 10_000 }),
     log,
   });

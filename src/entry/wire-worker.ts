@@ -11,7 +11,7 @@ import { type ConnectedEngine, connectShards } from './connect-engine.ts';
 import { partnerRoleKeys, sourceStorage } from './source-storage.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
-/** Builds what the worker process uses. */
+/** Creates the dependencies of the worker process. */
 export async function wireWorker(config: Config, log: Logger) {
   const connections = await connectServers(config, { name: 'inlet-worker', boss: 'work' }, log);
   const connected = connectShards(connections);

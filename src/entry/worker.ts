@@ -47,9 +47,10 @@ await startWork(
   ),
   { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES },
 );
-// Started last, so that a response from `/live` means that the worker is running.
+// Start this server last, so that a response from `/live` means that the worker is running.
 await deps.observability.serve();
-// Work that would exceed the grace period is handed to another worker early enough to record the handover.
+// Work that would exceed the grace period is handed over to another worker. The handover starts early enough to be
+// recorded.
 const finishMilliseconds = Math.max(1, config.INLET_SHUTDOWN_GRACE_SECONDS - 10) * 1000;
 const handBackMilliseconds = 5_000;
 const finish = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** The statement in the options of a ClickHouse call. */
+/** Returns the statement in the options of a ClickHouse call. */
 export function queryOf(options: unknown): string {
   return typeof options === 'object' && options !== null && 'query' in options ? String(options.query) : '';
 }

@@ -11,7 +11,7 @@ export interface ControlBackup {
    * Stops new publishing work and waits for running lane steps, up to the timeout. Inlet still accepts requests and
    * stages files. The pause ends with `resume` or when the process exits.
    */
-  pause(patienceSeconds: number): Promise<Cut>;
+  pause(timeoutSeconds: number): Promise<Cut>;
   /** Resumes publishing. Throws if a job ended during the pause. */
   resume(): Promise<void>;
   /** Writes the control plane to a file, in its state at the cut. */

@@ -156,7 +156,7 @@ describe('an installation with an OpenID Connect issuer', () => {
     const environment = { ...stores.environment, ...issuer.settings };
     const doctor = (settings: Readonly<Record<string, string>>): Promise<Ran> => runOperator(settings, ['doctor']);
     const well = await doctor(environment);
-    expect(well.out).toContain(`ok     OpenID Connect issuer: ${issuer.issuer} has 1 of 1 keys usable with ES256`);
+    expect(well.out).toContain(`ok     OpenID Connect issuer: 1 of 1 keys of ${issuer.issuer} can be used with ES256`);
     const other = await doctor({ ...environment, INLET_OIDC_ALGORITHMS: 'RS256' });
     expect(other.out).toContain('has no usable key for RS256');
     const closed = await doctor({ ...environment, INLET_OIDC_NETWORKS: '' });

@@ -97,7 +97,7 @@ describe('the operator commands', () => {
     const { text } = await inlet(['doctor'], { INLET_API_ROLE: 'missing_role' });
     expect(text).toContain('CREATE ROLE missing_role NOLOGIN; GRANT missing_role TO');
     const without = await inlet(['doctor'], { INLET_API_ROLE: 'none' });
-    expect(without.text).toContain('ok     API role: none: the api can read the rows of all partners');
+    expect(without.text).toContain('ok     API role: none; the api can read the rows of all partners');
   });
 
   it('inlet lanes and inlet jobs show waiting jobs, the reason, and the result', async () => {

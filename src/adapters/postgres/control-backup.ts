@@ -28,14 +28,14 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
   const textOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
 
   return {
-    pause: async (patienceSeconds) => {
+    pause: async (timeoutSeconds) => {
       await ask('SELECT pg_advisory_lock($1)', [advisoryLocks.backupCut]);
       const [since] = await ask<{ now: Date }>('SELECT clock_timestamp() AS now');
-      const end = Date.now() + patienceSeconds * 1000;
+      const end = Date.now() + timeoutSeconds * 1000;
       // A lane claimed later sees the pause and does nothing.
       const moving = `SELECT id FROM pgboss.job WHERE name = $1 AND state = 'active' AND started_on <= $2 LIMIT 1`;
       while ((await ask(moving, [laneQueue, since?.now])).length > 0) {
-        if (Date.now() > end) throw new Error(`A lane did not pause within ${patienceSeconds} s; no backup was taken.`);
+        if (Date.now() > end) throw new Error(`A lane did not pause within ${timeoutSeconds} s; no backup was taken.`);
         await sleep(pollMs);
       }
       await ask('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');

@@ -13,13 +13,16 @@ import { withWiring } from './with-wiring.ts';
 type OfPartner = { readonly partner: string };
 
 export function addAttributeCommands(program: Command): void {
-  const attribute = program.command('attribute').description('manage the attributes with which partners label devices');
+  const attribute = program.command('attribute').description("manage partners' attributes");
   const command = (name: string, description: string): Command =>
     attribute.command(name).description(description).requiredOption('--partner <name>', 'name of the partner');
 
   command('create', 'create an attribute')
     .requiredOption('--name <name>', 'name of the attribute')
-    .option('--foreign-key <key...>', "the partner's own key for it, used in files with key_type 1; repeatable")
+    .option(
+      '--foreign-key <key...>',
+      "the partner's own key for the attribute, used in files with key_type 1; repeatable",
+    )
     .action(({ partner, name, foreignKey = [] }: OfPartner & { name: string; foreignKey?: string[] }) =>
       withWiring(async (deps) =>
         printJson(record(await createAttribute(deps, partner, { name, foreignKeys: foreignKey }))),
@@ -40,7 +43,7 @@ export function addAttributeCommands(program: Command): void {
       }),
     );
 
-  command('retire', 'stop accepting imports for an attribute; its data stays until it is deleted')
+  command('retire', 'stop accepting imports for an attribute (existing data stays until it is deleted)')
     .argument('<attribute-id>')
     .action((id: string, { partner }: OfPartner) =>
       withWiring(async (deps) => {
@@ -49,7 +52,7 @@ export function addAttributeCommands(program: Command): void {
       }),
     );
 
-  command('tie', 'assign foreign keys to an attribute; a key that is assigned elsewhere moves')
+  command('tie', 'assign foreign keys to an attribute, replacing earlier assignments of these keys')
     .argument('<attribute-id>')
     .argument('<foreign-key...>')
     .action((id: string, keys: string[], { partner }: OfPartner) =>

@@ -10,7 +10,7 @@ export function addAudienceCommands(program: Command): void {
   audience
     .command('purges')
     .helpGroup('For operators:')
-    .description(`list the last ${shown} cleared generations with the rows purged from ClickHouse`)
+    .description(`list the last ${shown} cleared generations and the number of rows purged from ClickHouse`)
     .action(() =>
       withWiring(async ({ audiences }) => {
         const dead = await audiences.listDead(shown);

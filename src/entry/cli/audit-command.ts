@@ -11,7 +11,7 @@ export function addAuditCommand(program: Command): void {
   program
     .command('audit')
     .description('list denied calls and changes to partners, keys, and attributes, newest first')
-    .option('--partner <name>', 'only this partner')
+    .option('--partner <name>', 'list only entries of this partner')
     .option('--before <id>', 'list entries before this ID')
     .option('--limit <number>', 'maximum number of entries', wholeNumber(1, 9_999), 50)
     .action(({ partner, before, limit }: Options) =>

@@ -11,7 +11,7 @@ import { addJobCommands } from './job-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addPartnerCommands } from './partner-commands.ts';
 
-/** The partner commands, and the operator commands in a group of their own. */
+/** Creates a program with the partner commands and, in a separate group, the operator commands. */
 export function createProgram(): Command {
   return createPartnerProgram((program) => {
     program.commandsGroup('For operators:');

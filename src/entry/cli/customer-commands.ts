@@ -41,7 +41,7 @@ function customerRecord({ id, name }: Customer): object {
 export function addUserTokenCommands(program: Command): void {
   const userToken = program
     .command('user-token')
-    .description('manage user tokens, with which a partner acts for a customer');
+    .description('manage the user tokens that partners send to act for a customer');
   const command = (name: string, description: string): Command =>
     userToken.command(name).description(description).requiredOption('--partner <name>', 'name of the partner');
 

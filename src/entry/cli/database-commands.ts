@@ -21,9 +21,9 @@ export function addMigrateCommand(program: Command): void {
 export function addBackupCommands(program: Command): void {
   program
     .command('backup')
-    .argument('<folder>', 'path of a folder that does not exist yet; its base name is the name of the backup')
-    .description('back up both databases at one consistent point while Inlet keeps running; see docs/backup.md')
-    .option('--patience <seconds>', 'how long to wait for running lanes to pause', wholeNumber(1, 99_999), 300)
+    .argument('<folder>', 'path of a new folder; its base name is the name of the backup')
+    .description('back up both databases in one consistent state while Inlet keeps running (see docs/backup.md)')
+    .option('--patience <seconds>', 'maximum time to wait for running lanes to pause', wholeNumber(1, 99_999), 300)
     .action((folder: string, { patience }: { patience: number }) =>
       withWiring(async (deps) => {
         const { backup } = await import('../backup.ts');
@@ -41,7 +41,7 @@ export function addBackupCommands(program: Command): void {
       const [{ readConfig }, { restore }] = await Promise.all([import('../config.ts'), import('../backup.ts')]);
       const { takenAt } = await restore(readConfig(), folder);
       print(
-        `restored the state of ${takenAt}; later requests are lost. Run \`inlet doctor\` to check the installation.`,
+        `Restored the state of ${takenAt}. Later requests are lost. Run \`inlet doctor\` to check the installation.`,
       );
     });
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** One example per operator command. A test requires one for every command and parses each as a shell would. */
+/** One example per operator command. A test checks that every command has an example and parses it as a shell would. */
 const examples: Readonly<Record<string, string>> = {
   migrate: 'inlet migrate',
   'partner create': 'inlet partner create acme > acme.json',
@@ -39,7 +39,7 @@ export function addExamples(program: Command): void {
     const command = words
       .split(' ')
       .reduce<Command | undefined>((above, word) => above?.commands.find((one) => one.name() === word), program);
-    if (!command) throw new Error(`There is an example for "${words}", which is not a command.`);
+    if (!command) throw new Error(`The example "${words}" does not belong to a command.`);
     command.addHelpText('after', `\nExample:\n  $ ${example}`);
   }
 }

@@ -8,14 +8,12 @@ import { withWiring } from './with-wiring.ts';
 const shownFiles = 1_000;
 
 export function addJobCommands(program: Command): void {
-  const jobs = program
-    .command('jobs')
-    .description('manage the jobs of all partners: imports, deletes, and audience loads');
+  const jobs = program.command('jobs').description('manage imports, deletes, and audience loads of all partners');
   jobs
     .command('list')
     .description('list jobs, newest first')
-    .option('--partner <name>', 'only this partner')
-    .option('--status <status>', `${Object.keys(jobStatus).join(', ')}; all if omitted`, toStatus)
+    .option('--partner <name>', 'list only jobs of this partner')
+    .option('--status <status>', `list only jobs with this status: ${Object.keys(jobStatus).join(', ')}`, toStatus)
     .option('--limit <number>', 'maximum number of entries', wholeNumber(1, 999_999), 50)
     .action(({ partner, status, limit }: { partner?: string; status?: JobStatus; limit: number }) =>
       withWiring(async ({ operations }) => {
@@ -37,7 +35,7 @@ export function addJobCommands(program: Command): void {
   addJobActions(jobs);
   program
     .command('lanes')
-    .description('list partners with open jobs and what each lane is waiting for, longest wait first')
+    .description('list lanes with open jobs and the state of each lane, longest wait first')
     .option('--limit <number>', 'maximum number of entries', wholeNumber(1, 999_999), 100)
     .action(({ limit }: { limit: number }) =>
       withWiring(async ({ operations }) => printJson(await operations.listLanes(limit))),
@@ -53,7 +51,7 @@ function toStatus(text: string): JobStatus {
 function addJobActions(jobs: Command): void {
   jobs
     .command('cancel')
-    .description('cancel a pending or running job (status 3); files that are not completely read yet are not loaded')
+    .description('cancel a pending or running job; files that are not completely read are not loaded')
     .argument('<id>', 'job ID')
     .action((text: string) =>
       withWiring(async (deps) => {
@@ -65,7 +63,7 @@ function addJobActions(jobs: Command): void {
     );
   jobs
     .command('retry')
-    .description("submit a failed job again at the end of the partner's lane; prints the ID of the new job")
+    .description("submit a failed job again at the end of the partner's lane and print the ID of the new job")
     .argument('<id>', 'ID of the failed job')
     .action((text: string) =>
       withWiring(async (deps) => {
@@ -80,9 +78,9 @@ function addJobActions(jobs: Command): void {
 function describeCancellation(cancelled: Awaited<ReturnType<typeof cancelJob>>): string {
   if (cancelled.is === 'stopped') {
     const { cancelledFiles, otherFiles } = cancelled;
-    const others = otherFiles === 0 ? '' : ` ${otherFiles} were already read and are not canceled.`;
-    return `canceled ${cancelledFiles} of its files; the job ends shortly.${others}`;
+    const others = otherFiles === 0 ? '' : ` ${otherFiles} files were already read and are not canceled.`;
+    return `canceled ${cancelledFiles} files. The job ends shortly.${others}`;
   }
   if (cancelled.hasEnded) return 'canceled before it started.';
-  return `canceled before it started. It ends when it reaches the head of its lane; jobs ahead: ${cancelled.jobsAhead}.`;
+  return `canceled before it started. It ends when it reaches the head of its lane (jobs ahead: ${cancelled.jobsAhead}).`;
 }

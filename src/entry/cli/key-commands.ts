@@ -26,7 +26,7 @@ export function addKeyCommands(program: Command): void {
 
   command('create', 'create an API key (shown once)')
     .option('--name <text>', 'purpose of the key, at most 100 characters', '')
-    .option('--scope <scope>', `${scopes.join(', ')}; repeatable, all if omitted`, toScopes)
+    .option('--scope <scope>', `${scopes.join(', ')}; repeatable; if omitted, all scopes`, toScopes)
     .option('--expires-in <time>', 'lifetime, for example 90d, 12h, or 30m; if omitted, the key never expires')
     .action(({ partner, name, scope, expiresIn }: NewKey) =>
       withWiring(async (deps) => {
@@ -47,7 +47,7 @@ export function addKeyCommands(program: Command): void {
       }),
     );
 
-  command('rotate', 'replace an API key (shown once); the old key keeps working for the overlap')
+  command('rotate', 'replace an API key (shown once) while the old key keeps working for the overlap')
     .argument('<key-id>')
     .option('--overlap <time>', 'how long the old key keeps working', '24h')
     .option('--expires-in <time>', "lifetime of the new key; if omitted, the old key's lifetime")
@@ -71,7 +71,7 @@ export function addKeyCommands(program: Command): void {
 
   key
     .command('identify')
-    .description('identify a key read from standard input: its format, its partner, and whether it is valid')
+    .description('read a key from standard input and print its format, its partner, and whether it is valid')
     .action(() =>
       withWiring(async (deps) => {
         const { format, holder } = await identifyApiKey(deps, (await text(process.stdin)).trim());

@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Page } from '../../ports/partner-store.ts';
 
-// Results go to standard output and notes to standard error, so that scripts can parse the results.
+// Results are written to standard output and notes to standard error, so that scripts can parse the results.
 
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);

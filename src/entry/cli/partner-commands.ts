@@ -9,7 +9,7 @@ export function addPartnerCommands(program: Command): void {
   const partner = program.command('partner').description('manage partners');
   partner
     .command('create')
-    .argument('<name>', '2 to 40 characters: a-z, 0-9, and single hyphens; also the prefix in the bucket')
+    .argument('<name>', '2 to 40 characters (a-z, 0-9, and single hyphens); also used as the prefix in the bucket')
     .option('--without-storage', 'create no storage credentials; required with storage other than Ceph')
     .description('create a partner with an API key (shown once), a prefix, and storage credentials for that prefix')
     .action((name: string, { withoutStorage = false }: { withoutStorage?: boolean }) =>
@@ -47,7 +47,7 @@ export function addPartnerCommands(program: Command): void {
     .argument('<name>')
     .requiredOption(
       '--audience-bad-rows <share>',
-      'share of rejected rows that an audience file may have, from 0 to 1; 0.01 is 1%',
+      'maximum share of rejected rows in an audience file, from 0 to 1; for example, 0.01 is 1%',
     )
     .description("change a partner's settings")
     .action((name: string, { audienceBadRows }: { audienceBadRows: string }) =>

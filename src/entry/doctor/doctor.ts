@@ -19,7 +19,7 @@ function storageChecks(config: Config): Check[] {
     {
       name: 'Shared bucket',
       remedy:
-        'Start the storage, or fix INLET_S3_ENDPOINT, INLET_S3_BUCKET or the access key. Until then loads wait; records can still be read.',
+        'Start the storage, or fix INLET_S3_ENDPOINT, INLET_S3_BUCKET, or the access key. Until then, loads wait, but records can still be read.',
       run: async () => {
         const s3 = connectS3({
           endpoint: config.INLET_S3_ENDPOINT ?? null,
@@ -40,10 +40,10 @@ function storageChecks(config: Config): Check[] {
   ];
 }
 
-/** Shorter than the timeout of a check, so that the result names the cause. */
+/** Shorter than the timeout of a check, so that the check reports the cause instead of a timeout. */
 const fetchTimeoutMs = 4_000;
 
-/** Empty if no issuer is configured. */
+/** Returns no checks if no issuer is configured. */
 function issuerChecks(config: Config): Check[] {
   const settings = issuerOf(config);
   if (!settings) return [];
@@ -52,20 +52,20 @@ function issuerChecks(config: Config): Check[] {
     {
       name: 'OpenID Connect issuer',
       remedy:
-        'Start the issuer, or fix INLET_OIDC_ISSUER, INLET_OIDC_NETWORKS or INLET_OIDC_ALGORITHMS. Until then its tokens are rejected; tokens from `inlet user-token create` still work.',
+        'Start the issuer, or fix INLET_OIDC_ISSUER, INLET_OIDC_NETWORKS, or INLET_OIDC_ALGORITHMS. Until then, its tokens are rejected. Tokens from `inlet user-token create` still work.',
       run: async () => {
         const { keys } = (await fetchKeySet(address, fetchTimeoutMs).catch(throwCause)).jwks();
         const usable = keys.filter(({ kid, use, alg }) => {
           return kid !== undefined && (use ?? 'sig') === 'sig' && (alg === undefined || algorithms.includes(alg));
         });
         if (usable.length === 0) throw new Error(`${issuer} has no usable key for ${algorithms.join(', ')}`);
-        return `${issuer} has ${usable.length} of ${keys.length} keys usable with ${algorithms.join(', ')}`;
+        return `${usable.length} of ${keys.length} keys of ${issuer} can be used with ${algorithms.join(', ')}`;
       },
     },
   ];
 }
 
-/** The failure reports that the issuer is unavailable; its cause explains why. */
+/** Throws the cause of the failure, because the failure itself only reports that the issuer is unavailable. */
 function throwCause(error: unknown): never {
   throw error instanceof Failure && error.cause instanceof Error ? error.cause : error;
 }

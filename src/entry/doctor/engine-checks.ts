@@ -6,7 +6,7 @@ import { schemaCheck } from './schema-check.ts';
 const leastFreeShare = 0.1;
 const stuckMinutes = 30;
 
-/** One list of checks per shard. */
+/** Returns one list of checks per shard. */
 export function engineChecks(config: Config): Check[][] {
   return config.INLET_CLICKHOUSE_URLS.map((url, index) => {
     const shard = `ClickHouse, shard ${index + 1}`;
@@ -37,7 +37,7 @@ export function engineChecks(config: Config): Check[][] {
       {
         name: shard,
         remedy:
-          'Start this server, or fix its address in INLET_CLICKHOUSE_URLS. Loads need every shard and wait until then.',
+          'Start this server, or fix its address in INLET_CLICKHOUSE_URLS. Until then, loads wait, because they need every shard.',
         run: async () => {
           const [row] = await select<{ version: string; shards: string }>(
             `SELECT version() AS version,
@@ -58,7 +58,7 @@ export function engineChecks(config: Config): Check[][] {
       {
         name: `Disk of shard ${index + 1}`,
         remedy:
-          'Free disk space or add a disk: a merge needs as much free space as it reads. Loads wait while the disk is full.',
+          'Free disk space or add a disk. A merge needs as much free space as it reads. Loads wait while the disk is full.',
         run: async () => {
           const disks = await select<{ name: string; free: string; total: string }>(
             'SELECT name, toString(free_space) AS free, toString(total_space) AS total FROM system.disks',
@@ -73,7 +73,8 @@ export function engineChecks(config: Config): Check[][] {
       },
       {
         name: `Mutations of shard ${index + 1}`,
-        remedy: 'Find the reason in system.mutations, then run KILL MUTATION. The delete or purge then starts again.',
+        remedy:
+          'Find the reason in system.mutations and run KILL MUTATION. Inlet then starts the delete or purge again.',
         run: async () => {
           const [row] = await select<{ open: string; stuck: string; reason: string }>(
             `SELECT toString(count()) AS open, toString(countIf(create_time < now() - INTERVAL ${stuckMinutes} MINUTE)) AS stuck,
@@ -81,7 +82,7 @@ export function engineChecks(config: Config): Check[][] {
              FROM system.mutations WHERE database = {database: String} AND NOT is_done`,
           );
           if (Number(row?.stuck) > 0) {
-            throw new Error(`${row?.stuck} unfinished after ${stuckMinutes} minutes. ${row?.reason}`);
+            throw new Error(`${row?.stuck} mutations are unfinished after ${stuckMinutes} minutes. ${row?.reason}`);
           }
           return `${row?.open} running`;
         },

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import type { Check } from './run-checks.ts';
 import { type Done, schemaCheck } from './schema-check.ts';
 
-/** Checks of PostgreSQL and of the jobs that it stores. */
+/** Checks PostgreSQL and the jobs that it stores. */
 export function postgresChecks(config: Config): Check[] {
   const ask = async <T>(run: (client: Client) => Promise<T>): Promise<T> => {
     const client = new Client({
@@ -36,7 +36,7 @@ export function postgresChecks(config: Config): Check[] {
           const [row] = rows;
           if (!row) throw new Error('PostgreSQL returned no row');
           if (Number(row.used) > 0.9 * Number(row.connection_limit)) {
-            throw new Error(`${row.used} of ${row.connection_limit} connections are in use: raise max_connections`);
+            throw new Error(`${row.used} of ${row.connection_limit} connections are in use; increase max_connections`);
           }
           return `version ${row.version}, ${row.used} of ${row.connection_limit} connections in use`;
         }),
@@ -48,9 +48,9 @@ export function postgresChecks(config: Config): Check[] {
       name: 'API role',
       remedy: 'Fix the role. The api does not start without it. See docs/deploy.md.',
       run: async () => {
-        if (config.INLET_API_ROLE === noRole) return 'none: the api can read the rows of all partners';
+        if (config.INLET_API_ROLE === noRole) return 'none; the api can read the rows of all partners';
         await requireRowSecurity(config.INLET_POSTGRES_URL, config.INLET_API_ROLE);
-        return `${config.INLET_API_ROLE} sees only the calling partner's rows`;
+        return `${config.INLET_API_ROLE} can read only the calling partner's rows`;
       },
     },
     {
@@ -71,8 +71,8 @@ export function postgresChecks(config: Config): Check[] {
           const { openJobs, oldestSeconds, lanesWithoutToken, waitingTokens } = await selectQueueStats(client);
           const message = `${openJobs} open jobs, oldest ${oldestSeconds} s`;
           if (lanesWithoutToken > 0)
-            throw new Error(`${lanesWithoutToken} lanes have open jobs and no token; ${message}`);
-          if (waitingTokens > 0) throw new Error(`${waitingTokens} tokens wait for a retry; ${message}`);
+            throw new Error(`${lanesWithoutToken} lanes have open jobs but no token; ${message}`);
+          if (waitingTokens > 0) throw new Error(`${waitingTokens} tokens are waiting for a retry; ${message}`);
           return message;
         }),
     },

@@ -1,11 +1,11 @@
 import { withTimeout } from '../timeouts.ts';
 
-/** A condition that must hold for Inlet to work. */
+/** A condition that Inlet needs to work. */
 export type Check = {
   readonly name: string;
   /** What to do when the check fails. */
   readonly remedy: string;
-  /** Returns what it observed, or throws the problem. */
+  /** Returns a description of the state, or throws an error that describes the problem. */
   readonly run: () => Promise<string>;
 };
 
@@ -14,14 +14,14 @@ export type CheckResult = {
   readonly isOk: boolean;
   readonly message: string;
   readonly remedy: string;
-  /** A failed check of the same server with the same message. There is one problem to fix, not two. */
+  /** The name of an earlier failed check of the same server with the same message. Both have the same cause. */
   readonly causedBy: string | null;
   readonly milliseconds: number;
 };
 
 const checkTimeoutMs = 5_000;
 
-/** Each list concerns one server; its first check tests whether the server is reachable. */
+/** Each list contains the checks of one server. Its first check tests whether the server is reachable. */
 export async function runChecks(servers: readonly (readonly Check[])[]): Promise<CheckResult[]> {
   return (await Promise.all(servers.map(checkServer))).flat();
 }
@@ -45,7 +45,7 @@ async function checkServer(checks: readonly Check[]): Promise<CheckResult[]> {
   });
 }
 
-/** Socket errors carry their message in a code, or in the errors of the addresses that were tried. */
+/** A socket error may have an empty message. Its code, or the errors of the attempted addresses, then describe it. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   if (!(error instanceof Error)) return String(error);

@@ -88,7 +88,7 @@ export function meterLanes(meters: Meters, lanes: LaneStore): LaneStore {
     ...lanes,
     nextStep: async (token, maxBatches) => {
       const step = await lanes.nextStep(token, maxBatches);
-      // Dashboards know the publish step as `settle`.
+      // The label value of the publish step is `settle`, because dashboards use this name.
       meters.laneSteps.inc({ step: step.do === 'publish' ? 'settle' : step.do });
       return step;
     },

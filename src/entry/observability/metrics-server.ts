@@ -7,7 +7,7 @@ import type { Meters } from './metrics.ts';
 import { createStateGauges } from './state-gauges.ts';
 
 /**
- * Prometheus gives a scrape ten seconds. This timeout keeps the response well below that limit, even if PostgreSQL is
+ * Prometheus stops a scrape after ten seconds. With this timeout, the response takes less time even if PostgreSQL is
  * slow or down.
  */
 const readTimeoutMs = 4_000;
@@ -22,8 +22,8 @@ type Options = {
 };
 
 /**
- * Serves `/metrics` and `/live` on a separate port, because the endpoints are for operators and require no key. `/live`
- * checks no dependency, because restarting this process would not bring PostgreSQL back.
+ * Serves `/metrics` and `/live` on a separate port, because these endpoints are for operators and require no API key.
+ * `/live` checks no dependency, because restarting this process would not restore PostgreSQL.
  */
 export async function serveMetrics({
   host,
@@ -41,7 +41,7 @@ export async function serveMetrics({
     const own = await meters.registry.metrics();
     if (!now) return own;
     gauges.set(now);
-    // Omitted if unknown, because stale values or zeros would be misleading.
+    // Unknown gauges are omitted, because stale values or zeros would be misleading.
     return `${own}\n${await gauges.registry.metrics()}`;
   };
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {

@@ -2,10 +2,10 @@ import { rejectReasons } from '@inlet/row-rule/row-rule';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
 import { fileQueue, laneQueue, retryCauses } from '../../adapters/postgres/queue/tokens.ts';
 
-// Every label value comes from a list in the code, such as port names, reasons, and codes. A label value is never a
+// Every label value is from a list in the code, for example a port name, a reason, or a code. A label value is never a
 // partner, a path, or other input, because each new value creates a time series.
 
-/** From a short query to the load of a large file. */
+/** The buckets range from a short query to the load of a large file. */
 const callBuckets = [0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600];
 const requestBuckets = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 
@@ -18,7 +18,7 @@ export function createMeters() {
   const meters = {
     requests: new Histogram({
       name: 'inlet_http_request_seconds',
-      help: 'Duration of HTTP requests by `operation` (`unknown` if none matches) and `status`, excluding the time that a request waited because of `Prefer: wait`.',
+      help: 'Duration of HTTP requests by `operation` (`unknown` if none matches) and `status`. Excludes the time that a request waits because of `Prefer: wait`.',
       labelNames: ['operation', 'status'],
       buckets: requestBuckets,
       registers,
@@ -32,7 +32,7 @@ export function createMeters() {
     }),
     failedCalls: new Counter({
       name: 'inlet_call_failures_total',
-      help: 'Failed calls to dependencies, excluding failures that the partner has to fix.',
+      help: 'Failed calls to dependencies. Excludes failures that the partner must fix.',
       labelNames: ['server', 'port', 'method'],
       registers,
     }),
@@ -51,7 +51,7 @@ export function createMeters() {
     }),
     bytesLoaded: new Counter({
       name: 'inlet_bytes_loaded_total',
-      help: 'Stored (compressed) bytes of loaded files, by `target`.',
+      help: 'Size of loaded files in storage, in bytes, by `target`. Files can be compressed.',
       labelNames: ['target'],
       registers,
     }),
@@ -69,7 +69,7 @@ export function createMeters() {
     }),
     rowsRejected: new Counter({
       name: 'inlet_rows_rejected_total',
-      help: 'Rejected rows of loaded and failed files, by `reason` (docs/errors.md).',
+      help: 'Rejected rows in loaded and failed files, by `reason` (docs/errors.md).',
       labelNames: ['reason'],
       registers,
     }),
@@ -106,7 +106,7 @@ export function createMeters() {
     }),
     scrapeFailed: new Gauge({
       name: 'inlet_scrape_failed',
-      help: '1 if this scrape could not read PostgreSQL. The service-wide gauges are then missing.',
+      help: '1 if this scrape could not read PostgreSQL. The service-wide gauges are missing in that case.',
       registers,
     }),
   };
@@ -114,7 +114,10 @@ export function createMeters() {
   return { ...meters, registry };
 }
 
-/** Alerts cannot detect the increase of a counter that does not exist before its first event. */
+/**
+ * Creates every counter with the value 0. If a counter did not exist before its first event, alerts could not detect
+ * the increase.
+ */
 function startFromZero(meters: Omit<Meters, 'registry'>): void {
   for (const reason of Object.keys(rejectReasons)) meters.rowsRejected.inc({ reason }, 0);
   for (const queue of [laneQueue, fileQueue]) {
@@ -129,6 +132,7 @@ function startFromZero(meters: Omit<Meters, 'registry'>): void {
 
 /** Adds the standard Node.js metrics: memory, CPU time, and event loop. */
 export function addProcessMetrics({ registry }: Meters): void {
-  // Sampled every 100 ms. At the default of 10 ms an idle worker would wake up a hundred times a second.
+  // The event loop is sampled every 100 ms. With the default of 10 ms, an idle worker would wake up a hundred times a
+  // second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
 }

@@ -10,7 +10,7 @@ import type { Meters } from './metrics.ts';
 import { observeRequests } from './requests.ts';
 import { type Tracing, tracePort, traceWork } from './trace.ts';
 
-/** Metrics and traces of a process, added around its ports during wiring. Without settings nothing is wrapped. */
+/** Adds metrics and traces to the ports of a process during wiring. If neither is configured, no port is wrapped. */
 export type Observability = {
   readonly trace: Trace;
   readonly instrumentPort: <Port extends object>(server: Server, name: string, port: Port) => Port;

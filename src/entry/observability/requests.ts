@@ -14,7 +14,7 @@ export function observeRequests(api: Api, meters: Meters | null, tracing: Tracin
   api.addHook('onRequest', (request, _reply, done) => {
     const ids = { requestId: request.id };
     const operation = operationOf(request);
-    // Health checks arrive every few seconds and are not worth a span.
+    // Create no spans for health checks, which arrive every few seconds.
     const span = tracing && operation !== 'health' ? tracing.start(operation, attributesOf(ids), null) : null;
     if (span) spans.set(request, span);
     runInScope({ ids, span }, done);

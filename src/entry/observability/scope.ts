@@ -2,7 +2,7 @@ import type { Span } from '@opentelemetry/api';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { WorkIds } from '../../ports/observability.ts';
 
-/** The request or work that the current code belongs to. */
+/** The request or unit of work in which the current code runs. */
 export type Scope = {
   readonly ids: WorkIds & { readonly requestId?: string };
   /** Null if tracing is disabled. */

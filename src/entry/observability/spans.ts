@@ -15,13 +15,13 @@ import { Failure } from '../../domain/failure.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { Log } from '../../ports/observability.ts';
 
-// Imported only if tracing is enabled: OpenTelemetry takes 20 MB on disk.
+// This file is imported only if tracing is enabled, because OpenTelemetry takes 20 MB on disk.
 
 /** Timeout for sending the remaining spans during shutdown. */
 const exportTimeoutMs = 5_000;
 
 export type Spans = {
-  /** Starts a child span or a new trace. A caller's own trace context is ignored. */
+  /** Starts a child span or a new trace. Ignores the trace context that a caller sends. */
   readonly start: (name: string, attributes: Attributes, parent: Span | null) => Span;
   readonly close: () => Promise<void>;
 };
@@ -35,8 +35,8 @@ export function startSpans(options: { url: Secret; service: string; log: Log }):
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': options.service, 'process.pid': process.pid }),
     sampler: new AlwaysOnSampler(),
-    // Buffers at most 2,048 spans and drops the rest, so that spans are lost while the collector is unavailable but
-    // memory use does not grow.
+    // Buffers at most 2,048 spans and drops the rest. While the collector is unavailable, spans are lost, but memory
+    // use does not grow.
     spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: 1_000 })],
   });
   const tracer: Tracer = provider.getTracer('inlet');
@@ -56,7 +56,7 @@ export function startSpans(options: { url: Secret; service: string; log: Log }):
 
 const logEveryMs = 60_000;
 
-/** Logs export errors at most once a minute. An unavailable collector fails once a second. */
+/** Logs export errors at most once a minute. While the collector is unavailable, an export fails every second. */
 function logExportErrors(log: Log): void {
   let loggedAt = -logEveryMs;
   const logError = (message: string): void => {
@@ -71,7 +71,7 @@ function logExportErrors(log: Log): void {
   );
 }
 
-/** Records only the error's code or class. Its message can contain a path or an address and stays in the log. */
+/** Records only the error's code or class. The message can contain a path or an address, so it is only logged. */
 export function failSpan(span: Span, error: unknown): void {
   const kind = error instanceof Failure ? error.code : error instanceof Error ? error.name : 'unknown';
   span.setAttribute('error.type', kind);

@@ -8,7 +8,7 @@ const single: readonly (readonly [name: string, help: string, from: keyof QueueS
   ['inlet_lanes_active', 'Lanes that a worker is processing.', 'lanesActive'],
   [
     'inlet_lanes_without_token',
-    'Lanes with open jobs but no token; the next token recovery restores them.',
+    'Lanes with open jobs but no token. The next token recovery restores them.',
     'lanesWithoutToken',
   ],
   ['inlet_lane_silence_seconds', 'Longest time since a running job last finished a file or step.', 'silentSeconds'],
@@ -21,7 +21,7 @@ const single: readonly (readonly [name: string, help: string, from: keyof QueueS
   ],
 ];
 
-/** Gauges of the whole service, read from PostgreSQL for each scrape. Every process reports the same values. */
+/** Service-wide gauges, read from PostgreSQL for each scrape. Every process reports the same values. */
 export function createStateGauges() {
   const registry = new Registry();
   const registers = [registry];
@@ -29,11 +29,11 @@ export function createStateGauges() {
     new Gauge({ name, help, labelNames: ['state'], registers });
   const openJobs = perState(
     'inlet_open_jobs',
-    'Unfinished jobs, by `state` (pending, running, cleaning: canceled and not yet cleaned up).',
+    'Unfinished jobs, by `state` (pending, running, or cleaning). A job in state `cleaning` is canceled but not yet cleaned up.',
   );
   const oldest = perState(
     'inlet_oldest_open_job_seconds',
-    'Age of the oldest unfinished job, by `state`; 0 if there is none.',
+    'Age of the oldest unfinished job, by `state`. 0 if there is none.',
   );
   const gauges = single.map(([name, help, from]) => ({ gauge: new Gauge({ name, help, registers }), from }));
   return {

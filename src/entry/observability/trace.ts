@@ -7,7 +7,7 @@ import type { Spans } from './spans.ts';
 /** Injected, so that OpenTelemetry is not loaded unless tracing is enabled. */
 export type Tracing = Spans & { readonly fail: (span: Span, error: unknown) => void };
 
-/** Adds the IDs of work to log lines, and starts a span if tracing is enabled. */
+/** Adds the IDs of a unit of work to log lines, and starts a span if tracing is enabled. */
 export function traceWork(tracing: Tracing | null): Trace {
   return {
     span: (name, ids, run) => {
@@ -18,7 +18,7 @@ export function traceWork(tracing: Tracing | null): Trace {
   };
 }
 
-/** Starts a span for each call that belongs to a request or to work. Calls of sweeps have none. */
+/** Starts a span for each call within a request or a unit of work. Calls of periodic tasks get no span. */
 export function tracePort<Port extends object>(tracing: Tracing, name: string, port: Port): Port {
   return wrapMethods(port, (method, call) => {
     const scope = currentScope();

@@ -10,12 +10,12 @@ type Deps = { readonly control: ControlBackup; readonly engine: EngineBackup; re
  */
 export async function takeBackup(
   { control, engine, lanes }: Deps,
-  { name, dumpFile, patienceSeconds }: { name: string; dumpFile: string; patienceSeconds: number },
+  { name, dumpFile, timeoutSeconds }: { name: string; dumpFile: string; timeoutSeconds: number },
 ): Promise<{ readonly takenAt: Date; readonly pausedSeconds: number }> {
   await engine.release();
   const start = performance.now();
   try {
-    const { takenAt, stagedLoadIds } = await control.pause(patienceSeconds);
+    const { takenAt, stagedLoadIds } = await control.pause(timeoutSeconds);
     await engine.hold(stagedLoadIds);
     await control.resume();
     const pausedSeconds = (performance.now() - start) / 1000;
