@@ -64,7 +64,7 @@ describe('inlet check', () => {
 
   it.each([
     [['check'], 2, /missing required argument/],
-    [['check', 'none.csv'], 2, /There is no file or folder none\.csv/],
+    [['check', 'none.csv'], 2, /The file or folder none\.csv does not exist/],
     [['check', 'files', '--bad-rows', 'x'], 2, /number from 0 to 9999/],
     [['check', 'files', '--audience', '--keys', 'keys.txt'], 2, /no keys/],
     [['check', 'files', '--audience', '--attributes', '--key-type', 'foreign'], 2, /no keys/],

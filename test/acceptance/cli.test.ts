@@ -218,7 +218,7 @@ describe('inlet in a script', () => {
     ],
     ['import gone.csv --key-type foreign --watch', 1, 'no_files: import'],
     ['import day/ --key-type foreign', 2, 'missing_answer: The compression of files under a prefix is required'],
-    ['import good.csv', 2, 'missing_answer: The key type is required, and there is no terminal to prompt on.'],
+    ['import good.csv', 2, 'missing_answer: The key type is required, but there is no terminal for a prompt.'],
     [
       'import s3://own/x.csv --key-type foreign --region eu-central-1 --access-key-id A',
       2,

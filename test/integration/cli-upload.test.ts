@@ -278,7 +278,7 @@ describe('inlet upload', () => {
   it('reports invalid paths', async () => {
     const missing = await run(join(folder, 'none.csv'));
     expect(missing.code).toBe(2);
-    expect(missing.err).toMatch(/wrong_use.*There is no file or folder/);
+    expect(missing.err).toMatch(/wrong_use.*The file or folder .* does not exist/);
     await writeFile(join(folder, 'a.csv'), 'a');
     const elsewhere = await run(join(folder, 'a.csv'), '--prefix', '../other');
     expect(elsewhere.code).toBe(2);

@@ -16,7 +16,10 @@ import { version } from './generated/version.ts';
 
 export { wholeNumber } from './commands/arguments.ts';
 
-/** All partner commands, in the order a partner needs them. `addMore` adds the operator commands. */
+/**
+ * Creates a program with all partner commands, in the order in which a partner needs them. `addMore` adds the operator
+ * commands.
+ */
 export function createProgram(addMore?: (program: Command) => void): Command {
   const program = new Command('inlet')
     .description('Load files of advertising IDs from object storage into the Inlet warehouse.')
@@ -61,7 +64,7 @@ export async function run(program: Command, explain?: (error: unknown) => string
   }
 }
 
-/** `inlet imports | head` closes the pipe early, which is not an error. */
+/** Exits when the reader closes the pipe early, as in `inlet imports | head`. This is not an error. */
 function exitOnClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

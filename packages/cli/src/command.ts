@@ -7,11 +7,11 @@ export type CommonOptions = OutputOptions & LoginOptions;
 
 type About = {
   readonly description: string;
-  /** Each example as the user types it, and a description of what it does. */
+  /** Each example command and its description. */
   readonly examples: readonly (readonly [command: string, what: string])[];
 };
 
-/** A command that needs no login. Adds `--json`, `--quiet`, and the examples. */
+/** Creates a command that needs no login. Adds `--json`, `--quiet`, and the examples. */
 export function localCommand(parent: Command, name: string, { description, examples }: About): Command {
   return parent
     .command(name)
@@ -21,11 +21,11 @@ export function localCommand(parent: Command, name: string, { description, examp
     .addHelpText('after', () => exampleText(examples));
 }
 
-/** A command that calls the service. */
+/** Creates a command that calls the service. */
 export function partnerCommand(parent: Command, name: string, about: About): Command {
   return localCommand(parent, name, about).option(
     '--profile <name>',
-    'use this login and not the environment (default: INLET_URL and INLET_API_KEY, else INLET_PROFILE, else the last `inlet login`)',
+    'use this login instead of the environment (default: INLET_URL and INLET_API_KEY, else INLET_PROFILE, else the last `inlet login`)',
   );
 }
 

@@ -18,7 +18,7 @@ describe('an invalid login', () => {
     const remedy = 'Use an https URL. To allow http for this login, run `inlet login --allow-http`.';
     const login = clientOf(profile);
     await expect(login).rejects.toMatchObject({ details: { exitCode: 2, remedy } });
-    await expect(login).rejects.toThrow('The storage endpoint is not https: files would be sent unencrypted.');
+    await expect(login).rejects.toThrow('The storage endpoint is not https, so files would be sent unencrypted.');
     await expect(clientOf({ ...profile, allowHttp: true })).resolves.toBeDefined();
   });
 

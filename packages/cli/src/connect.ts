@@ -6,13 +6,13 @@ import { wrongUse } from './failures/cli-failure.ts';
 import { chooseProfile } from './profile/choose-profile.ts';
 import { type Profile, readProfiles, settingsPath } from './profile/profiles-file.ts';
 
-/** The login selected by `--profile`, the environment, and the profiles file. */
+/** Reads the login that `--profile`, the environment, and the profiles file select. */
 export async function readProfile({ profile }: LoginOptions): Promise<Profile> {
   const environment = readEnvironment();
   return chooseProfile(() => readProfiles(settingsPath(environment)), profile, environment);
 }
 
-/** The client for a command. Loads the SDK on demand, because `--help` does not need it. */
+/** Creates the client for a command. Loads the SDK on demand, because `--help` does not need it. */
 export async function connect(options: LoginOptions): Promise<Inlet> {
   return clientOf(await readProfile(options));
 }
@@ -25,12 +25,12 @@ export async function clientOf(profile: Profile): Promise<Inlet> {
     if (!(error instanceof TypeError)) throw error;
     const remedy = 'Use an https URL. To allow http for this login, run `inlet login --allow-http`.';
     if (error.message.startsWith('url must be https,')) {
-      throw wrongUse('The URL is not https: the API key would be sent unencrypted.', remedy);
+      throw wrongUse('The URL is not https, so the API key would be sent unencrypted.', remedy);
     }
     if (error.message.startsWith('storage.endpoint must be https,')) {
-      throw wrongUse('The storage endpoint is not https: files would be sent unencrypted.', remedy);
+      throw wrongUse('The storage endpoint is not https, so files would be sent unencrypted.', remedy);
     }
-    // The SDK names the setting, never its value.
+    // The SDK's message contains the name of the setting but never its value.
     throw wrongUse(`The login is not valid: ${error.message}.`, 'Run `inlet login` again, or correct the environment.');
   }
 }

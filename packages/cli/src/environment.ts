@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** The variables that are set. An empty variable counts as unset. */
+/** Returns the variables that are set. An empty variable is treated as unset. */
 export function readEnvironment(): Environment {
   // oxlint-disable-next-line node/no-process-env -- the only code in this package that reads the environment
   const given = Object.entries(process.env).filter(([, value]) => value !== undefined && value !== '');
@@ -12,7 +12,9 @@ export function readEnvironment(): Environment {
 
 const underHome = { XDG_CONFIG_HOME: '.config', XDG_STATE_HOME: join('.local', 'state') } as const;
 
-/** The folder for `inlet` under the XDG base directory. The specification says to ignore relative paths. */
+/**
+ * Returns the folder for `inlet` under the XDG base directory. Ignores relative paths, as the specification requires.
+ */
 export function xdgFolder(environment: Environment, variable: keyof typeof underHome): string {
   const given = environment[variable];
   return join(given !== undefined && isAbsolute(given) ? given : join(homedir(), underHome[variable]), 'inlet');

@@ -1,12 +1,13 @@
-/** A power of two. At most half of the slots are used. */
+/** Number of slots, which must be a power of two. At most half of them are used. */
 const slots = 131_072;
 const maxEntries = slots / 2;
 const arenaBytes = 4 * 1024 * 1024;
 const maxLength = 256;
 
 /**
- * A set of short byte strings that is queried with positions in a buffer. Creating a string for each query would cost
- * more than the rest of validating a line. The caller computes the hash while it scans the bytes. A full set is cleared.
+ * A set of short byte strings. A query passes positions in a buffer, because creating a string for each query would
+ * take longer than the rest of the validation of a line. The caller computes the hash while it scans the bytes. When
+ * the set is full, it is cleared.
  */
 export class ByteSet {
   readonly #hashes = new Int32Array(slots);
@@ -55,7 +56,7 @@ export class ByteSet {
   }
 }
 
-/** The initial value of an FNV-1a hash. `addToHash` adds one byte at a time. */
+/** The initial value of an FNV-1a hash. Call `addToHash` for each byte. */
 export const emptyHash = -2_128_831_035;
 
 export function addToHash(hash: number, byte: number): number {

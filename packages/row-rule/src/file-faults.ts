@@ -1,4 +1,4 @@
-/** Why the content of a file makes the whole file fail. Part of the service's failure catalogue. */
+/** Faults in the content of a file that make the whole file fail. They are part of the service's failure catalog. */
 export const fileFaults = {
   file_too_large: {
     title: 'The file is too large',
@@ -38,7 +38,7 @@ export const fileFaults = {
   },
   corrupt_gzip: {
     title: 'The gzip data is corrupt',
-    cause: 'The file starts as gzip but cannot be decompressed completely.',
+    cause: 'The file starts with a gzip header but cannot be decompressed completely.',
     remedy: 'Compress the file again, upload it, and compare checksums.',
     fault: 'partner',
     isRetryable: false,
@@ -62,7 +62,7 @@ export const fileFaults = {
     title: 'A line is too long to read',
     cause:
       'The file has a line of hundreds of megabytes. The file is not a text file with one row per line, or it is corrupt.',
-    remedy: 'Check how the file is created. Each row must end with a newline.',
+    remedy: 'Check the program that creates the file. Each row must end with a newline.',
     fault: 'partner',
     isRetryable: false,
   },
@@ -77,5 +77,5 @@ export const fileFaults = {
 
 export type FileFaultCode = keyof typeof fileFaults;
 
-/** What is wrong with one file. The catalogue above contains the cause and the remedy. */
+/** The fault of one file. The catalog above contains the cause and the remedy. */
 export type FileFault = { readonly code: FileFaultCode; readonly detail: string };

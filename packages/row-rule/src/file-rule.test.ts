@@ -53,8 +53,8 @@ describe('declared compression', () => {
   });
 
   it.each([
-    [true, 'The file is not gzip, but "compressed" was true, or was not set and its name ends in .gz.'],
-    [false, 'The file is gzip, but "compressed" was false, or was not set and its name does not end in .gz.'],
+    [true, 'The file is not gzip, but "compressed" is true, or it is not set and the file name ends in .gz.'],
+    [false, 'The file is gzip, but "compressed" is false, or it is not set and the file name does not end in .gz.'],
   ])('rejects declared compression that differs from the content (declared as gzip: %s)', (expected, detail) => {
     expect(faultOfCompression(expected, !expected)).toEqual({ code: 'compression_mismatch', detail });
   });

@@ -28,8 +28,8 @@ export const noBytes: FileFault = { code: 'empty_file', detail: 'The file is emp
 export function faultOfCompression(expected: boolean | null, found: boolean): FileFault | null {
   if (expected === null || expected === found) return null;
   const detail = expected
-    ? 'The file is not gzip, but "compressed" was true, or was not set and its name ends in .gz.'
-    : 'The file is gzip, but "compressed" was false, or was not set and its name does not end in .gz.';
+    ? 'The file is not gzip, but "compressed" is true, or it is not set and the file name ends in .gz.'
+    : 'The file is gzip, but "compressed" is false, or it is not set and the file name does not end in .gz.';
   return { code: 'compression_mismatch', detail };
 }
 
@@ -68,7 +68,7 @@ export function rejectedRows({ rejects }: LoadCounts): number {
 type Rows = { readonly accepted: number; readonly rejected: number };
 
 /**
- * Decision 16: marketplace imports skip any number of rejected rows; by default, an audience file must not have any.
+ * Decision 16: marketplace imports skip any number of rejected rows. By default, an audience file must not have any.
  */
 export const badRowShares = { marketplace: 1, audience: 0 } as const;
 

@@ -101,33 +101,34 @@ export const operation = { add: 0, delete: 1 } as const;
 export const idTypeValues: readonly string[] = [String(idType.idfa), String(idType.aaid)];
 export const operationValues: readonly string[] = [String(operation.add), String(operation.delete)];
 
-/** Empty means unknown. Either case is accepted; uppercase is stored. */
+/** An empty value means unknown. Uppercase and lowercase are accepted, and uppercase is stored. */
 export const countryValues: readonly string[] = [
   '',
   ...countryCodes,
   ...countryCodes.map((code) => code.toLowerCase()),
 ];
 
-// Patterns are strings in the common subset of JavaScript and RE2 (no flags), because TypeScript and the engine use
+// Patterns are strings without flags in the common subset of JavaScript and RE2, because TypeScript and ClickHouse use
 // the same text.
 const hex = '[0-9a-fA-F]';
 
 /** Decision 10: the UUID version is not checked, because some platforms use v5. */
 export const advertisingIdPattern = `^${hex}{8}(-${hex}{4}){3}-${hex}{12}$`;
 
-/** Platforms report zeros for users who limit ad tracking. */
+/** Platforms report an ID of zeros for users who limit ad tracking. */
 export const zeroIdPattern = '^0{8}(-0{4}){3}-0{12}$';
 
 /** MD5, SHA-1, and SHA-256 in hexadecimal. */
 export const hashedIdPattern = `^(${hex}{32}|${hex}{40}|${hex}{64})$`;
 
 /**
- * The form of a foreign key. A file must be able to contain the key, so it has no separator and no control characters.
+ * The form of a foreign key. Foreign keys appear in files, so they must not contain the separator or control
+ * characters.
  */
 // eslint-disable-next-line no-control-regex -- matches control characters on purpose
 const foreignKey = /^[^|\u0000-\u001f\u007f]{1,200}$/u;
 
-/** Attribute IDs are matched exactly: `01` is not 1. */
+/** Attribute IDs are matched exactly, so `01` is not accepted for 1. */
 const attributeId = /^[1-9][0-9]{0,15}$/;
 
 export function canBeForeignKey(key: string): boolean {
@@ -139,9 +140,9 @@ export function canBeAttributeId(key: string): boolean {
 }
 
 /**
- * The row rule is data, so that it exists once: `validate-row.ts` interprets it in TypeScript, and
- * `adapters/clickhouse/row-rule-sql.ts` turns it into the engine's expression. A differential test feeds the same lines
- * to both.
+ * The row rule is defined once, as data. `validate-row.ts` interprets it in TypeScript, and
+ * `adapters/clickhouse/row-rule-sql.ts` converts it to SQL for ClickHouse. A differential test passes the same lines to
+ * both.
  */
 export type Condition =
   | { readonly is: 'line_longer_than'; readonly bytes: number }
@@ -161,7 +162,10 @@ export const maxEventCharacters = 256;
 /** Separates the keys of one row. */
 export const keySeparator = '|';
 
-/** The checks for a row, in order. The first that applies is the reject reason; if none applies, the row is valid. */
+/**
+ * Returns the checks for a row, in order. The first check that applies determines the reject reason. If none applies,
+ * the row is valid.
+ */
 export function rowRule(layout: RowLayout, maxLineBytes: number): readonly RowCheck[] {
   const checks: RowCheck[] = [
     { reason: 'line_too_long', when: { is: 'line_longer_than', bytes: maxLineBytes } },

@@ -9,12 +9,14 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** What spreadsheets treat as the start of a formula. They may skip a leading control character (OWASP). */
+/**
+ * Matches text that spreadsheets treat as the start of a formula. They may skip a leading control character (OWASP).
+ */
 const formula = /^[=+\-@\p{Cc}]/u;
 
 /**
- * One RFC 4180 field; null is empty. Text that a spreadsheet would run as a formula gets a leading `'`, because file
- * names and rejected rows are untrusted input.
+ * Formats one RFC 4180 field. Null becomes an empty field. Text that a spreadsheet would run as a formula gets a
+ * leading `'`, because file names and rejected rows are untrusted input.
  */
 export function csvField(value: string | number | null): string {
   const text = typeof value === 'string' && formula.test(value) ? `'${value}` : String(value ?? '');
@@ -22,7 +24,7 @@ export function csvField(value: string | number | null): string {
 }
 
 /**
- * Makes bytes printable: control characters and invalid UTF-8 become `\xNN`. Backslashes are doubled, so that escapes
+ * Makes bytes printable. Control characters and invalid UTF-8 become `\xNN`. Backslashes are doubled, so that escapes
  * are unambiguous.
  */
 export function displayText(bytes: Uint8Array): string {
@@ -47,7 +49,7 @@ function characterLength(bytes: Uint8Array, index: number): number {
 function printable(character: string, byte: number): string {
   if (character === '\\') return '\\\\';
   if (byte < 0x20 || byte === 0x7f) return escapeByte(byte);
-  // C1 controls, and characters that change text direction or break lines.
+  // C1 control characters, and characters that change the text direction or break lines.
   return /[\u0080-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.test(character)
     ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
     : character;

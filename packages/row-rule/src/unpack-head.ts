@@ -4,10 +4,13 @@ import { sniffedBytes } from './file-rule.ts';
 
 const gunzipPart = promisify(gunzip);
 
-/** Fewer compressed bytes are enough, because gzip data expands up to a thousandfold. */
+/** Number of compressed bytes to read. A few are enough, because gzip data expands by up to a factor of a thousand. */
 const packedHeadBytes = 16_384;
 
-/** Decompresses the head of a file. Corrupt data gives an empty head; reading the whole file reports the error. */
+/**
+ * Decompresses the head of a file. Returns an empty head for corrupt data. Reading the whole file then reports the
+ * error.
+ */
 export async function unpackHead(bytes: Uint8Array): Promise<Uint8Array> {
   try {
     const packed = bytes.subarray(0, packedHeadBytes);

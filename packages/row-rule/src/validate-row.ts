@@ -12,7 +12,7 @@ import {
 } from './row-rule.ts';
 import { decodeUtf8 } from './text.ts';
 
-/** The values of a valid row. The value of a column that is missing from the layout is 0 or empty. */
+/** The values of a valid row. If the layout does not have a column, its value is 0 or empty. */
 type ValidRow = {
   readonly device: string;
   readonly idType: number;
@@ -30,7 +30,7 @@ export type RowStatus =
 export type LineContext = {
   readonly layout: RowLayout;
   readonly rule: readonly RowCheck[];
-  /** The partner's keys and the attributes they refer to. */
+  /** The partner's keys and the attributes that they refer to. */
   readonly attributeIdByKey: Pick<ReadonlyMap<string, number>, 'has' | 'get'>;
 };
 
@@ -39,7 +39,7 @@ type Line = { readonly bytes: Uint8Array; readonly isUtf8: boolean; readonly fie
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 const carriageReturn = 0x0d;
 
-/** Validates one line (without its newline) as the engine does. `row` is the line number in the file, from 1. */
+/** Validates one line (without its newline) as ClickHouse does. `row` is the line number in the file, starting at 1. */
 export function validateRow(raw: Uint8Array, row: number, context: LineContext): RowStatus {
   const bytes = withoutMarks(raw, row);
   if (bytes.length === 0 || row === context.layout.headerRow) return { outcome: 'skipped' };
@@ -79,7 +79,7 @@ function keysOf(line: Line, name: ColumnName, context: LineContext): readonly st
   return column(line, name, context).split(keySeparator);
 }
 
-/** Duplicate keys in a row are counted only once. */
+/** Removes duplicate attributes. */
 function attributesOf(keys: readonly string[], { attributeIdByKey }: LineContext): number[] {
   return [...new Set(keys.map((key) => attributeIdByKey.get(key) ?? 0))];
 }
@@ -107,7 +107,7 @@ function applies(condition: Condition, line: Line, context: LineContext): boolea
     case 'not_one_of':
       return !condition.values.includes(column(line, condition.column, context));
     case 'longer_than':
-      // Counts Unicode characters, as the engine does. `length` would count some of them twice.
+      // Count Unicode characters, as ClickHouse does. `length` would count some of them twice.
       return Array.from(column(line, condition.column, context)).length > condition.characters;
     case 'unknown_key':
       return keysOf(line, condition.column, context).some((key) => !context.attributeIdByKey.has(key));

@@ -4,7 +4,7 @@ import { type LineContext, validateRow } from './validate-row.ts';
 
 export const idBytes = 36;
 
-/** For each byte: 0 for the digit zero, 1 for any other hexadecimal digit, 2 otherwise. */
+/** Classifies each byte: 0 is the digit zero, 1 is any other hexadecimal digit, and 2 is any other byte. */
 const digits = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   return character === '0' ? 0 : /[0-9a-fA-F]/.test(character) ? 1 : 2;
@@ -36,19 +36,19 @@ const carriageReturn = 0x0d;
 const quote = 0x22;
 const separator = keySeparator.charCodeAt(0);
 
-/** A byte-order mark (3 bytes) and a carriage return do not count toward the limit; one more byte exceeds it. */
+/** A byte-order mark (3 bytes) and a carriage return do not count toward the limit. One more byte exceeds it. */
 const marksBytes = 5;
 
 type OnReject = (row: number, reason: RejectReason, raw: Uint8Array) => void;
 
 /**
- * Validates the lines of a file as its bytes arrive, with the same results as `validateRow` but faster. A line without
- * quotes is valid if its ID, the columns between the ID and the last column, and each key are valid on their own.
- * Therefore the parts of lines that `validateRow` accepted are remembered, and a line with a valid ID that consists of
- * such parts is accepted without another call.
+ * Validates the lines of a file as its bytes arrive. The results are the same as those of `validateRow`, but validation
+ * is faster. A line without quotes is valid if its ID, the columns between the ID and the last column, and each key are
+ * valid on their own. Therefore, the parts of lines that `validateRow` accepted are stored. A line with a valid ID that
+ * consists of stored parts is accepted without another call.
  */
 export class RowValidator {
-  /** Lines read so far, including blank lines and the header. */
+  /** Number of lines read so far, including blank lines and the header. */
   row = 0;
   accepted = 0;
   /** Length of the unfinished line, including bytes that are not kept. */
@@ -59,7 +59,7 @@ export class RowValidator {
   readonly #onReject: OnReject;
   readonly #headerRow: number | null;
   readonly #delimiter: number;
-  /** Delimiters in a valid row. */
+  /** Number of delimiters in a valid row. */
   readonly #delimiters: number;
   readonly #hasEvents: boolean;
   /** Keys are validated one by one. An event is validated as a whole. */
@@ -107,14 +107,14 @@ export class RowValidator {
     }
   }
 
-  /** Call it at the end of the file, because the last line may lack a newline. */
+  /** Validates the last line, which may lack a newline. Call this method at the end of the file. */
   end(): void {
     if (this.openLineBytes > 0) this.#endLine();
   }
 
   /**
-   * Walks the parts of the line at `start` and returns the position of its newline. Returns -1 if the line has quotes, an
-   * invalid ID or the wrong number of columns, or if `take` rejects a part.
+   * Calls `take` for each part of the line at `start` and returns the position of the newline. Returns -1 if the line
+   * has quotes, an invalid ID, or the wrong number of columns, or if `take` rejects a part.
    */
   #walk(chunk: Buffer, start: number, take: Take): number {
     if (!startsWithId(chunk, start) || chunk[start + idBytes] !== this.#delimiter) return -1;
@@ -125,7 +125,7 @@ export class RowValidator {
       const byte = chunk[at] ?? 0;
       if (byte === this.#delimiter) {
         delimiters += 1;
-        // Everything up to the last delimiter is one part. With two columns it is only the delimiter.
+        // Everything between the ID and the last column is one part. With two columns, this part is only the delimiter.
         hash = addToHash(hash, byte);
         if (delimiters !== this.#delimiters) continue;
         if (!take(hash, chunk, part, at + 1)) return -1;
@@ -148,7 +148,9 @@ export class RowValidator {
     return -1;
   }
 
-  /** Events may all differ, for example timestamps. A short printable event is valid without a lookup. */
+  /**
+   * A short printable event is valid without a lookup, because every event can be different, for example a timestamp.
+   */
   readonly #isKnown: Take = (hash, bytes, start, end) =>
     this.#knownParts.has(hash, bytes, start, end) || (this.#hasEvents && isPlainEvent(bytes, start, end));
   readonly #remember: Take = (hash, bytes, start, end) => {
@@ -156,7 +158,7 @@ export class RowValidator {
     return true;
   };
 
-  /** Takes a line with its newline. */
+  /** Validates a line that includes its newline. */
   #validate(line: Buffer): void {
     this.row += 1;
     const raw = line.subarray(0, -1);
@@ -167,7 +169,10 @@ export class RowValidator {
     this.#walk(line, 0, this.#remember);
   }
 
-  /** Keeps just enough of an overlong line to reject it. Copies, because the chunk's memory may be reused. */
+  /**
+   * Keeps only as much of an overlong line as is needed to reject it. Copies the bytes, because the chunk's memory may
+   * be reused.
+   */
   #keep(piece: Buffer): void {
     this.openLineBytes += piece.length;
     const wanted = piece.subarray(0, this.#maxLineBytes + marksBytes - this.#kept);

@@ -3,9 +3,9 @@ import type { Answered, Result } from './result.ts';
 export type CallOptions = {
   /** Aborts the call and the delays between attempts. */
   readonly signal?: AbortSignal | undefined;
-  /** Timeout of each attempt; 30 seconds by default. */
+  /** Timeout of each attempt. Default: 30 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** User token for this call, instead of the client's. Audiences only. */
+  /** User token for this call, instead of the client's user token. Used only by audience operations. */
   readonly userToken?: string | undefined;
 };
 
@@ -22,7 +22,7 @@ export type Call = {
   readonly path: string;
   readonly query?: Readonly<Record<string, QueryValue>> | undefined;
   readonly body?: unknown;
-  /** Required credentials; the health check needs none. */
+  /** Required credentials. The health check needs none. */
   readonly auth: 'none' | 'key' | 'key and user token';
   /** Statuses other than 2xx that count as success. */
   readonly acceptedStatuses?: readonly number[];

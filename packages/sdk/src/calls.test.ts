@@ -97,7 +97,7 @@ describe('a call', () => {
     ['a list where a problem was due', 404, 'application/json', '[1]'],
   ])('reports %s as an unreadable response', async (_what, status, type, text) => {
     const inlet = await inletOn((response) => response.writeHead(status, { 'content-type': type }).end(text));
-    const detail = `HTTP ${status} with a body that is not from this API.`;
+    const detail = `The response with HTTP status ${status} is not from this API.`;
     expect(await inlet.listAttributes()).toMatchObject({ problem: { from: 'sdk', code: 'unreadable_answer', detail } });
   });
 

@@ -1,8 +1,8 @@
-import { isRetryable, readAnswer } from './answer.ts';
+import { isRetryable, readResponse } from './read-response.ts';
 import type { Api, CallApi } from './call.ts';
 import { followEvents } from './follow-events.ts';
 import { type Connection, makeRequest } from './make-request.ts';
-import { type HttpAnswer, sendWithRetries } from './send.ts';
+import { type HttpResponse, sendWithRetries } from './send.ts';
 
 /** Sends calls with authentication, idempotency keys for writes, and retries. */
 export function connect(connection: Connection): Api {
@@ -14,15 +14,15 @@ function caller(connection: Connection): CallApi {
     const made = makeRequest(connection, call);
     if (!made.ok) return made;
     const request = made.value;
-    const shouldRetry = (answer: HttpAnswer): boolean =>
-      !call.acceptedStatuses?.includes(answer.status) && isRetryable(answer);
+    const shouldRetry = (response: HttpResponse): boolean =>
+      !call.acceptedStatuses?.includes(response.status) && isRetryable(response);
     const timeoutMs = call.options?.timeoutMs ?? connection.timeoutMs;
     const sent = await sendWithRetries(() => request, shouldRetry, {
       timeoutMs,
       signal: call.options?.signal,
       retry: connection.retry,
     });
-    if (sent.ok) return readAnswer(sent.answer, sent.attempts, call.acceptedStatuses);
+    if (sent.ok) return readResponse(sent.response, sent.attempts, call.acceptedStatuses);
     return { ok: false, problem: { ...sent.problem, detail: connection.apiKey.hideIn(sent.problem.detail) } };
   };
 }

@@ -1,4 +1,4 @@
-import { isRetryable, readAnswer } from './answer.ts';
+import { isRetryable, readResponse } from './read-response.ts';
 import type { Call, ServerEvent } from './call.ts';
 import { type Connection, makeRequest } from './make-request.ts';
 import { type Result, fail, succeed } from './result.ts';
@@ -43,14 +43,14 @@ function readBlock(block: string): RawEvent | null {
   return { id: last('id'), event: last('event') || 'message', data: data.join('\n') };
 }
 
-/** The last event of a job; the API then ends the stream. */
+/** The last event of a job. The API then ends the stream. */
 const lastEvent = 'done';
 
 const reconnectMs = 1_000;
 
 /**
- * Yields the events of a job. Reconnects after the last received event if the connection breaks or is silent for longer
- * than `timeoutMs`.
+ * Yields the events of a job. If the connection breaks or no data arrives for `timeoutMs`, reconnects and continues
+ * after the last received event.
  */
 export async function* followEvents<T>(
   connection: Connection,
@@ -73,16 +73,16 @@ export async function* followEvents<T>(
     try {
       const { url, method } = made.value;
       const until = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
-      const answer = await fetch(url, { method, headers: made.value.headers, redirect: 'manual', signal: until });
+      const response = await fetch(url, { method, headers: made.value.headers, redirect: 'manual', signal: until });
       // The record is final and was already received, so no more events follow.
-      if (answer.status === 204) return;
-      if (answer.status === 200 && answer.body) {
+      if (response.status === 204) return;
+      if (response.status === 200 && response.body) {
         const onBytes = (): void => {
           seen.hasLived = true;
           clearTimeout(timer);
           timer = setTimeout(() => silence.abort(), silenceMs);
         };
-        for await (const { id, event, data } of readEvents(answer.body, onBytes)) {
+        for await (const { id, event, data } of readEvents(response.body, onBytes)) {
           if (id !== '') seen.id = id;
           const record = parseRecord<T>(data);
           if (!record.ok) return yield record;
@@ -90,25 +90,23 @@ export async function* followEvents<T>(
           if (event === lastEvent) return;
         }
       } else {
-        const whole = { status: answer.status, headers: answer.headers, text: await answer.text() };
-        const answered = readAnswer<never>(whole, seen.attempts);
-        problem = answered.ok
-          ? fail('unreadable_answer', 'The response is not an event stream.', seen.attempts)
-          : answered;
+        const whole = { status: response.status, headers: response.headers, text: await response.text() };
+        const result = readResponse<never>(whole, seen.attempts);
+        problem = result.ok ? fail('unreadable_answer', 'The response is not an event stream.', seen.attempts) : result;
         if (!isRetryable(whole)) return yield problem;
-        retryAfter = readRetryAfter(answer.headers.get('retry-after'));
+        retryAfter = readRetryAfter(response.headers.get('retry-after'));
       }
     } catch (error) {
       if (signal?.aborted) return yield abortedBy(signal, seen.attempts);
       const detail = connection.apiKey.hideIn(describe(error));
       problem = silence.signal.aborted
-        ? fail('timed_out', `The stream was silent for ${silenceMs} ms.`, seen.attempts)
+        ? fail('timed_out', `The stream sent no data for ${silenceMs} ms.`, seen.attempts)
         : fail('network_failed', detail, seen.attempts);
     } finally {
       clearTimeout(timer);
       silence.abort();
     }
-    // The API ends streams from time to time to authenticate again.
+    // The API ends streams from time to time, so that clients authenticate again.
     if (seen.hasLived) seen.attempts = 0;
     const delay = seen.hasLived ? reconnectMs : delayAfter(seen.attempts, retryAfter, connection.retry);
     if (delay === null) return yield problem;
@@ -118,7 +116,7 @@ export async function* followEvents<T>(
 
 function parseRecord<T>(data: string): Result<T> {
   try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in answer.ts
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in read-response.ts
     return succeed(JSON.parse(data) as T);
   } catch {
     return fail('unreadable_answer', 'The data of an event is not JSON.');

@@ -30,14 +30,14 @@ export type { Uploaded, UploadFile, UploadOptions, UploadProgress } from './uplo
 export type { WaitOptions } from './wait-for-completion.ts';
 
 export type InletSettings = {
-  /** API URL: `https://…`. `http://` is accepted only for this machine or with `allowHttp`. */
+  /** API URL, which must be `https://…`. `http://` is accepted only for this machine or with `allowHttp`. */
   readonly url: string;
   readonly apiKey: string;
-  /** User token of a customer. With it, audience calls act for that customer. */
+  /** User token of a customer. If it is set, audience operations act for that customer. */
   readonly userToken?: string | undefined;
-  /** Storage credentials; required for `upload`. */
+  /** Storage credentials. Required for `upload`. */
   readonly storage?: StorageSettings | undefined;
-  /** Timeout of each attempt; 30 seconds by default. */
+  /** Timeout of each attempt. Default: 30 seconds. */
   readonly timeoutMs?: number | undefined;
   readonly retry?: Partial<RetrySettings> | undefined;
   /** Allows unencrypted http for the API and the storage. Use it only on a protected network. */
@@ -48,8 +48,8 @@ export type ImportJob = { readonly import_log_id: number };
 export type AudienceJob = { readonly audience_id: number };
 
 /**
- * Client for the Inlet API. Every operation is a method. Only the constructor throws, for invalid settings; all other errors
- * are in the result.
+ * Client for the Inlet API. Every operation is a method. Only the constructor throws, if the settings are invalid. All
+ * other errors are in the result.
  */
 export class Inlet extends Operations {
   readonly #callApi: CallApi;

@@ -12,7 +12,7 @@ export type Answered<T> = (Success<T> & { readonly answer: Answer }) | Failure;
 export type Answer = {
   readonly status: number;
   readonly headers: Headers;
-  /** The query of the next page, from the `Link` header; null on the last page. */
+  /** The query of the next page, from the `Link` header. Null on the last page. */
   readonly next: Readonly<Record<string, string>> | null;
 };
 
@@ -21,7 +21,7 @@ export type Problem = ApiProblem | LocalProblem;
 /** An API error (RFC 9457). See docs/errors.md for the causes and remedies of each code. */
 export type ApiProblem = {
   readonly from: 'api';
-  /** `unknown_code` is a code newer than this SDK; `type` ends with it. */
+  /** `unknown_code` means that the code is newer than this SDK. `type` ends with the actual code. */
   readonly code: ApiCode | 'unknown_code';
   readonly type: string;
   readonly status: number;
@@ -48,22 +48,22 @@ export type LocalProblem = {
 /** An error response of the object storage. */
 export type StorageAnswer = {
   readonly status: number;
-  /** S3 error code, for example `AccessDenied`; empty if there is none. */
+  /** S3 error code, for example `AccessDenied`. Empty if there is none. */
   readonly code: string;
-  /** For support requests to the storage provider; empty if there is none. */
+  /** Request ID for support requests to the storage provider. Empty if there is none. */
   readonly request_id: string;
   /** Whether the error is transient, so that a retry may succeed. */
   readonly may_pass: boolean;
 };
 
 export type LocalCode =
-  /** No connection could be made, or the connection broke. */
+  /** No connection could be established, or the connection was lost. */
   | 'network_failed'
   /** No response arrived in time, or a timeout expired. */
   | 'timed_out'
   /** Aborted by the caller's signal. */
   | 'aborted'
-  /** A response that is not from this API, often from a proxy. */
+  /** The response is not from this API. It is often from a proxy. */
   | 'unreadable_answer'
   /** An argument is not valid. */
   | 'invalid_argument'

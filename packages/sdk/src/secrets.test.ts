@@ -50,7 +50,7 @@ describe('secrets', () => {
     ['secretAccessKey', { ...settings, storage: { ...storage, secretAccessKey: `ä${secrets[2]}` } }],
   ])('does not include the secret %s in a validation error', (name, given) => {
     const make = (): unknown => new Inlet(given);
-    expect(make).toThrow(new TypeError(`${name} must be printable ASCII without spaces, and not empty`));
+    expect(make).toThrow(new TypeError(`${name} must be printable ASCII without spaces and must not be empty`));
   });
 });
 

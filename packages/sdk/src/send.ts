@@ -8,25 +8,28 @@ export type HttpRequest = {
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
 };
 
-export type HttpAnswer = { readonly status: number; readonly headers: Headers; readonly text: string };
+export type HttpResponse = { readonly status: number; readonly headers: Headers; readonly text: string };
 
 export type Limits = { readonly timeoutMs: number; readonly signal: AbortSignal | undefined };
 
-/** Sends one request and reads the whole response. Does not follow redirects, so that credentials stay with one host. */
+/**
+ * Sends one request and reads the whole response. Does not follow redirects, so that credentials are sent to only one
+ * host.
+ */
 async function sendOnce(
   request: HttpRequest,
   { timeoutMs, signal }: Limits,
-): Promise<Success<HttpAnswer> | { readonly ok: false; readonly problem: LocalProblem }> {
+): Promise<Success<HttpResponse> | { readonly ok: false; readonly problem: LocalProblem }> {
   const timer = AbortSignal.timeout(timeoutMs);
   const { url, method } = request;
   try {
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method,
       ...contentOf(request),
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, timer]) : timer,
     });
-    return succeed({ status: answer.status, headers: answer.headers, text: await answer.text() });
+    return succeed({ status: response.status, headers: response.headers, text: await response.text() });
   } catch (error) {
     if (signal?.aborted) return abortedBy(signal);
     if (timer.aborted) return fail('timed_out', `No response within ${timeoutMs} ms.`);
@@ -37,8 +40,8 @@ async function sendOnce(
 const pieceBytes = 262_144;
 
 /**
- * Node aborts a request without progress for five minutes, and a body passed as one buffer makes no progress until it
- * is sent. The body is therefore sent in pieces, so that a slow connection can use the full `timeoutMs`.
+ * Node aborts a request that makes no progress for five minutes, and a body in one buffer makes no progress until it is
+ * completely sent. Therefore, the body is sent in pieces, so that a slow connection can use the full `timeoutMs`.
  */
 function contentOf({ headers, body }: HttpRequest): Pick<RequestInit, 'headers' | 'body' | 'duplex'> {
   if (body === undefined) return { headers };
@@ -94,8 +97,9 @@ export const defaultRetry: RetrySettings = {
 };
 
 /**
- * The delay after an attempt, counted from 1; null means that the client gives up. Exponential backoff with full
- * jitter, so that clients that failed together do not retry together. A `Retry-After` is honored, with jitter on top.
+ * Returns the delay after an attempt. Attempts are counted from 1. Null means that the client gives up. Uses
+ * exponential backoff with full jitter, so that clients that failed together do not retry together. If the response has
+ * `Retry-After`, jitter is added to that time.
  */
 export function delayAfter(
   attempt: number,
@@ -129,24 +133,24 @@ export async function rest(milliseconds: number, signal: AbortSignal | undefined
 }
 
 export type Sent =
-  | { readonly ok: true; readonly answer: HttpAnswer; readonly attempts: number }
+  | { readonly ok: true; readonly response: HttpResponse; readonly attempts: number }
   | { readonly ok: false; readonly problem: LocalProblem };
 
 /**
- * Retries until a response is not retryable or no attempts are left, and returns the last response. Calls `makeRequest` for
- * each attempt, because a signature contains the time.
+ * Sends a request until the response is not retryable or no attempts are left. Returns the last response. Calls
+ * `makeRequest` for each attempt, because a signature contains the time.
  */
 export async function sendWithRetries(
   makeRequest: () => HttpRequest | Promise<HttpRequest>,
-  shouldRetry: (answer: HttpAnswer) => boolean,
+  shouldRetry: (response: HttpResponse) => boolean,
   { retry, ...limits }: Limits & { readonly retry: RetrySettings },
 ): Promise<Sent> {
   for (let attempts = 1; ; attempts += 1) {
     if (limits.signal?.aborted) return abortedBy(limits.signal, attempts - 1);
     const tried = await sendOnce(await makeRequest(), limits);
-    if (tried.ok && !shouldRetry(tried.value)) return { ok: true, answer: tried.value, attempts };
+    if (tried.ok && !shouldRetry(tried.value)) return { ok: true, response: tried.value, attempts };
     const last: Sent = tried.ok
-      ? { ok: true, answer: tried.value, attempts }
+      ? { ok: true, response: tried.value, attempts }
       : { ok: false, problem: { ...tried.problem, attempts } };
     if (limits.signal?.aborted) return last;
     const retryAfter = tried.ok ? readRetryAfter(tried.value.headers.get('retry-after')) : null;

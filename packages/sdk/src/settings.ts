@@ -1,20 +1,20 @@
 type Rule = {
   /** Setting name, for the error message. */
   readonly name: string;
-  /** What an eavesdropper could read. */
+  /** The data that an eavesdropper could read over http, for the error message. */
   readonly sent: string;
   readonly allowHttp: boolean;
 };
 
 /**
- * Validates a URL and removes trailing slashes. The scheme must be https; http is accepted only for this machine or
+ * Validates a URL and removes trailing slashes. The scheme must be https. http is accepted only for this machine or
  * with `allowHttp`.
  */
 export function readAddress(given: string, { name, sent, allowHttp }: Rule): string {
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol)) throw new TypeError(`${name} must be an https URL`);
   if (url.username !== '' || url.search !== '' || url.hash !== '') {
-    throw new TypeError(`${name} must not contain a user, query or fragment`);
+    throw new TypeError(`${name} must not contain a user, query, or fragment`);
   }
   const isHere = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol === 'http:' && !isHere && !allowHttp) {
@@ -34,7 +34,7 @@ export class Secret {
   /** The error for an invalid value contains `name` but not the value. */
   constructor(value: string, name: string) {
     if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
-      throw new TypeError(`${name} must be printable ASCII without spaces, and not empty`);
+      throw new TypeError(`${name} must be printable ASCII without spaces and must not be empty`);
     }
     this.#value = value;
   }

@@ -5,7 +5,7 @@ import { rest } from './send.ts';
 export type WaitOptions<T> = Pick<CallOptions, 'signal' | 'userToken'> & {
   /** Called with the first record and then after each change. */
   readonly onProgress?: ((record: T) => void) | undefined;
-  /** Timeout for the whole wait; unlimited by default. */
+  /** Timeout for the whole wait. Default: unlimited. */
   readonly timeoutMs?: number | undefined;
 };
 
@@ -14,9 +14,12 @@ type Seen = { readonly text: string; readonly etag: string | null };
 
 type Job = { readonly status: 0 | 1 | 2 | 3 };
 
-/** Shorter than the timeouts of most proxies. */
+/** Maximum duration of one long poll. It is shorter than the timeouts of most proxies. */
 const longestWaitSeconds = 30;
-/** A record changes many times a second while a file loads. One request per second is far below the rate limits. */
+/**
+ * Minimum interval between two requests. A record changes many times a second while a file loads, and one request per
+ * second is far below the rate limits.
+ */
 const minPollIntervalMs = 1_000;
 const polling = { firstMs: 250, factor: 1.5, longestMs: 5_000 } as const;
 
@@ -36,7 +39,7 @@ export async function waitForCompletion<T extends Job>(
   const signals = [signal, limit].filter((one) => one !== undefined && one !== null);
   const either = signals.length === 0 ? undefined : AbortSignal.any(signals);
   const end = performance.now() + (timeoutMs ?? Number.POSITIVE_INFINITY);
-  const lateness = fail('timed_out', `The job did not complete within ${timeoutMs} ms. It continues.`);
+  const lateness = fail('timed_out', `The job did not complete within ${timeoutMs} ms. It continues to run.`);
   let last: Seen | null = null;
   let pollMs: number = polling.firstMs;
 
@@ -45,7 +48,7 @@ export async function waitForCompletion<T extends Job>(
     const seconds = Math.min(longestWaitSeconds, Math.floor((end - start) / 1000));
     // With `onProgress`, the first request returns immediately, so that the current status is reported.
     const holds: boolean = seconds >= 1 && (last !== null || !onProgress);
-    const answered: Answered<T | undefined> = await callApi<T | undefined>({
+    const result: Answered<T | undefined> = await callApi<T | undefined>({
       ...record,
       method: 'GET',
       acceptedStatuses: [304],
@@ -55,9 +58,9 @@ export async function waitForCompletion<T extends Job>(
       },
       options: { signal: either, userToken, timeoutMs: (holds ? seconds * 1000 : 0) + 30_000 },
     });
-    if (!answered.ok) return limit?.aborted && !signal?.aborted ? lateness : answered;
-    const value: T | undefined = answered.value;
-    const headers: Headers = answered.answer.headers;
+    if (!result.ok) return limit?.aborted && !signal?.aborted ? lateness : result;
+    const value: T | undefined = result.value;
+    const headers: Headers = result.answer.headers;
     const text: string = value === undefined ? '' : JSON.stringify(value);
     const hasChanged: boolean = value !== undefined && text !== last?.text;
     if (value !== undefined) {

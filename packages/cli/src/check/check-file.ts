@@ -27,12 +27,12 @@ import { type CountedRows, RowCounts } from './row-counts.ts';
 export type CheckRules = {
   readonly shapes: Shapes;
   readonly limits: FileLimits;
-  /** The share of rejected rows that a file may have. */
+  /** Maximum share of rejected rows in a file. */
   readonly badRowShare: number;
   readonly keys: LineContext['attributeIdByKey'];
-  /** Whether the file is declared to be gzip; null if the compression is not declared. */
+  /** Whether the file is declared to be gzip-compressed. Null if the compression is not declared. */
   readonly expectGzip: (name: string) => boolean | null;
-  /** The number of rejected rows to show. */
+  /** Maximum number of rejected rows to show. */
   readonly shownRows: number;
 };
 
@@ -40,17 +40,17 @@ export type CheckedFile = {
   readonly path: string;
   readonly bytes: number;
   readonly layout: RowLayout | null;
-  /** Why the file would fail, or could not be read. */
+  /** Why the file would fail or could not be read. Null if the file is valid. */
   readonly fault: FileFault | Unreadable | null;
   readonly rows: CountedRows;
 };
 
 type Unreadable = { readonly code: 'unreadable_file'; readonly detail: string };
 
-/** The engine has one gigabyte of memory for a load and cannot process a longer line. */
+/** ClickHouse has one gigabyte of memory for a load and cannot process a longer line. */
 const maxLineBytes = 1024 ** 3;
 
-/** Validates a local file as the service would. An unreadable file is reported and does not stop the check. */
+/** Validates a local file as the service would. An unreadable file is reported, and the check continues. */
 export async function checkFile(
   path: string,
   rules: CheckRules,
@@ -88,7 +88,7 @@ async function validateFile(path: string, rules: CheckRules, onBytes: (bytes: nu
       limits: rules.limits,
       onBytes,
     });
-    // A file that cannot be read completely has no row counts.
+    // Omit the row counts of a file that cannot be read completely.
     if (broken) return { ...found, layout, fault: broken };
     const rows = counts.counted(validator.accepted);
     return {
@@ -158,7 +158,7 @@ async function readAll(
     }
     const gunzip = createGunzip({ chunkSize: 262_144 });
     await pipeline(packed, gunzip, validateAll);
-    // zlib stops at a zero byte after a member and ignores the rest. The service rejects such a file.
+    // zlib stops at a zero byte after a gzip member and ignores the rest of the file. The service rejects such a file.
     return gunzip.bytesWritten < size ? trailingBytes : null;
   } catch (error) {
     if (error instanceof Stop) return error.fault;

@@ -5,12 +5,12 @@ import { readFile } from 'node:fs/promises';
 import { allAttributes } from '../connect.ts';
 import { pathFailure } from '../failures/path-errors.ts';
 
-/** The keys that a file may contain. */
+/** The keys that are valid in a file. */
 type KnownKeys = LineContext['attributeIdByKey'];
 
 type KeyType = 0 | 1;
 
-/** Accepts every well-formed key if the partner's keys are not known. */
+/** Accepts every well-formed key, for checks without a list of the partner's keys. */
 export function keysByForm(type: KeyType): KnownKeys {
   const has = type === 0 ? canBeAttributeId : canBeForeignKey;
   return { has, get: () => 0 };
@@ -25,7 +25,7 @@ export async function keysInFile(path: string): Promise<KnownKeys> {
   return keysOf(lines.filter((line) => line !== ''));
 }
 
-/** The keys that an import accepts. Retired attributes are unknown. */
+/** Returns the keys that an import accepts. Keys of retired attributes are excluded. */
 export async function keysOfPartner(inlet: Inlet, type: KeyType): Promise<KnownKeys> {
   const taken = (await allAttributes(inlet)).filter(({ retired }) => !retired);
   return keysOf(taken.flatMap((attribute) => (type === 0 ? [String(attribute.attribute_id)] : attribute.foreign_keys)));

@@ -6,9 +6,9 @@ import { escapeTerminal } from '../terminal/text.ts';
 import type { CheckedFile } from './check-file.ts';
 import type { BadRow, CountedRows } from './row-counts.ts';
 
-/** Overrides for catalogue remedies that refer to a record or a request. */
+/** Replacements for catalog remedies that refer to a record or a request. */
 const checkRemedies: Partial<Record<FileFaultCode, string>> = {
-  empty_file: 'Check how the file is created: it has no rows.',
+  empty_file: 'The file has no rows. Check the program that creates it.',
   no_good_row: 'Correct the rows listed below.',
   bad_rows: 'Correct the rows listed below. An audience file is loaded completely or not at all.',
   compression_mismatch:
@@ -17,7 +17,7 @@ const checkRemedies: Partial<Record<FileFaultCode, string>> = {
 
 /** The remedy for a file that would fail. */
 function remedyOfFault(code: FileFaultCode | 'unreadable_file'): string {
-  if (code === 'unreadable_file') return 'Check that the file exists and that you may read it: ls -l';
+  if (code === 'unreadable_file') return 'Check that the file exists and that you have permission to read it: ls -l';
   return checkRemedies[code] ?? fileFaults[code].remedy;
 }
 
@@ -25,7 +25,7 @@ export function isGood({ fault, rows }: CheckedFile): boolean {
   return fault === null && rows.bad === 0;
 }
 
-/** The JSON output. Uses the API's field names for values that the API returns too. */
+/** Returns the JSON output. Values that the API also returns have the same field names. */
 export function checkedJson(file: CheckedFile): Record<string, unknown> {
   const { path, bytes, layout, fault, rows } = file;
   return {

@@ -13,14 +13,14 @@ export type BadRow = {
   readonly row: number;
   readonly code: RejectReason;
   readonly column: string | null;
-  /** The start of the row. Unprintable bytes are written as `\xNN`. */
+  /** The start of the row. Unprintable bytes are shown as `\xNN`. */
   readonly text: string;
 };
 
 export type CountedRows = {
   readonly good: number;
   readonly bad: number;
-  /** The most frequent reason comes first, as in an import record. */
+  /** Sorted by count, most frequent first, as in an import record. */
   readonly reasons: readonly ReasonCount[];
   readonly firstBad: readonly BadRow[];
 };

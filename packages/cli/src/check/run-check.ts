@@ -36,7 +36,7 @@ export async function checkAll(
         read += bytes;
         readInAll += bytes;
         const done = before + read;
-        // The rest of a file that fails early is not read, so it does not count toward the rate.
+        // If a file fails early, the rest is not read and must not count toward the rate.
         bar.show({ what, done, total, skipped: done - readInAll });
       };
       checked.push(await checkFile(path, rules, onBytes));
@@ -48,7 +48,7 @@ export async function checkAll(
   return checked;
 }
 
-/** An unreadable file is reported when it is checked. */
+/** Returns 0 for an unreadable file. The check itself reports the error. */
 async function sizeOf(path: string): Promise<number> {
   return stat(path).then(
     ({ size }) => size,
@@ -110,7 +110,7 @@ async function readLimits(inlet: Inlet): Promise<FileLimits> {
 }
 
 type CheckedWith = {
-  /** What the keys were compared with; null for audience files. */
+  /** How the keys were checked. Null for audience files. */
   readonly keys: 'form' | 'list' | 'attributes' | null;
   readonly limits: 'default' | 'service';
 };
@@ -123,7 +123,7 @@ function checkedWith({ audience, keys, attributes }: CheckOptions): CheckedWith 
 }
 
 const hints = {
-  form: 'Only the form of the keys was checked, with default limits. See --attributes and --keys.',
+  form: 'Only the form of the keys was checked, and default limits were used. Pass --attributes or --keys to check the keys.',
   list: 'Default limits were used. Pass --attributes to use your limits and keys from the service.',
   none: 'Default limits were used. Pass --attributes to use your limits from the service.',
 } as const;

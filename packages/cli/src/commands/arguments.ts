@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { wrongUse } from '../failures/cli-failure.ts';
 import { ask } from '../terminal/prompt.ts';
 
-/** Parses an ID without calling the service. Accepts only plain digits, because `1e1` is probably a typo and not 10. */
+/** Parses an ID without calling the service. Accepts only plain digits, because `1e1` is probably a typo. */
 export function toId(kind: 'import' | 'audience', text: string): number {
   const id = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(id)) return id;
@@ -25,7 +25,7 @@ export type KeyTypeOptions = { readonly keyType?: string };
 const codes: Readonly<Record<string, 0 | 1>> = { attribute: 0, foreign: 1, 0: 0, 1: 1 };
 
 export function keyTypeOption(): Option {
-  return new Option('--key-type <type>', 'what the keys are: attribute IDs or your own foreign keys').choices(
+  return new Option('--key-type <type>', 'type of the keys: attribute IDs or your own foreign keys').choices(
     Object.keys(codes).toSorted((a, b) => b.length - a.length),
   );
 }

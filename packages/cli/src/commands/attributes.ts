@@ -22,7 +22,7 @@ const columns: readonly Column<Attribute>[] = [
 export function addAttributesCommand(program: Command): void {
   partnerCommand(program, 'attributes', {
     description: 'list your attributes with their IDs and keys',
-    examples: [['inlet attributes', 'List the keys that your files may contain.']],
+    examples: [['inlet attributes', 'List the keys that you can use in files.']],
   }).action(async (options: CommonOptions) => {
     const output = outputFor(options);
     const inlet = await connect(options);

@@ -17,9 +17,7 @@ type Watched = CommonOptions & { readonly watch?: true };
 export function addAudienceCommand(program: Command): void {
   const audience = program
     .command('audience')
-    .description(
-      "create, append to, clear, show, and list audiences (with INLET_USER_TOKEN, that customer's audiences)",
-    );
+    .description('manage your audiences or, with INLET_USER_TOKEN, the audiences of that customer');
 
   partnerCommand(audience, 'create', {
     description: 'create an audience from a file or from all files under a prefix',
@@ -45,7 +43,7 @@ export function addAudienceCommand(program: Command): void {
     });
 
   partnerCommand(audience, 'append', {
-    description: 'load more files into an audience; files already loaded are ignored',
+    description: 'load more files into an audience (files that are already loaded are ignored)',
     examples: [['inlet audience append 3 acme/summer/august.csv --watch', 'Append one file and wait for completion.']],
   })
     .argument('<id>', 'audience ID')
@@ -127,12 +125,12 @@ function addAudienceReads(audience: Command): void {
     .action(async (options: CommonOptions & { readonly limit: number }) => {
       const output = outputFor(options);
       const inlet = await connect(options);
-      const answered = await inlet.listAudiences({ query: { limit: options.limit } });
-      const audiences = valueOf(answered);
+      const listed = await inlet.listAudiences({ query: { limit: options.limit } });
+      const audiences = valueOf(listed);
       output.result(audiences, () =>
         audiences.length === 0 ? 'There are no audiences yet.' : table(columns, audiences, output.stdout),
       );
-      if (answered.ok && answered.answer.next !== null) output.note('There are more audiences. Use a higher --limit.');
+      if (listed.ok && listed.answer.next !== null) output.note('There are more audiences. Use a higher --limit.');
     });
 }
 

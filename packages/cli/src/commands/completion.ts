@@ -4,7 +4,7 @@ import { bashCompletion, fishCompletion, zshCompletion } from '../completion/she
 
 const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 
-/** Completes all commands that exist when it runs. */
+/** The completion covers all commands that exist when this command runs. */
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')

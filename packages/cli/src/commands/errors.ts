@@ -42,7 +42,8 @@ export function addErrorsCommand(program: Command): void {
       const rejects = inlet.rejects(options.audience ? { audience_id: id } : { import_log_id: id });
       const { stdout } = output;
       if (options.csv) {
-        // Control characters are written to a file unchanged. A terminal would interpret them.
+        // Escape control characters only on a terminal, which would interpret them. A file gets the original
+        // characters.
         const shown = (line: string): string => (stdout.isTTY ? escapeTerminal(line) : line);
         await writeText(stdout, `${csvHeading(csvColumns)}\r\n`);
         for await (const reject of rejects)

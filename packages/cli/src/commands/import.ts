@@ -16,10 +16,10 @@ type CredentialOptions = {
   readonly roleArn?: string;
 };
 
-/** Secrets come from this variable or a prompt. An option would leave them in the shell history. */
+/** The secret is read from this variable or a prompt. An option would leave it in the shell history. */
 const secretVariable = 'INLET_SOURCE_SECRET_ACCESS_KEY';
 
-/** Credentials for the partner's own bucket. */
+/** Reads the credentials for the partner's own bucket. */
 async function readCredentials(
   isOwnBucket: boolean,
   { region, accessKeyId, roleArn }: CredentialOptions,
@@ -27,7 +27,7 @@ async function readCredentials(
   if (!isOwnBucket) {
     if (region === undefined && accessKeyId === undefined && roleArn === undefined) return undefined;
     throw wrongUse(
-      '--region, --access-key-id and --role-arn only apply to your own bucket.',
+      '--region, --access-key-id, and --role-arn apply only to your own bucket.',
       'Omit them, or pass the path as s3://<bucket>/<path>.',
     );
   }
@@ -44,7 +44,10 @@ async function readCredentials(
   return { ...of, accessKeyId: id, secretAccessKey: secret };
 }
 
-/** A path without a trailing slash may also be a prefix. Only the storage can tell, so the job reports the error. */
+/**
+ * A path without a trailing slash can also be a prefix. Only the storage can tell, so the job reports an error in that
+ * case.
+ */
 function isPrefix(path: string): boolean {
   return path.endsWith('/');
 }
@@ -79,7 +82,7 @@ export function addImportCommand(program: Command): void {
       [
         'inlet import s3://own-bucket/day/ --compressed --key-type foreign \\\n' +
           '      --region eu-central-1 --access-key-id AKIA…',
-        'Import from your own bucket. Prompts for the secret; in scripts see `inlet help environment`.',
+        'Import from your own bucket. The command prompts for the secret. For scripts, see `inlet help environment`.',
       ],
     ],
   })
@@ -88,21 +91,24 @@ export function addImportCommand(program: Command): void {
       'path relative to your prefix, or s3://<bucket>/<path> in your own bucket; a prefix ends with /',
     )
     .addOption(keyTypeOption())
-    .option('--compressed', 'the files are gzip; required for a prefix (default for a file: by the .gz extension)')
-    .option('--no-compressed', 'the files are not compressed')
+    .option(
+      '--compressed',
+      'declare that the files are gzip-compressed; required for a prefix (default for a file: by the .gz extension)',
+    )
+    .option('--no-compressed', 'declare that the files are not compressed')
     .addOption(
       new Option(
         '--mode <mode>',
-        'merge: add the rows; replace: replace the data of all attributes in the files',
+        'merge adds the rows to the existing data; replace replaces the data of all attributes in the files',
       ).choices(['merge', 'replace']),
     )
     .option('--watch', 'wait for completion; exits 1 on any failure')
     .option('--region <region>', 'region of your own bucket')
     .option(
       '--access-key-id <id>',
-      'access key for your own bucket; the secret comes from INLET_SOURCE_SECRET_ACCESS_KEY or a prompt',
+      'access key ID for your own bucket; the secret is read from INLET_SOURCE_SECRET_ACCESS_KEY or a prompt',
     )
-    .option('--role-arn <arn>', 'role that Inlet assumes, instead of an access key')
+    .option('--role-arn <arn>', 'role that Inlet assumes instead of using an access key')
     .option('--idempotency-key <key>', 'make the request safe to repeat for a day')
     .action(async (path: string, options: Options) => {
       const output = outputFor(options);

@@ -18,7 +18,7 @@ export function addImportsCommand(program: Command): void {
     description: 'list recent imports and deletes, or show one of them',
     examples: [
       ['inlet imports', 'List the newest 20 jobs.'],
-      ['inlet imports 12 --watch', 'Wait for one job; exits 1 if it failed.'],
+      ['inlet imports 12 --watch', 'Wait for one job. The command exits 1 if the job failed.'],
       ['inlet imports --limit 100 --json', 'List 100 jobs as JSON.'],
     ],
   })

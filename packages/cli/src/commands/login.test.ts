@@ -64,7 +64,7 @@ describe('inlet login', () => {
   it('saves an issued user token and lists it in the profile', async () => {
     const from = await issued({ api_key: 'new-key', user_token: 'bert' });
     const { out } = await run('login', '--url', server.url, '--from', from);
-    expect(out).toContain('Audiences: those of the customer with the saved user token.');
+    expect(out).toContain('Audiences: the audiences of the customer with the saved user token.');
     expect(await kept()).toMatchObject({ profiles: { default: { userToken: 'bert' } } });
     await keepProfile(path, 'plain', { url: 'https://other.example', apiKey: 'other-key' });
     const listed = await run('profiles');

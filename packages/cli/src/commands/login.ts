@@ -41,7 +41,10 @@ export function addLoginCommand(program: Command): void {
       ],
     ],
   })
-    .option('--profile <name>', 'name of the login, which becomes current (default: INLET_PROFILE, else "default")')
+    .option(
+      '--profile <name>',
+      'name of the login, which becomes the current one (default: INLET_PROFILE, else "default")',
+    )
     .option('--url <address>', 'service URL (default: INLET_URL)')
     .option(
       '--from <file>',
@@ -58,14 +61,17 @@ export function addLoginCommand(program: Command): void {
       const environment = readEnvironment();
       const name = options.profile ?? environment['INLET_PROFILE'] ?? noProfiles.current;
       if (!isProfileName(name)) {
-        throw wrongUse(`"${name}" is not a valid profile name.`, 'Use letters, digits, dots, hyphens and underscores.');
+        throw wrongUse(
+          `"${name}" is not a valid profile name.`,
+          'Use letters, digits, dots, hyphens, and underscores.',
+        );
       }
       const path = settingsPath(environment);
-      // Runs before any prompt, so that the user's answers are not lost if the file is unusable.
+      // Check the file before any prompt, so that the user's input is not lost if the file is unusable.
       await readProfiles(path);
       const issued: Issued = options.from === undefined ? { storage: {} } : await readIssued(options.from);
       const access = await readAccess(options, issued, environment);
-      // Runs before the storage prompts, so that the command fails early if the key is wrong. Every key is allowed to
+      // Call the API before the storage prompts, so that the command fails early if the key is invalid. Every key can
       // read its limits.
       const inlet = await clientOf(access);
       valueOf(await inlet.getLimits());
@@ -79,17 +85,20 @@ export function addLoginCommand(program: Command): void {
         [
           `Logged in to ${escapeTerminal(profile.url)} as profile "${name}".`,
           `Uploads: ${hasStorage ? 'enabled' : 'not configured'}.`,
-          ...(hasToken ? ['Audiences: those of the customer with the saved user token.'] : []),
+          ...(hasToken ? ['Audiences: the audiences of the customer with the saved user token.'] : []),
         ].join('\n'),
       );
       if (!hasToken && environment['INLET_USER_TOKEN'] !== undefined) {
-        output.note('INLET_USER_TOKEN is not saved. It applies while it is set.');
+        output.note('INLET_USER_TOKEN is not saved. It applies only while it is set.');
       }
       output.note(`Saved to ${path} (readable only by you). Next: inlet attributes`);
     });
 }
 
-/** Options override the operator's file, which overrides the environment. Prompts for missing values. */
+/**
+ * Options take precedence over the operator's file, which takes precedence over the environment. Prompts for missing
+ * values.
+ */
 async function readAccess(options: Options, issued: Issued, environment: Environment): Promise<Profile> {
   const url =
     options.url ?? issued.url ?? environment['INLET_URL'] ?? (await ask({ what: 'Inlet URL', flag: '--url' }));
@@ -97,7 +106,8 @@ async function readAccess(options: Options, issued: Issued, environment: Environ
     issued.apiKey ??
     environment['INLET_API_KEY'] ??
     (await ask({ what: 'API key', flag: 'INLET_API_KEY or --from', isSecret: true }));
-  // Not read from the environment, because a token that is set for one command must not apply to all later commands.
+  // Do not read the token from the environment, because a token that is set for one command must not apply to all later
+  // commands.
   const { userToken } = issued;
   return {
     url,
@@ -107,7 +117,7 @@ async function readAccess(options: Options, issued: Issued, environment: Environ
   };
 }
 
-/** Settings come either from the operator's file or from the environment; the two are never mixed. */
+/** Uses either the settings in the operator's file or those in the environment, and never a mixture of both. */
 function knownStorage(options: Options, { storage: sent }: Issued, environment: Environment): Issued['storage'] {
   const isSent = Object.values(sent).some((value) => value !== undefined);
   const storage = isSent ? sent : storageIn(environment);

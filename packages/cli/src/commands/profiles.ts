@@ -46,7 +46,7 @@ export function addProfilesCommand(program: Command): void {
 
 export function addLogoutCommand(program: Command): void {
   localCommand(program, 'logout', {
-    description: 'remove a login; its keys stay valid until the operator revokes them',
+    description: 'remove a login from this machine (its keys stay valid until the operator revokes them)',
     examples: [['inlet logout --profile staging', 'Remove one of several logins.']],
   })
     .option('--profile <name>', 'login to remove (default: the current one)')
@@ -58,7 +58,7 @@ export function addLogoutCommand(program: Command): void {
       const name = options.profile ?? environment['INLET_PROFILE'] ?? current;
       if (!Object.hasOwn(profiles, name)) {
         const names = Object.keys(profiles);
-        throw wrongUse(`There is no profile "${name}".${didYouMean(name, names)}`, 'List them with: inlet profiles');
+        throw wrongUse(`Profile "${name}" does not exist.${didYouMean(name, names)}`, 'List them with: inlet profiles');
       }
       const { [name]: _removed, ...others } = profiles;
       const next = name === current ? (Object.keys(others)[0] ?? 'default') : current;

@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 
 type Word = { readonly word: string; readonly about: string };
 
-/** What can follow a command. */
+/** The words that can follow a command. */
 export type Place = {
-  /** The words of the command, for example `audience create`; empty for the program itself. */
+  /** The words of the command, for example `audience create`. Empty for the program itself. */
   readonly path: string;
   readonly commands: readonly Word[];
   readonly options: readonly (Word & { readonly choices: readonly string[]; readonly takesValue: boolean })[];
@@ -12,7 +12,7 @@ export type Place = {
   readonly choices: readonly string[];
 };
 
-/** All commands that help shows, with what can follow them. */
+/** Returns all commands that the help shows, with the words that can follow them. */
 export function completionTree(program: Command): Place[] {
   return placesOf(program, '');
 }

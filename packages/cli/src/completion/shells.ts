@@ -1,6 +1,9 @@
 import type { Place } from './completion.ts';
 
-/** Finds the command from the words that are not options, then completes what follows it or the value of an option. */
+/**
+ * The script finds the command in the words that are not options. It then completes the next word or the value of an
+ * option.
+ */
 export function bashCompletion(places: readonly Place[]): string {
   const cases = places.map((place) => {
     const words = [...place.commands, ...place.options].map(({ word }) => word);
@@ -39,7 +42,7 @@ complete -o bashdefault -o default -F _inlet inlet
 `;
 }
 
-/** Prints one word per line. fish filters the words itself. */
+/** The script defines one completion per word, and fish filters them. */
 export function fishCompletion(places: readonly Place[]): string {
   const lines = places.flatMap(({ path, commands, options, choices }) => {
     const condition = `-n ${quoteForFish(
@@ -77,7 +80,7 @@ function quoteForFish(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`;
 }
 
-/** The same as for bash, but with a description of each word. */
+/** Works like the bash script, but also shows a description of each word. */
 export function zshCompletion(places: readonly Place[]): string {
   const cases = places.map(({ path, commands, options, choices }) => {
     const words = [
@@ -130,7 +133,7 @@ function quoteForZsh(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A colon separates a word from its description. */
+/** Escapes colons, because a colon separates a word from its description. */
 function escape(word: string): string {
   return word.replaceAll(':', String.raw`\:`);
 }

@@ -3,7 +3,7 @@ import { remedies as apiRemedies } from '../generated/remedies.ts';
 import { CliFailure, type ExitCode, exitCode } from './cli-failure.ts';
 import { connectionFailure } from './connection-errors.ts';
 
-/** Returns the value of a call, or ends the command with its problem. */
+/** Returns the value of a call. Throws if the call failed, which ends the command. */
 export function valueOf<T>(result: Result<T>): T {
   if (result.ok) return result.value;
   throw failureOf(result.problem);
@@ -30,13 +30,13 @@ function exitCodeOfAnswer({ status }: ApiProblem): ExitCode {
   return status === 400 || status === 413 || status === 422 ? exitCode.wrongUse : exitCode.failed;
 }
 
-/** Overrides for catalogue remedies that name request fields, where the command line has options. */
+/** Replacements for catalog remedies that name request fields. They name command-line options instead. */
 const cliRemedies: Readonly<Record<string, string>> = {
   invalid_request: 'Correct the values listed above. Run `inlet <command> --help` for usage.',
   unauthenticated: 'Run `inlet login` with a valid key, or correct INLET_API_KEY.',
   invalid_user_token: 'Set INLET_USER_TOKEN to a valid token, or unset it to use your own audiences.',
   compressed_required: 'Pass --compressed or --no-compressed for a prefix.',
-  credentials_required: 'For s3://… pass --region with --access-key-id or --role-arn.',
+  credentials_required: 'For an s3:// path, pass --region with --access-key-id or --role-arn.',
   invalid_region: 'Pass the bucket region with --region, for example eu-central-1.',
   invalid_role_arn: 'Pass the role ARN with --role-arn, for example arn:aws:iam::123456789012:role/inlet.',
   roles_not_available: 'Pass --access-key-id instead of --role-arn, or ask the operator to enable roles.',
@@ -50,7 +50,7 @@ const cliRemedies: Readonly<Record<string, string>> = {
   unknown_code: 'The service is newer than this `inlet`. Update `inlet` for more information.',
 };
 
-/** The remedy for an API or job error code. For connection errors see connection-errors.ts. */
+/** Returns the remedy for an API or job error code. For connection errors, see connection-errors.ts. */
 export function remedyOf(code: string): string {
   for (const table of [cliRemedies, apiRemedies]) if (Object.hasOwn(table, code)) return table[code] ?? '';
   return '';

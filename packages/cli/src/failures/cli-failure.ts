@@ -7,9 +7,9 @@ export const exitCode = {
   wrongUse: 2,
   /** Not logged in, or the key lacks permission. */
   notAllowed: 3,
-  /** The service or the storage is unavailable or busy; retrying later may succeed. */
+  /** The service or the storage is unavailable or busy. A later retry may succeed. */
   unavailable: 4,
-  /** Ctrl-C: 128 plus the signal number, as in shells. */
+  /** Interrupted by Ctrl-C. The code is 128 plus the signal number, as in shells. */
   interrupted: 130,
 } as const;
 
@@ -17,7 +17,7 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
 type FailureDetails = {
   readonly code: string;
-  /** What the code means, if `detail` alone is not clear. */
+  /** The meaning of the code, if `detail` alone is not clear. */
   readonly title?: string | undefined;
   /** What went wrong, in one sentence. */
   readonly detail: string;
@@ -45,17 +45,17 @@ export function wrongUse(detail: string, remedy: string): CliFailure {
   return new CliFailure({ code: 'wrong_use', detail, remedy, exitCode: exitCode.wrongUse });
 }
 
-/** A prompt is needed but there is no terminal. Names the option that provides the value. */
+/** A prompt is necessary, but there is no terminal. The error names the option that provides the value. */
 export function missingAnswer(what: string, flag: string): CliFailure {
   return new CliFailure({
     code: 'missing_answer',
-    detail: `${what} is required, and there is no terminal to prompt on.`,
+    detail: `${what} is required, but there is no terminal for a prompt.`,
     remedy: `Provide ${flag}.`,
     exitCode: exitCode.wrongUse,
   });
 }
 
-/** Ctrl-C. `detail` says what continues in the background. */
+/** The user pressed Ctrl-C. `detail` describes what continues in the background. */
 export function interrupted(detail: string): CliFailure {
   return new CliFailure({ code: 'interrupted', detail, remedy: '', exitCode: exitCode.interrupted });
 }

@@ -53,11 +53,11 @@ function storageOutcome({ status, code, may_pass: isRetryable }: StorageAnswer):
     };
   }
   if (status === 401 || status === 403 || code === 'NoSuchBucket') {
-    const remedy = 'Check the storage bucket, prefix and keys. Run `inlet login` to enter them again.';
+    const remedy = 'Check the storage bucket, prefix, and keys. Run `inlet login` to enter them again.';
     return { exitCode: code === 'NoSuchBucket' ? exitCode.failed : exitCode.notAllowed, remedy };
   }
   if (code === 'NoSuchUpload') {
-    const remedy = 'Another process ended this upload, perhaps the same command running in parallel. Run it again.';
+    const remedy = 'Another process ended this upload. The same command may be running twice. Run it again.';
     return { exitCode: exitCode.failed, remedy };
   }
   return { exitCode: exitCode.failed, remedy: "Look up the error in the storage provider's documentation." };

@@ -8,7 +8,7 @@ function systemError(code: string): Error {
 describe('pathFailure', () => {
   it.each([
     ['read', 'EACCES', 1, 'unreadable_file: a.csv cannot be read: permission denied (EACCES).'],
-    ['read', 'ENOENT', 2, 'wrong_use: There is no file or folder a.csv.'],
+    ['read', 'ENOENT', 2, 'wrong_use: The file or folder a.csv does not exist.'],
     ['read', 'EBUSY', 1, 'unreadable_file: a.csv cannot be read: EBUSY.'],
     ['written', 'ENOSPC', 1, 'unwritable_file: a.csv cannot be written: the disk is full (ENOSPC).'],
     ['written', 'ENOENT', 1, 'unwritable_file: a.csv cannot be written: not found (ENOENT).'],

@@ -1,6 +1,6 @@
 import { CliFailure, exitCode, wrongUse } from './cli-failure.ts';
 
-/** Readable reasons for system errors. Other errors show only their code. */
+/** Descriptions of system errors. Other errors show only their code. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -17,13 +17,13 @@ const reasons: Readonly<Record<string, string>> = {
   EIO: 'input/output error',
 };
 
-/** The system error code, for example `EACCES`; null for other errors. */
+/** Returns the system error code, for example `EACCES`. Null for other errors. */
 export function systemCodeOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return null;
   return typeof error.code === 'string' && /^E[A-Z0-9]+$/.test(error.code) ? error.code : null;
 }
 
-/** For example `permission denied (EACCES)`; null for errors that are not system errors. */
+/** Returns a description, for example `permission denied (EACCES)`. Null for errors that are not system errors. */
 export function reasonOf(error: unknown): string | null {
   const code = systemCodeOf(error);
   if (code === null) return null;
@@ -35,7 +35,7 @@ const remedies = {
   written: 'Check the permissions of the folder: ls -ld',
 } as const;
 
-/** Turns a system error for a path into a CLI failure. Returns other errors unchanged. */
+/** Converts a system error for a path to a CLI failure. Returns other errors unchanged. */
 export function pathFailure(
   path: string,
   what: 'read' | 'written',
@@ -45,7 +45,7 @@ export function pathFailure(
   const reason = reasonOf(error);
   if (reason === null) return error instanceof Error ? error : new Error(String(error));
   if (what === 'read' && systemCodeOf(error) === 'ENOENT') {
-    return wrongUse(`There is no file or folder ${path}.`, 'Check the local path.');
+    return wrongUse(`The file or folder ${path} does not exist.`, 'Check the local path.');
   }
   return new CliFailure({
     code: what === 'read' ? 'unreadable_file' : 'unwritable_file',

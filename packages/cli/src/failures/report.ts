@@ -9,7 +9,7 @@ export function report(
   explain?: (error: unknown) => string,
   stream: NodeJS.WriteStream = process.stderr,
 ): number {
-  // Commander has already printed it. Exit code 0 means requested output such as --help.
+  // Commander has already printed the error. Exit code 0 means requested output such as --help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.good : exitCode.wrongUse;
   if (error instanceof CliFailure) {
     stream.write(`${describeFailure(error, stream).join('\n')}\n`);
@@ -19,7 +19,7 @@ export function report(
   return exitCode.failed;
 }
 
-/** An explanation may have several lines and may contain text from a server. */
+/** Escapes each line separately. An explanation can have several lines and can contain text from a server. */
 function escapeLines(text: string): string {
   return text.split('\n').map(escapeTerminal).join('\n');
 }

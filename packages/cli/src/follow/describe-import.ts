@@ -4,22 +4,22 @@ import { barLine } from '../terminal/progress-bar.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { escapeTerminal } from '../terminal/text.ts';
 
-/** `import 12` or `delete 13`. Escaped, because the ID comes from the server. */
+/** Returns `import 12` or `delete 13`. The ID is escaped, because the server sent it. */
 export function nameOfJob({ import_log_id, log_type }: Pick<ImportLog, 'import_log_id' | 'log_type'>): string {
   return `${log_type === 1 ? 'delete' : 'import'} ${escapeTerminal(String(import_log_id))}`;
 }
 
-/** The path of an import, or the keys of a delete. */
+/** Returns the path of an import or the keys of a delete. */
 export function subjectOf({ file_path, keys, log_type }: ImportLog): string {
   return log_type === 1 ? (keys ?? []).join(', ') : file_path;
 }
 
-/** The number of rejected rows. Entries without a row refer to a file or to the whole job. */
+/** Returns the number of rejected rows. Ignores entries without a row, which refer to a file or to the whole job. */
 export function rejectedRows({ errors }: ImportLog): number {
   return (errors ?? []).reduce((sum, { row, count }) => (row === null ? sum : sum + count), 0);
 }
 
-/** The status of a job in one line. */
+/** Describes the status of a job in one line. */
 export function describeImport(record: ImportLog): string {
   const { progress, status } = record;
   const beginning = `${nameOfJob(record)}: ${statusWord(record)}`;
@@ -37,7 +37,7 @@ export function describeImport(record: ImportLog): string {
   ].join(', ');
 }
 
-/** The status of a job with a progress bar. */
+/** Describes the status of a job with a progress bar. */
 export function barOfImport(record: ImportLog, bytesPerSecond: number | null, columns: number): string {
   if (record.status !== 1) return describeImport(record);
   const { percent, rows_read, estimated_seconds_left: left } = record.progress;
@@ -58,7 +58,7 @@ function countsOf(record: ImportLog): string {
   ].join(', ');
 }
 
-/** The location of an error. */
+/** Returns the location of an error. */
 export function placeOf({ file, row }: { readonly file: string | null; readonly row: number | null }): string {
   if (file === null) return '-';
   return escapeTerminal(row === null ? file : `${file}:${row}`);

@@ -6,7 +6,7 @@ import { type Output, untilInterrupted } from '../terminal/output.ts';
 import { escapeTerminal } from '../terminal/text.ts';
 import { progressReport } from './follow-import.ts';
 
-/** Shows the progress of an audience until no file is pending or loading, then its outcome. */
+/** Shows the progress of an audience until no file is pending or loading, and then its outcome. */
 export async function followAudience(inlet: Inlet, audienceId: number, output: Output): Promise<void> {
   const report = progressReport<AudienceDetails>(output);
   const onProgress = (record: AudienceDetails): void => {

@@ -13,7 +13,7 @@ export type ProgressReport<T> = {
   end(): void;
 };
 
-/** Redraws the lines in place on a terminal, prints each new line once elsewhere, and prints the record with --json. */
+/** On a terminal, redraws the lines in place. Otherwise, prints each new line once. With --json, prints the record. */
 export function progressReport<T>(output: Output): ProgressReport<T> {
   if (output.isLive) {
     const screen = live(output.stderr);
@@ -66,11 +66,11 @@ export function failureOfJob(record: ImportLog): CliFailure {
   });
 }
 
-/** Shows the progress of a job until it completes, then its outcome. */
+/** Shows the progress of a job until it completes, and then its outcome. */
 export async function followImport(inlet: Inlet, importLogId: number, output: Output): Promise<void> {
   const report = progressReport<ImportLog>(output);
   const rate = new Rate();
-  // A bar and a rate change with every update and would only add noise to a log.
+  // Without a terminal, omit the bar and the rate, because they change with every update.
   const lineOf = (record: ImportLog): string =>
     output.isLive ? barOfImport(record, rate.perSecond, output.stderr.columns - 1) : describeImport(record);
   let name = `import ${importLogId}`;

@@ -38,7 +38,7 @@ export const remedies: Readonly<Record<string, string>> = {
   corrupt_gzip: "Compress the file again, upload it, and compare checksums.",
   wrong_encoding: "Convert the file to UTF-8 and upload it again.",
   wrong_shape: "Upload rows of `id,keys` or `id,id_type,country,operation,keys` for an import, or `id,event` for an audience.",
-  line_out_of_bounds: "Check how the file is created. Each row must end with a newline.",
+  line_out_of_bounds: "Check the program that creates the file. Each row must end with a newline.",
   unpacked_too_large: "Split the file and import the parts under one prefix.",
   file_changed: "Import the file again after the upload completes.",
   file_failed: "Fix the failed files and import them again.",

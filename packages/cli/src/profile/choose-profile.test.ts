@@ -69,8 +69,8 @@ describe('chooseProfile', () => {
 
   it.each([
     [none, undefined, 'You are not logged in'],
-    [profiles, 'stagin', 'There is no profile "stagin". Did you mean "staging"?'],
-    [profiles, 'constructor', 'There is no profile "constructor".'],
+    [profiles, 'stagin', 'Profile "stagin" does not exist. Did you mean "staging"?'],
+    [profiles, 'constructor', 'Profile "constructor" does not exist.'],
   ])('reports a missing login (case %#)', async (given, named, message) => {
     const choosing = choose(given, named, {});
     await expect(choosing).rejects.toThrow(message);

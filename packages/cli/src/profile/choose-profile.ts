@@ -5,9 +5,9 @@ import { didYouMean } from '../terminal/text.ts';
 import type { Profile, Profiles } from './profiles-file.ts';
 
 /**
- * Selects the login for a command. `--profile` uses the stored profile as it is and mixes in no other login. Otherwise the
- * environment overrides the file, and the file is read only if needed. A stored key is only sent to the URL it is stored
- * with, so INLET_URL requires INLET_API_KEY.
+ * Selects the login for a command. With `--profile`, only the stored profile is used. Otherwise, the environment
+ * overrides the profiles file, which is read only if it is needed. A stored key is sent only to the URL that is stored
+ * with it, so INLET_URL requires INLET_API_KEY.
  */
 export async function chooseProfile(
   readStored: () => Promise<Profiles>,
@@ -34,7 +34,7 @@ export async function chooseProfile(
   );
 }
 
-/** The user token selects the customer and is not part of a login. It applies to every login. */
+/** The user token in the environment selects the customer. It is not part of a login and applies to every login. */
 function withUserToken(profile: Profile, environment: Environment): Profile {
   const userToken = environment['INLET_USER_TOKEN'];
   return userToken === undefined ? profile : { ...profile, userToken };
@@ -45,7 +45,7 @@ function storedProfile({ current, profiles }: Profiles, wanted: string = current
   if (found) return found;
   const names = Object.keys(profiles);
   if (names.length === 0) throw noLogin('You are not logged in.');
-  throw noLogin(`There is no profile "${wanted}".${didYouMean(wanted, names)}`);
+  throw noLogin(`Profile "${wanted}" does not exist.${didYouMean(wanted, names)}`);
 }
 
 function noLogin(detail: string): CliFailure {
@@ -61,7 +61,7 @@ const storageVariables = {
   secretAccessKey: 'INLET_STORAGE_SECRET_ACCESS_KEY',
 } as const;
 
-/** Either all variables are used or none, so that the settings of two storages are never mixed. */
+/** Uses either all variables or none, so that the settings of two storages are never mixed. */
 function storageFromEnvironment(environment: Environment): StorageSettings | undefined {
   const { region, bucket, prefix, accessKeyId, secretAccessKey } = storageVariables;
   const missing = Object.values(storageVariables).filter((name) => environment[name] === undefined);

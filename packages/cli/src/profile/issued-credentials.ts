@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { wrongUse } from '../failures/cli-failure.ts';
 import { ask, canAsk } from '../terminal/prompt.ts';
 
-/** The credentials issued to a partner, as far as they are known. Named as in `inlet partner create`. */
+/** The known credentials of a partner. Field names are the same as in `inlet partner create`. */
 export type Issued = {
   readonly url?: string | undefined;
   readonly apiKey?: string | undefined;
@@ -25,7 +25,7 @@ export async function readIssued(path: string): Promise<Issued> {
   if (content === null) throw wrongUse(`Cannot read ${path}.`, 'Pass the file that the operator sent with --from.');
   const value = parse(content);
   if (value === null) {
-    // The content is not quoted, because it contains keys.
+    // Do not quote the content, because it contains keys.
     throw wrongUse(`${path} is not JSON with an api_key.`, 'Pass the output of `inlet partner create` with --from.');
   }
   const storage = objectIn(value, 'storage') ?? {};
@@ -67,7 +67,10 @@ function objectIn(value: object, name: string): object | undefined {
   return typeof found === 'object' && found !== null ? found : undefined;
 }
 
-/** Reads the storage settings. Returns undefined if none are known and no prompt is possible, or if the bucket is empty. */
+/**
+ * Prompts for unknown storage settings. Returns undefined if none are known and no prompt is possible, or if the bucket
+ * is empty.
+ */
 export async function askForStorage(known: Issued['storage']): Promise<StorageSettings | undefined> {
   const isKnown = Object.values(known).some((value) => value !== undefined);
   if (!isKnown && !canAsk()) return undefined;

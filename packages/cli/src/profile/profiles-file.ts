@@ -6,7 +6,7 @@ import { type Environment, xdgFolder } from '../environment.ts';
 import { CliFailure, exitCode } from '../failures/cli-failure.ts';
 import { pathFailure, systemCodeOf } from '../failures/path-errors.ts';
 
-/** One login: the SDK settings that are stored. */
+/** One login, which consists of the stored SDK settings. */
 export type Profile = Pick<InletSettings, 'url' | 'apiKey' | 'userToken' | 'storage' | 'allowHttp'>;
 
 /** All logins of a user on this machine. */
@@ -24,7 +24,7 @@ export function settingsPath(environment: Environment): string {
   return join(xdgFolder(environment, 'XDG_CONFIG_HOME'), 'profiles.json');
 }
 
-/** Like ssh, refuses a file that others can read, because it contains keys. */
+/** Rejects a file that other users can read, as ssh does, because it contains keys. */
 export async function readProfiles(path: string): Promise<Profiles> {
   let text: string;
   try {
@@ -40,7 +40,7 @@ export async function readProfiles(path: string): Promise<Profiles> {
   return parsed;
 }
 
-/** Replaces the file atomically. It is never readable by others. */
+/** Replaces the file atomically. Other users can never read it. */
 export async function writeProfiles(path: string, profiles: Profiles): Promise<void> {
   try {
     await replace(path, profiles);
@@ -69,7 +69,10 @@ async function replace(path: string, profiles: Profiles): Promise<void> {
   }
 }
 
-/** Adds a login and makes it current. Reads the file again, because another login may have finished meanwhile. */
+/**
+ * Adds a login and makes it the current one. Reads the file again, because another login may have finished in the
+ * meantime.
+ */
 export async function keepProfile(path: string, name: string, profile: Profile): Promise<void> {
   const { profiles } = await readProfiles(path);
   await writeProfiles(path, { current: name, profiles: { ...profiles, [name]: profile } });
@@ -114,7 +117,7 @@ function unreadable(path: string): CliFailure {
   return new CliFailure({
     code: 'settings_unreadable',
     detail: `${path} is not a valid profiles file.`,
-    remedy: `Fix or remove it, then run \`inlet login\` again.`,
+    remedy: `Fix or remove the file, then run \`inlet login\` again.`,
     exitCode: exitCode.failed,
   });
 }

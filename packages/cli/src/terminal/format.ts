@@ -7,7 +7,7 @@ export function countOf(number: number | string): string {
   return Number(number).toLocaleString('en-US', { maximumFractionDigits: 0 });
 }
 
-/** Uses decimal units (1 MB is a million bytes) and three digits. */
+/** Formats a size with three digits and decimal units (1 MB is a million bytes). */
 export function bytesOf(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let value = bytes;
@@ -25,17 +25,17 @@ export function durationOf(seconds: number): string {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
-/** `2 rows`, `1 row`. */
+/** Returns a number and a noun, for example `2 rows` or `1 row`. */
 export function several(number: number, one: string, many = `${one}s`): string {
   return `${countOf(number)} ${number === 1 ? one : many}`;
 }
 
-/** Tables show seconds; JSON has the full precision. */
+/** Formats a timestamp for tables, without fractions of a second. JSON has the full precision. */
 export function timeOf(timestamp: string): string {
   return timestamp.replace(/^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.\d+)?Z$/, '$1 $2');
 }
 
-/** One line of RFC 4180 CSV, in the format of the API. */
+/** Returns one line of RFC 4180 CSV, in the same format as the API. */
 export function csvLine<Name extends string>(
   columns: readonly Name[],
   row: Readonly<Record<Name, string | number | null>>,

@@ -5,16 +5,16 @@ import { escapeTerminal, escapeTerminalJson } from './text.ts';
 
 export type OutputOptions = { readonly json?: true | undefined; readonly quiet?: true | undefined };
 
-/** The output of a command. Results go to standard output for scripts, everything else to standard error. */
+/** The output of a command. Results are written to standard output, and everything else to standard error. */
 export type Output = {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
   /**
-   * Whether progress may be redrawn in place. True if standard error is a terminal and neither --quiet nor --json is
+   * Whether progress can be redrawn in place. True if standard error is a terminal and neither --quiet nor --json is
    * set.
    */
   readonly isLive: boolean;
-  /** Prints the result: JSON with --json, otherwise `text`, which must be escaped. */
+  /** Prints the result. With --json, prints `value` as JSON. Otherwise, prints `text`, which must be escaped. */
   result(value: unknown, text: () => string): void;
   /** Prints one of many results. With --json, each result is one line of JSON. */
   line(value: unknown, text: () => string): void;
@@ -60,12 +60,12 @@ export function paint(stream: NodeJS.WriteStream, format: Paint, text: string): 
   return stream.isTTY ? styleText(format, text, { stream }) : text;
 }
 
-/** Waits for a slow reader, so that a long list does not pile up in memory. */
+/** Waits for a slow reader, so that a long list does not accumulate in memory. */
 export async function writeText(stream: NodeJS.WriteStream, text: string): Promise<void> {
   if (!stream.write(text)) await once(stream, 'drain');
 }
 
-/** Turns Ctrl-C into an abort signal for `work`. The process continues until the work has ended. */
+/** Aborts the signal of `work` on Ctrl-C. The process continues until the work has ended. */
 export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const stop = (): void => controller.abort();

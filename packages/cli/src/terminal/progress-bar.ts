@@ -2,10 +2,12 @@ import { bytesOf, durationOf } from './format.ts';
 import type { Output } from './output.ts';
 import { cutToWidth, textWidth } from './text.ts';
 
-/** Lines at the bottom of a terminal that are redrawn in place. They must be escaped and without color. */
+/**
+ * Lines at the bottom of a terminal that are redrawn in place. The lines must be escaped and must not contain colors.
+ */
 export type Live = {
   draw(lines: readonly string[]): void;
-  /** Removes the lines; later output takes their place. */
+  /** Removes the lines. Later output replaces them. */
   clear(): void;
 };
 
@@ -14,7 +16,7 @@ export function live(stream: NodeJS.WriteStream): Live {
   const back = (): string => (drawn === 0 ? '' : `\x1b[${drawn}A\x1b[0J`);
   return {
     draw: (lines) => {
-      // The cursor cannot return over wrapped lines or beyond the top of the screen.
+      // The cursor cannot move up across wrapped lines or beyond the top of the screen.
       const rows = lines.slice(0, Math.max(1, stream.rows - 2)).map((line) => cutToWidth(line, stream.columns - 1));
       stream.write(`${back()}${rows.map((row) => `${row}\n`).join('')}`);
       drawn = rows.length;
@@ -26,12 +28,12 @@ export function live(stream: NodeJS.WriteStream): Live {
   };
 }
 
-/** Long enough for a steady rate, short enough to show that progress has stopped. */
+/** Long enough for a stable rate and short enough to show that progress has stopped. */
 const windowMs = 10_000;
-/** A shorter interval gives no meaningful rate. */
+/** Minimum interval between two samples. A shorter interval produces no meaningful rate. */
 const minIntervalMs = 200;
 
-/** The rate per second over the last ten seconds. */
+/** Computes the rate per second over the last ten seconds. */
 export class Rate {
   readonly #now: () => number;
   #samples: { readonly at: number; readonly amount: number }[] = [];
@@ -44,11 +46,11 @@ export class Rate {
   note(amount: number): void {
     const at = this.#now();
     this.#samples.push({ at, amount });
-    // Keeps the last sample before the window, so that slow work also has a rate.
+    // Keep the last sample before the window, so that slow work also has a rate.
     while ((this.#samples[1]?.at ?? at) <= at - windowMs) this.#samples.shift();
   }
 
-  /** Null until there are enough samples. The rate falls while no amount is recorded. */
+  /** Null until there are enough samples. The rate decreases while no amount is recorded. */
   get perSecond(): number | null {
     const now = this.#now();
     const [first] = this.#samples;
@@ -62,8 +64,8 @@ const minBarWidth = 10;
 const maxBarWidth = 40;
 
 /**
- * `a.csv  ███░░░   50 %  12 MB of 24 MB`: the subject, the share that is done, and details. If the line does not fit,
- * the bar shrinks first, then details are dropped from the end.
+ * Formats a line such as `a.csv ███░░░ 50 % 12 MB of 24 MB`, with the subject, the completed share, and details. If the
+ * line does not fit, the bar shrinks first. Then details are dropped from the end.
  */
 export function barLine(what: string, share: number, known: readonly string[], columns: number): string {
   const texts = [`${Math.floor(share * 100)} %`.padStart(5), ...known];
@@ -76,7 +78,7 @@ export function barLine(what: string, share: number, known: readonly string[], c
 }
 
 export type Bytes = {
-  /** The subject; must be escaped. */
+  /** The subject of the progress. It must be escaped. */
   readonly what: string;
   readonly done: number;
   readonly total: number;
@@ -90,8 +92,7 @@ const drawIntervalMs = 100;
 const refreshIntervalMs = 1_000;
 
 /**
- * One line with a bar, the rate, and the time left. It is drawn at most ten times a second. Draws nothing without a
- * terminal.
+ * Draws one line with a bar, the rate, and the time left, at most ten times a second. Draws nothing without a terminal.
  */
 export function progressBar(
   { isLive, stderr }: Pick<Output, 'isLive' | 'stderr'>,

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { interrupted, missingAnswer } from '../failures/cli-failure.ts';
 
 export type Question = {
-  /** The requested value; also used in the error if there is no terminal. */
+  /** The requested value. The error also names it if there is no terminal. */
   readonly what: string;
   /** Prompt text, if `what` alone is not clear. */
   readonly question?: string;
@@ -11,7 +11,7 @@ export type Question = {
   readonly flag: string;
   /** Do not echo the input. */
   readonly isSecret?: true;
-  /** Accept an empty answer. */
+  /** Accept empty input. */
   readonly isOptional?: true;
 };
 
@@ -23,7 +23,7 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** Prompts until the user enters an answer. Without a terminal, fails with an error that names the option. */
+/** Prompts until the user enters a value. Without a terminal, fails with an error that names the option. */
 export async function ask({ what, question = what, flag, isSecret, isOptional }: Question): Promise<string> {
   if (!canAsk()) throw missingAnswer(what, flag);
   for (;;) {
@@ -40,7 +40,7 @@ export async function confirm(question: string, isAgreed: boolean | undefined): 
 }
 
 function readLine(question: string, isSecret: boolean): Promise<string> {
-  // Readline echoes the input; the echo of a secret is discarded.
+  // Readline echoes the input. The echo of a secret is discarded.
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({
     input: process.stdin,
@@ -58,7 +58,7 @@ function readLine(question: string, isSecret: boolean): Promise<string> {
       reject(interrupted('Nothing was changed.'));
       end();
     });
-    // Ctrl-D closes readline without an answer.
+    // Ctrl-D closes readline without input.
     lines.once('close', () => reject(interrupted('Nothing was changed.')));
     lines.question(isSecret ? '' : question, (answer) => {
       resolve(answer);

@@ -6,7 +6,7 @@ export type Column<T> = {
   readonly of: (entry: T) => string | number | null;
   /** Used for numbers. */
   readonly align?: 'right';
-  /** May be truncated if the terminal is too narrow. */
+  /** Whether the column can be truncated if the terminal is too narrow. */
   readonly canShrink?: true;
   readonly paint?: (entry: T) => Paint | undefined;
 };
@@ -53,7 +53,7 @@ export function table<T extends object>(
   return [heading, ...rows].join('\n');
 }
 
-/** Narrows the shrinkable columns until the table fits, the widest first. */
+/** Narrows the shrinkable columns, widest first, until the table fits. */
 function shrink<T>(widths: number[], columns: readonly Column<T>[], available: number): void {
   const total = (): number => widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1));
   while (total() > available) {
@@ -66,7 +66,7 @@ function shrink<T>(widths: number[], columns: readonly Column<T>[], available: n
   }
 }
 
-/** The names and values of one record, one per line. */
+/** Formats the names and values of one record, one per line. */
 export function fieldList(
   fields: readonly (readonly [name: string, value: string])[],
   stream: NodeJS.WriteStream,

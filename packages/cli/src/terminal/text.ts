@@ -9,7 +9,7 @@ export function escapeTerminal(text: string): string {
   });
 }
 
-/** Equivalent JSON without such characters. `JSON.stringify` does not escape characters above 0x7e. */
+/** Returns equivalent JSON without unsafe characters. `JSON.stringify` does not escape characters above 0x7e. */
 export function escapeTerminalJson(value: unknown, indent = 2): string {
   const text = JSON.stringify(value, null, indent);
   return text.replaceAll(unsafe, (character) =>
@@ -25,7 +25,7 @@ const segmenter = new Intl.Segmenter();
 const wide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
-/** The number of columns that escaped text takes. CJK characters and emoji take two. */
+/** Returns the number of columns that escaped text occupies. CJK characters and emoji occupy two columns. */
 export function textWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
@@ -50,7 +50,9 @@ function widthOf(segment: string): number {
   return wide.test(segment) ? 2 : 1;
 }
 
-/** ` Did you mean "production"?` for the nearest name at a distance of at most two, otherwise empty. */
+/**
+ * Suggests the nearest name, for example ` Did you mean "production"?`. Empty if no name is within a distance of two.
+ */
 export function didYouMean(word: string, known: readonly string[]): string {
   const [nearest] = known
     .map((name) => ({ name, distance: distance(word.toLowerCase(), name.toLowerCase()) }))
@@ -59,7 +61,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return nearest ? ` Did you mean "${nearest.name}"?` : '';
 }
 
-/** Levenshtein distance. */
+/** Computes the Levenshtein distance. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [i, letter] of Array.from(from).entries()) {

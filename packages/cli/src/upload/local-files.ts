@@ -10,7 +10,10 @@ export type LocalFile = {
   readonly name: string;
 };
 
-/** Lists the given files and the files in the given folders, sorted by name. Calls `note` for skipped broken links. */
+/**
+ * Lists the given files and the files in the given folders, sorted by name. Calls `note` for each broken link that it
+ * skips.
+ */
 export async function localFiles(paths: readonly string[], note: (text: string) => void): Promise<LocalFile[]> {
   const found: LocalFile[] = [];
   for (const path of paths) {
@@ -18,12 +21,12 @@ export async function localFiles(paths: readonly string[], note: (text: string) 
     if (stats.isDirectory()) await addFilesIn(path, '', { found, note });
     else if (stats.isFile()) found.push({ path, name: basename(path) });
     else {
-      // A pipe has no size and would count as an empty file.
+      // A pipe has no size and would be treated as an empty file.
       throw wrongUse(`${path} is neither a file nor a folder.`, 'Write its content to a file first.');
     }
   }
   if (found.length === 0)
-    throw wrongUse('There are no files in that folder.', 'Pass files, or a folder that contains files.');
+    throw wrongUse('The folder contains no files.', 'Pass files, or a folder that contains files.');
   return found;
 }
 

@@ -221,7 +221,7 @@ export type Queued = {
 };
 
 export type QueueImport = {
-  /** The path of a file, or a prefix of many files, relative to the partner's prefix. With `path_type` 1, `s3://<bucket>/<path>`. */
+  /** The path of a file, or a prefix of many files, relative to the partner's prefix. With `path_type` 1, the form is s3://<bucket>/<path>. */
   readonly file_path: string;
   /** 0 (attribute IDs) or 1 (your foreign keys). */
   readonly key_type: 0 | 1;

@@ -25,8 +25,8 @@ export type UploadNotes = {
 };
 
 /**
- * Saves unfinished uploads in a folder, one file each, so that a later process can resume them. The state need not be
- * correct, because the parts in the storage are compared with the local file.
+ * Saves each unfinished upload as a file in a folder, so that a later process can resume it. The saved state does not
+ * have to be correct, because the parts in the storage are compared with the local file.
  */
 export function uploadNotes(folder: string): UploadNotes {
   const pathOf = ({ object, file }: UploadTarget): string =>
@@ -50,7 +50,7 @@ export function uploadNotes(folder: string): UploadNotes {
       await writeFile(temporary, `${JSON.stringify({ ...about, ...saved }, null, 2)}\n`, { mode: 0o600 });
       await rename(temporary, pathOf(about));
     },
-    // A leftover file is harmless, because the storage decides.
+    // A leftover file has no effect, because the state in the storage is checked first.
     forget: (about) => rm(pathOf(about), { force: true }).catch(() => {}),
   };
 }
@@ -67,13 +67,15 @@ function isSavedUpload(value: unknown): value is SavedUpload {
   return ['partSize', 'size', 'mtimeMs'].every((name) => typeof numbers.get(name) === 'number');
 }
 
-/** What is needed to resume the upload of one local file. */
+/** The data that is needed to resume the upload of one local file. */
 export type Resuming = { readonly notes: UploadNotes; readonly about: UploadTarget; readonly file: LocalFile };
 
 /** An open multipart upload and the ETags of its uploaded parts. */
 export type OpenUpload = Upload & { readonly etags: ReadonlyMap<number, string> };
 
-/** Returns the saved upload if it matches the current file, otherwise a new one. Removes a saved upload of other content. */
+/**
+ * Returns the saved upload if it matches the current file. Otherwise, removes the saved upload and starts a new one.
+ */
 export async function openUpload(
   storage: ObjectStorage,
   path: string,
@@ -117,7 +119,10 @@ type Compared = {
   readonly signal: AbortSignal;
 };
 
-/** The ETag of the object if it already has the content of the local file, otherwise null. Reads the file only if the sizes match. */
+/**
+ * Returns the ETag of the object if it already has the content of the local file. Otherwise, returns null. Reads the
+ * file only if the sizes match.
+ */
 export async function findSame(
   storage: ObjectStorage,
   path: string,

@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 import { fail, type Failure } from '../result.ts';
 
 /**
- * What is uploaded: either a local path (its base name becomes the name), or a name together with a local path or the
+ * A file to upload. It is either a local path, whose base name becomes the name, or a name with a local path or
  * content.
  */
 export type UploadFile =
@@ -21,7 +21,7 @@ export type NamedSource = {
   readonly open: () => Promise<Reading>;
 };
 
-/** The state when the upload began. */
+/** The state of a local file when the upload began. */
 export type LocalFile = { readonly path: string; readonly size: number; readonly mtimeMs: number };
 
 export type Read = (size: number) => Promise<Uint8Array<ArrayBuffer>>;
@@ -29,7 +29,7 @@ export type Read = (size: number) => Promise<Uint8Array<ArrayBuffer>>;
 /** `read` returns `size` bytes, or fewer at the end. */
 export type Reading = {
   readonly read: Read;
-  /** False if the content has changed since the upload began. */
+  /** Returns false if the content has changed since the upload began. */
   readonly isUnchanged: () => Promise<boolean>;
   readonly close: () => Promise<void>;
 };
@@ -143,7 +143,7 @@ function chunksOf(body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>):
   return { next: () => iterator.next(), end: async () => iterator.return?.() };
 }
 
-/** Returns an empty part on abort, because a stream may never deliver the next one. */
+/** Returns an empty part on abort, because a stream may never deliver the next part. */
 export function readPart(signal: AbortSignal, read: Read, size: number): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolvePart, reject) => {
     const stop = (): void => resolvePart(new Uint8Array(0));

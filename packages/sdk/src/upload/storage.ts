@@ -5,11 +5,14 @@ import { Secret, readAddress } from '../settings.ts';
 
 /** The storage credentials from `inlet partner create`, with the endpoint. */
 export type StorageSettings = {
-  /** Omit it for AWS. Must be `https://…`. `http://` is accepted only for this machine or with `allowHttp`. */
+  /**
+   * Storage endpoint, which must be `https://…`. Omit it for AWS. `http://` is accepted only for this machine or with
+   * `allowHttp`.
+   */
   readonly endpoint?: string | undefined;
   readonly region: string;
   readonly bucket: string;
-  /** The issued prefix: `<partner>/`. */
+  /** The partner's prefix, `<partner>/`. */
   readonly prefix: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -38,7 +41,7 @@ export function readStorage(settings: StorageSettings, allowHttp: boolean): Stor
   return { url, region, prefix, accessKeyId, secretAccessKey: new Secret(settings.secretAccessKey, 'secretAccessKey') };
 }
 
-/** A bucket name with a dot does not match the certificate of `<bucket>.s3.…`. */
+/** Uses a path-style address for a bucket name with a dot, which does not match the certificate of `<bucket>.s3.…`. */
 function addressAtAws(bucket: string, region: string): string {
   const host = `s3.${region}.amazonaws.com`;
   return bucket.includes('.') ? `https://${host}/${bucket}` : `https://${bucket}.${host}`;
@@ -46,7 +49,7 @@ function addressAtAws(bucket: string, region: string): string {
 
 export type StorageRequest = {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
-  /** Object key, including the issued prefix. */
+  /** Object key, including the partner's prefix. */
   readonly key: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body?: Uint8Array<ArrayBuffer> | string;
@@ -93,7 +96,7 @@ function escape3986(text: string): string {
 
 type Bytes = string | ArrayBuffer | ArrayBufferView;
 
-/** The hash interface of the signer, implemented with node:crypto. */
+/** Implements the signer's hash interface with node:crypto. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
 

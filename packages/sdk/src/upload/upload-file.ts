@@ -29,30 +29,30 @@ export class Permits {
 }
 
 export type UploadedFile = {
-  /** Path relative to the issued prefix. Use it as `file_path` of an import. */
+  /** Path relative to the partner's prefix. Use it as the `file_path` of an import. */
   readonly file_path: string;
   readonly bytes: number;
   readonly etag: string;
-  /** True if the object already had this content and was not sent again. Used only with `resumeFolder`. */
+  /** True if the object already had this content and was not sent again. Set only with `resumeFolder`. */
   readonly was_there?: true;
 };
 
 export type Shared = {
   readonly storage: ObjectStorage;
-  /** One permit for each part in memory, over all files. */
+  /** Limits the number of parts in memory, across all files. */
   readonly permits: Permits;
   readonly partSize: number;
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number, how: 'sent' | 'there') => void;
-  /** State of unfinished uploads; null if failed uploads are removed. */
+  /** State of unfinished uploads. Null if failed uploads are removed. */
   readonly notes: UploadNotes | null;
-  /** The URL of an object. */
+  /** Returns the URL of an object. */
   readonly addressOf: (path: string) => string;
 };
 
 const maxParts = 10_000;
 
-/** Uploads a small file in one request and a larger one in parts. Removes a failed upload unless it can be resumed. */
+/** Uploads a small file in one request and a larger file in parts. Removes a failed upload unless it can be resumed. */
 export async function uploadOneFile(shared: Shared, path: string, source: NamedSource): Promise<Result<UploadedFile>> {
   const partSize = Math.max(shared.partSize, Math.ceil((source.size ?? 0) / maxParts));
   try {
@@ -134,10 +134,7 @@ type Parts = {
   readonly resuming: Resuming | null;
 };
 
-/**
- * Reads parts in sequence and sends as many of them concurrently as there are permits. The first part already holds a
- * permit.
- */
+/** Reads parts in sequence and sends them concurrently, one per permit. The first part already has a permit. */
 async function sendParts(
   shared: Shared,
   path: string,

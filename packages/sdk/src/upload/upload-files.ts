@@ -9,18 +9,18 @@ import { Permits, type UploadedFile, uploadOneFile } from './upload-file.ts';
 export type { UploadFile } from './sources.ts';
 
 export type UploadOptions = {
-  /** Destination relative to the issued prefix. A trailing slash is added if missing. */
+  /** Destination relative to the partner's prefix. A trailing slash is added if it is missing. */
   readonly prefix?: string | undefined;
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
   /** Aborts the upload. Incomplete files are removed unless they can be resumed. */
   readonly signal?: AbortSignal | undefined;
-  /** Part size in bytes, at least 5 MiB; 8 MiB by default. */
+  /** Part size in bytes, at least 5 MiB. Default: 8 MiB. */
   readonly partSize?: number | undefined;
-  /** Number of parts in memory and in flight, over all files; 4 by default. */
+  /** Maximum number of parts in memory and in flight, across all files. Default: 4. */
   readonly parallel?: number | undefined;
   /**
    * A folder for the state of unfinished uploads. If it is set, repeating an interrupted call resumes the upload, and a
-   * file that is already uploaded with the same content is not sent again. Applies only to files given by path.
+   * file that is already uploaded with the same content is not sent again. Applies only to files specified by path.
    */
   readonly resumeFolder?: string | undefined;
 };

@@ -46,7 +46,7 @@ const body = z
   .strictObject({
     file_path: filePath.meta({
       description:
-        "The path of a file, or a prefix of many files, relative to the partner's prefix. With `path_type` 1, `s3://<bucket>/<path>`.",
+        "The path of a file, or a prefix of many files, relative to the partner's prefix. With `path_type` 1, the form is s3://<bucket>/<path>.",
     }),
     key_type: keyType,
     path_type: pathType.default(0),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readNext } from './answer.ts';
+import { readNext } from './read-response.ts';
 
 describe('the Link header', () => {
   it.each([

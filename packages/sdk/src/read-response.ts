@@ -1,10 +1,10 @@
 import { type ApiCode, apiCodes } from './generated/codes.ts';
 import { type Answered, type ApiProblem, fail } from './result.ts';
-import type { HttpAnswer } from './send.ts';
+import type { HttpResponse } from './send.ts';
 
 /**
- * The query of the next page, from `Link: <…?limit=50&cursor=117>; rel="next"` (RFC 8288). Uses only the query, so that
- * the key is never sent to another host.
+ * Reads the query of the next page from `Link: <…?limit=50&cursor=117>; rel="next"` (RFC 8288). Ignores the rest of the
+ * URL, so that the key is never sent to another host.
  */
 export function readNext(header: string | null): Readonly<Record<string, string>> | null {
   for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[^,;]+)*)/g)) {
@@ -16,15 +16,15 @@ export function readNext(header: string | null): Readonly<Record<string, string>
 }
 
 /**
- * The value as the contract describes it. The value is not validated again, because the API's own tests validate it,
- * and fields or values added by a later version must not break an older client.
+ * Returns the value of a response, typed as in the contract. The value is not validated, because the API's own tests do
+ * that. Fields or values added by a later version must not break an older client.
  */
-export function readAnswer<T>(
-  answer: HttpAnswer,
+export function readResponse<T>(
+  response: HttpResponse,
   attempts: number,
   acceptedStatuses: readonly number[] = [],
 ): Answered<T> {
-  const { status, headers, text } = answer;
+  const { status, headers, text } = response;
   const isFine = (status >= 200 && status < 300) || acceptedStatuses.includes(status);
   const body = text === '' ? undefined : parseJson(headers, text);
   if (isFine && body !== notJson) {
@@ -33,7 +33,7 @@ export function readAnswer<T>(
   }
   const problem = isFine ? null : readProblem(body, attempts);
   if (problem) return { ok: false, problem };
-  return fail('unreadable_answer', `HTTP ${status} with a body that is not from this API.`, attempts);
+  return fail('unreadable_answer', `The response with HTTP status ${status} is not from this API.`, attempts);
 }
 
 const notJson = Symbol('not JSON');
@@ -47,8 +47,8 @@ function parseJson(headers: Headers, text: string): unknown {
   }
 }
 
-/** The error code of a response, or null if it is not an Inlet problem. */
-function codeOf({ headers, text }: HttpAnswer): string | null {
+/** Returns the error code of a response. Null if the response is not an Inlet problem. */
+function codeOf({ headers, text }: HttpResponse): string | null {
   const body = parseJson(headers, text);
   return isObject(body) && typeof body['code'] === 'string' ? body['code'] : null;
 }
@@ -89,7 +89,9 @@ function textOf(value: unknown): string {
 
 const retryableStatuses = new Set([429, 502, 503, 504]);
 
-/** Rate limited, unavailable, or the same write is still in progress. */
-export function isRetryable(answer: HttpAnswer): boolean {
-  return retryableStatuses.has(answer.status) || (answer.status === 409 && codeOf(answer) === 'idempotency_key_in_use');
+/** Whether the client is rate limited, the service is unavailable, or the same write is still in progress. */
+export function isRetryable(response: HttpResponse): boolean {
+  return (
+    retryableStatuses.has(response.status) || (response.status === 409 && codeOf(response) === 'idempotency_key_in_use')
+  );
 }
