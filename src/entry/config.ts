@@ -204,8 +204,8 @@ export const configSchema = settings.superRefine((config, context) => {
 export type Config = z.infer<typeof configSchema>;
 
 export function readConfig(): Config {
-  // An empty variable is treated as missing. oxlint-disable-next-line node/no-process-env -- the only place that reads
-  // the environment
+  // An empty variable is treated as missing.
+  // oxlint-disable-next-line node/no-process-env -- the only place that reads the environment
   const given = Object.entries(process.env).filter(([, value]) => value !== '');
   const parsed = configSchema.safeParse(Object.fromEntries(given));
   if (parsed.success) return parsed.data;

@@ -87,7 +87,7 @@ describe('inlet jobs retry', () => {
     const { audienceId } = await audiences.create('Cleared', 'members.csv');
     const jobId = await newestJob();
     await audiences.clear(audienceId);
-    expect(await refusal('retry', jobId)).toContain(`audience ${audienceId}, which was cleared since`);
+    expect(await refusal('retry', jobId)).toContain(`audience ${audienceId}, which has been cleared`);
   });
 
   it('rejects an unknown job, as inlet jobs cancel does', async () => {

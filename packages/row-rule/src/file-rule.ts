@@ -100,12 +100,15 @@ const headerNames = new Set([
 ]);
 
 /**
- * There are enough lines that a few bad rows at the top do not hide the layout, but few enough that a different format
- * is detected early.
+ * Number of lines to examine. It is large enough that a few invalid rows at the top do not hide the layout, and small
+ * enough to detect a different format early.
  */
 const sniffedLines = 100;
 
-/** More than one line of maximum size (100 kB), so that an overlong first line does not hide the layout. */
+/**
+ * Number of bytes to examine. It exceeds the maximum line size (100 kB), so that an overlong first line does not hide
+ * the layout.
+ */
 export const sniffedBytes = 262_144;
 
 export type Shapes = readonly (readonly ColumnName[])[];
@@ -121,8 +124,8 @@ const utf16Marks = ['fffe', 'feff'];
 
 /**
  * Detects the layout from the first decompressed bytes of a file. The first line that fits a shape determines the
- * layout, and every other line must match it. A head without any line gets the default layout; the engine then reports
- * the file as empty.
+ * layout, and every other line must match it. If the head contains no lines, the default layout is used, and ClickHouse
+ * then reports the file as empty.
  */
 export function sniffLayout(head: Uint8Array, shapes: Shapes): Sniffed {
   if (utf16Marks.some((mark) => hexOf(head.subarray(0, 2)) === mark)) {
@@ -152,7 +155,9 @@ function failed(fault: FileFault): Sniffed {
 
 const newline = 0x0a;
 
-/** A generator, because the first line is enough for most files. A leading UTF-8 byte-order mark is dropped. */
+/**
+ * Yields the lines one by one, because the first line is enough for most files. Drops a leading UTF-8 byte-order mark.
+ */
 function* linesOf(bytes: Uint8Array): Generator<string> {
   for (let start = 0, end = 0; end < bytes.length; start = end + 1) {
     const found = bytes.indexOf(newline, start);
@@ -175,7 +180,7 @@ function describeMismatch({ line, row }: FirstLine, shapes: Shapes): string {
   return `Line ${row} has ${count} ${delimiter === ',' ? 'comma' : 'tab'}-separated columns; ${expected} are expected.`;
 }
 
-/** The candidate delimiters. The one that occurs first in the line comes first. */
+/** Returns the candidate delimiters in the order in which they occur in the line. */
 function delimitersIn(line: string): readonly Delimiter[] {
   if (!line.includes('\t')) return [','];
   return line.indexOf('\t') < line.indexOf(',') || !line.includes(',') ? ['\t', ','] : [',', '\t'];

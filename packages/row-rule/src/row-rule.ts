@@ -1,11 +1,11 @@
 export type Delimiter = ',' | '\t';
 export type ColumnName = 'id' | 'id_type' | 'country' | 'operation' | 'keys' | 'event';
 
-/** How to read the lines of one file. */
+/** The format of the lines in one file. */
 export type RowLayout = {
   readonly delimiter: Delimiter;
   readonly columns: readonly ColumnName[];
-  /** The line number of the header; null if the file has none. */
+  /** The line number of the header. Null if the file has no header. */
   readonly headerRow: number | null;
 };
 
@@ -23,9 +23,9 @@ export const marketplaceShapes: readonly Columns[] = [twoColumns, fiveColumns];
 export const audienceShapes: readonly Columns[] = [memberColumns];
 
 /**
- * RFC 4180 within one line: a field is either fully quoted or contains no quote. These patterns are for lines with
- * quotes; a line without quotes is split at the delimiter, which is much cheaper. The tab is written as a regular
- * expression escape, so that the pattern survives SQL quoting.
+ * Patterns for lines with quotes, following RFC 4180 within one line. A field is either fully quoted or contains no
+ * quote. A line without quotes is split at the delimiter, which is much cheaper. The tab is written as a regular
+ * expression escape, so that SQL quoting does not change it.
  */
 export function quotedFieldPatterns(delimiter: Delimiter): { readonly line: string; readonly field: string } {
   const sign = delimiter === '\t' ? '\\t' : delimiter;
@@ -33,7 +33,7 @@ export function quotedFieldPatterns(delimiter: Delimiter): { readonly line: stri
   return { line: `^${field}(?:${sign}${field})*$`, field: `${sign}${field}` };
 }
 
-/** The fields of a line; none if its quotes are not balanced. */
+/** Returns the fields of a line, or no fields if its quotes are not balanced. */
 export function splitLine(text: string, delimiter: Delimiter): readonly string[] {
   if (!text.includes('"')) return text.split(delimiter);
   const patterns = quotedFieldPatterns(delimiter);
@@ -44,7 +44,7 @@ export function splitLine(text: string, delimiter: Delimiter): readonly string[]
   );
 }
 
-/** Why a row is rejected, in the order of the checks. A row gets the first reason that applies. */
+/** Reject reasons, in the order of the checks. A row gets the first reason that applies. */
 export const rejectReasons = {
   line_too_long: 'The line exceeds the line size limit (102,400 bytes by default).',
   invalid_utf8: 'The line is not valid UTF-8.',
@@ -78,7 +78,7 @@ const columnByReason: Partial<Record<RejectReason, ColumnName>> = {
   event_too_long: 'event',
 };
 
-/** The column a reason refers to; null if it refers to the whole line. */
+/** Returns the column that a reason refers to. Null if it refers to the whole line. */
 export function columnOfReason(reason: RejectReason): ColumnName | null {
   return columnByReason[reason] ?? null;
 }

@@ -147,8 +147,8 @@ export function waitedMs(request: FastifyRequest): number {
   return since === null ? before : before + performance.now() - since;
 }
 
-// RFC 9110, sections 8.8.3 and 13.1.2. All tags are weak, because they compare the content of responses, not their
-// bytes.
+// Implements RFC 9110, sections 8.8.3 and 13.1.2. All tags are weak, because responses with equal tags can differ in
+// their bytes.
 
 function entityTag(opaque: string): string {
   return `W/"${opaque}"`;
@@ -157,10 +157,10 @@ function entityTag(opaque: string): string {
 /** The tags in an `If-None-Match` header, without `W/` and quotes. */
 export type NamedTags = 'any' | ReadonlySet<string>;
 
-/** No quantifier can match the characters that follow it, so matching takes linear time. */
+/** No quantifier can match the character that follows it, so matching takes linear time. */
 const tagElement = /[ \t]*(?:(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*)?(?:,|$)/y;
 
-/** Null if the header is absent or malformed. */
+/** Returns null if the header is absent or malformed. */
 export function readIfNoneMatch(header: string | undefined): NamedTags | null {
   if (header === undefined) return null;
   if (header.trim() === '*') return 'any';
@@ -178,18 +178,21 @@ export function isNamed(opaque: string, tags: NamedTags | null): boolean {
   return tags === 'any' || tags?.has(opaque) === true;
 }
 
-/** Clients that want to wait longer repeat the request. */
+/** Maximum wait per request. Clients that want to wait longer must repeat the request. */
 const maxWaitSeconds = 60;
 
-/** One preference with its parameters, up to the next unquoted comma. Unambiguous, so matching takes linear time. */
+/**
+ * Matches one preference with its parameters, up to the next unquoted comma. The pattern is unambiguous, so matching
+ * takes linear time.
+ */
 const preferenceElement = /([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)(?:,|$)/y;
 const waitValue = /^wait[ \t]*=[ \t]*(?:"(\d+)"|(\d+))[ \t]*(?:;|$)/i;
 
-/** `wait` of a `Prefer` header (RFC 7240), in seconds; null if absent or malformed. */
+/** Reads `wait` from a `Prefer` header (RFC 7240), in seconds. Null if it is absent or malformed. */
 export function readWait(header: string | undefined): number | null {
   for (const preference of preferencesIn(header ?? '')) {
     if (!/^wait[ \t]*(?:[=;]|$)/i.test(preference)) continue;
-    // If there are several, the first one applies.
+    // If `wait` occurs more than once, the first value applies.
     const [, quoted, plain] = waitValue.exec(preference) ?? [];
     const seconds = Math.min(Number(quoted ?? plain ?? 0), maxWaitSeconds);
     return seconds > 0 ? seconds : null;
