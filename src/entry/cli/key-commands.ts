@@ -47,7 +47,7 @@ export function addKeyCommands(program: Command): void {
       }),
     );
 
-  command('rotate', 'replace an API key (shown once) while the old key keeps working for the overlap')
+  command('rotate', 'create a replacement for an API key (shown once); the old key keeps working during the overlap')
     .argument('<key-id>')
     .option('--overlap <time>', 'how long the old key keeps working', '24h')
     .option('--expires-in <time>', "lifetime of the new key; if omitted, the old key's lifetime")
