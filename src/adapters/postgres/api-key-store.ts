@@ -56,7 +56,7 @@ async function insertKey(
       key_hash: Buffer.from(keyHash),
       name,
       scopes: scopes && [...scopes],
-      // Uses the database clock, as the check does.
+      // Uses the database clock, as the check for expired keys does.
       expires_at: sql<Date | null>`now() + make_interval(secs => ${livesSeconds}::double precision)`,
     })
     .returning(shownColumns)
@@ -64,14 +64,17 @@ async function insertKey(
   return toApiKey(made);
 }
 
-/** Several processes may report the same key. Only the first within a minute writes. */
+/**
+ * Records when keys were used. Several processes may report the same key, but only the first report within a minute is
+ * written.
+ */
 async function recordUses(db: Database, keyIds: readonly number[]): Promise<void> {
   await sql`SELECT note_key_uses(${keyIds}::bigint[])`.execute(db);
 }
 
 type Next = Parameters<ApiKeyStore['rotate']>[2];
 
-/** Both keys change in one transaction, so that the old key never expires without a successor. */
+/** Replaces a key. Both keys change in one transaction, so that the old key never expires without a successor. */
 async function rotateKey(
   db: Database,
   partnerId: PartnerId,
@@ -107,8 +110,9 @@ async function rotateKey(
 }
 
 /**
- * The index lookup takes slightly longer the more leading bytes match. This leaks nothing useful, because a caller
- * chooses a key, not a hash, and a prefix of a SHA-256 reveals nothing about the 196 random bits of the key.
+ * Finds the partner of a key. The index lookup takes slightly longer if more leading bytes match. This reveals nothing
+ * useful. A caller chooses a key, not a hash, and a prefix of a SHA-256 hash reveals nothing about the key's 196 random
+ * bits.
  */
 export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promise<KeyHolder | null> {
   const found = await db
@@ -121,7 +125,7 @@ export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promis
       'key.id as keyId',
       'key.scopes',
       sql<boolean>`key.revoked_at IS NULL AND coalesce(key.expires_at > now(), true)`.as('isValid'),
-      // The same interval as in note_key_uses(), which decides.
+      // Uses the same interval as note_key_uses(), which makes the final decision.
       sql<boolean>`coalesce(key.last_used_at < now() - interval '1 minute', true)`.as('isUseDue'),
     ])
     .executeTakeFirst();
@@ -130,8 +134,8 @@ export async function selectKeyHolder(db: Database, keyHash: Uint8Array): Promis
   return { partner: { id, name, prefix }, keyId, scopes: toScopes(found.scopes), isValid, isUseDue };
 }
 
-// Before authentication, row-level security hides all rows from the API role. These functions return the rows of one key and
-// are used in place of the tables.
+// Before authentication, row-level security hides all rows from the API role. These functions replace the tables and
+// return only the rows of one key.
 
 function keyWithHash(keyHash: Uint8Array): RawBuilder<Selectable<Tables['api_key']>> {
   return sql`key_with_hash(${Buffer.from(keyHash)})`;

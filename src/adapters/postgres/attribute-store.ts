@@ -36,7 +36,7 @@ async function change(
   return changed !== undefined;
 }
 
-/** Does not move foreign keys from another attribute. Only tying a key moves it. */
+/** Creates an attribute. Fails if another attribute has one of the foreign keys. Only `tie` moves a foreign key. */
 async function insertAttribute(
   db: Database,
   partnerId: PartnerId,
@@ -80,7 +80,10 @@ export async function selectAttributes(
   return query.execute();
 }
 
-/** A foreign key maps to one of the partner's attributes. Tying it again moves it to another attribute. */
+/**
+ * Maps foreign keys to an attribute. Each foreign key maps to one of the partner's attributes, so tying it again moves
+ * it.
+ */
 async function tieForeignKeys(
   tx: Tx,
   partnerId: PartnerId,

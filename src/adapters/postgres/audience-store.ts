@@ -29,7 +29,7 @@ export function postgresAudienceStore(
     clear: (scope, audienceId, idempotency = null) => clearAudience(deps, scope, audienceId, idempotency),
     find: async (scope, audienceId) => (await selectAudiences(db, scope, { audienceId }))[0] ?? null,
     list: (scope, page) => selectAudiences(db, scope, page),
-    // Reads one snapshot, because files and counts belong together.
+    // Reads from one snapshot, so that the files match the counts.
     findWithFiles: (scope, audienceId, limit) =>
       db
         .transaction()
@@ -57,13 +57,13 @@ export function postgresAudienceStore(
   };
 }
 
-/** The `audience` rows that a call may see. Written so that the index on partner and customer applies. */
+/** Selects the `audience` rows that the caller can access. The expression can use the index on partner and customer. */
 export function inScope({ partnerId, customerId }: AudienceScope): RawBuilder<boolean> {
   const customer = customerId === null ? sql`IS NULL` : sql`= ${customerId}`;
   return sql<boolean>`(audience.partner_id = ${partnerId} AND audience.customer_id ${customer})`;
 }
 
-/** Finds the audience in the scope. Audiences are never deleted, so the result stays valid. */
+/** Finds an audience that the caller can access. Audiences are never deleted, so the result stays valid. */
 async function findAudience(
   db: Database | Tx,
   scope: AudienceScope,
@@ -72,7 +72,7 @@ async function findAudience(
   return one(db, scope, audienceId).executeTakeFirst();
 }
 
-/** Also locks the audience against a clear until the transaction ends. */
+/** Reads the audience and prevents a clear until the transaction ends. */
 async function lockAudience(tx: Tx, scope: AudienceScope, audienceId: number): Promise<{ generation: number }> {
   return one(tx, scope, audienceId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
@@ -104,7 +104,7 @@ async function createAudience(
   );
 }
 
-/** The load belongs to the generation that is live at submission. A later clear cancels it. */
+/** Adds a load to the generation that is live at submission. A later clear cancels the load. */
 async function appendToAudience(
   deps: Deps,
   scope: AudienceScope,
@@ -152,9 +152,9 @@ async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
 }
 
 /**
- * Changes only a few rows, regardless of the audience's size. Starts an empty generation, records the old one for
- * purging, and ends the audience's open jobs. The jobs end in this transaction, so a worker that is loading one cannot
- * commit.
+ * Clears an audience. Starts an empty generation, records the old generation for purging, and ends the audience's open
+ * jobs. Only a few rows change, regardless of the audience's size. The jobs end in this transaction, so a worker that
+ * is loading one of them cannot commit.
  */
 async function clearAudience(
   deps: Deps,
@@ -189,7 +189,10 @@ async function clearAudience(
   });
 }
 
-/** Searches the partner's open jobs, which are few. A job that has not started left nothing to clean up. */
+/**
+ * Cancels the audience's open jobs. Only the partner's open jobs are searched, and their number is limited. A job that
+ * has not started has nothing to clean up.
+ */
 async function cancelJobs(tx: Tx, partnerId: PartnerId, audienceId: number): Promise<void> {
   await tx
     .updateTable('job')
@@ -207,8 +210,9 @@ async function cancelJobs(tx: Tx, partnerId: PartnerId, audienceId: number): Pro
 }
 
 /**
- * The file entries of the live generation of `audience`, which must be in scope: its files, and the paths of jobs that have
- * not listed files (because they are waiting or failed). Only the newest entry of each path.
+ * Selects the file entries of the audience's live generation. The entries are its files, and the paths of jobs that
+ * have listed no files because they are waiting or failed. Contains only the newest entry of each path. The query that
+ * includes this text must provide `audience`.
  */
 const audienceFiles: RawBuilder<unknown> = sql`
   SELECT f.job_id, f.id, f.key AS s3_path, f.status, CASE WHEN f.status = ${jobStatus.done} THEN f.accepted_rows ELSE 0 END AS rows,
@@ -253,7 +257,7 @@ type Row = {
   files: StatusesPresent;
 };
 
-/** The audience's own time or the time of its newest entry, because a failed file updates only its own time. */
+/** The later of the audience's own time and the time of its newest entry. A failed file updates only its own time. */
 const updatedAt = sql`greatest(
   audience.updated_at,
   (SELECT max(f.updated_at) FROM job_file f
@@ -262,11 +266,14 @@ const updatedAt = sql`greatest(
    WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL)
 )`;
 
-/** Uses one EXISTS per status, so that only a few of an audience's ten thousand files are read. */
+/**
+ * Selects the entries with one status. One EXISTS per status reads only a few of the files, of which an audience can
+ * have ten thousand.
+ */
 const entriesOf = (status: number): RawBuilder<unknown> =>
   sql`SELECT FROM (${audienceFiles}) AS entry WHERE entry.status = ${sql.lit(status)}`;
 
-/** Audiences of the scope, newest first. The status is derived from the files on each read. */
+/** Selects audiences that the caller can access, newest first. The status is derived from the files on each read. */
 async function selectAudiences(
   db: Database | Tx,
   scope: AudienceScope,
@@ -296,7 +303,7 @@ async function selectAudiences(
   }));
 }
 
-/** A generation's loads that failed before their files were listed, in submission order. */
+/** Selects a generation's loads that failed before their files were listed, in submission order. */
 async function selectFailedLoads(
   db: Database,
   of: { readonly audienceId: number; readonly generation: number },

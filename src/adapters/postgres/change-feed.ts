@@ -8,14 +8,14 @@ import type { ChangeFeed, RecordMark } from '../../ports/records.ts';
 import { endSession, reconnectUntil, sessionClient } from './db/reconnect.ts';
 import type { Database } from './db/tables.ts';
 
-/** The channel that the triggers of migrations/postgres/*-following.sql notify. */
+/** The triggers in migrations/postgres/*-following.sql notify this channel. */
 const channel = 'inlet_records';
 
 const reconnectMs = 500;
-/** A server that hangs or is cut off sends nothing, so it is pinged periodically. */
+/** The interval of pings. Without them, a hung or unreachable server would not be detected. */
 const pingEveryMs = 10_000;
 
-/** One connection per process, opened with the first subscriber. */
+/** Opens one connection per process, when the first subscriber arrives. */
 export function postgresChangeFeed(options: {
   readonly url: Secret;
   readonly name: string;
@@ -29,7 +29,7 @@ export function postgresChangeFeed(options: {
     for (const onChange of subscribers) onChange(partnerId);
   };
 
-  /** Runs one session until it ends. */
+  /** Opens a session and resolves when it ends. */
   const runSession = async (): Promise<void> => {
     const session = sessionClient({ ...options, queryMs: 5_000 });
     const over = new AbortController();
@@ -66,7 +66,8 @@ export function postgresChangeFeed(options: {
   };
 }
 
-// Reads the marks of any partner's records in one statement; a mark contains no data. See migrations/postgres/*-following.sql.
+// Each function reads the marks of any partner's records in one statement. A mark contains no data of the record. See
+// migrations/postgres/*-following.sql.
 
 export async function selectImportLogMarks(db: Database, ids: readonly number[]): Promise<RecordMark[]> {
   const { rows } = await sql<RecordMark>`

@@ -14,7 +14,8 @@ export function postgresCompositionStore(db: Database): CompositionStore {
     find: (audience, counting) => selectComposition(db, audience, counting),
     save: (audience, counting, stored) => saveComposition(db, audience, counting, stored),
     runAlone: (audience, counting, run) => runAlone(db, audience, counting, run),
-    // Attributes of all partners, which row-level security hides from the API role.
+    // Returns the attributes of all partners. Row-level security hides most of them from the API role, so a database
+    // function reads them.
     listAttributes: async () =>
       (await sql<WarehouseAttribute>`SELECT id, partner_id AS "partnerId" FROM attributes_of_all()`.execute(db)).rows,
     nameAttributes: async (ids) => {
@@ -27,8 +28,9 @@ export function postgresCompositionStore(db: Database): CompositionStore {
 }
 
 /**
- * Uses a session lock, not a transaction lock, because a report takes minutes, which is longer than a transaction may
- * be idle. The lock holds one connection and is released with it if the process dies.
+ * Runs `run` unless another process holds the lock. A report takes minutes, which exceeds the timeout for idle
+ * transactions. The lock is therefore a session lock. It occupies one connection, and it is released if the process
+ * dies.
  */
 async function runAlone<T>(
   db: Database,
@@ -52,8 +54,8 @@ async function runAlone<T>(
 }
 
 /**
- * Keeps the first report of a state, because its numbers must not change while the audience stays the same. A slow
- * computation must not overwrite the report of a later state either.
+ * Stores a report. Keeps the first report of each state of the audience, because its numbers must not change while the
+ * audience stays the same. A slow computation must not overwrite the report of a later state.
  */
 async function saveComposition(
   db: Database,
@@ -117,7 +119,7 @@ async function selectComposition(
   return row ? { counts: readCounts(row.report), computedAt: row.computed_at } : null;
 }
 
-// A report may have thousands of cells, so each is stored as a short tuple without field names.
+// A report can have thousands of cells, so each cell is stored as a short tuple without field names.
 
 const storedSchema = z.object({
   members: z.string(),

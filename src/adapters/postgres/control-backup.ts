@@ -10,11 +10,11 @@ import { laneQueue } from './queue/tokens.ts';
 
 const pollMs = 50;
 
-/** Uses one session, which holds the locks and the transaction whose snapshot is dumped. */
+/** Opens a backup of PostgreSQL. One session holds the locks and the transaction whose snapshot is dumped. */
 export async function openControlBackup(url: Secret, toolFolder: string): Promise<ControlBackup> {
   const session = new Client({ connectionString: url.reveal(), application_name: 'inlet-backup', keepAlive: true });
   await session.connect();
-  // The next statement reports a broken session.
+  // If the session breaks, the next statement throws, so this event needs no handling.
   session.on('error', () => undefined);
   const ask = async <Row extends object>(query: string, values: readonly unknown[] = []): Promise<Row[]> =>
     (await session.query<Row>(query, [...values])).rows;
@@ -32,14 +32,14 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
       await ask('SELECT pg_advisory_lock($1)', [advisoryLocks.backupCut]);
       const [since] = await ask<{ now: Date }>('SELECT clock_timestamp() AS now');
       const end = Date.now() + timeoutSeconds * 1000;
-      // A lane claimed later sees the pause and does nothing.
+      // A lane that is claimed later detects the pause and does nothing.
       const moving = `SELECT id FROM pgboss.job WHERE name = $1 AND state = 'active' AND started_on <= $2 LIMIT 1`;
       while ((await ask(moving, [laneQueue, since?.now])).length > 0) {
         if (Date.now() > end) throw new Error(`A lane did not pause within ${timeoutSeconds} s; no backup was taken.`);
         await sleep(pollMs);
       }
       await ask('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      // The dump may exceed the server's timeout for idle transactions.
+      // The dump may take longer than the server's timeout for idle transactions.
       await ask('SET LOCAL idle_in_transaction_session_timeout = 0');
       const [cut] = await ask<{ snapshot: string; at: Date }>('SELECT pg_export_snapshot() AS snapshot, now() AS at');
       if (!cut) throw new Error('PostgreSQL returned no snapshot.');
@@ -55,7 +55,7 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
       const ended = await endedSince(url, openJobs);
       const [unlocked] = await ask<{ is: boolean }>('SELECT pg_advisory_unlock($1) AS is', [advisoryLocks.backupCut]);
       if (ended.length > 0 || !unlocked?.is) {
-        // This is rare. A worker that was presumed dead has continued, and its staging tables are already dropped.
+        // This case is rare. A worker that was presumed dead has continued, and its staging tables are already dropped.
         throw new Error(`A lane continued during the pause (jobs ${ended.join(', ')}). Run the backup again.`);
       }
     },
@@ -67,7 +67,9 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
   };
 }
 
-/** Uses another session, because the first one sees only its snapshot. */
+/**
+ * Returns the jobs that ended during the pause. Uses another session, because the first one reads only its snapshot.
+ */
 async function endedSince(url: Secret, jobIds: readonly string[]): Promise<string[]> {
   const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-backup' });
   await client.connect();
@@ -82,7 +84,7 @@ async function endedSince(url: Secret, jobIds: readonly string[]): Promise<strin
   }
 }
 
-/** A backup is restored only into an empty database. */
+/** Throws unless the database is empty. A backup can be restored only into an empty database. */
 export async function requireEmptyControl(url: Secret): Promise<void> {
   const tables = await countRows(
     url,
@@ -92,14 +94,14 @@ export async function requireEmptyControl(url: Secret): Promise<void> {
   if (tables > 0) throw new Error('The PostgreSQL database is not empty. Restore into a new one.');
 }
 
-/** More IDs than could have been issued since any backup worth restoring. */
+/** The number of IDs to skip. It exceeds the number of IDs that can have been issued since any useful backup. */
 const idsToSkip = 10_000_000;
 
-/** Restores in a single transaction. */
+/** Restores the dump in a single transaction. */
 export async function restoreControl(url: Secret, toolFolder: string, file: string): Promise<void> {
   const parameters = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges', file];
   await runTool(toolFolder, 'pg_restore', url, parameters);
-  // Partners know the IDs of requests accepted after the backup, so those IDs must not be reused.
+  // Partners may have stored the IDs of requests that were accepted after the backup, so those IDs must not be reused.
   await countRows(
     url,
     `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, start_value) + ${idsToSkip})
@@ -107,7 +109,7 @@ export async function restoreControl(url: Secret, toolFolder: string, file: stri
   );
 }
 
-/** Runs a query and returns its number of rows. */
+/** Runs a query and returns the number of rows. */
 async function countRows(url: Secret, query: string): Promise<number> {
   const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-restore' });
   await client.connect();
@@ -118,7 +120,10 @@ async function countRows(url: Secret, query: string): Promise<number> {
   }
 }
 
-/** Runs a PostgreSQL tool. The password is passed in the environment, because every user can see arguments. */
+/**
+ * Runs a PostgreSQL tool. The password is passed in the environment, because command-line arguments are visible to
+ * every user.
+ */
 function runTool(
   folder: string,
   tool: 'pg_dump' | 'pg_restore',

@@ -11,7 +11,9 @@ const keysSchema = z.object({ accessKeyId: z.string(), secretAccessKey: z.string
 const roleSchema = z.object({ roleArn: z.string(), region: z.string() });
 const schema = z.union([keysSchema, roleSchema]);
 
-/** Binds the ciphertext to one job of one partner, so that it cannot be decrypted from another row. */
+/**
+ * Returns the context that binds the ciphertext to one job of one partner. A copy in another row cannot be decrypted.
+ */
 function contextOf({ jobId, partnerId }: Owner): string {
   return `partner ${partnerId} job ${jobId}`;
 }
@@ -24,7 +26,7 @@ export function sealCredentials(sealer: Sealer, owner: Owner, credentials: Bucke
   return sealer.seal(text, contextOf(owner));
 }
 
-/** The credentials of an open job; null if the job has none. */
+/** Returns the credentials of an open job, or null if the job has none. */
 export async function openCredentials(db: Database, sealer: Sealer, owner: Owner): Promise<BucketCredentials | null> {
   const row = await db
     .selectFrom('job_credential')

@@ -30,7 +30,10 @@ export function postgresCustomerStore(db: Database): CustomerStore {
   };
 }
 
-/** The statement itself looks up the customer, so a token cannot refer to another partner's customer. */
+/**
+ * Creates a user token. The statement itself looks up the customer, so a token cannot refer to another partner's
+ * customer.
+ */
 async function insertUserToken(
   db: Database,
   partnerId: PartnerId,

@@ -6,18 +6,21 @@ import { tryStartWork } from './lane/lane-store.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
 
-/** By this age, late statements have written their rows to the dead generation. */
+/** The time of the second check. By then, delayed statements have written their rows to the dead generation. */
 const recheckAfter = sql<Date>`dead_at + interval '1 hour'`;
 
-/** How long a purge claim lasts after it was last renewed. */
+/** The time at which a purge claim expires unless it is renewed. */
 const lease = sql<Date>`now() + interval '2 minutes'`;
 
-/** A partner's next purge waits this many times the duration of its last purge, to limit rewriting. */
+/**
+ * After a purge, the partner's next purge waits this many times the duration of that purge. The wait limits how often
+ * data is rewritten.
+ */
 const pausePerPurge = 10;
 
 export async function claimDueGenerations(db: Database, limit: number): Promise<DeadGeneration[]> {
   return db.transaction().execute(async (tx) => {
-    // A generation that dies during a backup cut is still live in the backup.
+    // A generation that is cleared during a backup cut is still live in the backup.
     if (!(await tryStartWork(tx))) return [];
     await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.purge})`.execute(tx);
     const { rows } = await sql<DeadRow>`
@@ -89,7 +92,10 @@ function toDeadGeneration(row: DeadRow): DeadGeneration {
   };
 }
 
-/** The first check is immediate, and the second follows an hour later. The generation is then done. */
+/**
+ * Records the result of a check. The first check runs immediately and the second an hour later. After the second check,
+ * the purge is complete.
+ */
 export async function recordPurge(db: Database, { audienceId, generation }: Generation, rows: number): Promise<void> {
   await db
     .updateTable('dead_generation')

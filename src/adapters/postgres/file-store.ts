@@ -10,7 +10,7 @@ import type { Database, Tx } from './db/tables.ts';
 import { type LoadRow, isOfAudience, loadColumns, selectRunningJob, toLoad, toSource } from './lane/jobs.ts';
 import { sendLaneToken } from './queue/tokens.ts';
 
-/** `maxBatches` is the number of batches of one partner that may be loading at a time. */
+/** `maxBatches` limits how many batches of one partner load at the same time. */
 export function postgresFileStore(db: Database, boss: PgBoss, maxBatches: number): FileStore {
   return {
     claim: (batchId) => claimBatch(db, batchId),
@@ -32,8 +32,8 @@ type ClaimRow = LoadRow & {
 };
 
 /**
- * Claims every file of the batch that is not staged. The new load ID fences earlier attempts. The job's row is not
- * locked, because the commit checks again whether the job is running.
+ * Claims every file in the batch that is not staged. The new load ID prevents earlier attempts from committing. The
+ * job's row is not locked, because the commit checks again whether the job is running.
  */
 async function claimBatch(db: Database, batchId: BatchId): Promise<BatchClaim | null> {
   const { rows } = await sql<ClaimRow>`
@@ -73,8 +73,8 @@ async function claimBatch(db: Database, batchId: BatchId): Promise<BatchClaim | 
 type FinalOutcome = Exclude<FileOutcome, { is: 'alone' }>;
 
 /**
- * Writes the outcomes of all files or of none, if this attempt still holds the claim and the job is running. Locks the
- * job's row first. The lane decides under the same lock, so it cannot miss the token sent here.
+ * Writes the outcomes of all files if this attempt still holds the claim and the job is running. Otherwise, writes
+ * nothing. Locks the job's row first. The lane decides under the same lock, so it cannot miss the token sent here.
  */
 async function commitBatch(
   db: Database,
@@ -99,7 +99,7 @@ async function commitBatch(
       jobId,
       final.reduce((sum, outcome) => sum + totalRows(outcome), 0),
     );
-    // The next files do not wait for a lane that is busy publishing.
+    // Dispatches the next batches here, so that they do not wait while the lane is publishing.
     await dispatchBatches(boss, tx, jobId, maxBatches);
     await sendLaneToken(boss, tx, partnerId);
     return true;
@@ -122,7 +122,7 @@ async function isStillOurs(tx: Tx, { load, files }: BatchClaim): Promise<boolean
   return ours.length === files.length;
 }
 
-/** A failed file ends here. A staged file is loaded once the lane has published it. */
+/** Writes the outcomes to the files. This ends a failed file. A staged file ends when the lane has published it. */
 async function updateFiles(tx: Tx, outcomes: readonly FinalOutcome[]): Promise<void> {
   if (outcomes.length === 0) return;
   const failures = outcomes.map((outcome) => (outcome.is === 'failed' ? outcome.failure : null));
@@ -155,7 +155,7 @@ async function insertRejects(tx: Tx, outcomes: readonly FinalOutcome[]): Promise
   if (rejects.length > 0) await tx.insertInto('job_file_reject').values(rejects).execute();
 }
 
-/** Puts each file in its own batch, to be claimed again. */
+/** Moves each file to a separate batch, which can be claimed again. */
 async function sendAlone(tx: Tx, fileIds: readonly number[]): Promise<void> {
   if (fileIds.length === 0) return;
   await tx
@@ -178,7 +178,7 @@ async function addToJob(tx: Tx, jobId: JobId, rows: number): Promise<void> {
     .execute();
 }
 
-/** Returns false when the claim was lost or the job canceled. */
+/** Records the progress of a load. Returns false if the claim was lost or the job was canceled. */
 async function recordProgress(
   db: Database,
   { load, files }: BatchClaim,
@@ -200,8 +200,9 @@ type Staged = { readonly loadIds: readonly LoadId[]; readonly jobIds: readonly J
 type Live = { readonly loadIds: Set<LoadId>; readonly jobIds: Set<JobId> };
 
 /**
- * A load is live while its files are loading, and in a replacing job until the job ends. During a backup cut, every
- * load counts as live, because a load that a clear has just ended may be live in the backup.
+ * Selects the live loads and jobs. A load is live while its files are loading. In a replacing job, it is live until the
+ * job ends. During a backup cut, every load counts as live, because a load that a clear has just ended may be live in
+ * the backup.
  */
 async function selectLive(db: Database, staged: Staged): Promise<Live> {
   return db.transaction().execute(async (tx) => {

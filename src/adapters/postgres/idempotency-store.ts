@@ -12,12 +12,12 @@ import type { Tx, Database } from './db/tables.ts';
 type RequestKey = { readonly partnerId: PartnerId; readonly keyHash: Buffer };
 type StoredRequest = { readonly fingerprint: Uint8Array; readonly result: unknown };
 
-/** Stores call these in their own transactions, so that a request is stored together with its effect. */
+/** Stores call these functions in their own transactions, so that a request is stored together with its effect. */
 export type RequestRecords = AcceptedRequests & {
-  /** Returns false while another request with this key is running. The claim is held until the transaction ends. */
+  /** Returns false while another request with this key is running. The claim lasts until the transaction ends. */
   readonly claim: (tx: Tx, key: RequestKey) => Promise<boolean>;
   readonly find: (tx: Tx, key: RequestKey) => Promise<StoredRequest | null>;
-  /** Replaces an expired request. The caller holds the claim. */
+  /** Stores the request and replaces an expired one. The caller holds the claim. */
   readonly save: (tx: Tx, key: RequestKey, request: StoredRequest) => Promise<void>;
 };
 
@@ -39,13 +39,13 @@ type Run<Result> = {
   readonly result: z.ZodType<Result>;
 };
 
-/** Upper bound on the wait for another request with the same key. Submitting a job takes a few milliseconds. */
+/** The maximum wait for another request with the same key. Submitting a job takes a few milliseconds. */
 const maxWaitMs = 2_000;
 const pollEveryMs = 40;
 
 /**
  * Runs `work` in a transaction, at most once per idempotency key. The result is stored in the same transaction, so an
- * effect never exists without it. A concurrent request with the same key holds no connection while it waits.
+ * effect never exists without its result. A concurrent request with the same key holds no connection while it waits.
  */
 export async function runIdempotently<Result>(
   { db, requests }: Deps,
@@ -59,7 +59,8 @@ export async function runIdempotently<Result>(
   while (performance.now() < end) {
     const done = await db.transaction().execute(async (tx) => {
       const isClaimed = await requests.claim(tx, key);
-      // Runs after the claim and in a separate statement, so that it sees what the previous holder committed.
+      // Runs after the claim and in a separate statement, so that it reads the result that the previous holder
+      // committed.
       const stored = await requests.find(tx, key);
       if (stored) return { result: replay(stored, fingerprints, schema), isReplayed: true };
       if (!isClaimed) return null;
@@ -94,7 +95,7 @@ async function claimKey(tx: Tx, { partnerId, keyHash }: RequestKey): Promise<boo
   return rows[0]?.claimed === true;
 }
 
-/** An older request has expired, whether or not it has been deleted. */
+/** A request that was accepted before this time has expired, even if it is not deleted yet. */
 const expiredBefore = sql<Date>`now() - make_interval(hours => ${sql.lit(acceptedRequestHours)})`;
 
 async function selectRequest(tx: Tx, key: RequestKey): Promise<StoredRequest | null> {
@@ -125,11 +126,11 @@ async function saveRequest(
     )
     .returning('partner_id')
     .executeTakeFirst();
-  // The claim rules this case out. If it occurs anyway, the error rolls the transaction back.
+  // The claim prevents this case. If it occurs anyway, the error rolls the transaction back.
   if (!saved) throw new Error('a request with the same idempotency key ran at the same time');
 }
 
-/** Deletes a limited number of requests, oldest first. Later calls delete the rest. */
+/** Deletes up to `limit` expired requests, oldest first. Later calls delete the rest. */
 async function deleteExpired(db: Database, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM accepted_request WHERE ctid = ANY (ARRAY(

@@ -44,7 +44,7 @@ export function postgresImportLogStore(
   };
 }
 
-/** The stored result of an idempotent request: the job's ID. */
+/** The stored result of an idempotent request is the job's ID. */
 const result = z.int();
 
 type Owner = { readonly jobId: JobId; readonly partnerId: PartnerId };
@@ -98,21 +98,21 @@ async function insertDelete(
   return jobId;
 }
 
-/** Progress of a running job's files. For an ended job, the progress follows from the record alone. */
+/** The progress of a running job's files. For a job that has ended, the progress is computed from the record. */
 const filesRead = sql<{ bytes: number; rows: number } | null>`
   CASE WHEN job.status = ${jobStatus.running} THEN (
     SELECT json_build_object('bytes', coalesce(sum(f.bytes_read), 0),
                              'rows', coalesce(sum(greatest(f.rows_read, f.total_rows)), 0))
     FROM job_file f WHERE f.job_id = job.id) END`;
 
-/** The number of the partner's open jobs ahead of this one; 0 for an ended job. */
+/** The number of the partner's open jobs ahead of this one. It is 0 for a job that has ended. */
 const jobsAhead = sql<number>`
   (SELECT count(*) FROM job ahead WHERE ahead.partner_id = job.partner_id AND ahead.seq < job.seq
      AND ahead.status IN (0, 1) AND job.status IN (0, 1))`;
 
 const runningSeconds = sql<number | null>`extract(epoch FROM now() - job.listed_at)::float8`;
 
-/** The partner's import logs, newest first. */
+/** Selects the partner's import logs, newest first. */
 async function selectImportLogs(
   db: Database,
   partnerId: PartnerId,

@@ -9,7 +9,7 @@ type OfWhat =
   | { readonly partnerId: PartnerId; readonly jobId: JobId }
   | { readonly partnerId: PartnerId; readonly audienceId: number; readonly generation: number };
 
-/** Files of a job, or an audience's files that are not superseded, in the order of their IDs. */
+/** Selects the files of a job, or an audience's files that are not superseded, ordered by ID. */
 export async function selectLoadedFiles(db: Database, of: OfWhat, page: FilePage): Promise<LoadedFile[]> {
   let query = db
     .selectFrom('job_file as file')

@@ -8,8 +8,8 @@ import type { Database } from './db/tables.ts';
 
 export function postgresPartnerStore(db: Database): PartnerStore {
   const columns = ['partner.id', 'partner.name', 'partner.prefix'] as const;
-  // Concurrent requests with one key share a query. The query starts after every request that it answers, so none is
-  // authenticated from stale data.
+  // Concurrent requests with the same key share a query. The query starts after all requests that share it have
+  // arrived, so no request is authenticated with stale data.
   const findByKeyHash = coalesceEach((hash) => selectKeyHolder(db, Buffer.from(hash, 'base64')));
   return {
     withNameLocked: (name, run) =>

@@ -11,7 +11,10 @@ export function postgresRequestWindows(db: Database, windowSeconds = requestWind
   };
 }
 
-/** Deletes the ended windows of all partners except the last window, in which a delayed statement may still count. */
+/**
+ * Deletes windows of all partners that have ended, except the most recent one. A delayed statement may still add to
+ * that window.
+ */
 async function deleteEndedWindows(db: Database, windowSeconds: number): Promise<void> {
   await db
     .deleteFrom('request_window')
@@ -19,13 +22,14 @@ async function deleteEndedWindows(db: Database, windowSeconds: number): Promise<
     .execute();
 }
 
-/** Represents all of a partner's keys together. Key IDs start at 1. */
+/** The key ID of the row that counts all of a partner's keys together. Real key IDs start at 1. */
 const allKeys = 0;
 
 /**
- * Writes all portions in one statement, with key rows before partner rows, so that a statement that is waiting for a
- * partner row holds no row that another statement needs. A statement that started in the previous window and waited
- * counts in the window of the row. A row further in the future means that the clock was set back; its count restarts.
+ * Adds all portions in one statement, key rows before partner rows. A statement that is waiting for a partner row
+ * therefore holds no row that another statement needs. If a statement started in the previous window and had to wait,
+ * it counts in the row's current window. A row further in the future means that the clock was set back, and its count
+ * restarts.
  */
 async function takeRequests(
   db: Database,

@@ -2,17 +2,20 @@ import type { BatchId, JobId, LoadId } from '../../domain/ids.ts';
 import { importMode } from '../../domain/import-log.ts';
 import type { AudienceJob, CountsBefore, DeleteJob, ImportJob, LaneJob, StagedLoad } from '../../ports/lane-store.ts';
 
-/** A partner's lane as read in one transaction, under the lane's lock. */
+/** A partner's lane, read in one transaction while the lane is locked. */
 export type LaneSnapshot = {
-  /** A backup is taking its cut. */
+  /** True while a backup captures its cut. */
   readonly isPaused: boolean;
-  /** The oldest canceled job that may have left staged rows behind, and the loads to drop. */
+  /** The oldest canceled job that may have left staged rows behind, with the loads to drop. */
   readonly canceled: { readonly jobId: JobId; readonly loadIds: readonly LoadId[] } | null;
   /** The oldest open job. */
   readonly head: LaneHead | null;
 };
 
-/** A job starts when its files are listed, or for a delete when its rows are counted. */
+/**
+ * The job at the head of the lane. An import or audience job starts when its files are listed. A delete starts when its
+ * rows are counted.
+ */
 export type LaneHead = { readonly isCanceled: boolean } & (
   | { readonly isStarted: false; readonly job: LaneJob }
   | { readonly isStarted: true; readonly job: DeleteJob }
@@ -20,26 +23,26 @@ export type LaneHead = { readonly isCanceled: boolean } & (
   | { readonly isStarted: true; readonly job: AudienceJob; readonly files: FileProgress; readonly before: CountsBefore }
 );
 
-/** The open files of a started job. */
+/** The files of a started job that are not loaded yet. */
 export type FileProgress = {
-  /** The first batches with a file that is not staged, as many as may be in flight. */
+  /** The first batches that contain a file that is not staged, up to the limit of batches in flight. */
   readonly batchIds: readonly BatchId[];
   readonly stagedFiles: number;
-  /** Accepted rows in the staged files. */
+  /** The number of accepted rows in the staged files. */
   readonly stagedRows: number;
-  /** Age of the oldest staged file. */
+  /** The age of the oldest staged file. */
   readonly stagedSeconds: number;
 };
 
 export type LaneDecision =
-  /** Complete the token. A new job or a staged file sends another. */
+  /** Dispatch these batches and complete the token. A new job or a staged file sends another token. */
   | { readonly do: 'rest'; readonly dispatch: readonly BatchId[] }
   /** Drop the canceled job's staging tables. */
   | { readonly do: 'clean'; readonly jobId: JobId; readonly loadIds: readonly LoadId[] }
   /** End the canceled jobs at the head of the lane, then read the lane again. */
   | { readonly do: 'end canceled' }
   | { readonly do: 'prepare' | 'finish'; readonly job: LaneJob }
-  /** Claim and publish every staged load of the job, and send out the next batches. */
+  /** Claim and publish every staged load of the job, and dispatch the next batches. */
   | { readonly do: 'publish'; readonly job: ImportJob; readonly dispatch: readonly BatchId[] }
   | {
       readonly do: 'publish';
@@ -48,9 +51,12 @@ export type LaneDecision =
       readonly dispatch: readonly BatchId[];
     };
 
-/** The lane policy. Jobs run in submission order, and a started job publishes what is staged while other files load. */
+/**
+ * Decides the next step of a lane. Jobs run in submission order. A started job publishes its staged files while other
+ * files load.
+ */
 export function decideNextStep({ isPaused, canceled, head }: LaneSnapshot): LaneDecision {
-  // The backup requeues the lane when it resumes publishing. If the backup dies, the periodic requeue does so.
+  // The backup requeues the lane after the pause. If the backup dies, the periodic requeue does.
   if (isPaused) return { do: 'rest', dispatch: [] };
   if (canceled) return { do: 'clean', ...canceled };
   if (!head) return { do: 'rest', dispatch: [] };
@@ -65,18 +71,19 @@ export function decideNextStep({ isPaused, canceled, head }: LaneSnapshot): Lane
   return dispatch.length > 0 ? { do: 'rest', dispatch } : { do: 'finish', job: head.job };
 }
 
-/** Counting an audience below this size costs almost nothing. */
+/** An audience with fewer rows than this, including the staged rows, is cheap to count. */
 const cheapRows = 250_000;
 
-/** Counting this many devices takes a few seconds. A smaller group may wait for the files that are still loading. */
+/** Counting this many devices takes a few seconds. A smaller group can wait for the files that are still loading. */
 const largeGroupRows = 20_000_000;
 
-/** Upper bound on the wait, because another file may be in a long series of retries. */
+/** The maximum wait. It is limited because another file may be retried for a long time. */
 const maxWaitSeconds = 60;
 
 /**
- * Publishing to an audience may count the whole audience. To avoid one count per file, staged files wait until no other
- * file is loading, until they bring at least as many rows as the audience has devices, or for a minute.
+ * Publishing to an audience may require a count of the whole audience. To avoid one count per file, staged files wait
+ * while other files load. The wait ends after a minute, or when the staged rows reach both 20 million and the size of
+ * the audience.
  */
 function shouldWait({ batchIds, stagedRows, stagedSeconds }: FileProgress, before: CountsBefore): boolean {
   return (
@@ -87,19 +94,22 @@ function shouldWait({ batchIds, stagedRows, stagedSeconds }: FileProgress, befor
   );
 }
 
-/** Staging tables to drop after publishing. */
+/** The staging tables to drop after publishing. */
 export type DropPlan = {
   readonly drop: readonly LoadId[];
   /**
-   * An earlier holder of the lane claimed these loads and may still be publishing them, so its statements must be
-   * stopped first.
+   * An earlier holder of the lane claimed these loads and may still be publishing them. Its statements must be stopped
+   * before the tables are dropped.
    */
   readonly stopAndDrop: readonly LoadId[];
 };
 
 export type ImportPublishPlan = DropPlan & { readonly publish: readonly StagedLoad[] };
 
-/** A merging job publishes each load as it comes. A replacing job publishes all of them when it finishes. */
+/**
+ * A merging job publishes its loads as soon as they are staged. A replacing job publishes all its loads when it
+ * finishes.
+ */
 export function planImportPublish({ mode }: ImportJob, loads: readonly StagedLoad[]): ImportPublishPlan {
   if (mode === importMode.replace) return { publish: [], drop: [], stopAndDrop: [] };
   return { publish: loads, ...planDrop(loads) };
@@ -113,45 +123,46 @@ export function planDrop(loads: readonly StagedLoad[]): DropPlan {
   };
 }
 
-/** True if an earlier holder of the lane claimed the load and may still be publishing it. */
+/** Returns true if an earlier holder of the lane claimed the load. That holder may still be publishing it. */
 export function isTakenOver({ publishAttempt }: StagedLoad): boolean {
   return publishAttempt > 1;
 }
 
-/** How an audience is counted when loads are published to it. */
+/** Describes how to count an audience when loads are published to it. */
 export type CountPlan =
   | {
-      /** Count the new devices before publishing and add them to the stored counts. */
+      /** Count the new devices before publishing, and add them to the stored counts. */
       readonly method: 'incremental';
-      /** The stored matched count is stale, so it is counted in full. */
+      /** True if the stored matched count is stale. The matched devices are then counted in full. */
       readonly recountMatched: boolean;
       readonly uncounted: readonly StagedLoad[];
     }
   | {
       /** Publish first, then count the whole audience. */
       readonly method: 'full';
-      /** Upper bound on the devices, from which the warehouse chooses how to count. */
+      /** The maximum number of devices. The warehouse uses it to choose a counting method. */
       readonly maxDevices: number;
       /**
-       * The audience's only file. Its device count equals the audience's count, so the file is not counted separately.
+       * The audience's only file, if there is exactly one. Its device count equals the audience's count, so the file is
+       * not counted separately.
        */
       readonly onlyFileId: number | null;
       readonly uncounted: readonly StagedLoad[];
     };
 
-/** A lookup of more devices than this takes more memory than a full count of the audience. */
+/** Looking up more devices than this takes more memory than a full count of the audience. */
 const maxLookupRows = 2_000_000;
 
-/** The lookup names each file several times in one statement. */
+/** The maximum number of files in a lookup. The statement contains each file ID several times. */
 const maxLookupFiles = 500;
 
-/** A lookup costs a fraction of a full count, but pays off only if the audience is larger than the load. */
+/** The minimum ratio of audience size to load size for a lookup. With a smaller audience, a full count is cheaper. */
 const minAudienceToLoadRatio = 4;
 
 /**
- * A small group is counted incrementally. After a takeover, the audience is always counted in full, because the earlier
- * holder may have published some of the rows, which would then not count as new. Only the lane's holder publishes, so
- * either method gives the counts of the loaded files plus these.
+ * Chooses how to count the audience. A small group is counted incrementally. After a takeover, the audience is always
+ * counted in full. The earlier holder may have published some of the rows, and an incremental count would miss them.
+ * Only the lane's holder publishes, so both methods return the same counts.
  */
 export function planCount(loads: readonly StagedLoad[], before: CountsBefore): CountPlan {
   const rows = loads.reduce((sum, load) => sum + load.rows, 0);

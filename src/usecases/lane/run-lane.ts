@@ -39,9 +39,10 @@ export type RunLaneDeps = PrepareImportDeps &
   };
 
 /**
- * Runs a partner's lane until it would have to wait. Prepares the oldest open job, dispatches its batches, publishes
- * what is staged, and finishes the job when no file is open. A lane that is waiting for files occupies no worker,
- * because a batch sends the lane's token when it commits. After a number of steps the lane yields to other partners.
+ * Runs a partner's lane until no step is possible. Prepares the oldest open job, dispatches its batches, publishes
+ * staged files, and finishes the job when all files have ended. A lane that is waiting for files occupies no worker,
+ * because each batch sends the lane's token when it commits. After `stepsPerTurn` steps, the lane yields to other
+ * partners.
  */
 export async function runLane(deps: RunLaneDeps, token: LaneToken, signal: AbortSignal): Promise<void> {
   for (let count = 0; count < deps.stepsPerTurn && !signal.aborted; count++) {
@@ -59,7 +60,7 @@ async function runStep(deps: RunLaneDeps, step: Exclude<LaneStep, { do: 'rest' }
   return step.do === 'prepare' ? prepare(deps, step.job) : finish(deps, step.job);
 }
 
-/** A failure that the partner must fix ends the job. Any other error is retried. */
+/** Prepares a job. A failure that the partner must fix ends the job. Any other error is retried. */
 async function prepare(deps: RunLaneDeps, job: LaneJob): Promise<void> {
   try {
     if (job.kind === 'delete') await prepareDelete(deps, job);
@@ -93,7 +94,7 @@ export type PrepareImportDeps = {
   readonly log: Log;
 };
 
-/** Lists the job's files and resolves its keys, once, when the job reaches the head of the lane. */
+/** Lists the job's files and resolves its keys. Runs once, when the job reaches the head of the lane. */
 export async function prepareImport(deps: PrepareImportDeps, job: ImportJob): Promise<void> {
   const files = await listFiles(deps, job);
   const attributes = await deps.attributes.list(job.partnerId, { retired: false });
@@ -129,7 +130,7 @@ export async function finishImport(deps: FinishImportDeps, job: ImportJob): Prom
   for (const loadId of summary.cancelledLoadIds) await deps.stage.dropLoad(loadId);
   const failure = failureOf(summary, job);
   const isReplace = job.mode === importMode.replace;
-  // One failed file discards the whole replacing job.
+  // If one file fails, a replacing job publishes nothing.
   const loadIds = isReplace && failure ? [] : summary.loadIds;
   if (isReplace) await swapIn(deps, job, summary.loadIds, loadIds);
   const uniqueDevices = await deps.warehouse.publishDevices(job.id, loadIds);
@@ -139,8 +140,8 @@ export async function finishImport(deps: FinishImportDeps, job: ImportJob): Prom
 }
 
 /**
- * As with a single load, the staging tables are dropped after publishing and before the job ends. A retry finds either
- * all of the tables or nothing left to do.
+ * Replaces the old rows with the rows of the kept loads. As in `publishLoads`, the staging tables are dropped after
+ * publishing and before the job ends. A retry therefore finds either all staging tables or nothing left to publish.
  */
 async function swapIn(
   deps: FinishImportDeps,
@@ -153,7 +154,7 @@ async function swapIn(
   await deps.warehouse.stopJob(id);
 }
 
-/** For a job of several files, the job's own failure comes first. */
+/** Returns the errors for the record. If the job has several files, the failure of the job itself is listed first. */
 function errorsOf(
   { failedFiles, loadedFiles, errors }: JobSummary,
   failure: Failure | null,
@@ -178,7 +179,7 @@ export type LoadAudienceDeps = {
 
 /**
  * Lists the job's files when the job reaches the head of the lane, and skips files that are already loaded. A partner's
- * jobs run one after another, so every file that an earlier job loaded is recorded by now.
+ * jobs run one after another, so the files of all earlier jobs are already recorded.
  */
 export async function prepareAudienceLoad(deps: LoadAudienceDeps, job: AudienceJob): Promise<void> {
   const { filePath } = job.source;
@@ -191,7 +192,7 @@ export async function prepareAudienceLoad(deps: LoadAudienceDeps, job: AudienceJ
   deps.log.info({ jobId: job.id, audienceId: job.audienceId, files: files.length, toLoad }, 'audience load started');
 }
 
-/** The audience's counts are already stored, because each publish step wrote its own. */
+/** Finishes an audience load. The audience's counts are already stored, because each publish step stores them. */
 async function finishAudienceLoad(deps: LoadAudienceDeps, job: AudienceJob): Promise<void> {
   const summary = await deps.lanes.summarizeJob(job.id);
   for (const loadId of summary.cancelledLoadIds) await deps.stage.dropLoad(loadId);
@@ -206,12 +207,15 @@ function rowsOf({ partnerId, attributeIds, seq }: DeleteJob): AttributeRows {
   return { partnerId, attributeIds, versions: versionsOfJob(seq) };
 }
 
-/** Counts the rows before any are deleted, because they could no longer be counted after a takeover. */
+/**
+ * Counts the rows before the delete starts. After a takeover, some rows may already be deleted and could not be
+ * counted.
+ */
 async function prepareDelete(deps: DeleteDeps, job: DeleteJob): Promise<void> {
   await deps.lanes.startDelete(job.id, await deps.warehouse.countAttributeRows(rowsOf(job)));
 }
 
-/** Deletes the rows. The record is done only when no part on any shard holds them. */
+/** Deletes the rows. The job finishes only after every part on every shard is free of them. */
 async function finishDelete(deps: DeleteDeps, job: DeleteJob): Promise<void> {
   await deps.warehouse.deleteAttributeRows(rowsOf(job));
   await deps.lanes.finishDelete(job.id);
@@ -223,12 +227,13 @@ async function finishDelete(deps: DeleteDeps, job: DeleteJob): Promise<void> {
 
 type Listed = {
   readonly objects: readonly StoredObject[];
-  /** The path names one object, not a prefix. */ readonly isSingle: boolean;
+  /** True if the path is the key of one object, false if it is a prefix. */
+  readonly isSingle: boolean;
 };
 
 /**
- * Decision 19: the object with exactly this key, otherwise all objects whose key starts with it. The list is held in
- * memory. The limit on files per prefix bounds its size, and one transaction must write it as a whole.
+ * Decision 19: lists the object with exactly this key. If there is none, lists all objects whose keys start with it.
+ * The whole list is in memory, because one transaction writes it. The limit on files per prefix bounds its size.
  */
 async function listSourceFiles(
   objects: ObjectStore,
@@ -257,9 +262,10 @@ export type PublishDeps = {
 type PublishStep = Extract<LaneStep, { readonly do: 'publish' }>;
 
 /**
- * Publishes staged loads. Another holder of the lane can repeat this from any point. The staging tables are dropped after
- * publishing and before the commit: once the lane moves on, no statement can still write these rows to the warehouse,
- * possibly after a later delete. A missing staging table means that the load is already published.
+ * Publishes staged loads. Another holder of the lane can repeat this function from any point. The staging tables are
+ * dropped after publishing and before the commit. When the lane continues, no statement can therefore still write these
+ * rows to the warehouse, where they could undo a later delete. A missing staging table means that the load is already
+ * published.
  */
 export async function publishLoads(deps: PublishDeps, step: PublishStep): Promise<void> {
   const { job, loads } = step;
@@ -300,7 +306,7 @@ async function publishAndCount(
   const publish = async (): Promise<void> => {
     for (const { load, fileIds } of loads) await audienceWarehouse.publish(load, fileIds);
   };
-  // Runs while the staging tables still exist, because a file's devices cannot be counted later.
+  // Runs before the staging tables are dropped, because a file's devices cannot be counted afterwards.
   const countFiles = async (): Promise<void> => {
     for (const { load, fileIds } of plan.uncounted) {
       await deps.lanes.recordUploadedDevices(job.id, await audienceWarehouse.countUploaded(load, fileIds));
@@ -327,8 +333,8 @@ async function dropStages(stage: LoadStage, { drop, stopAndDrop }: DropPlan): Pr
 }
 
 /**
- * A clear does not wait for the jobs that it cancels. This function polls the job and stops its statements once the job
- * is canceled.
+ * Runs `run` and stops its statements if the job is canceled meanwhile. Polling is needed because a clear does not wait
+ * for the jobs that it cancels.
  */
 async function whileRunning(
   deps: PublishDeps,
@@ -336,7 +342,7 @@ async function whileRunning(
   loads: readonly StagedLoad[],
   run: () => Promise<boolean>,
 ): Promise<boolean> {
-  // Runs on every poll, because a statement may have started just after the others were stopped.
+  // Stops the statements on every poll, because another statement may have started after the previous poll.
   const poll = async (): Promise<void> => {
     if (await deps.lanes.isRunning(job.id)) return;
     for (const { load } of loads) await deps.stage.dropLoad(load.loadId);

@@ -1,21 +1,24 @@
 /**
- * Every advisory lock key that Inlet uses. Advisory locks share one key space per database, so the keys live in one
- * place. Do not change a key once it is released, because old and new processes must agree on it during a rolling
- * deploy.
+ * The keys of all advisory locks in Inlet. Advisory locks share one key space per database, so all keys are defined
+ * here. Do not change a key after its release, because old and new processes must use the same key during a rolling
+ * deployment.
  */
 export const advisoryLocks = {
-  /** Session lock of `inlet migrate`. A backup holds it too, so that the schema cannot change under it. */
+  /** Session lock of `inlet migrate`. A backup holds it too, so that the schema cannot change during the backup. */
   migration: 7_340_021,
   /** Hash seed. Transaction lock on a partner name while the partner is created in both stores. */
   partnerName: 7_340_022,
-  /** Transaction lock: one process at a time claims dead generations to purge. */
+  /** Transaction lock. It allows one process at a time to claim dead generations for purging. */
   purge: 7_340_023,
   /**
-   * Hash seed. Shared session lock on each queue token that a worker holds; shows other workers that this worker is
+   * Hash seed. Shared session lock on each queue token that a worker holds. It shows other workers that this worker is
    * alive.
    */
   workerToken: 7_340_024,
-  /** Exclusive session lock of a backup while it takes its cut. Work that a backup must not miss holds it shared. */
+  /**
+   * Exclusive session lock of a backup while it captures its cut. Work that the backup must not miss holds the lock in
+   * shared mode.
+   */
   backupCut: 7_340_025,
   /** Hash seed. Session lock on an audience and a counting method while the composition is computed. */
   composition: 7_340_026,

@@ -2,10 +2,10 @@ import { type Client, DatabaseError } from 'pg';
 import { Secret } from '../../../domain/secret.ts';
 import { laneQueue } from '../queue/tokens.ts';
 
-/** PostgreSQL's name for no role. The API then has the privileges of the user in its URL. */
+/** PostgreSQL's name for no role. With it, the API has the privileges of the user in its URL. */
 export const noRole = 'none';
 
-/** The same URL, for connections that start under a role. Keeps existing options. */
+/** Returns the URL with an option that starts each connection under the role. Keeps existing options. */
 export function underRole(url: Secret, role: string): Secret {
   const address = new URL(url.reveal());
   const options = [address.searchParams.get('options') ?? '', `-c role=${role}`];
@@ -14,8 +14,8 @@ export function underRole(url: Secret, role: string): Secret {
 }
 
 /**
- * Creates the role if it is missing and this user may create it, and grants what this release needs. Revokes nothing,
- * because the previous release runs next to this one. Returns false when this user cannot assume the role.
+ * Creates the role if it is missing, and grants the privileges that this release needs. Revokes no privilege, because
+ * the previous release may still be running. Returns false if this user can neither assume nor create the role.
  */
 export async function prepareApiRole(client: Client, role: string): Promise<boolean> {
   if (role === noRole) return true;
@@ -41,7 +41,10 @@ function grantsOf(role: string): string[] {
   return [`GRANT USAGE ON SCHEMA public TO ${role}`, ...tables, ...functions, ...sequences];
 }
 
-/** pg-boss may recreate its tables, so their names are read each time. The API sends only lane tokens. */
+/**
+ * Returns the grants for the queue. pg-boss may recreate its tables, so their names are read each time. The API sends
+ * only lane tokens.
+ */
 async function queueGrantsOf(client: Client, role: string): Promise<string[]> {
   const { rows } = await client.query<{ table: string }>(
     `SELECT format('pgboss.%I', table_name) AS table FROM pgboss.queue WHERE name = $1`,
@@ -50,13 +53,13 @@ async function queueGrantsOf(client: Client, role: string): Promise<string[]> {
   return [
     `GRANT USAGE ON SCHEMA pgboss TO ${role}`,
     `GRANT SELECT ON pgboss.version, pgboss.queue TO ${role}`,
-    // The columns that an insert returns. Token payloads cannot be read.
+    // An insert returns these columns. The API role cannot read token payloads.
     ...rows.map(({ table }) => `GRANT INSERT, SELECT (id, start_after) ON ${table} TO ${role}`),
   ];
 }
 
 async function makeRole(client: Client, role: string): Promise<boolean> {
-  // Roles are global to the server, so another installation may have created this role or may be creating it now.
+  // Roles are global to the server. Another installation may have created this role, or may be creating it now.
   for (const statement of [`CREATE ROLE ${role} NOLOGIN`, `GRANT ${role} TO CURRENT_USER`]) {
     try {
       await client.query(statement);
@@ -80,13 +83,13 @@ async function canTakeOn(client: Client, role: string): Promise<boolean> {
   }
 }
 
-/** What the operator must do when the role could not be created. */
+/** Returns what the operator must do if the role could not be created. */
 export function roleRemedy(role: string): string {
   return `As a user that can create roles, run: CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO <the user in INLET_POSTGRES_URL>; then run \`inlet migrate\`.`;
 }
 
-// All privileges of the API role; a statement that needs more fails with "permission denied". `inlet migrate` grants them.
-// Policies decide which rows the role can access: docs/decisions/row-level-security.md.
+// These are all privileges of the API role. `inlet migrate` grants them, and a statement that needs more fails with
+// "permission denied". Policies decide which rows the role can access: see docs/decisions/row-level-security.md.
 
 export const apiTables: Readonly<Record<string, string>> = {
   partner: 'SELECT, UPDATE (next_seq)',
@@ -94,7 +97,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   attribute_foreign_key: 'SELECT',
   job: 'SELECT, INSERT, UPDATE (status, cancelled, finished_at, updated_at, cleaned_at)',
   import_log: 'SELECT, INSERT',
-  // Sealed credentials are opened by workers only.
+  // Only workers decrypt the sealed credentials.
   job_credential: 'INSERT',
   job_file: 'SELECT',
   job_file_reject: 'SELECT',
@@ -106,7 +109,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   dead_generation: 'INSERT',
   accepted_request: 'SELECT, INSERT, UPDATE (fingerprint, result, accepted_at)',
   request_window: 'SELECT, INSERT, UPDATE (number, taken)',
-  // Denied calls of any caller. The API inserts these rows and never reads them.
+  // The API inserts rows for denied calls and never reads them.
   audit_log: 'INSERT',
   composition: 'SELECT, INSERT, UPDATE (generation, last_load_id, report, computed_at)',
 };
@@ -118,7 +121,7 @@ export const closedToApi: Readonly<Record<string, string>> = {
   sweep: 'used by workers only',
 };
 
-/** These functions run with the owner's rights, so only this role may call them. */
+/** These functions run with the owner's privileges, so only this role can call them. */
 export const apiFunctions = [
   'key_with_hash(bytea)',
   'partner_with_key(bytea)',

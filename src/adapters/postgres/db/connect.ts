@@ -5,7 +5,10 @@ import type { Log } from '../../../ports/observability.ts';
 import { callersPool } from './row-security.ts';
 import type { Database, Tables } from './tables.ts';
 
-/** IDs and counts stay far below 2^53, so a number is exact. Larger values throw instead of being rounded. */
+/**
+ * Parses a bigint as a number. IDs and counts are far below 2^53, so the number is exact. Larger values throw and are
+ * never rounded.
+ */
 function parseInt8(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is too large for a number`);
@@ -15,28 +18,30 @@ function parseInt8(text: string): number {
 const typeOverrides = new TypeOverrides();
 typeOverrides.setTypeParser(types.builtins.INT8, parseInt8);
 
-/** Returns the name of a prepared statement, or undefined for one that is not prepared. */
+/** Returns the name of a prepared statement, or undefined if the statement is not prepared. */
 type NameOf = (text: string) => string | undefined;
 
 type ConnectOptions = {
   readonly url: Secret;
   readonly name: string;
-  /** The actor in the audit log, if not the process name. */
+  /** The actor in the audit log. The default is the process name. */
   readonly actor?: string | undefined;
   readonly maxConnections: number;
-  /** How long a statement may take. */
+  /** The statement timeout. */
   readonly statementMs?: number;
   readonly connectionMs?: number;
   readonly log: Log;
 };
 
-/** A hung server does not enforce its own timeout, so the client enforces one a little later. */
+/**
+ * How much later the client's timeout fires. A hung server does not enforce its own timeout, so the client has one too.
+ */
 const graceMs = 2_000;
 
-/** Timeout for getting a connection, either a new one or one from the pool. */
+/** The timeout for opening a connection or getting one from the pool. */
 const usualConnectionMs = 5_000;
 
-/** Timeouts for every pool, so that a hung server cannot block a caller forever. */
+/** Returns the timeouts of every pool. They prevent a hung server from blocking a caller forever. */
 export function statementTimeouts(statementMs: number, connectionMs = usualConnectionMs) {
   return {
     connectionTimeoutMillis: connectionMs,
@@ -53,10 +58,10 @@ export function connectPostgres(options: ConnectOptions): Database {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(options) }) });
 }
 
-/** Share of the connections for short queries before the caller is authenticated. */
+/** The share of the connections that is reserved for short queries before authentication. */
 const shareForAuthentication = 0.25;
 
-/** For the API. Row-level security limits each connection to its caller's rows. */
+/** Connects an API process. Row-level security limits each connection to its caller's rows. */
 export function connectForCallers(options: ConnectOptions): Database {
   const unauthenticated = Math.max(1, Math.floor(options.maxConnections * shareForAuthentication));
   const authenticated = Math.max(1, options.maxConnections - unauthenticated);
@@ -84,8 +89,8 @@ function openPool(
 }
 
 /**
- * Without a listener, a connection that breaks between statements would crash the process. The pool listens on idle
- * connections; one that breaks inside a transaction needs its own listener.
+ * Adds the listeners without which a broken connection would crash the process. The pool listens only on idle
+ * connections, so a connection that breaks during a transaction needs its own listener.
  */
 export function outliveConnections(pool: Pool, log: Log): void {
   pool.on('connect', (client) => {
@@ -95,8 +100,8 @@ export function outliveConnections(pool: Pool, log: Log): void {
 }
 
 /**
- * After a query timeout, pg keeps the connection although a late answer may still arrive on it. Closes such a connection,
- * and one that holds an outdated plan, so that the pool does not reuse it.
+ * Closes connections that the pool must not reuse. After a query timeout, pg keeps the connection, although a late
+ * response may still arrive on it. A connection with an outdated plan is closed too.
  */
 function watchQueries(client: PoolClient, nameOf: NameOf): void {
   if (!(client instanceof Client)) throw new TypeError('the pool made no client');
@@ -124,14 +129,17 @@ function named(given: unknown[], nameOf: NameOf): unknown[] {
   return name === undefined ? given : [{ text, values: values as unknown[], name }];
 }
 
-/** PostgreSQL keeps a plan per connection and name. Lists of many lengths must not fill its memory. */
+/**
+ * The maximum number of prepared statements. PostgreSQL keeps a plan per connection and name, and statements with lists
+ * of many lengths must not fill its memory.
+ */
 const maxNames = 200;
 const names = new Map<string, string>();
 
 /**
- * Returns a name under which a connection caches the statement's plan, because planning most of our statements takes
- * longer than running them. Returns undefined for a statement that must be planned each time, such as one with LIMIT.
- * The best plan for such a statement depends on the partner, and a generic plan may scan every partner's rows.
+ * Returns the name under which a connection caches the statement's plan. Planning most of these statements takes longer
+ * than running them. Returns undefined for a statement that must be planned each time, such as one with LIMIT. Its best
+ * plan depends on the partner, and a generic plan may scan the rows of all partners.
  */
 export function preparedName(text: string): string | undefined {
   const known = names.get(text);
@@ -143,7 +151,10 @@ export function preparedName(text: string): string | undefined {
   return name;
 }
 
-/** A migration changed the statement's result type. The plan is unusable, and the connection must be closed. */
+/**
+ * Returns true if a migration changed the statement's result type. The plan is then unusable, and the connection must
+ * be closed.
+ */
 function isOutdatedPlan(error: unknown): boolean {
   return error instanceof Error && error.message === 'cached plan must not change result type';
 }

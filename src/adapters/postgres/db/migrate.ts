@@ -7,8 +7,8 @@ import { advisoryLocks } from './advisory-locks.ts';
 import { prepareApiRole, roleRemedy } from './api-role.ts';
 
 /**
- * Holds the migration lock of both stores while `run` executes, so that concurrent deployments wait for each other. The lock
- * is released with the session, even if the process dies.
+ * Runs `run` while holding the migration lock for both databases, so that concurrent deployments wait for each other.
+ * The lock is released when the session ends, even if the process dies.
  */
 export async function underMigrationLock<T>(url: Secret, run: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-migrate' });
@@ -21,7 +21,10 @@ export async function underMigrationLock<T>(url: Secret, run: (client: Client) =
   }
 }
 
-/** Runs each file and records it in one transaction, then updates the queues and the privileges of the API role. */
+/**
+ * Runs each migration and records it in the same transaction. Then updates the queues and the privileges of the API
+ * role.
+ */
 export async function migratePostgres(
   client: Client,
   options: { url: Secret; folder: string; apiRole: string; log: Log },
@@ -39,7 +42,7 @@ export async function migratePostgres(
     await boss.stop();
   }
   if (!(await prepareApiRole(client, options.apiRole))) {
-    // Everything else is complete, and workers and commands do not need the role.
+    // The migration is complete except for the role, which workers and commands do not need.
     options.log.warn({ role: options.apiRole }, `The API cannot start yet. ${roleRemedy(options.apiRole)}`);
   }
   return pending.map(({ name }) => name);

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import type { Secret } from '../../../domain/secret.ts';
 import type { Log } from '../../../ports/observability.ts';
 
-/** Creates a client for a long-lived session outside the pools. */
+/** Creates a client for a long-lived session outside the connection pools. */
 export function sessionClient(options: { url: Secret; name: string; queryMs: number; log: Log }): Client {
   const session = new Client({
     connectionString: options.url.reveal(),
@@ -18,8 +18,8 @@ export function sessionClient(options: { url: Secret; name: string; queryMs: num
 }
 
 /**
- * Calls `runSession` until the signal is aborted, with a pause after each call. `runSession` opens a session, resolves
- * when the session ends, and never rejects.
+ * Calls `runSession` repeatedly until the signal is aborted, with a pause after each call. `runSession` opens a
+ * session, resolves when the session ends, and never rejects.
  */
 export async function reconnectUntil(
   closing: AbortSignal,
@@ -34,7 +34,7 @@ export async function reconnectUntil(
 
 const closeMs = 2_000;
 
-/** Ends a session without waiting long for an unresponsive server. */
+/** Ends a session. Waits at most two seconds for an unresponsive server. */
 export async function endSession(session: Client): Promise<void> {
   await Promise.race([session.end().catch(() => undefined), pause(closeMs)]);
   session.emit('end');

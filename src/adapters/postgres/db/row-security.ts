@@ -7,7 +7,10 @@ import type { Secret } from '../../../domain/secret.ts';
 import type { AsCaller, CallerScope } from '../../../ports/request-store.ts';
 import { apiTables, roleRemedy, underRole } from './api-role.ts';
 
-/** Throws unless the policies apply to the role, because an API process that sees all rows must not start. */
+/**
+ * Throws unless the row-level security policies apply to the role. An API process that can read all rows must not
+ * start.
+ */
 export async function requireRowSecurity(url: Secret, role: string): Promise<void> {
   const client = new Client({
     connectionString: underRole(url, role).reveal(),
@@ -15,7 +18,7 @@ export async function requireRowSecurity(url: Secret, role: string): Promise<voi
     connectionTimeoutMillis: 4_000,
     query_timeout: 4_000,
   });
-  client.on('error', () => undefined); // also thrown
+  client.on('error', () => undefined); // the failing call also rejects
   try {
     await client.connect().catch((error: unknown) => {
       if (!(error instanceof DatabaseError)) throw error;
@@ -39,19 +42,23 @@ const callers = new AsyncLocalStorage<CallerScope>();
 
 export const asCaller: AsCaller = (scope, run) => callers.run(scope, run);
 
-/** Undefined before the caller is authenticated, and for work without a caller. */
+/** Returns undefined before authentication and for work without a caller. */
 function currentCaller(): CallerScope | undefined {
   return callers.getStore();
 }
 
-/** Read by the policies of migration `row-security`. Set per session, and only when the caller changes. */
+/**
+ * The policies of the migration `row-security` read these settings. They are set per session, and only when the caller
+ * changes.
+ */
 const setCaller = `SELECT set_config('inlet.partner', $1, false), set_config('inlet.customer', $2, false)`;
 
 /**
- * Connections bound to the current caller. Every checkout ensures that the session's caller is set, and closes a
- * connection where that fails. Work without a caller uses a separate pool, whose connections never had one. Therefore,
- * a request needs one extra short statement only if the connection last served another caller. Unauthenticated requests
- * cannot exhaust the callers' connections, and one partner can hold at most half of those connections.
+ * A pool whose connections are bound to the current caller. Every checkout sets the session's caller if it has changed,
+ * and closes the connection if that fails. A request therefore needs one extra short statement only if the connection
+ * last served another caller. Work without a caller uses a separate pool, whose connections never have a caller.
+ * Unauthenticated requests cannot exhaust the callers' connections, and one partner can use at most half of those
+ * connections.
  */
 export function callersPool(anonymousPool: Pool, callerPool: Pool, timeoutMs: number): PostgresPool {
   const callerOf = new WeakMap<PoolClient, string>();
@@ -107,7 +114,7 @@ export type PartnerSemaphore = {
   readonly acquire: (partnerId: PartnerId) => Promise<() => void>;
 };
 
-/** Grants each partner at most `limit` permits at a time. Further requests wait in order, up to the timeout. */
+/** Grants each partner at most `limit` permits at a time. Further requests wait in order and fail after the timeout. */
 export function partnerSemaphore(limit: number, timeoutMs: number): PartnerSemaphore {
   const partners = new Map<number, { taken: number; readonly waiting: Set<() => void> }>();
   return {

@@ -2,8 +2,8 @@ import type { BatchId, JobId, LoadId, PartnerId } from '../../../domain/ids.ts';
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { ImportLogError } from '../../../domain/import-log.ts';
 
-// The migrated schema, for Kysely. test/integration/statement-types.test.ts compares this type with the schema. bigint
-// is parsed as a number: see `connect.ts`.
+// The migrated schema, as a type for Kysely. test/integration/statement-types.test.ts compares this type with the
+// database. bigint is parsed as a number: see `connect.ts`.
 type Timestamp = ColumnType<Date, Date | undefined, Date>;
 
 type PartnerTable = {

@@ -3,7 +3,7 @@ import { Failure } from '../../../domain/failure.ts';
 
 const uniqueViolation = '23505';
 
-/** Turns a unique violation into a failure that the caller can fix. */
+/** Converts a unique violation to a failure that the caller can fix. */
 export async function explainUniqueViolation<T>(detail: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

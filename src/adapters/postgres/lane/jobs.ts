@@ -24,7 +24,10 @@ import type { Load } from '../../../ports/load-stage.ts';
 import type { JobSource } from '../../../ports/object-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
 
-/** Writes the list of files. Has an effect only once, so a second holder of the lane changes nothing. */
+/**
+ * Starts an import and writes its list of files. Only the first call has an effect, so a second holder of the lane
+ * changes nothing.
+ */
 export async function startImport(
   db: Database,
   jobId: JobId,
@@ -39,7 +42,10 @@ export async function startImport(
   });
 }
 
-/** The same as for an import. Earlier entries for the same paths are superseded. */
+/**
+ * Starts an audience load and writes its list of files. Supersedes earlier entries for the same paths. Returns the
+ * number of files to load.
+ */
 export async function startAudienceLoad(
   db: Database,
   job: AudienceJob,
@@ -49,7 +55,8 @@ export async function startAudienceLoad(
     const started = await markStarted(tx, job.id);
     if (!started) return 0;
     await supersedeFiles(tx, job, batches.flat());
-    // Its own path was superseded at submission. This covers files that were missing then and exist now.
+    // Submitting the job superseded earlier loads of its own path. This call supersedes earlier loads of single files
+    // that were missing at that time and exist now.
     await supersedeLoads(
       tx,
       job,
@@ -71,7 +78,9 @@ export async function startDelete(db: Database, jobId: JobId, found: { rows: num
   });
 }
 
-/** Moves a job from pending to running, once. Returns undefined if it is already running or canceled. */
+/**
+ * Changes the job's status from pending to running. Returns undefined if the job has already started or is canceled.
+ */
 async function markStarted(tx: Tx, jobId: JobId): Promise<{ partnerId: PartnerId } | undefined> {
   return tx
     .updateTable('job')
@@ -87,11 +96,11 @@ async function markStarted(tx: Tx, jobId: JobId): Promise<{ partnerId: PartnerId
 type Owner = {
   readonly jobId: JobId;
   readonly partnerId: PartnerId;
-  /** Files already loaded into this generation are skipped. */
+  /** For an audience, files that are already loaded into this generation are skipped. */
   readonly audience: { readonly id: number; readonly generation: number } | null;
 };
 
-/** Inserts the files in order and returns their number. A batch's ID is the ID of its first file. */
+/** Inserts the files in order and returns how many were inserted. A batch has the ID of its first file. */
 async function insertFiles(tx: Tx, owner: Owner, batches: readonly (readonly FileToLoad[])[]): Promise<number> {
   const files = batches.flatMap((batch, number) => batch.map((file) => ({ ...file, number })));
   const { rows } = await sql`
@@ -120,9 +129,9 @@ async function insertFiles(tx: Tx, owner: Owner, batches: readonly (readonly Fil
   return rows.length;
 }
 
-// An audience shows one entry per path. A partner's jobs run in the order of their IDs.
+// An audience lists one entry per path. A partner's jobs run in the order of their IDs.
 
-/** Shows the loaded file if it is unchanged, and otherwise the new one. */
+/** For each file, lists the loaded entry if the file is unchanged, and supersedes all other earlier entries. */
 async function supersedeFiles(tx: Tx, job: AudienceJob, files: readonly FileToLoad[]): Promise<void> {
   await sql`
     UPDATE job_file f
@@ -152,7 +161,7 @@ export async function supersedeLoads(
     .execute();
 }
 
-/** The failed job replaces the file as the entry for its path. */
+/** Supersedes the file at the job's path, so that the audience lists the failed job instead. */
 async function supersedeByFailed(tx: Tx, jobId: JobId): Promise<void> {
   await sql`
     UPDATE job_file f SET superseded = true FROM audience_load own JOIN partner p ON p.id = own.partner_id
@@ -166,8 +175,8 @@ export async function commitImportLoads(db: Database, jobId: JobId, loads: reado
 }
 
 /**
- * Files and counts change together, or not at all if the audience was cleared meanwhile. Locks the audience before the
- * job, in the same order as a clear.
+ * Marks the files as loaded and stores the new counts in one transaction. Writes nothing if the audience was cleared
+ * meanwhile. Locks the audience before the job, as a clear does.
  */
 export async function commitAudienceLoads(
   db: Database,
@@ -194,7 +203,7 @@ export async function commitAudienceLoads(
         unique_devices: counts.unique,
         matched_devices: counts.matched,
         matched_version: counts.knownVersion,
-        // Uses a new number instead of the load's own, because loads are published in any order.
+        // Uses a new number, not the ID of a load, because loads are published in any order.
         last_load_id: sql`nextval('load_id')`,
         updated_at: sql`now()`,
       })
@@ -205,8 +214,8 @@ export async function commitAudienceLoads(
 }
 
 /**
- * Commits everything or nothing. Of two holders of the lane, only the one with the latest claim can commit, and it may
- * still be publishing when the other one tries to commit.
+ * Marks all files of the loads as loaded, or none. If two workers hold the lane, only the worker with the latest claim
+ * can commit. That worker may still be publishing when the other one tries to commit.
  */
 async function markLoaded(
   tx: Tx,
@@ -251,7 +260,10 @@ function anyOf(loads: readonly StagedLoad[]): RawBuilder<number> {
   return sql<number>`ANY(${loads.map(({ load }) => load.loadId)}::bigint[])`;
 }
 
-/** A missing staging table yields no counts, because they were recorded before the table was dropped. */
+/**
+ * Records the device counts of staged files. A load whose staging table is missing has no counts here, because they
+ * were recorded before the table was dropped.
+ */
 export async function recordUploadedDevices(
   db: Database,
   jobId: JobId,
@@ -264,7 +276,7 @@ export async function recordUploadedDevices(
   `.execute(db);
 }
 
-/** Finds the job if it is running and not canceled. */
+/** Selects the job if it is running and not canceled. */
 export function selectRunningJob(db: Database | Tx, jobId: JobId) {
   return db
     .selectFrom('job')
@@ -277,9 +289,12 @@ export function selectRunningJob(db: Database | Tx, jobId: JobId) {
 export type JobEnd = {
   readonly failure: Failure | null;
   readonly errors: readonly ImportLogError[];
-  /** The job has started. Guards against another holder of the lane that started it meanwhile. */
+  /**
+   * Whether the caller expects the job to have started. If another holder of the lane has started the job meanwhile,
+   * nothing is written.
+   */
   readonly hasStarted: boolean;
-  /** Null if it is already recorded. */
+  /** Null if the number is already recorded. */
   readonly uniqueDevices: number | null;
 };
 
@@ -288,8 +303,8 @@ export async function endJob(db: Database, jobId: JobId, end: JobEnd): Promise<v
 }
 
 /**
- * Sets the final status and deletes the credentials. Has an effect only once, so a second holder of the lane changes
- * nothing.
+ * Sets the final status and deletes the credentials. Only the first call has an effect, so a second holder of the lane
+ * changes nothing.
  */
 export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void> {
   const status = end.failure ? jobStatus.failed : jobStatus.done;
@@ -299,7 +314,7 @@ export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void>
       status,
       failure_code: end.failure?.code ?? null,
       failure_detail: end.failure?.detail ?? null,
-      // Does not use now(), because the transaction may have waited for the previous job to end.
+      // now() would return the start of the transaction, which may have waited for the previous job to end.
       finished_at: sql`clock_timestamp()`,
       updated_at: sql`now()`,
     })
@@ -310,7 +325,7 @@ export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void>
     .executeTakeFirst();
   if (!ended) return;
   if (!end.hasStarted) await supersedeByFailed(tx, jobId);
-  // New devices in the warehouse make earlier matched counts stale.
+  // New devices in the warehouse make the stored matched counts stale.
   if (end.uniqueDevices !== null && end.uniqueDevices > 0)
     await sql`SELECT nextval('known_devices_version')`.execute(tx);
   await tx.deleteFrom('job_credential').where('job_id', '=', jobId).execute();
@@ -347,7 +362,10 @@ function loadIdsOf(files: readonly { readonly load_id: LoadId | null }[]): numbe
   return [...new Set(files.flatMap(({ load_id }) => load_id ?? []))];
 }
 
-/** Failed files first, then rejected rows by file and reason, up to the limit of a record. */
+/**
+ * Selects failed files first, then rejected rows by file and reason. Returns at most as many errors as a record can
+ * contain.
+ */
 async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[]> {
   const { rows } = await sql<{ code: string; detail: string | null; file: string; row: number | null; count: number }>`
     SELECT code, detail, file, "row", count FROM (
@@ -373,8 +391,8 @@ async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[
 }
 
 /**
- * Fails every file of a job that is not past the point of no return. A worker that is loading one loses its claim and
- * cannot commit. The caller holds the job's row. Files are locked in the same order as in a claim.
+ * Fails every open file of the job that is not staged. A worker that is loading such a file loses its claim and cannot
+ * commit. The caller has locked the job's row. Files are locked in the same order as in a claim.
  */
 export async function cancelFiles(tx: Tx, jobId: JobId): Promise<void> {
   const { code, detail } = cancelledFile();
@@ -390,7 +408,7 @@ export async function cancelFiles(tx: Tx, jobId: JobId): Promise<void> {
   `.execute(tx);
 }
 
-/** Checks that a value from the database is a known code. */
+/** Returns a function that checks that a value from the database is a known code. */
 function codeReader<T extends number | string>(
   name: string,
   codes: Readonly<Record<string, T>>,
@@ -410,7 +428,10 @@ export const toKeyType = codeReader('key type', keyType);
 export const toLogType = codeReader('log type', logType);
 export const toImportMode = codeReader('import mode', importMode);
 
-/** A load's job columns. `j` is the job, `l` its import log and `a` its audience load; one of the two is null. */
+/**
+ * The columns of a load's job. `j` is the job, `l` is its import log, and `a` is its audience load. Either `l` or `a`
+ * is null.
+ */
 export const loadColumns = sql.raw(`
   j.id AS job_id, j.partner_id, j.seq, l.path_type, l.mode, coalesce(l.file_path, a.file_path) AS file_path,
   a.audience_id, a.generation`);
@@ -447,7 +468,7 @@ export function toLoad(row: LoadRow, bytes: number): Load {
   };
 }
 
-/** Audience files come from the shared bucket only. */
+/** Returns the location of a job's files. Audience files are always in the shared bucket. */
 export function toSource(row: Omit<LoadRow, 'load_id' | 'seq' | 'mode'>): JobSource {
   return {
     jobId: row.job_id,

@@ -70,7 +70,7 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
   };
 }
 
-/** The first worker to advance the time gets the turn. */
+/** Returns true for the first worker that updates the task's time in each period. */
 async function claimTurn(db: Database, task: string, everySeconds: number): Promise<boolean> {
   const taken = await db
     .insertInto('sweep')
@@ -86,7 +86,7 @@ async function claimTurn(db: Database, task: string, everySeconds: number): Prom
   return taken !== undefined;
 }
 
-/** Sends all missing tokens in one statement. Existing tokens are unaffected. */
+/** Sends all missing lane tokens in one statement. Existing tokens are unaffected. */
 async function requeueIdleLanes(db: Database, boss: PgBoss): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const lanes = await tx
@@ -103,9 +103,9 @@ async function requeueIdleLanes(db: Database, boss: PgBoss): Promise<void> {
 }
 
 /**
- * Reads the lane under its locks, decides, and writes the decision. Everything that sends a lane token (a new job, a
- * staged file, a cancellation) takes one of the same locks first. So either this transaction sees the change, or the
- * token is sent after this one is completed, and no wake-up is lost.
+ * Reads the lane under its locks, decides the next step, and writes the decision. Every sender of a lane token (a new
+ * job, a staged file, a cancellation) takes one of these locks first. Either this transaction sees the sender's change,
+ * or the sender's token is sent after this token is completed. No wake-up is lost.
  */
 async function nextStep(db: Database, boss: PgBoss, token: LaneToken, batchLimit: number): Promise<LaneStep> {
   const { partnerId } = token;
@@ -139,7 +139,10 @@ async function nextStep(db: Database, boss: PgBoss, token: LaneToken, batchLimit
   });
 }
 
-/** Taken before any other lock. Until the transaction ends, no one else reads the lane or appends to it. */
+/**
+ * Locks the lane. Take this lock before any other lock. Until the transaction ends, no other transaction can decide the
+ * lane's next step or append a job.
+ */
 export async function lockLane(tx: Tx, partnerId: PartnerId): Promise<{ prefix: string }> {
   return tx
     .selectFrom('partner')
@@ -222,7 +225,7 @@ async function selectFileProgress(tx: Tx, jobId: JobId, batchLimit: number): Pro
   return progress;
 }
 
-/** Batches of the job with a file that is not staged, in the order of the listing. */
+/** Selects the job's batches that contain an open file that is not staged, in the order of the listing. */
 function openBatches(jobId: JobId, limit: number) {
   return sql<{ batch_id: BatchId }>`
     SELECT batch_id FROM job_file
@@ -231,8 +234,8 @@ function openBatches(jobId: JobId, limit: number) {
 }
 
 /**
- * Sends a token for each of the first open batches. A batch that already has a token keeps it; one that lost its token
- * gets a new one. The caller holds the job's row.
+ * Sends a token for each of the first open batches. A batch that already has a token keeps it, and a batch that lost
+ * its token gets a new one. The caller has locked the job's row.
  */
 export async function dispatchBatches(boss: PgBoss, tx: Tx, jobId: JobId, limit: number): Promise<void> {
   const { rows } = await openBatches(jobId, limit).execute(tx);
@@ -243,7 +246,7 @@ export async function dispatchBatches(boss: PgBoss, tx: Tx, jobId: JobId, limit:
   );
 }
 
-/** A job that a clear canceled may have left staged rows behind. */
+/** Selects the oldest canceled job that may have left staged rows behind. */
 async function selectCanceledJob(tx: Tx, partnerId: PartnerId): Promise<LaneSnapshot['canceled']> {
   const job = await tx
     .selectFrom('job')
@@ -266,8 +269,8 @@ async function selectCanceledJob(tx: Tx, partnerId: PartnerId): Promise<LaneSnap
 }
 
 /**
- * Read before anything is counted. The warehouse version is stored with the counts, so devices that an import adds
- * during the count make the counts stale.
+ * Selects the audience's counts before any device is counted. The warehouse version is stored with the new counts. If
+ * an import adds devices during the count, the counts are therefore stale.
  */
 async function selectCountsBefore(tx: Tx, audienceId: number): Promise<CountsBefore> {
   const { rows } = await sql<{ unique_devices: number; matched_devices: number; version: number; known: number }>`
@@ -293,7 +296,7 @@ type StagedRow = LoadRow & {
   size: number;
 };
 
-/** Claims every staged load of the job. The attempt number fences earlier holders of the lane. */
+/** Claims every staged load of the job. The attempt number prevents earlier holders of the lane from committing. */
 async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
   const { rows } = await sql<StagedRow>`
     UPDATE job_file f SET publish_attempts = f.publish_attempts + 1
@@ -311,7 +314,7 @@ async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
       ),
       fileIds: files.map(({ file_id }) => file_id),
       rows: files.reduce((sum, { accepted_rows }) => sum + accepted_rows, 0),
-      // A staged file has at least one accepted row, so zero devices means that it is not counted yet.
+      // A staged file has at least one accepted row, so zero devices means that the file is not counted yet.
       isCounted: files.every(({ uploaded_devices }) => uploaded_devices > 0),
       publishAttempt: first.publish_attempts,
     };
@@ -319,9 +322,9 @@ async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
 }
 
 /**
- * Ends the jobs at the head of the lane that were canceled before they started. A canceled job ends when it reaches the
- * head, so that a partner's jobs end in submission order. The caller holds the lane. A canceled job that has files was
- * started by a worker of the previous release; its files fail, and no worker can claim them.
+ * Ends canceled jobs at the head of the lane that have not started. A canceled job ends only at the head, so that a
+ * partner's jobs end in submission order. The caller has locked the lane. If a canceled job has files, a worker of the
+ * previous release started it. Its open files fail, and no worker can claim them.
  */
 export async function endCanceledJobs(tx: Tx, partnerId: PartnerId): Promise<void> {
   const failure = cancelledBeforeStart();
@@ -343,8 +346,9 @@ export async function endCanceledJobs(tx: Tx, partnerId: PartnerId): Promise<voi
 
 /**
  * Appends a job to the partner's lane, writes its record, and sends the lane's token, all in the caller's transaction.
- * The partner's row stays locked until the commit, so a job is visible only when every job before it is. The token is
- * sent last, because a concurrent sender of the same token waits for it and must not wait for the other locks.
+ * The partner's row stays locked until the commit, so jobs become visible in submission order. The token is sent last.
+ * A concurrent sender of the same token waits until this transaction ends, so this transaction must not wait for other
+ * locks after that.
  */
 export async function submitJob<T>(
   boss: PgBoss,
@@ -359,8 +363,8 @@ export async function submitJob<T>(
     .where('id', '=', partnerId)
     .returning(sql<number>`next_seq - 1`.as('seq'))
     .executeTakeFirstOrThrow();
-  // Uses a separate statement, whose snapshot is taken after the wait for the lock, so that it counts this job and
-  // every other open job.
+  // This is a separate statement, so its snapshot is taken after the wait for the lock. The count therefore includes
+  // this job and every other open job.
   const job = await tx
     .insertInto('job')
     .values({ partner_id: partnerId, seq, kind })
@@ -378,8 +382,8 @@ export async function submitJob<T>(
 }
 
 /**
- * Returns whether work that permanently changes ClickHouse may start. If so, no backup takes its snapshot before this
- * transaction ends. Uses a lock instead of a row, because a lock is released if the backup dies.
+ * Returns whether work that permanently changes ClickHouse may start. If it returns true, no backup captures its cut
+ * before this transaction ends. Uses a lock, not a row, because a lock is released if the backup dies.
  */
 export async function tryStartWork(tx: Tx): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`

@@ -21,8 +21,9 @@ export function postgresOperations(db: Database, boss: PgBoss): Operations {
 }
 
 /**
- * Locks the lane, the job, and the files in the same order as the lane and a commit do. Therefore, the lane sees either
- * the job before the cancellation or the token sent here, and a file is either already staged or can never be.
+ * Cancels a job. Locks the lane, the job, and the files in the same order as a lane step and a commit do. The lane
+ * therefore sees either the job before the cancellation or the token sent here. A file is either already staged or can
+ * no longer be staged.
  */
 async function cancelJob(db: Database, boss: PgBoss, jobId: JobId): Promise<Cancellation | null> {
   return db.transaction().execute(async (tx) => {
@@ -66,7 +67,7 @@ async function stopFiles(tx: Tx, jobId: JobId): Promise<Cancellation> {
   return cancelled === 0 ? { is: 'loaded' } : { is: 'stopped', cancelledFiles: cancelled, otherFiles: all - cancelled };
 }
 
-/** The job left nothing in the engine except its keys, which the sweeper removes. */
+/** Cancels a job that has not started. Its keys are its only data in ClickHouse, and the sweeper removes them. */
 async function neverStart(tx: Tx, { jobId, partnerId }: { jobId: JobId; partnerId: PartnerId }): Promise<Cancellation> {
   await tx
     .updateTable('job')
@@ -103,7 +104,7 @@ type Row = {
   is_cleared: boolean | null;
 };
 
-/** The original request of any partner's job. */
+/** Selects the original request of a job of any partner. */
 async function selectRequest(db: Database, jobId: JobId): Promise<JobRequest | null> {
   const { rows } = await sql<Row>`
     SELECT j.status, j.kind, j.partner_id, p.name, p.prefix,

@@ -14,27 +14,27 @@ const names = [
   'oldestPendingSeconds',
   'runningJobs',
   'oldestRunningSeconds',
-  /** Age of the oldest canceled job whose staging tables are not yet dropped. */
+  /** The age of the oldest canceled job whose staging tables are not dropped yet. */
   'oldestCleaningSeconds',
   'lanesOpen',
   'lanesActive',
-  /** Lanes that stay idle until the next requeue. */
+  /** Open lanes without a token. They are idle until the next requeue. */
   'lanesWithoutToken',
-  /** Time since the last completed file or step, in the running job that has been idle longest. */
+  /** The time since the last completed file or step, for the running job that has been idle the longest. */
   'silentSeconds',
   'filesInFlight',
-  /** Tokens that a worker could claim now. */
+  /** Tokens that a worker can claim now. */
   'readyTokens',
   /** Tokens that are delayed because a dependency is down or an attempt failed. */
   'waitingTokens',
 ] as const;
 
-/** A sum or an age over no rows is null. */
+/** A sum or an age over no rows is null, which is converted to 0. */
 const rowSchema = z.record(z.enum(names), z.coerce.number().transform(Math.round));
 
 export type QueueStats = Readonly<z.infer<typeof rowSchema>>;
 
-/** Reads through a database function, because the API role cannot see the jobs of all partners. */
+/** Calls a database function, because the API role cannot read the jobs of all partners. */
 export async function selectQueueStats(client: ClientBase): Promise<QueueStats> {
   const { rows } = await client.query<{ waits: unknown }>('SELECT what_waits($1, $2, $3) AS waits', [
     laneQueue,
@@ -45,14 +45,14 @@ export async function selectQueueStats(client: ClientBase): Promise<QueueStats> 
 }
 
 export type QueueStatsReader = {
-  /** Fails within seconds if PostgreSQL does not respond. */
+  /** Rejects within seconds if PostgreSQL does not respond. */
   readonly read: () => Promise<QueueStats>;
   readonly close: () => Promise<void>;
 };
 
 const timeoutMs = 3_000;
 
-/** Uses its own connection, so that stats are available while the service uses all others. */
+/** Uses a separate connection, so that statistics are available while all other connections are in use. */
 export function queueStatsReader(options: { url: Secret; name: string; log: Log }): QueueStatsReader {
   const pool = new Pool({
     connectionString: options.url.reveal(),
@@ -72,7 +72,7 @@ export function queueStatsReader(options: { url: Secret; name: string; log: Log 
         client.release();
         return found;
       } catch (error) {
-        // A late answer may still arrive on this connection, so it must not be reused.
+        // A late response may still arrive on this connection, so the connection must not be reused.
         client.release(true);
         throw error;
       }

@@ -7,7 +7,7 @@ import { fileQueue, laneQueue, lostFileQueue } from './tokens.ts';
 const day = 24 * 3600;
 
 /**
- * pg-boss assigns tokens to workers, and our own tables define the order. For measurements, see "Lanes" in
+ * The queues. pg-boss assigns tokens to workers, and Inlet's tables define the order of jobs. See "Lanes" in
  * docs/architecture.md.
  */
 const queues: readonly Queue[] = [
@@ -55,7 +55,9 @@ const queues: readonly Queue[] = [
 
 export type BossRole = 'migrate' | 'send' | 'work';
 
-/** A worker's slots fetch tokens one at a time, so more connections would be idle. */
+/**
+ * The maximum number of connections. A worker's slots fetch tokens one at a time, so more connections would be idle.
+ */
 const maxPoolSize = 4;
 
 export async function startBoss(options: {
@@ -73,12 +75,12 @@ export async function startBoss(options: {
     migrate: options.role === 'migrate',
     createSchema: options.role === 'migrate',
     schedule: false,
-    // These detect a dead worker. With the default of 60 s, every takeover would take a minute.
+    // These settings detect a dead worker. With the default of 60 s, every takeover would take a minute.
     supervise: isWorker,
     superviseIntervalSeconds: 2,
     monitorIntervalSeconds: 2,
     useListenNotify: isWorker,
-    // Passed to pg.
+    // pg-boss passes these settings to pg.
     ...statementTimeouts(usualStatementMs),
   });
   boss.on('error', (error) => options.log.warn({ error: error.message }, 'queue error'));
@@ -87,7 +89,7 @@ export async function startBoss(options: {
   return boss;
 }
 
-/** Creates the queues above. An existing queue gets the settings that can change. */
+/** Creates the missing queues. For an existing queue, updates the settings that can change. */
 export async function createQueues(boss: PgBoss): Promise<void> {
   for (const { name, ...options } of queues) {
     const { policy: _policy, ...changeable } = options;

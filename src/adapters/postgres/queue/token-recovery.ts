@@ -5,14 +5,16 @@ import type { Database } from '../db/tables.ts';
 import { type HeldToken, type RecordRetry, fileQueue, laneQueue, resendToken, tokenName } from './tokens.ts';
 import { type WorkerLiveness, lockOfToken, shownLock } from './worker-liveness.ts';
 
-/** A worker locks a token a few milliseconds after pg-boss hands it out. */
+/** The time in which a worker must lock a new token. Workers need a few milliseconds. */
 const lockedWithinSeconds = 0.5;
-/** pg-boss allows ten seconds without a heartbeat, and then takes a few more. */
+/**
+ * The time without a heartbeat after which a token is lost. pg-boss itself waits ten seconds and then needs a few more.
+ */
 const silentSeconds = 8;
 
 type Lost = HeldToken & { readonly isSilent: boolean };
 
-/** Active tokens that no session has locked, or whose worker sends no heartbeat. */
+/** Selects active tokens that no session has locked, or whose worker sends no heartbeats. */
 async function findLost(db: Database): Promise<Lost[]> {
   // `state <= 'active'` matches the predicate of the index on exclusive queues.
   const { rows } = await sql<Lost>`
@@ -33,7 +35,7 @@ async function findLost(db: Database): Promise<Lost[]> {
   return rows;
 }
 
-/** A token that keeps losing its workers is delayed longer each time. */
+/** A token that has lost more workers than this is delayed. The delay grows with each further loss. */
 const freeLosses = 2;
 const longestDelaySeconds = 30;
 

@@ -5,21 +5,25 @@ import type { Database, Tx } from '../db/tables.ts';
 
 export const laneQueue = 'lane';
 export const fileQueue = 'file';
-/** Where pg-boss puts a file token that used up its retries. */
+/** The queue to which pg-boss moves a file token that has used up its retries. */
 export const lostFileQueue = 'file-lost';
 
-/** Why a token is retried: see docs/decisions/failure-recovery.md. `handed_back`: its worker is shutting down. */
+/**
+ * The reasons for a retry: see docs/decisions/failure-recovery.md. `handed_back` means that the worker is shutting
+ * down.
+ */
 export const retryCauses = ['away', 'broke', 'lost', 'failed', 'handed_back'] as const;
 export type RecordRetry = (queue: string, cause: (typeof retryCauses)[number]) => void;
 
-/** How often a token waited for an unavailable dependency, lost a connection, or lost its worker. */
+/** How often a token has waited for an unavailable dependency, lost a connection, or lost its worker. */
 export type RetryCounters = { readonly waits?: number; readonly breaks?: number; readonly lost?: number };
 export type LanePayload = RetryCounters & { readonly partnerId: PartnerId };
 export type FilePayload = RetryCounters & { readonly fileId: number };
 
 /**
- * Tokens are sent and completed in the transaction that changes our own rows. The queues are `exclusive`: at most one
- * token per lane and per batch, queued or active. Sending another is a no-op, so sending is always safe.
+ * Sends the lane's token in the transaction that changes Inlet's own rows. The queues are `exclusive`. At most one
+ * token per lane and per batch is queued or active, and sending another token has no effect. Sending is therefore
+ * always safe.
  */
 export async function sendLaneToken(boss: PgBoss, tx: Tx, partnerId: PartnerId): Promise<void> {
   await boss.insert(laneQueue, [laneToken(partnerId)], { db: fromKysely(tx) });
@@ -35,12 +39,15 @@ export async function sendFileTokens(boss: PgBoss, tx: Tx, fileIds: readonly num
   await boss.insert(fileQueue, tokens, { db: fromKysely(tx) });
 }
 
-/** Also matches the retry count, so that a holder that was replaced completes nothing. */
+/**
+ * Completes the token in the caller's transaction. Matches the retry count too, so that a holder that was replaced
+ * completes nothing.
+ */
 export async function completeLaneToken(boss: PgBoss, tx: Tx, token: LaneToken): Promise<void> {
   await boss.complete(laneQueue, { id: token.id, retryCount: token.retryCount }, null, { db: fromKysely(tx) });
 }
 
-/** One claim on a token. A token that is handed out again has a higher retry count. */
+/** One claim on a token. When a token is assigned again, its retry count is higher. */
 export type HeldToken = {
   readonly queue: string;
   readonly id: string;
@@ -54,8 +61,8 @@ export function tokenName({ id, retryCount }: Pick<HeldToken, 'id' | 'retryCount
 }
 
 /**
- * Replaces a held token with a new one of higher priority, without using up a retry. Another worker can claim it
- * immediately or after the delay. Does nothing if the claim has already ended.
+ * Replaces a held token with a new token of higher priority, without using up a retry. Another worker can claim the new
+ * token immediately or after the delay. Does nothing if the claim has already ended.
  */
 export async function resendToken(
   db: Database,

@@ -30,11 +30,13 @@ type WorkerContext = {
   readonly liveness: WorkerLiveness;
   readonly log: Log;
   readonly recordRetry: RecordRetry;
-  /** When aborted, running work stops and its tokens go to other workers. */
+  /** When this signal is aborted, running work stops and its tokens are returned to the queue. */
   readonly handBack: AbortSignal;
 };
 
-/** NOTIFY wakes a slot immediately. Polling every two seconds finds tokens that become due, such as retries. */
+/**
+ * NOTIFY wakes an idle slot immediately. Polling every two seconds finds tokens whose delay has ended, such as retries.
+ */
 const options = {
   batchSize: 1,
   pollingIntervalSeconds: 2,
@@ -74,10 +76,15 @@ type Work<Payload> = {
   readonly handle: (job: Job<Payload>, signal: AbortSignal) => Promise<void>;
 };
 
-/** pg-boss completes a token a moment after its handler ends. */
+/**
+ * How long the lock on a token is kept after its handler returns. pg-boss completes the token a moment after the
+ * handler returns.
+ */
 const settleMs = 2_000;
 
-/** One pg-boss worker per slot. After each token, a slot polls immediately instead of waiting for its interval. */
+/**
+ * Starts one pg-boss worker per slot. After each token, the slot polls immediately and does not wait for the interval.
+ */
 function slotsOf<Payload extends RetryCounters>(
   context: WorkerContext,
   count: number,
@@ -91,7 +98,8 @@ function slotsOf<Payload extends RetryCounters>(
       const { id, retryCount, data } = job;
       const holding: HeldToken = { queue: work.queue, id, retryCount, singletonKey: work.keyOf(data), data };
       const name = tokenName(job);
-      // Runs immediately, not when the handler ends, because the next holder's claim fences this one.
+      // Runs when the signal is aborted, before the handler returns. This is safe because the claim of the next holder
+      // prevents this worker from committing.
       const giveBack = (): void => {
         recordRetry(work.queue, 'handed_back');
         resendToken(db, boss, holding).then(
@@ -114,18 +122,19 @@ function slotsOf<Payload extends RetryCounters>(
   });
 }
 
-/** A file that crashes its worker this often is abandoned. */
+/** A batch that has lost more workers than this is abandoned. */
 const maxLost = 20;
 
-/** Retry budget while a dependency is down: about a day. */
+/** Retry budget while a dependency is down. It lasts about a day. */
 const maxWaits = 8_640;
-/** If a connection breaks this often, the request itself may be the cause. */
+/** Maximum number of lost connections. After that, the request itself may be the cause. */
 const maxBreaks = 20;
 const longestWaitSeconds = 10;
 
 /**
- * Some failures do not use up an attempt. A worker that is shutting down has already handed its token back, and while a
- * dependency is down, the token waits with a growing delay. pg-boss counts and retries everything else.
+ * Handles failures that do not use up an attempt. Returns false for all others, which pg-boss counts and retries. A
+ * worker that is shutting down has already returned its token. While a dependency is down, the token waits with a
+ * growing delay.
  */
 async function passOn(context: WorkerContext, holding: HeldToken, error: unknown): Promise<boolean> {
   const { db, boss, log, handBack, recordRetry } = context;

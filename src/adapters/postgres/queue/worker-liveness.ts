@@ -6,28 +6,28 @@ import { endSession, reconnectUntil, sessionClient } from '../db/reconnect.ts';
 
 /**
  * Shows other workers which tokens this worker holds. A dedicated session holds one lock per token. The session ends
- * with the process, so other workers see lost tokens immediately, long before pg-boss misses a heartbeat. Heartbeats
- * still cover a hung process or a lost host. Safety does not depend on this mechanism, because a token that is handed
- * out too early does no harm.
+ * with the process, so other workers detect lost tokens immediately, long before a heartbeat is overdue. Heartbeats
+ * still detect a hung process or a lost host. Correctness does not depend on these locks, because assigning a token too
+ * early does no harm.
  */
 export type WorkerLiveness = {
   readonly hold: (token: string) => void;
   readonly release: (token: string) => void;
   readonly holds: (token: string) => boolean;
   /**
-   * True if the session has been connected for some seconds. After a PostgreSQL outage, a missing lock means nothing
-   * until all workers have reconnected.
+   * Returns true if the session has been connected for some seconds. After a PostgreSQL outage, a lock may be missing
+   * only because its worker has not reconnected yet.
    */
   readonly isSettled: () => boolean;
   readonly close: () => Promise<void>;
 };
 
-/** SQL for a token's lock. The lock is shared, so no session ever waits for it. */
+/** Returns the SQL expression for a token's lock key. The lock is shared, so no session ever waits for it. */
 export const lockOfToken = (text: string): string => `hashtextextended(${text}, ${advisoryLocks.workerToken})`;
-/** The same lock as `pg_locks` shows it. */
+/** The same lock key in the columns of `pg_locks`. */
 export const shownLock = '(classid::bigint << 32) | objid::bigint';
 
-/** The session's application_name, followed by the process ID. */
+/** The prefix of the session's application_name. The process ID follows. */
 export const livenessSessionName = 'inlet-worker-presence';
 
 const reconnectMs = 200;
@@ -49,7 +49,7 @@ export function startWorkerLiveness(options: { url: Secret; log: Log }): WorkerL
   };
   const lock = (token: string): Promise<void> => query(`SELECT pg_advisory_lock_shared(${lockOfToken('$1')})`, token);
 
-  /** Runs one session until it ends. */
+  /** Opens a session and resolves when it ends. */
   const runSession = async (): Promise<void> => {
     const session = sessionClient({ ...options, name: `${livenessSessionName} ${process.pid}`, queryMs: 10_000 });
     const ended = new Promise<void>((resolve) => session.once('end', resolve));
