@@ -1,5 +1,5 @@
 import { requeueLostTokens } from '../adapters/postgres/queue/token-recovery.ts';
-import { type WorkHandlers, startWork } from '../adapters/postgres/queue/work.ts';
+import { type WorkHandlers, startWork } from '../adapters/postgres/queue/tokens.ts';
 import { startWorkerLiveness } from '../adapters/postgres/queue/worker-liveness.ts';
 import {
   dropOrphanedStages,
@@ -7,9 +7,9 @@ import {
   forgetEverySeconds,
   orphansEverySeconds,
   purgeGenerations,
+  requeueIdleLanes,
   sweepRequestWindows,
   wakeEverySeconds,
-  requeueIdleLanes,
   windowsEverySeconds,
 } from '../usecases/admin/maintenance.ts';
 import { runLane } from '../usecases/lane/run-lane.ts';
