@@ -4,7 +4,7 @@ import { idempotencyKeyHeader, idempotencyKeySchema } from '../../src/adapters/h
 import type { Operation } from '../../src/adapters/http/operation.ts';
 import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { audienceRoutes, deprecatedRoutes, partnerRoutes, publicRoutes } from '../../src/adapters/http/routes.ts';
-import { type CatalogueEntry, failureCatalogue, isFailureCode } from '../../src/domain/failure-catalogue.ts';
+import { type CatalogEntry, failureCatalog, isFailureCode } from '../../src/domain/failure-catalog.ts';
 import { type HeaderName, headerReferences, headers } from './headers.ts';
 
 type JsonObject = { readonly [key: string]: unknown };
@@ -204,7 +204,7 @@ function problemCollector(): { readonly responsesOf: ProblemsOf; readonly compon
   return {
     responsesOf: (operation, instance) => {
       const problems = Object.entries({ ...operation.problems, ...commonProblems(operation) });
-      const byStatus = Map.groupBy(problems, ([code]) => catalogueEntry(code).status ?? 500);
+      const byStatus = Map.groupBy(problems, ([code]) => catalogEntry(code).status ?? 500);
       const responses = [...byStatus].map(([status, examples]): [string, JsonObject] => {
         if (examples.some(([code]) => Object.hasOwn(operation.problems, code))) {
           return [String(status), problemResponse(status, examples, instance)];
@@ -224,14 +224,14 @@ function problemResponse(status: number, problems: readonly [string, object][], 
   const codes = problems.map(([code]) => code);
   const specific = { properties: { status: { const: status }, code: { enum: codes } } };
   const examples = problems.map(([code, example]): [string, JsonObject] => {
-    const { title, cause, remedy } = catalogueEntry(code);
+    const { title, cause, remedy } = catalogEntry(code);
     const type = `urn:inlet:error:${code}`;
     const request_id = headers['x-request-id'].example;
     const value = { type, title, status, instance, code, request_id, ...example };
     return [code, { summary: title, description: `${cause} ${remedy}`, value }];
   });
   return {
-    description: codes.map((code) => `\`${code}\`: ${catalogueEntry(code).title}.`).join(' '),
+    description: codes.map((code) => `\`${code}\`: ${catalogEntry(code).title}.`).join(' '),
     headers: headerReferences(['x-request-id', ...(headersOfStatus[status] ?? [])]),
     content: {
       'application/problem+json': {
@@ -242,7 +242,7 @@ function problemResponse(status: number, problems: readonly [string, object][], 
   };
 }
 
-function catalogueEntry(code: string): CatalogueEntry {
-  if (!isFailureCode(code)) throw new Error(`${code} is not in the catalogue`);
-  return failureCatalogue[code];
+function catalogEntry(code: string): CatalogEntry {
+  if (!isFailureCode(code)) throw new Error(`${code} is not in the catalog`);
+  return failureCatalog[code];
 }

@@ -1,14 +1,14 @@
 import manifest from '../../packages/cli/package.json' with { type: 'json' };
-import { type CatalogueEntry, failureCatalogue } from '../../src/domain/failure-catalogue.ts';
+import { type CatalogEntry, failureCatalog } from '../../src/domain/failure-catalog.ts';
 
 /**
  * packages/cli/src/generated/remedies.ts: remedies for the codes that a partner can receive in a response or a record.
  */
 export function cliRemediesPage(): string {
-  const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
+  const entries: readonly [string, CatalogEntry][] = Object.entries(failureCatalog);
   const partnerCodes = entries.filter(([, { isOfCommand }]) => isOfCommand !== true);
   return [
-    '// Generated from src/domain/failure-catalogue.ts by "npm run generate". Do not edit.',
+    '// Generated from src/domain/failure-catalog.ts by "npm run generate". Do not edit.',
     '',
     '/** Remedy for each code. */',
     'export const remedies: Readonly<Record<string, string>> = {',

@@ -1,10 +1,10 @@
 import { rejectReasons } from '@inlet/row-rule/row-rule';
-import { type CatalogueEntry, failureCatalogue } from '../../src/domain/failure-catalogue.ts';
+import { type CatalogEntry, failureCatalog } from '../../src/domain/failure-catalog.ts';
 import { generatedNotice } from './generated-notice.ts';
 
-/** Generates docs/errors.md from the failure catalogue and the reject reasons. */
+/** Generates docs/errors.md from the failure catalog and the reject reasons. */
 export function errorsPage(): string {
-  const entries: [string, CatalogueEntry][] = Object.entries(failureCatalogue);
+  const entries: [string, CatalogEntry][] = Object.entries(failureCatalog);
   const responseCodes = entries.filter(([, entry]) => entry.status !== undefined);
   const others = entries.filter(([, entry]) => entry.status === undefined);
   const records = others.filter(([, entry]) => !entry.isOfCommand);
@@ -12,7 +12,7 @@ export function errorsPage(): string {
   return [
     '# Errors',
     '',
-    generatedNotice('src/domain/failure-catalogue.ts, packages/row-rule/src/file-faults.ts and row-rule.ts'),
+    generatedNotice('src/domain/failure-catalog.ts, packages/row-rule/src/file-faults.ts and row-rule.ts'),
     '',
     'Every failure has a stable code. HTTP responses carry it in the `code` member of an `application/problem+json` body,',
     'and records carry it in `errors[].code`.',
@@ -41,7 +41,7 @@ export function errorsPage(): string {
   ].join('\n');
 }
 
-function section([code, entry]: [string, CatalogueEntry]): string[] {
+function section([code, entry]: [string, CatalogEntry]): string[] {
   const status = entry.status === undefined ? '' : ` (${entry.status})`;
   return [
     `### \`${code}\`${status}`,

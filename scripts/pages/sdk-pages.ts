@@ -1,4 +1,4 @@
-import { type CatalogueEntry, failureCatalogue } from '../../src/domain/failure-catalogue.ts';
+import { type CatalogEntry, failureCatalog } from '../../src/domain/failure-catalog.ts';
 import { describeMethods, describedSchemas } from '../sdk/described-operations.ts';
 import { methodText } from '../sdk/method-text.ts';
 import { comment, typeOfSchema } from '../sdk/type-of-schema.ts';
@@ -21,10 +21,10 @@ export function sdkSchemasPage(openApi: string = openApiPage()): string {
 
 /** Codes of error responses, including responses to requests that match no operation. */
 export function sdkCodesPage(): string {
-  const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
+  const entries: readonly [string, CatalogEntry][] = Object.entries(failureCatalog);
   const codes = entries.filter(([, { status }]) => status !== undefined);
   return [
-    notice('src/domain/failure-catalogue.ts'),
+    notice('src/domain/failure-catalog.ts'),
     '/** Problem codes and their titles. */',
     'export const apiCodes = {',
     ...codes.map(([code, { title }]) => `  ${code}: ${JSON.stringify(title)},`),

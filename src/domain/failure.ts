@@ -1,4 +1,4 @@
-import { type CatalogueEntry, type FailureCode, failureCatalogue } from './failure-catalogue.ts';
+import { type CatalogEntry, type FailureCode, failureCatalog } from './failure-catalog.ts';
 
 export type FieldError = {
   /** JSON pointer (RFC 6901). */
@@ -25,8 +25,8 @@ export class Failure extends Error {
     this.fields = options.fields ?? [];
   }
 
-  get entry(): CatalogueEntry {
-    return failureCatalogue[this.code];
+  get entry(): CatalogEntry {
+    return failureCatalog[this.code];
   }
 
   /** True when a retry cannot succeed. */

@@ -1,5 +1,5 @@
 import type { RejectReason } from '@inlet/row-rule/row-rule';
-import type { FailureCode } from './failure-catalogue.ts';
+import type { FailureCode } from './failure-catalog.ts';
 import type { Failure } from './failure.ts';
 import type { JobStatus, Progress } from './job.ts';
 

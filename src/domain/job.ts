@@ -1,4 +1,4 @@
-import type { FailureCode } from './failure-catalogue.ts';
+import type { FailureCode } from './failure-catalog.ts';
 import { Failure } from './failure.ts';
 
 /** The spec's status codes, shared by import logs, audiences, and files. */

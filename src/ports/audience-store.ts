@@ -1,7 +1,7 @@
 import type { JobId, PartnerId } from '../domain/ids.ts';
 import type { Audience, AudienceScope } from '../domain/audience.ts';
 import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
-import type { FailureCode } from '../domain/failure-catalogue.ts';
+import type { FailureCode } from '../domain/failure-catalog.ts';
 import type { IdempotentRequest } from '../domain/idempotency.ts';
 import type { JobStatus } from '../domain/job.ts';
 import type { FilePage, LoadedFile, RecordMark } from './records.ts';

@@ -1,5 +1,5 @@
 import type { LoadId, PartnerId } from '../domain/ids.ts';
-import type { FailureCode } from '../domain/failure-catalogue.ts';
+import type { FailureCode } from '../domain/failure-catalog.ts';
 import type { JobStatus } from '../domain/job.ts';
 
 /** `mark` changes whenever the record changes. It contains no data of the record. */

@@ -1,7 +1,7 @@
 import { type Problem, problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { failureCatalogue, isFailureCode } from '../../src/domain/failure-catalogue.ts';
+import { failureCatalog, isFailureCode } from '../../src/domain/failure-catalog.ts';
 import { type Answer, answerChecker, readAnswer } from '../support/openapi/check-answer.ts';
 import { operationsOf, parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
 import { exampleRequests } from '../support/openapi/example-requests.ts';
@@ -40,7 +40,7 @@ const send = async (url: string, init: RequestInit = {}): Promise<Answer> => {
 async function expectProblem(answer: Answer, code: string): Promise<Problem> {
   const problem = problemSchema.strict().parse(JSON.parse(answer.text));
   if (!isFailureCode(code)) throw new Error(`unknown code: ${code}`);
-  expect(problem).toMatchObject({ code, type: `urn:inlet:error:${code}`, title: failureCatalogue[code].title });
+  expect(problem).toMatchObject({ code, type: `urn:inlet:error:${code}`, title: failureCatalog[code].title });
   expect(answer.status).toBe(problem.status);
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
   expect(answer.headers.get('x-request-id')).toBe(problem.request_id);

@@ -1,5 +1,5 @@
 import type { RejectReason } from '@inlet/row-rule/row-rule';
-import type { FailureCode } from '../../src/domain/failure-catalogue.ts';
+import type { FailureCode } from '../../src/domain/failure-catalog.ts';
 
 /**
  * An entry in the record's `errors`. `row` is the first row with the code, or null if the code applies to the whole

@@ -23,7 +23,7 @@ describe('the check of generated files', () => {
     ];
     for (const path of stale) copy.write(path, textOf(path).replace('a', 'b'));
     // Changes the source of docs/errors.md without regenerating the page.
-    const source = 'src/domain/failure-catalogue.ts';
+    const source = 'src/domain/failure-catalog.ts';
     copy.write(source, textOf(source).replace("title: 'Not found'", "title: 'Changed'"));
     const { passed, output } = await copy.run('check:generated');
     for (const path of [source, ...stale]) copy.write(path, textOf(path));

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { findUndocumented } from '../../scripts/openapi/find-undocumented.ts';
-import { type CatalogueEntry, failureCatalogue } from '../../src/domain/failure-catalogue.ts';
+import { type CatalogEntry, failureCatalog } from '../../src/domain/failure-catalog.ts';
 import { operationsOf, parseOpenApi, readOpenApiText, responseOf } from '../support/openapi/document.ts';
 import { findBadExamples } from '../support/openapi/find-bad-examples.ts';
 
@@ -92,7 +92,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('lists every error code that an operation can return', () => {
-    const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
+    const entries: readonly [string, CatalogEntry][] = Object.entries(failureCatalog);
     const ofResponses = entries.filter(([, { status }]) => status !== undefined).map(([code]) => code);
     const documented = operationsOf(document).flatMap((operation) =>
       Object.keys(operation.responses).flatMap((status) => {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, LogLevel } from 'fastify';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import type { FailureCode } from '../../domain/failure-catalogue.ts';
+import type { FailureCode } from '../../domain/failure-catalog.ts';
 import type { FieldError } from '../../domain/failure.ts';
 import type { Api } from './api.ts';
 

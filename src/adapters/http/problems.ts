@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest, ConnectionError, Fasti
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FailureCode } from '../../domain/failure-catalogue.ts';
+import type { FailureCode } from '../../domain/failure-catalog.ts';
 import { Failure } from '../../domain/failure.ts';
 import { transientErrorKind } from '../transient-errors.ts';
 import type { Api } from './api.ts';

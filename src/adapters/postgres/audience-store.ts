@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { type Audience, type AudienceScope, type StatusesPresent, audienceStatus } from '../../domain/audience.ts';
-import { isFailureCode } from '../../domain/failure-catalogue.ts';
+import { isFailureCode } from '../../domain/failure-catalog.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
 import type { AudienceFile, AudienceStore, FailedLoad, NewAudienceLoad } from '../../ports/audience-store.ts';

@@ -1,6 +1,6 @@
 import type { JobId, PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
-import { isFailureCode } from '../../domain/failure-catalogue.ts';
+import { isFailureCode } from '../../domain/failure-catalog.ts';
 import type { FilePage, LoadedFile } from '../../ports/records.ts';
 import type { Database } from './db/tables.ts';
 import { toJobStatus } from './lane/jobs.ts';

@@ -1,5 +1,5 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
-import type { FailureCode } from '../../domain/failure-catalogue.ts';
+import type { FailureCode } from '../../domain/failure-catalog.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Network } from '../../domain/network-address.ts';
 import type { BucketKeys } from '../../domain/partner-bucket.ts';

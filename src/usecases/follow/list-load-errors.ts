@@ -1,6 +1,6 @@
 import { displayText } from '@inlet/row-rule/text';
 import { type RejectReason, columnOfReason, rejectReasons } from '@inlet/row-rule/row-rule';
-import type { FailureCode } from '../../domain/failure-catalogue.ts';
+import type { FailureCode } from '../../domain/failure-catalog.ts';
 import type { LoadStage, RejectedRow } from '../../ports/load-stage.ts';
 import type { FilePage, LoadedFile } from '../../ports/records.ts';
 

@@ -1,4 +1,4 @@
-// Generated from src/domain/failure-catalogue.ts by "npm run generate". Do not edit.
+// Generated from src/domain/failure-catalog.ts by "npm run generate". Do not edit.
 
 /** Problem codes and their titles. */
 export const apiCodes = {

@@ -1,6 +1,6 @@
 import { columnOfReason, isRejectReason, rejectReasons } from '@inlet/row-rule/row-rule';
 import { type RawBuilder, sql } from 'kysely';
-import { failureCatalogue, isFailureCode } from '../../../domain/failure-catalogue.ts';
+import { failureCatalog, isFailureCode } from '../../../domain/failure-catalog.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import type { JobId, LoadId, PartnerId } from '../../../domain/ids.ts';
 import {
@@ -384,9 +384,9 @@ async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[
     if (isRejectReason(code))
       return { code, message: rejectReasons[code], file, row, column: columnOfReason(code), count };
     if (isFailureCode(code)) {
-      return { code, message: detail ?? failureCatalogue[code].title, file, row, column: null, count };
+      return { code, message: detail ?? failureCatalog[code].title, file, row, column: null, count };
     }
-    throw new Error(`${code} is not in the failure catalogue`);
+    throw new Error(`${code} is not in the failure catalog`);
   });
 }
 

@@ -1,12 +1,12 @@
 import { rejectReasons } from '@inlet/row-rule/row-rule';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type CatalogueEntry, failureCatalogue, isFailureCode } from './failure-catalogue.ts';
+import { type CatalogEntry, failureCatalog, isFailureCode } from './failure-catalog.ts';
 
-const entries: readonly [string, CatalogueEntry][] = Object.entries(failureCatalogue);
+const entries: readonly [string, CatalogEntry][] = Object.entries(failureCatalog);
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
 
-describe('the failure catalogue', () => {
+describe('the failure catalog', () => {
   it.each(entries)(
     'has a title, a cause, and a remedy for %s in complete sentences',
     (_code, { title, cause, remedy }) => {
@@ -53,7 +53,7 @@ describe('the failure catalogue', () => {
 
   it('contains every code that docs/errors.md documents', () => {
     const documented = Array.from(page.matchAll(/^### `(\w+)`/gm), ([, code = '']) => code);
-    expect(documented.toSorted()).toEqual(Object.keys(failureCatalogue).toSorted());
+    expect(documented.toSorted()).toEqual(Object.keys(failureCatalog).toSorted());
   });
 
   it('shares no code with the reject reasons, because a record contains both', () => {

@@ -1,6 +1,6 @@
 import { fileFaults } from '@inlet/row-rule/file-faults';
 
-export type CatalogueEntry = {
+export type CatalogEntry = {
   readonly title: string;
   readonly cause: string;
   readonly remedy: string;
@@ -15,7 +15,7 @@ export type CatalogueEntry = {
 };
 
 /** Every failure that Inlet can report. `docs/errors.md` is generated from this table. */
-export const failureCatalogue = {
+export const failureCatalog = {
   // Requests
 
   invalid_request: {
@@ -387,10 +387,10 @@ export const failureCatalogue = {
     isRetryable: false,
     isOfCommand: true,
   },
-} as const satisfies Record<string, CatalogueEntry>;
+} as const satisfies Record<string, CatalogEntry>;
 
-export type FailureCode = keyof typeof failureCatalogue;
+export type FailureCode = keyof typeof failureCatalog;
 
 export function isFailureCode(text: string): text is FailureCode {
-  return Object.hasOwn(failureCatalogue, text);
+  return Object.hasOwn(failureCatalog, text);
 }
