@@ -40,7 +40,7 @@ describe('the packed SDK', () => {
     expect(others.toSorted()).toEqual(['LICENSE', 'README.md', 'generated', 'package.json', 'upload']);
   });
 
-  it('installs few packages', () => {
+  it('installs only a few packages', () => {
     const packages = readdirSync(join(installed.folder, 'node_modules'), { recursive: true, encoding: 'utf8' });
     const names = packages.filter((path) => existsSync(join(installed.folder, 'node_modules', path, 'package.json')));
     expect(names.filter((path) => /^(@[^/]+\/)?[^/]+$/.test(path)).length).toBeLessThanOrEqual(8);

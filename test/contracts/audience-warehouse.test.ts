@@ -96,7 +96,7 @@ describe.each(placesOnTopologies)(
       expect(await bothCounts(of(5))).toEqual({ unique: 0, matched: 0 });
     });
 
-    it('returns the same counts with lookups for few devices as with range scans for many', async () => {
+    it('counts a few devices by lookup and many devices by range scan, with the same result', async () => {
       await onEveryShard(engine, (shard) =>
         shard.command({
           query: `INSERT INTO known_devices_local SELECT reinterpretAsUUID(sipHash128(number)) FROM numbers(400000)`,
