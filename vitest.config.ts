@@ -1,11 +1,24 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that measure times, or kill the servers that every test uses. */
 const alone = ['test/fault/{takeover,real-servers,chaos}.test.ts', 'test/planted/**/*.test.ts'];
 
+/** The slowest files, which start first. Otherwise, one of them would run alone at the end. */
+const slowest = ['cli', 'corpus', 'cli-upload', 'audience-property', 'corpus-by-prefix', 'issued-tokens', 'migrations'];
+
+class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification): number =>
+      slowest.some((name) => moduleId.endsWith(`/${name}.test.ts`)) ? 0 : 1;
+    return (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other));
+  }
+}
+
 // oxlint-disable-next-line import/no-default-export -- vitest requires it
 export default defineConfig(({ mode }) => ({
   test: {
+    sequence: { sequencer: SlowestFirst },
     provide: { campaign: mode === 'long' ? 'long' : 'short' },
     projects: [
       {

@@ -1,5 +1,7 @@
+import * as fc from 'fast-check';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { rows } from '../support/file-rows.ts';
 import { createPartner } from '../support/partners.ts';
 import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
@@ -9,8 +11,12 @@ import { waitUntil } from '../support/wait-until.ts';
 import { type AudienceClient, audienceClient } from './audience-client.ts';
 
 const nothing = { status: 2, uploaded_devices: 0, unique_devices: 0, matched_devices: 0, file: [] };
-const tries = 100;
 const lanes = 4;
+const moments = fc.sample(fc.integer({ min: 0, max: 700 }), {
+  seed: campaignSeed,
+  numRuns: runsOf({ short: 4, long: 25 }),
+});
+const tries = lanes * moments.length;
 
 describe('clearing an audience', () => {
   let market: Marketplace;
@@ -30,9 +36,9 @@ describe('clearing an audience', () => {
         await partner.upload('many.csv', rows(0, 20_000));
         await partner.upload('few.csv', rows(50_000, 50_003));
         const { audienceId } = await client.create('cleared', 'few.csv');
-        for (let time = 0; time < tries / lanes; time++) {
+        for (const milliseconds of moments) {
           await client.append(audienceId, 'many.csv');
-          await pause(Math.random() * 700);
+          await pause(milliseconds);
           await client.clear(audienceId);
           expect(await client.get(audienceId)).toMatchObject(nothing);
           await client.append(audienceId, 'few.csv');

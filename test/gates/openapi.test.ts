@@ -70,7 +70,11 @@ describe('the OpenAPI document', () => {
       after: '',
       violation: /description of import_log_id$/,
     },
-    { before: /"description": "Where the page starts[^"]*"/, after: '"x": 1', violation: /description of cursor$/ },
+    {
+      before: /"description": "The position at which the page starts[^"]*"/,
+      after: '"x": 1',
+      violation: /description of cursor$/,
+    },
     { before: /,\s*"example": 500001/, after: '', violation: /no example of default_warehouse_segment_id$/ },
     { before: '"description": "The import is queued."', after: '"description": ""', violation: /description of 202$/ },
     {

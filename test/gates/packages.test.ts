@@ -65,7 +65,7 @@ describe('packages of the documentation site', () => {
 
   it('the site packages have a documented reason for each direct dependency', () => {
     const named = tools.filter(isOurs).flatMap(({ dependencies = {} }) => Object.keys(dependencies));
-    const explained = reasonsIn(textOf('docs/dependencies.md'), 'What the documentation site needs');
+    const explained = reasonsIn(textOf('docs/dependencies.md'), 'Packages of the documentation site');
     expect([...explained.keys()].toSorted()).toEqual(named.toSorted());
   });
 });

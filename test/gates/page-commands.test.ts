@@ -38,7 +38,7 @@ describe('the commands on a page', () => {
     [
       'a line that the other page does not run',
       page('<!-- as in: docs/developers/get-started.md -->', '```sh', 'npm run nothing # really'),
-      /does not run, or not in this order: npm run nothing$/,
+      /does not run in this order: npm run nothing$/,
     ],
     [
       'a different order than on the other page',

@@ -49,7 +49,7 @@ describe('required scopes', () => {
         inner.post('/v1/marketplace/imports', async () => 'all of it');
       });
     });
-    await expect(inside.ready()).rejects.toThrow('POST /v1/marketplace/imports does not state');
+    await expect(inside.ready()).rejects.toThrow('POST /v1/marketplace/imports does not declare');
   });
 
   it('every API operation declares its scope at its current and its deprecated path', async () => {

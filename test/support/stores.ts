@@ -49,7 +49,7 @@ function describeStores(topology: Topology): TestStores {
 }
 
 async function createDatabase(database: string, template: string): Promise<void> {
-  await withServer((client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${template}`));
+  await withServer((client) => client.query(`CREATE DATABASE ${database} TEMPLATE ${template} STRATEGY FILE_COPY`));
 }
 
 export async function dropStoresOf(database: string, topology: Topology): Promise<void> {

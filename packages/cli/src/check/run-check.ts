@@ -123,7 +123,7 @@ function checkedWith({ audience, keys, attributes }: CheckOptions): CheckedWith 
 }
 
 const hints = {
-  form: 'Only the form of the keys was checked, and default limits were used. Pass --attributes or --keys to check the keys.',
+  form: 'Only the form of the keys was checked, with default limits. See --attributes and --keys.',
   list: 'Default limits were used. Pass --attributes to use your limits and keys from the service.',
   none: 'Default limits were used. Pass --attributes to use your limits from the service.',
 } as const;
