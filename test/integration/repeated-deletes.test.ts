@@ -82,4 +82,25 @@ describe('a repeated delete', () => {
     expect(await open()).toBe(0);
     expect(await number('toString((SELECT count() FROM device_attributes_local))')).toBe(0);
   });
+
+  it('of one partner ends although the mutation of another partner fails', async () => {
+    const [shard] = engine.shards;
+    await shard.command({
+      query: `INSERT INTO device_attributes_local (partner_id, attribute_id, device, version)
+        VALUES (11, 1, generateUUIDv4(), 1), (12, 1, generateUUIDv4(), 1)`,
+    });
+    // Represents a mutation that runs out of disk space or memory.
+    await shard.command({
+      query: `ALTER TABLE device_attributes_local DELETE IN PARTITION ID '11' WHERE throwIf(attribute_id = 1, 'no space') = 1`,
+      clickhouse_settings: { mutations_sync: '0', allow_nondeterministic_mutations: 1 },
+    });
+    await waitUntil('the mutation of partner 11 has failed', async () => {
+      const failed = `SELECT count() FROM system.mutations WHERE database = currentDatabase() AND latest_fail_reason != ''`;
+      return (await number(`toString((${failed}))`)) === 1;
+    });
+    await deleteAttributeRows(engine, rowsOf(12));
+    expect(await number('toString((SELECT count() FROM device_attributes_local WHERE partner_id = 12))')).toBe(0);
+    expect(await number('toString((SELECT count() FROM device_attributes_local WHERE partner_id = 11))')).toBe(1);
+    await expect(deleteAttributeRows(engine, rowsOf(11))).rejects.toThrow('no space');
+  });
 });

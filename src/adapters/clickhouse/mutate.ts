@@ -24,51 +24,119 @@ type Statement = {
  * An interrupted attempt may have left a mutation of these partitions that is still running. The next attempt waits for
  * that mutation first. When every attempt still added a mutation, a shard once had 340 mutations and was busy reporting
  * their progress.
+ *
+ * Mutations of other partitions do not matter, so that one partner's failing or long mutation cannot delay another's
+ * delete. ClickHouse reports a mutation as done only when every part of the table has a later version, so this function
+ * compares the versions of the parts in these partitions instead.
  */
 export async function mutate(shard: Shard, table: string, statement: Statement, signal?: AbortSignal): Promise<void> {
   const { partitions, ...command } = statement;
+  await untilApplied(shard, table, partitions, signal);
   const stoppable = signal ? { abort_signal: signal } : {};
-  const names = partitions.map((id) => `PARTITION ID '${id}'`);
-  const earlier = (await openMutations(shard, table)).filter((open) =>
-    names.some((name) => open.command.includes(name)),
-  );
-  await untilDone(shard, table, earlier, signal);
   await shard.command({ ...command, clickhouse_settings: { mutations_sync: '0' }, ...stoppable });
-  // Wait for this mutation and earlier ones, but not for later ones.
-  await untilDone(shard, table, await openMutations(shard, table), signal);
+  await untilApplied(shard, table, partitions, signal);
 }
 
-async function untilDone(shard: Shard, table: string, mutations: Mutation[], signal?: AbortSignal): Promise<void> {
-  const ids = new Set(mutations.map(({ mutation_id }) => mutation_id));
-  let open = mutations;
-  for (let ms = firstPauseMs; open.length > 0; ms = Math.min(ms * 1.5, longestPauseMs)) {
-    const failed = open.find(({ latest_fail_reason }) => latest_fail_reason !== '');
-    if (failed) throw new Error(`mutation ${failed.mutation_id} of ${table}: ${failed.latest_fail_reason}`);
-    await pause(ms, undefined, signal ? { signal } : {});
-    open = (await openMutations(shard, table)).filter(({ mutation_id }) => ids.has(mutation_id));
+/** Waits until no open mutation of these partitions has a part left to rewrite in them. */
+async function untilApplied(
+  shard: Shard,
+  table: string,
+  partitions: readonly number[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const ids = partitions.map(String);
+  const { poll, watch, unwatch } = watcherOf(shard, table);
+  watch(ids);
+  try {
+    for (let ms = firstPauseMs; ; ms = Math.min(ms * 1.5, longestPauseMs)) {
+      const pending = pendingIn(await poll(), ids);
+      if (pending.length === 0) return;
+      const failed = pending.find(({ latest_fail_reason }) => latest_fail_reason !== '');
+      if (failed) throw new Error(`mutation ${failed.mutation_id} of ${table}: ${failed.latest_fail_reason}`);
+      await pause(ms, undefined, signal ? { signal } : {});
+    }
+  } finally {
+    unwatch(ids);
   }
 }
 
-const polls = new WeakMap<Shard, Map<string, () => Promise<Mutation[]>>>();
-
-/**
- * The cost of the query grows with the number of running mutations, so all waiting calls in this process share one
- * query.
- */
-function openMutations(shard: Shard, table: string): Promise<Mutation[]> {
-  const ofShard = polls.get(shard) ?? new Map<string, () => Promise<Mutation[]>>();
-  polls.set(shard, ofShard);
-  const poll = ofShard.get(table) ?? coalesce(() => selectOpen(shard, table));
-  ofShard.set(table, poll);
-  return poll();
+/** Mutations that name one of the partitions and have not yet rewritten every part in it. */
+function pendingIn({ open, versions }: Progress, ids: readonly string[]): Mutation[] {
+  return open.filter(({ mutation_id, command }) =>
+    ids.some((id) => {
+      if (!command.includes(`PARTITION ID '${id}'`)) return false;
+      const version = versions.get(id);
+      return version === undefined || version < versionOf(mutation_id);
+    }),
+  );
 }
 
-async function selectOpen(shard: Shard, table: string): Promise<Mutation[]> {
-  const result = await shard.query({
-    query: `SELECT mutation_id, command, latest_fail_reason FROM system.mutations
-      WHERE database = currentDatabase() AND table = {table: String} AND NOT is_done AND NOT is_killed`,
-    query_params: { table },
-    format: 'JSONEachRow',
-  });
-  return result.json<Mutation>();
+/** ClickHouse names a mutation after the version that its parts get, for example `mutation_42.txt`. */
+function versionOf(mutationId: string): number {
+  const [, version] = /^mutation_(\d+)\.txt$/.exec(mutationId) ?? [];
+  if (version === undefined) throw new Error(`unexpected mutation ID "${mutationId}"`);
+  return Number(version);
+}
+
+type Progress = {
+  readonly open: readonly Mutation[];
+  /**
+   * The lowest data version of the parts in each watched partition, infinite for one without parts. A partition that was
+   * not yet watched when the query started is absent.
+   */
+  readonly versions: ReadonlyMap<string, number>;
+};
+
+type Watcher = {
+  readonly poll: () => Promise<Progress>;
+  readonly watch: (ids: readonly string[]) => void;
+  readonly unwatch: (ids: readonly string[]) => void;
+};
+
+const watchers = new WeakMap<Shard, Map<string, Watcher>>();
+
+/**
+ * The cost of a poll grows with the number of running mutations and of parts, so all waiting calls in this process share
+ * one poll.
+ */
+function watcherOf(shard: Shard, table: string): Watcher {
+  const ofShard = watchers.get(shard) ?? new Map<string, Watcher>();
+  watchers.set(shard, ofShard);
+  const watcher = ofShard.get(table) ?? createWatcher(shard, table);
+  ofShard.set(table, watcher);
+  return watcher;
+}
+
+function createWatcher(shard: Shard, table: string): Watcher {
+  const calls = new Map<string, number>();
+  const change = (ids: readonly string[], by: 1 | -1): void => {
+    for (const id of ids) {
+      const left = (calls.get(id) ?? 0) + by;
+      if (left > 0) calls.set(id, left);
+      else calls.delete(id);
+    }
+  };
+  return {
+    poll: coalesce(() => selectProgress(shard, table, [...calls.keys()])),
+    watch: (ids) => change(ids, 1),
+    unwatch: (ids) => change(ids, -1),
+  };
+}
+
+async function selectProgress(shard: Shard, table: string, ids: readonly string[]): Promise<Progress> {
+  const select = async <Row>(query: string): Promise<Row[]> =>
+    (await shard.query({ query, query_params: { table, ids }, format: 'JSONEachRow' })).json<Row>();
+  const open = await select<Mutation>(
+    `SELECT mutation_id, command, latest_fail_reason FROM system.mutations
+     WHERE database = currentDatabase() AND table = {table: String} AND NOT is_done AND NOT is_killed`,
+  );
+  const versions = new Map(ids.map((id) => [id, Number.POSITIVE_INFINITY]));
+  if (open.length === 0) return { open, versions };
+  const parts = await select<{ id: string; version: string }>(
+    `SELECT partition_id AS id, toString(min(data_version)) AS version FROM system.parts
+     WHERE active AND database = currentDatabase() AND table = {table: String} AND partition_id IN ({ids: Array(String)})
+     GROUP BY partition_id`,
+  );
+  for (const { id, version } of parts) versions.set(id, Number(version));
+  return { open, versions };
 }
