@@ -116,6 +116,11 @@ export interface LaneStore {
    */
   recordUploadedDevices(jobId: JobId, devices: ReadonlyMap<number, number>): Promise<void>;
   /**
+   * Records the device count of the audience as the count of its only file. Returns false and writes nothing if another
+   * holder of the lane has claimed the load, because the count may then include another file.
+   */
+  recordOnlyFile(jobId: JobId, staged: StagedLoad, devices: number): Promise<boolean>;
+  /**
    * Marks the files of the loads as loaded. Returns false and writes nothing if another holder of the lane has claimed
    * one of the loads.
    */

@@ -106,6 +106,55 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
     expect(await audience()).toMatchObject({ status: 2, uploadedDevices: 10, uniqueDevices: 10 });
   });
 
+  it('ignores the device counts of a lane holder that was replaced while it counted', async () => {
+    await partner.upload('p/1.csv', ownRows(100, 110));
+    await partner.upload('p/2.csv', ownRows(110, 130));
+    await publishLoads(deps, await takeStaged());
+    const other = await deps.audiences.create(scope(), { name: 'b', filePath: 'p/', maxOpenJobs: 9 });
+    await runLane({ ...deps, stepsPerTurn: 1 }, token(), signal);
+    const prepared = await nextStep();
+    if (prepared.do !== 'prepare' || prepared.job.kind !== 'audience') throw new Error(prepared.do);
+    const { id: jobId } = prepared.job;
+    await prepareAudienceLoad(deps, prepared.job);
+    // Each file is a batch of its own, so that the second one is staged after the first is published.
+    const files = await withDatabase(stores, async (client) => {
+      await client.query('UPDATE job_file SET batch_id = id WHERE job_id = $1', [jobId]);
+      const found = await client.query<{ id: string }>('SELECT id FROM job_file WHERE job_id = $1 ORDER BY id', [
+        jobId,
+      ]);
+      return found.rows.map(({ id }) => Number(id));
+    });
+    await loadBatch(deps, files[0] ?? 0, signal);
+    const first = await takeStaged();
+    const counting = Promise.withResolvers<void>();
+    const resume = Promise.withResolvers<void>();
+    const stalled = {
+      ...deps.audienceWarehouse,
+      countDevices: async (...given: Parameters<typeof deps.audienceWarehouse.countDevices>) => {
+        counting.resolve();
+        await resume.promise;
+        return deps.audienceWarehouse.countDevices(...given);
+      },
+    };
+    const publishingFirst = publishLoads({ ...deps, audienceWarehouse: stalled }, first);
+    await counting.promise;
+    await loadBatch(deps, files[1] ?? 0, signal);
+    const second = await takeStaged();
+    const lanes = {
+      ...deps.lanes,
+      commitAudienceLoads: async (...given: Parameters<typeof deps.lanes.commitAudienceLoads>) => {
+        resume.resolve();
+        await publishingFirst;
+        return deps.lanes.commitAudienceLoads(...given);
+      },
+    };
+    await publishLoads({ ...deps, lanes }, second);
+    expect(await deps.audiences.find(scope(), other.audienceId)).toMatchObject({
+      uploadedDevices: 30,
+      uniqueDevices: 30,
+    });
+  });
+
   it('publishes nothing after a clear and cleans up', async () => {
     const step = await takeStaged();
     expect(await deps.audiences.clear(scope(), audienceId)).toBe(true);

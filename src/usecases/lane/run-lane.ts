@@ -307,23 +307,26 @@ async function publishAndCount(
     for (const { load, fileIds } of loads) await audienceWarehouse.publish(load, fileIds);
   };
   // Runs before the staging tables are dropped, because a file's devices cannot be counted afterwards.
-  const countFiles = async (): Promise<void> => {
-    for (const { load, fileIds } of plan.uncounted) {
+  const countFiles = async (uncounted: readonly StagedLoad[]): Promise<void> => {
+    for (const { load, fileIds } of uncounted) {
       await deps.lanes.recordUploadedDevices(job.id, await audienceWarehouse.countUploaded(load, fileIds));
     }
   };
   if (plan.method === 'incremental') {
-    const [added] = await Promise.all([audienceWarehouse.countNewDevices(job, loads), countFiles()]);
+    const [added] = await Promise.all([audienceWarehouse.countNewDevices(job, loads), countFiles(plan.uncounted)]);
     await publish();
     const unique = before.unique + added.unique;
     if (!plan.recountMatched) return { unique, matched: before.matched + added.matched };
     return { unique, matched: (await audienceWarehouse.countDevices(job, unique)).matched };
   }
   await publish();
-  const [counts] = await Promise.all([audienceWarehouse.countDevices(job, plan.maxDevices), countFiles()]);
-  if (plan.onlyFileId !== null) {
-    await deps.lanes.recordUploadedDevices(job.id, new Map([[plan.onlyFileId, counts.unique]]));
-  }
+  const [counts] = await Promise.all([
+    audienceWarehouse.countDevices(job, plan.maxDevices),
+    countFiles(plan.uncounted),
+  ]);
+  const [first] = loads;
+  if (plan.onlyFileId !== null && first && !(await deps.lanes.recordOnlyFile(job.id, first, counts.unique)))
+    await countFiles(loads);
   return counts;
 }
 

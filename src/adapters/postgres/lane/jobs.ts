@@ -276,6 +276,23 @@ export async function recordUploadedDevices(
   `.execute(db);
 }
 
+export async function recordOnlyFile(
+  db: Database,
+  jobId: JobId,
+  { load, publishAttempt }: StagedLoad,
+  devices: number,
+): Promise<boolean> {
+  const recorded = await db
+    .updateTable('job_file')
+    .set({ uploaded_devices: devices })
+    .where('job_id', '=', jobId)
+    .where('load_id', '=', load.loadId)
+    .where('publish_attempts', '=', publishAttempt)
+    .returning('id')
+    .executeTakeFirst();
+  return recorded !== undefined;
+}
+
 /** Selects the job if it is running and not canceled. */
 export function selectRunningJob(db: Database | Tx, jobId: JobId) {
   return db
@@ -386,7 +403,8 @@ async function selectErrors(db: Database, jobId: JobId): Promise<ImportLogError[
     if (isFailureCode(code)) {
       return { code, message: detail ?? failureCatalog[code].title, file, row, column: null, count };
     }
-    throw new Error(`${code} is not in the failure catalog`);
+    // A newer release wrote this code before a rollback. Its job must still end.
+    return { code: 'internal', message: detail ?? code, file, row, column: null, count };
   });
 }
 
