@@ -1,5 +1,6 @@
 import { type RequestListener, type Server, type ServerOptions, createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Api } from './api.ts';
 
 /** Timeouts and connection limits. Inlet closes the connection of a client that exceeds a timeout. */
@@ -41,10 +42,38 @@ export function createHttpServer(
     // Inlet responds to a missing `Host` header with a problem document instead.
     requireHostHeader: false,
   };
-  const server = limits.tls ? createTlsServer(limits.tls, options, listener) : createServer(options, listener);
+  const sequential = oneRequestAtATime(listener);
+  const server = limits.tls ? createTlsServer(limits.tls, options, sequential) : createServer(options, sequential);
   server.maxConnections = limits.maxConnections;
   server.setTimeout(idleSocketMs);
   return server;
+}
+
+/**
+ * Handles the requests of a connection one after the other. Node parses pipelined requests immediately. A client that
+ * pipelines requests and reads no response would otherwise make the process buffer all the responses. Node stops reading
+ * from the connection while a response is not read.
+ */
+function oneRequestAtATime(listener: RequestListener): RequestListener {
+  const lastResponses = new WeakMap<Socket, Promise<void>>();
+  return (request, response) => {
+    const { socket } = request;
+    const previous = lastResponses.get(socket);
+    const closed = new Promise<void>((resolve) => {
+      response.once('close', () => {
+        if (lastResponses.get(socket) === closed) lastResponses.delete(socket);
+        resolve();
+      });
+    });
+    lastResponses.set(socket, closed);
+    if (previous) void handleAfter(previous, () => (socket.destroyed ? undefined : listener(request, response)));
+    else listener(request, response);
+  };
+}
+
+async function handleAfter(previous: Promise<void>, handle: () => void): Promise<void> {
+  await previous;
+  handle();
 }
 
 function createTlsServer(tls: TlsSource, options: ServerOptions, listener: RequestListener): Server {
