@@ -15,6 +15,7 @@ import { createLogger } from '../../src/entry/logging.ts';
 import { migrate } from '../../src/entry/migrate.ts';
 import { topologies } from '../support/environment.ts';
 import { silentLog } from '../support/silent-log.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const log = createLogger({ name: 'migrations-test', level: 'silent' });
 const allMigrations = (['postgres', 'clickhouse'] as const).flatMap((store) =>
@@ -188,6 +189,27 @@ describe('migrating from a folder', () => {
     const data = add('clickhouse', 'more', 'CREATE TABLE more (id UInt64) ENGINE = MergeTree ORDER BY id;\n');
     expect(await migrateControl()).toEqual([control]);
     expect(await migrateData()).toEqual([data]);
+  });
+
+  it('does not block other statements while it waits for a lock, and continues once the lock is free', async () => {
+    await migrateControl();
+    const file = add('postgres', 'more', 'ALTER TABLE partner ADD COLUMN more text');
+    const url = stores.config.INLET_POSTGRES_URL.reveal();
+    const [reader, caller] = [new Client({ connectionString: url }), new Client({ connectionString: url })];
+    await Promise.all([reader.connect(), caller.connect()]);
+    await reader.query('BEGIN');
+    await reader.query('SELECT FROM partner');
+    const migrating = migrateControl();
+    await waitUntil('the migration waits for the lock', async () => {
+      const { rows } = await caller.query('SELECT FROM pg_locks WHERE NOT granted');
+      return rows.length > 0;
+    });
+    const start = performance.now();
+    await caller.query('SELECT FROM partner');
+    expect(performance.now() - start).toBeLessThan(10_000);
+    await reader.query('COMMIT');
+    expect(await migrating).toEqual([file]);
+    await Promise.all([reader.end(), caller.end()]);
   });
 
   it('rolls back a file that fails in PostgreSQL and continues after it is fixed', async () => {

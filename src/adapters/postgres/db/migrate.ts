@@ -1,4 +1,5 @@
-import { Client } from 'pg';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, DatabaseError } from 'pg';
 import type { Secret } from '../../../domain/secret.ts';
 import type { Log } from '../../../ports/observability.ts';
 import { type MigrationFile, pendingMigrations, readMigrationFiles } from '../../migration-files.ts';
@@ -48,9 +49,29 @@ export async function migratePostgres(
   return pending.map(({ name }) => name);
 }
 
-async function runFile(client: Client, file: MigrationFile): Promise<void> {
+/**
+ * A statement that waits for a lock also blocks every later statement on the table. It therefore gives up after a short
+ * time, so that running processes can continue, and the file is tried again.
+ */
+const lockTimeoutMs = 3_000;
+const lockAttempts = 20;
+
+async function runFile(client: Client, file: MigrationFile, attempt = 1): Promise<void> {
+  try {
+    await runFileOnce(client, file);
+  } catch (error) {
+    const isLockTimeout =
+      error instanceof Error && error.cause instanceof DatabaseError && error.cause.code === '55P03';
+    if (!isLockTimeout || attempt >= lockAttempts) throw error;
+    await pause(lockTimeoutMs);
+    await runFile(client, file, attempt + 1);
+  }
+}
+
+async function runFileOnce(client: Client, file: MigrationFile): Promise<void> {
   await client.query('BEGIN');
   try {
+    await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
     await client.query(file.text);
     await client.query('INSERT INTO schema_migration (name, checksum) VALUES ($1, $2)', [file.name, file.checksum]);
     await client.query('COMMIT');
