@@ -320,6 +320,15 @@ ENGINE = MergeTree
 ORDER BY name
 SETTINGS index_granularity = 8192;
 
+CREATE TABLE {database}.shard_identity
+(
+    `identity` UUID,
+    `created_at` DateTime DEFAULT now()
+)
+ENGINE = MergeTree
+ORDER BY identity
+SETTINGS index_granularity = 8192;
+
 CREATE TABLE {database}.staged_attributes
 (
     `load_id` UInt64,

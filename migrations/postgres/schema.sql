@@ -162,6 +162,11 @@ CREATE FUNCTION public.partner_with_key(bytea) RETURNS SETOF public.partner
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$SELECT p.* FROM public.partner p JOIN public.api_key k ON k.partner_id = p.id WHERE k.key_hash = $1$_$;
 
+CREATE FUNCTION public.recorded_shards() RETURNS TABLE(number integer, identity uuid, weight integer)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$ SELECT s.number, s.identity, s.weight FROM public.shard s ORDER BY s.number $$;
+
 CREATE FUNCTION public.tell_of_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -489,6 +494,15 @@ CREATE TABLE public.schema_migration (
     ran_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.shard (
+    number integer NOT NULL,
+    identity uuid NOT NULL,
+    weight integer NOT NULL,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT shard_number_check CHECK ((number > 0)),
+    CONSTRAINT shard_weight_check CHECK ((weight > 0))
+);
+
 CREATE TABLE public.sweep (
     name text NOT NULL,
     ran_at timestamp with time zone NOT NULL
@@ -589,6 +603,12 @@ ALTER TABLE ONLY public.request_window
 
 ALTER TABLE ONLY public.schema_migration
     ADD CONSTRAINT schema_migration_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.shard
+    ADD CONSTRAINT shard_identity_key UNIQUE (identity);
+
+ALTER TABLE ONLY public.shard
+    ADD CONSTRAINT shard_pkey PRIMARY KEY (number);
 
 ALTER TABLE ONLY public.sweep
     ADD CONSTRAINT sweep_pkey PRIMARY KEY (name);
@@ -863,6 +883,9 @@ GRANT UPDATE(next_seq) ON TABLE public.partner TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.partner_with_key(bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.partner_with_key(bytea) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.recorded_shards() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.recorded_shards() TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.what_waits(lane_queue text, file_queue text, workers_are_named text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.what_waits(lane_queue text, file_queue text, workers_are_named text) TO inlet_api;

@@ -22,6 +22,11 @@ describe('transientErrorKind', () => {
       'ClickHouse with a full disk',
       ofEngine('CANNOT_WRITE_TO_FILE_DESCRIPTOR', 'Cannot write, errno: 28, strerror: No space left on device'),
     ],
+    [
+      'ClickHouse out of memory for all statements',
+      ofEngine('MEMORY_LIMIT_EXCEEDED', '(total) memory limit exceeded: would use 6.00 GiB'),
+    ],
+    ['shards that differ from the recorded topology', new Failure('topology_mismatch', 'x')],
     ['storage that throttles requests', answer(503)],
     [
       'any of these as a nested cause',

@@ -24,7 +24,11 @@ const unavailableTypes = new Set([
   'TABLE_IS_READ_ONLY',
   'DNS_ERROR',
 ]);
-const unavailableMessages = /^timeout exceeded when trying to connect$|No space left on device/;
+/** Inlet's own failures that end when the operator acts. Waiting uses up no attempt. */
+const unavailableFailures = new Set(['topology_mismatch']);
+/** The last two alternatives are limits of the whole ClickHouse server or user, which other statements use up. */
+const unavailableMessages =
+  /^timeout exceeded when trying to connect$|No space left on device|^(?:\(total\)|User) memory limit exceeded|^Memory limit \((?:total|for user)\) exceeded/;
 const unavailableStatuses = new Set([429, 502, 503, 504]);
 
 /** Codes that mean that the connection was lost or the statement was stopped. The request may be the cause. */
@@ -65,6 +69,7 @@ export function transientErrorKind(error: unknown): 'away' | 'broke' | null {
     const { message } = cause;
     if (
       unavailableCodes.has(code) ||
+      unavailableFailures.has(code) ||
       unavailableTypes.has(type) ||
       unavailableMessages.test(message) ||
       unavailableStatuses.has(status)

@@ -241,6 +241,16 @@ export const failureCatalog = {
     isRetryable: true,
     status: 503,
   },
+  topology_mismatch: {
+    title: 'ClickHouse topology mismatch',
+    cause:
+      'The configured shards, the cluster definition on a shard, and the recorded topology are not the same. Loads and reports are stopped, because they could lose rows or count devices twice.',
+    remedy:
+      'Try again later. The operator runs `inlet topology` to see the differences, and fixes INLET_CLICKHOUSE_URLS, INLET_CLICKHOUSE_CLUSTER, or the cluster definition.',
+    fault: 'operator',
+    isRetryable: true,
+    status: 503,
+  },
   report_not_ready: {
     title: 'Report is not ready',
     cause: 'The report is still being computed.',

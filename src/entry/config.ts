@@ -150,6 +150,9 @@ const settings = z.object({
   INLET_PURGE_SECONDS: count(10).describe(
     'Interval in seconds at which a worker checks for rows of cleared audiences to purge from ClickHouse.',
   ),
+  INLET_TOPOLOGY_SECONDS: count(30).describe(
+    'Interval in seconds at which a process compares the recorded shards with its configuration and with the cluster definition on every shard.',
+  ),
   INLET_FAILPOINT: z
     .string()
     .optional()

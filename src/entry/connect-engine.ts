@@ -1,16 +1,20 @@
 import { type Engine, type Shard, closeEngine, connectEngine } from '../adapters/clickhouse/connect.ts';
 import { clickhouseLoadStage } from '../adapters/clickhouse/load-stage.ts';
+import { clickhouseTopology } from '../adapters/clickhouse/topology.ts';
+import { postgresTopologyStore } from '../adapters/postgres/topology-store.ts';
 import type { LoadStage } from '../ports/load-stage.ts';
+import { type RequireTopology, topologyGuard } from '../usecases/admin/topology.ts';
 import type { Connections } from './wire-shared.ts';
 
 export type ConnectedEngine = {
   readonly engine: Engine;
   readonly stage: LoadStage;
+  readonly requireTopology: RequireTopology;
   readonly closeEngine: () => Promise<void>;
 };
 
 /** Connects to every ClickHouse shard, with instrumentation and failpoints around each client. */
-export function connectShards({ config, name, observability, failpoints }: Connections): ConnectedEngine {
+export function connectShards({ config, name, log, db, observability, failpoints }: Connections): ConnectedEngine {
   const connected = connectEngine({
     urls: config.INLET_CLICKHOUSE_URLS,
     database: config.INLET_CLICKHOUSE_DATABASE,
@@ -25,8 +29,18 @@ export function connectShards({ config, name, observability, failpoints }: Conne
     shards: [wrap(firstShard, 0), ...otherShards.map((shard, index) => wrap(shard, index + 1))],
   };
   const stage = failpoints.wrapPort('stage', clickhouseLoadStage(engine, config.INLET_ROOM_BYTES));
+  const requireTopology = topologyGuard(
+    {
+      topology: postgresTopologyStore(db),
+      engineTopology: observability.instrumentPort('clickhouse', 'topology', clickhouseTopology(engine)),
+      log,
+      recordTopology: observability.recordTopology,
+    },
+    config.INLET_TOPOLOGY_SECONDS * 1000,
+  );
   return {
     engine,
+    requireTopology,
     stage: observability.instrumentPort('clickhouse', 'stage', stage),
     closeEngine: () => closeEngine(engine),
   };

@@ -15,6 +15,7 @@ import { randomKeys, reportKey, requestFingerprint } from '../adapters/vault/key
 import { cosSquaredNoise } from '../domain/composition/noise.ts';
 import { accessRecorder } from '../usecases/access/record-access.ts';
 import { followedRecords } from '../usecases/follow/followed-records.ts';
+import type { RequireTopology } from '../usecases/admin/topology.ts';
 import { compositionComputer } from '../usecases/report/compute-composition.ts';
 import type { CompositionDeps } from '../usecases/report/get-composition.ts';
 import { type Config, limitsOf, protectionOf } from './config.ts';
@@ -43,7 +44,7 @@ export async function wireApi(config: Config, log: Logger) {
   };
 }
 
-export function apiDeps(connections: Connections, { engine, stage }: ConnectedEngine) {
+export function apiDeps(connections: Connections, { engine, stage, requireTopology }: ConnectedEngine) {
   const { config, name, log, postgresUrl, db, observability } = connections;
   const { instrumentPort } = observability;
   const stores = sharedStores(connections);
@@ -52,7 +53,7 @@ export function apiDeps(connections: Connections, { engine, stage }: ConnectedEn
   const audit = instrumentPort('postgres', 'audit', postgresAuditLog(db));
   const feed = postgresChangeFeed({ url: postgresUrl, name: `${name}-changes`, log });
   const followerLimits = { ofProcess: config.INLET_MAX_FOLLOWERS, ofPartner: config.INLET_MAX_FOLLOWERS_PER_PARTNER };
-  const composition = compositionDeps(connections, engine);
+  const composition = compositionDeps(connections, engine, requireTopology);
   return {
     ...stores,
     db,
@@ -62,7 +63,7 @@ export function apiDeps(connections: Connections, { engine, stage }: ConnectedEn
     audit,
     access: accessRecorder({ keys, audit, log }),
     instrumentRequests: observability.instrumentRequests,
-    dependencies: dependenciesOf(connections, engine),
+    dependencies: dependenciesOf(connections, engine, requireTopology),
     limits: limitsOf(config),
     requestLimits: requestLimitsOf(config),
     httpLimits: httpLimitsOf(config),
@@ -84,7 +85,11 @@ export function apiDeps(connections: Connections, { engine, stage }: ConnectedEn
   };
 }
 
-function compositionDeps({ config, db, log, observability }: Connections, engine: Engine): CompositionDeps {
+function compositionDeps(
+  { config, db, log, observability }: Connections,
+  engine: Engine,
+  requireTopology: RequireTopology,
+): CompositionDeps {
   const key = reportKey(config.INLET_REPORT_KEY, config.INLET_SEALING_KEYS);
   const compositions = observability.instrumentPort('postgres', 'compositions', postgresCompositionStore(db));
   const counter = clickhouseAudienceProfiler(engine, key.fingerprintKey);
@@ -92,7 +97,7 @@ function compositionDeps({ config, db, log, observability }: Connections, engine
   const protection = protectionOf(config);
   return {
     compositions,
-    computer: compositionComputer({ compositions, profiler }),
+    computer: compositionComputer({ compositions, profiler, requireTopology }),
     protection,
     noise: cosSquaredNoise(key.draw, protection.noise),
     timeoutMs: reportTimeoutMs,
@@ -100,7 +105,11 @@ function compositionDeps({ config, db, log, observability }: Connections, engine
   };
 }
 
-function dependenciesOf({ config, db, s3 }: Connections, engine: Engine): Dependency[] {
+function dependenciesOf(
+  { config, db, s3 }: Connections,
+  engine: Engine,
+  requireTopology: RequireTopology,
+): Dependency[] {
   return [
     {
       name: 'postgres',
@@ -113,6 +122,7 @@ function dependenciesOf({ config, db, s3 }: Connections, engine: Engine): Depend
       check: async (abort_signal) =>
         void (await onEveryShard(engine, (shard) => shard.command({ query: 'SELECT 1', abort_signal }))),
     },
+    { name: 'topology', isNeededByRequests: false, check: requireTopology },
     {
       name: 'bucket',
       isNeededByRequests: false,

@@ -26,7 +26,7 @@ export async function wireWorker(config: Config, log: Logger) {
   };
 }
 
-export function workerDeps(connections: Connections, { engine, stage }: ConnectedEngine) {
+export function workerDeps(connections: Connections, { engine, stage, requireTopology }: ConnectedEngine) {
   const { config, db, boss, s3, observability, failpoints } = connections;
   const { instrumentPort } = observability;
   const { wrapPort } = failpoints;
@@ -37,6 +37,7 @@ export function workerDeps(connections: Connections, { engine, stage }: Connecte
     db,
     boss,
     stage,
+    requireTopology,
     trace: observability.trace,
     recordRetry: observability.recordRetry,
     limits: limitsOf(config),

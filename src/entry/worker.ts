@@ -1,5 +1,5 @@
 import { requeueLostTokens } from '../adapters/postgres/queue/token-recovery.ts';
-import { type WorkHandlers, startWork } from '../adapters/postgres/queue/tokens.ts';
+import { type WorkHandlers, startWork, stopWork } from '../adapters/postgres/queue/tokens.ts';
 import { startWorkerLiveness } from '../adapters/postgres/queue/worker-liveness.ts';
 import {
   dropOrphanedStages,
@@ -12,6 +12,7 @@ import {
   wakeEverySeconds,
   windowsEverySeconds,
 } from '../usecases/admin/maintenance.ts';
+import { matchesTopology } from '../usecases/admin/topology.ts';
 import { runLane } from '../usecases/lane/run-lane.ts';
 import { abandonBatch, loadBatch } from '../usecases/load/load-batch.ts';
 import { readConfig } from './config.ts';
@@ -27,26 +28,44 @@ const deps = { ...wired, log, maxBatchesPerLane: config.INLET_FILES_OUT_PER_LANE
 const liveness = startWorkerLiveness({ url: config.INLET_POSTGRES_URL, log });
 const handBack = new AbortController();
 const recoverTokensMilliseconds = 500;
+const withTopology = async (sweep: () => Promise<void>): Promise<void> => {
+  await deps.requireTopology();
+  await sweep();
+};
 const sweepers = [
   repeat(recoverTokensMilliseconds, () => requeueLostTokens(deps, liveness), log),
   repeat(wakeEverySeconds * 1000, () => requeueIdleLanes(deps), log),
-  repeat(orphansEverySeconds * 1000, () => dropOrphanedStages(deps), log),
+  repeat(orphansEverySeconds * 1000, () => withTopology(() => dropOrphanedStages(deps)), log),
   repeat(windowsEverySeconds * 1000, () => sweepRequestWindows(deps), log),
   repeat(forgetEverySeconds * 1000, () => forgetAcceptedRequests(deps), log),
-  repeat(config.INLET_PURGE_SECONDS * 1000, (signal) => purgeGenerations(deps, signal), log),
+  repeat(config.INLET_PURGE_SECONDS * 1000, (signal) => withTopology(() => purgeGenerations(deps, signal)), log),
 ];
-await startWork(
-  { ...deps, liveness, handBack: handBack.signal },
-  deps.failpoints.wrapPort(
-    'work',
-    deps.observability.instrumentWork({
-      runLane: (token, signal) => runLane(deps, token, signal),
-      loadBatch: (batchId, signal) => loadBatch(deps, batchId, signal),
-      abandonBatch: (batchId) => abandonBatch(deps, batchId),
-    } satisfies WorkHandlers),
-  ),
-  { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES },
+const handlers = deps.failpoints.wrapPort(
+  'work',
+  deps.observability.instrumentWork({
+    runLane: async (token, signal) => {
+      await deps.requireTopology();
+      await runLane(deps, token, signal);
+    },
+    loadBatch: async (batchId, signal) => {
+      await deps.requireTopology();
+      await loadBatch(deps, batchId, signal);
+    },
+    abandonBatch: (batchId) => abandonBatch(deps, batchId),
+  } satisfies WorkHandlers),
 );
+const slots = { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES };
+let isWorking = false;
+// A worker with the wrong shards claims no tokens. Otherwise, it could keep them from the other workers.
+const followTopology = async (): Promise<void> => {
+  const matches = await matchesTopology(deps.requireTopology);
+  if (matches === isWorking) return;
+  isWorking = matches;
+  if (matches) await startWork({ ...deps, liveness, handBack: handBack.signal }, handlers, slots);
+  else await stopWork(deps.boss);
+};
+await followTopology();
+sweepers.push(repeat(config.INLET_TOPOLOGY_SECONDS * 1000, followTopology, log));
 // Start this server last, so that a response from `/live` means that the worker is running.
 await deps.observability.serve();
 // Work that would exceed the grace period is handed over to another worker. The handover starts early enough to be

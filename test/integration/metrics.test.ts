@@ -123,7 +123,7 @@ describe('the metrics of the API and the worker after an import', () => {
     expect(withoutEngine).toMatch(/^inlet_retries_total\{queue="lane",cause="away"\} [1-9]/m);
     expect(withoutEngine).toContain('inlet_retries_total{queue="lane",cause="failed"} 0\n');
     expect(withoutEngine).toMatch(
-      /^inlet_call_failures_total\{server="clickhouse",port="warehouse",method="writeJobKeys"\} [1-9]/m,
+      /^inlet_call_failures_total\{server="clickhouse",port="topology",method="observe"\} [1-9]/m,
     );
   });
 

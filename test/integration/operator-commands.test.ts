@@ -77,6 +77,7 @@ describe('the operator commands', () => {
       'Schema of shard 2',
       'Disk of shard 2',
       'Mutations of shard 2',
+      'Topology',
       'Shared bucket',
     ]);
     // Only the cause is reported, because remedies for its consequences would be misleading.

@@ -183,6 +183,7 @@ const statementTypes: Specs = {
     report: 'json',
     computed_at: 'date=',
   },
+  shard: { number: 'number', identity: 'string', weight: 'number', recorded_at: 'date=' },
   sweep: { name: 'string', ran_at: 'date' },
   job_file_reject: { job_file_id: 'number', reason: 'string', rows: 'number', first_row: 'number' },
   request_window: { partner_id: 'number', key_id: 'number', number: 'number', taken: 'number' },

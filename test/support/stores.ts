@@ -1,4 +1,5 @@
 import { createClient } from '@clickhouse/client';
+import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import type { Config } from '../../src/entry/config.ts';
 import { readAddresses } from '../../stack/addresses.ts';
@@ -24,6 +25,7 @@ export async function createStores(topology: Topology): Promise<TestStores> {
     createDatabase(database, templateDatabase),
     copyEngineTemplate(config.INLET_CLICKHOUSE_URLS, database, config.INLET_CLICKHOUSE_CLUSTER),
   ]);
+  await recordShards(stores);
   return stores;
 }
 
@@ -39,6 +41,26 @@ export async function createEmptyStores(topology: Topology): Promise<TestStores>
   const stores = describeStores(topology);
   await createDatabase(stores.database, 'template1');
   return stores;
+}
+
+/** Gives each shard an identity and records it, as the first `inlet migrate` does. */
+async function recordShards(stores: TestStores): Promise<void> {
+  const { INLET_CLICKHOUSE_URLS: urls } = stores.config;
+  const identities = urls.map(() => randomUUID());
+  await Promise.all([
+    ...urls.map(async (url, index) => {
+      const client = createClient({ url: url.reveal(), database: stores.database });
+      const values = [{ identity: identities[index] }];
+      await client.insert({ table: 'shard_identity', values, format: 'JSONEachRow' });
+      await client.close();
+    }),
+    withDatabase(stores, (client) =>
+      client.query(
+        'INSERT INTO shard (number, identity, weight) SELECT number, identity, 1 FROM unnest($1::uuid[]) WITH ORDINALITY AS one (identity, number)',
+        [identities],
+      ),
+    ),
+  ]);
 }
 
 function describeStores(topology: Topology): TestStores {

@@ -9,6 +9,7 @@ import { addDoctorCommand } from './doctor-command.ts';
 import { addExamples } from './examples.ts';
 import { addJobCommands } from './job-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addTopologyCommands } from './topology-command.ts';
 import { addPartnerCommands } from './partner-commands.ts';
 
 /** Creates a program with the partner commands and, in a separate group, the operator commands. */
@@ -26,6 +27,7 @@ export function createProgram(): Command {
     addBackupCommands(program);
     addAuditCommand(program);
     addDoctorCommand(program);
+    addTopologyCommands(program);
     addExamples(program);
   });
 }

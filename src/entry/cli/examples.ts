@@ -31,6 +31,8 @@ const examples: Readonly<Record<string, string>> = {
   restore: 'inlet restore /var/backups/inlet/2026-11-16',
   audit: 'inlet audit --partner acme --limit 20',
   doctor: 'inlet doctor',
+  'topology show': 'inlet topology',
+  'topology change': 'inlet topology change --confirm',
 };
 
 /** Appends each example to the help of its command. */

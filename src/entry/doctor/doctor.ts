@@ -3,7 +3,10 @@ import { fetchKeySet } from '../../adapters/oidc/key-set.ts';
 import { connectS3 } from '../../adapters/s3/connect.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Config, readConfig } from '../config.ts';
+import { checkTopology } from '../../usecases/admin/topology.ts';
 import { issuerOf } from '../issuer.ts';
+import { createLogger } from '../logging.ts';
+import { withTopology } from '../migrate.ts';
 import { engineChecks } from './engine-checks.ts';
 import { postgresChecks } from './postgres-checks.ts';
 import { type Check, type CheckResult, runChecks } from './run-checks.ts';
@@ -11,7 +14,30 @@ import { type Check, type CheckResult, runChecks } from './run-checks.ts';
 /** Checks every configured server. */
 export function runDoctor(): Promise<CheckResult[]> {
   const config = readConfig();
-  return runChecks([postgresChecks(config), ...engineChecks(config), storageChecks(config), issuerChecks(config)]);
+  return runChecks([
+    postgresChecks(config),
+    ...engineChecks(config),
+    topologyChecks(config),
+    storageChecks(config),
+    issuerChecks(config),
+  ]);
+}
+
+function topologyChecks(config: Config): Check[] {
+  return [
+    {
+      name: 'Topology',
+      remedy:
+        'If a server is down, fix that first. Otherwise, fix INLET_CLICKHOUSE_URLS, INLET_CLICKHOUSE_CLUSTER, INLET_CLICKHOUSE_DATABASE, or the cluster definition on the shard. Loads and reports are stopped until then. If the cluster was changed on purpose, run `inlet topology change`.',
+      run: () =>
+        withTopology(config, createLogger({ name: 'inlet-doctor', level: 'silent' }), async (deps) => {
+          const differences = await checkTopology(deps);
+          if (differences.length > 0) throw new Error(differences.join(' '));
+          const shards = await deps.topology.read();
+          return `${shards.length} shards, as recorded`;
+        }),
+    },
+  ];
 }
 
 function storageChecks(config: Config): Check[] {

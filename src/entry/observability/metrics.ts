@@ -104,6 +104,11 @@ export function createMeters() {
       labelNames: ['work'],
       registers,
     }),
+    topologyMismatch: new Gauge({
+      name: 'inlet_topology_mismatch',
+      help: '1 if the shards differ from the recorded topology. Loads and reports are then stopped in this process.',
+      registers,
+    }),
     scrapeFailed: new Gauge({
       name: 'inlet_scrape_failed',
       help: '1 if this scrape could not read PostgreSQL. The service-wide gauges are missing in that case.',

@@ -20,6 +20,7 @@ export type Observability = {
   readonly instrumentWork: <Handlers extends object>(handlers: Handlers) => Handlers;
   readonly instrumentRequests: (api: Api) => void;
   readonly recordRetry: RecordRetry;
+  readonly recordTopology: (hasDifferences: boolean) => void;
   /** Serves the metrics if a port is configured. */
   readonly serve: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -41,6 +42,7 @@ export async function startObservability(config: Config, name: string, log: Log)
     instrumentWork: (handlers) => (meters ? meterWork(meters, handlers) : handlers),
     instrumentRequests: (api) => observeRequests(api, meters, tracing),
     recordRetry: meters ? meterRetries(meters) : () => undefined,
+    recordTopology: (hasDifferences) => meters?.topologyMismatch.set(hasDifferences ? 1 : 0),
     serve: async () => {
       if (!meters || config.INLET_METRICS_PORT === undefined) return;
       const { serveMetrics } = await import('./metrics-server.ts');

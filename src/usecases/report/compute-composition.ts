@@ -2,8 +2,13 @@ import type { Counting } from '../../domain/composition/counts.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { AudienceState, CompositionStore, StoredCounts } from '../../ports/audience-store.ts';
 import type { AudienceProfiler } from '../../ports/warehouse.ts';
+import type { RequireTopology } from '../admin/topology.ts';
 
-type Deps = { readonly compositions: CompositionStore; readonly profiler: AudienceProfiler };
+type Deps = {
+  readonly compositions: CompositionStore;
+  readonly profiler: AudienceProfiler;
+  readonly requireTopology: RequireTopology;
+};
 
 export type CompositionComputer = {
   /** Waits for a running computation of the same report in any process, or starts one. */
@@ -63,13 +68,14 @@ async function computeInFleet(
 
 /** A process that waited for the lock finds the result that the previous lock holder saved. */
 async function compute(
-  { compositions, profiler }: Deps,
+  { compositions, profiler, requireTopology }: Deps,
   audience: AudienceState,
   counting: Counting,
   signal: AbortSignal,
 ): Promise<StoredCounts> {
   const saved = await compositions.find(audience, counting);
   if (saved) return saved;
+  await requireTopology();
   const counts = await profiler.profile(audience, counting, await compositions.listAttributes(), signal);
   const computed = { counts, computedAt: new Date() };
   await compositions.save(audience, counting, computed);

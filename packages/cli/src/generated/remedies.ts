@@ -27,6 +27,7 @@ export const remedies: Readonly<Record<string, string>> = {
   too_many_streams: "Close unused streams, or try again after the time in `Retry-After`. Your jobs finish in submission order, so you need to follow only one job at a time.",
   internal: "Try again. If the error persists, contact the operator and include the request ID.",
   unavailable: "Try again after the time in `Retry-After`.",
+  topology_mismatch: "Try again later. The operator runs `inlet topology` to see the differences, and fixes INLET_CLICKHOUSE_URLS, INLET_CLICKHOUSE_CLUSTER, or the cluster definition.",
   report_not_ready: "Send the request again after the time in `Retry-After`. The computation continues, and its result is cached.",
   no_files: "Check the path. It is relative to your prefix and case-sensitive. Upload the file before you import it.",
   too_many_files: "Choose narrower prefixes and send one import request for each.",

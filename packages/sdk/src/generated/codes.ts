@@ -27,6 +27,7 @@ export const apiCodes = {
   too_many_streams: "Too many open streams",
   internal: "Internal error",
   unavailable: "Service temporarily unavailable",
+  topology_mismatch: "ClickHouse topology mismatch",
   report_not_ready: "Report is not ready",
 } as const;
 

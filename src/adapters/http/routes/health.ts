@@ -51,19 +51,23 @@ export const getReady = defineRoute({
     'Checks every dependency. Only PostgreSQL determines the status. While ClickHouse or the bucket is unavailable, requests are accepted and loads wait. Requires no API key.',
   response: {
     status: 200,
-    description: 'Requests are accepted. `dependencies` shows which servers are unavailable.',
+    description:
+      'Requests are accepted. `dependencies` shows which servers are unavailable. `topology` is `unavailable` while the shards differ from the recorded topology.',
     schema: z
       .object({
         status: state,
         dependencies: z.record(z.string(), state).meta({ description: 'State of each dependency, by name.' }),
       })
       .meta({ id: 'Ready' }),
-    example: { status: 'ok', dependencies: { postgres: 'ok', clickhouse: 'ok', bucket: 'ok' } },
+    example: { status: 'ok', dependencies: { postgres: 'ok', clickhouse: 'ok', topology: 'ok', bucket: 'ok' } },
   },
   otherResponses: {
     503: {
       description: 'PostgreSQL is unavailable.',
-      example: { status: 'unavailable', dependencies: { postgres: 'unavailable', clickhouse: 'ok', bucket: 'ok' } },
+      example: {
+        status: 'unavailable',
+        dependencies: { postgres: 'unavailable', clickhouse: 'ok', topology: 'unavailable', bucket: 'ok' },
+      },
     },
   },
   problems: {},

@@ -118,6 +118,7 @@ export const apiTables: Readonly<Record<string, string>> = {
 export const closedToApi: Readonly<Record<string, string>> = {
   api_key: 'keys are found by hash, through key_with_hash()',
   schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',
+  shard: 'read through recorded_shards()',
   sweep: 'used by workers only',
 };
 
@@ -131,6 +132,7 @@ export const apiFunctions = [
   'attributes_of_all()',
   'names_of_attributes(bigint[])',
   'what_waits(text, text, text)',
+  'recorded_shards()',
 ] as const;
 
 const apiSequences = ['warehouse_segment_id'] as const;

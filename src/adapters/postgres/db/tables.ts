@@ -202,6 +202,7 @@ export type Tables = {
   audience_load: AudienceLoadTable;
   dead_generation: DeadGenerationTable;
   composition: CompositionTable;
+  shard: { number: number; identity: string; weight: number; recorded_at: Timestamp };
   sweep: { name: string; ran_at: Date };
   job_file_reject: JobFileRejectTable;
   request_window: RequestWindowTable;

@@ -64,8 +64,9 @@ export function tokenName({ id, retryCount }: Pick<HeldToken, 'id' | 'retryCount
 }
 
 /**
- * Replaces a held token with a new token of higher priority, without using up a retry. Another worker can claim the new
- * token immediately or after the delay. Does nothing if the claim has already ended.
+ * Replaces a held token with a new token, without using up a retry. Another worker can claim the new token immediately
+ * or after the delay. Work that was interrupted goes first. Work that waits for a dependency has no priority, so that it
+ * cannot starve other partners. Does nothing if the claim has already ended.
  */
 export async function resendToken(
   db: Database,
@@ -78,7 +79,11 @@ export async function resendToken(
     const deleted: object = await boss.deleteJob(queue, { id, retryCount }, transaction);
     if (!('affected' in deleted) || deleted.affected === 0) return false;
     const key = singletonKey === null ? {} : { singletonKey };
-    await boss.insert(queue, [{ data, ...key, startAfter: afterSeconds, priority: 1 }], transaction);
+    await boss.insert(
+      queue,
+      [{ data, ...key, startAfter: afterSeconds, priority: afterSeconds > 0 ? 0 : 1 }],
+      transaction,
+    );
     return true;
   });
 }
@@ -133,6 +138,11 @@ export async function startWork(
       handle: ({ data }) => handlers.abandonBatch(data.fileId),
     }),
   ]);
+}
+
+/** Claims no more tokens in this process. Running handlers continue. */
+export async function stopWork(boss: PgBoss): Promise<void> {
+  await Promise.all([laneQueue, fileQueue, lostFileQueue].map((queue) => boss.offWork(queue, { wait: false })));
 }
 
 type Work<Payload> = {

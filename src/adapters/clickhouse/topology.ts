@@ -1,0 +1,100 @@
+import { ClickHouseError } from '@clickhouse/client';
+import type { ObservedServer } from '../../domain/topology.ts';
+import type { EngineTopology } from '../../ports/topology.ts';
+import { transientErrorKind } from '../transient-errors.ts';
+import { type Engine, type Shard, onEveryShard } from './connect.ts';
+
+export function clickhouseTopology(engine: Engine): EngineTopology {
+  return { cluster: engine.cluster, observe: () => onEveryShard(engine, (shard) => observe(shard, engine.cluster)) };
+}
+
+async function observe(shard: Shard, cluster: string): Promise<ObservedServer> {
+  const identity = await ownIdentity(shard);
+  if (identity === null) return { identity, cluster: [], clustersOfTables: [], problem: null };
+  try {
+    return {
+      identity,
+      cluster: await clusterOf(shard, cluster),
+      clustersOfTables: await clustersOfTables(shard),
+      problem: null,
+    };
+  } catch (error) {
+    if (!(error instanceof ClickHouseError) || transientErrorKind(error) !== null) throw error;
+    return { identity, cluster: [], clustersOfTables: [], problem: error.message };
+  }
+}
+
+/** Null if the database or the table does not exist, or if the table is empty. */
+async function ownIdentity(shard: Shard): Promise<string | null> {
+  try {
+    const [row] = await select<{ id: string }>(shard, 'SELECT toString(identity) AS id FROM shard_identity LIMIT 1');
+    return row?.id ?? null;
+  } catch (error) {
+    const isMissing = error instanceof ClickHouseError && /^UNKNOWN_(?:DATABASE|TABLE)$/.test(error.type ?? '');
+    if (isMissing) return null;
+    throw error;
+  }
+}
+
+/** Asks every shard of the cluster for its identity, in the way that a Distributed table reaches it. */
+async function clusterOf(shard: Shard, cluster: string): Promise<ObservedServer['cluster']> {
+  const weights = await select<{ number: number; weight: number }>(
+    shard,
+    `SELECT shard_num AS number, any(shard_weight) AS weight FROM system.clusters
+     WHERE cluster = {cluster: String} GROUP BY shard_num ORDER BY shard_num`,
+    { cluster },
+  );
+  if (weights.length === 0) return [];
+  const identities = await select<{ number: number; id: string }>(
+    shard,
+    `SELECT _shard_num AS number, toString(identity) AS id
+     FROM cluster({cluster: Identifier}, currentDatabase(), shard_identity)`,
+    { cluster },
+  );
+  return weights.map(({ number, weight }) => ({
+    number,
+    weight,
+    identity: identities.find((one) => one.number === number)?.id ?? null,
+  }));
+}
+
+async function clustersOfTables(shard: Shard): Promise<string[]> {
+  const rows = await select<{ cluster: string }>(
+    shard,
+    `SELECT DISTINCT extract(engine_full, '^Distributed\\\\(\\'([^\\']*)\\'') AS cluster FROM system.tables
+     WHERE database = currentDatabase() AND engine = 'Distributed' AND NOT startsWith(name, 'room_')`,
+  );
+  return rows.map((row) => row.cluster);
+}
+
+async function select<Row>(shard: Shard, query: string, query_params: Record<string, string> = {}): Promise<Row[]> {
+  return (await shard.query({ query, query_params, format: 'JSONEachRow' })).json<Row>();
+}
+
+/** Gives every shard that has none an identity. Idempotent. */
+export async function assignShardIdentities(engine: Engine): Promise<void> {
+  await onEveryShard(engine, (shard) =>
+    shard.command({
+      query:
+        'INSERT INTO shard_identity (identity) SELECT generateUUIDv4() WHERE (SELECT count() FROM shard_identity) = 0',
+    }),
+  );
+}
+
+/** Rows of the warehouse that would be stored on another shard if the cluster had these weights. */
+export async function countMisplacedRows(
+  engine: Engine,
+  weights: readonly number[],
+): Promise<{ rows: number; misplaced: number }> {
+  const slots = weights.flatMap((weight, index) => Array.from({ length: weight }, () => index));
+  const counts = await onEveryShard(engine, async (shard, index) => {
+    const own = slots.flatMap((owner, slot) => (owner === index ? slot : []));
+    const [row] = await select<{ rows: string; misplaced: string }>(
+      shard,
+      `SELECT toString(count()) AS rows, toString(countIf(NOT has([${own.join()}], cityHash64(device) % ${slots.length}))) AS misplaced
+       FROM (SELECT device FROM device_attributes_local UNION ALL SELECT device FROM audience_devices_local)`,
+    );
+    return { rows: Number(row?.rows ?? 0), misplaced: Number(row?.misplaced ?? 0) };
+  });
+  return counts.reduce((sum, one) => ({ rows: sum.rows + one.rows, misplaced: sum.misplaced + one.misplaced }));
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { type ObservedServer, type ShardRecord, findTopologyDifferences, placesDevicesAlike } from './topology.ts';
+
+const recorded: readonly ShardRecord[] = [
+  { number: 1, identity: 'a', weight: 1 },
+  { number: 2, identity: 'b', weight: 1 },
+];
+const server = (identity: string | null, changes: Partial<ObservedServer> = {}): ObservedServer => ({
+  identity,
+  cluster: recorded,
+  clustersOfTables: ['inlet'],
+  problem: null,
+  ...changes,
+});
+const good = [server('a'), server('b')];
+const differences = (servers: readonly ObservedServer[]): string[] =>
+  findTopologyDifferences(recorded, servers, 'inlet');
+
+describe('comparing the topology', () => {
+  it('finds no difference in a cluster that matches its record', () => {
+    expect(differences(good)).toEqual([]);
+  });
+
+  it('reports that nothing is recorded', () => {
+    expect(findTopologyDifferences([], good, 'inlet')).toEqual(['No topology is recorded.']);
+  });
+
+  it.each<[string, ObservedServer[], RegExp]>([
+    ['a missing shard', [server('a')], /lists 1 shards, but 2 are recorded/],
+    ['an extra shard', [...good, server('c')], /lists 3 shards, but 2 are recorded/],
+    ['swapped shards', [server('b'), server('a')], /URL 1 .* leads to shard 2\./],
+    ['another server', [server('a'), server('z')], /URL 2 .* leads to an unknown shard\./],
+    ['an empty database', [server('a'), server(null)], /URL 2 .* without a shard identity/],
+    ['the same server twice', [server('a'), server('a')], /URL 2 .* leads to shard 1\./],
+    [
+      'a changed weight',
+      [server('a', { cluster: [{ number: 1, identity: 'a', weight: 3 }, ...recorded.slice(1)] }), server('b')],
+      /On shard 1, cluster "inlet" is \[1: a \(weight 3\), 2: b \(weight 1\)\]/,
+    ],
+    [
+      'a cluster definition that lacks a shard on one server',
+      [server('a'), server('b', { cluster: recorded.slice(0, 1) })],
+      /On shard 2, cluster "inlet" is \[1: a \(weight 1\)\]/,
+    ],
+    ['tables of another cluster', [server('a', { clustersOfTables: ['old'] }), server('b')], /use cluster "old"/],
+    ['an unreadable cluster', [server('a', { problem: 'no such cluster' }), server('b')], /no such cluster/],
+  ])('reports %s', (_what, servers, expected) => {
+    expect(differences(servers).join('\n')).toMatch(expected);
+  });
+
+  it('considers only the order of the weights when it compares where devices are stored', () => {
+    const moved = recorded.map((shard) => ({ ...shard, identity: `${shard.identity}2` }));
+    expect(placesDevicesAlike(recorded, moved)).toBe(true);
+    expect(placesDevicesAlike(recorded, [...recorded, { number: 3, identity: 'c', weight: 1 }])).toBe(false);
+    expect(placesDevicesAlike(recorded, [{ number: 1, identity: 'a', weight: 2 }, ...recorded.slice(1)])).toBe(false);
+  });
+});

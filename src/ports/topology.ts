@@ -1,0 +1,17 @@
+import type { ObservedServer, ShardRecord } from '../domain/topology.ts';
+
+/** The topology that the data was loaded with, recorded in PostgreSQL. */
+export interface TopologyStore {
+  /** Ordered by number. Empty if nothing is recorded. */
+  read(): Promise<readonly ShardRecord[]>;
+  /** Replaces the record. */
+  record(shards: readonly ShardRecord[]): Promise<void>;
+}
+
+/** The configured ClickHouse servers. */
+export interface EngineTopology {
+  /** The configured cluster name. */
+  readonly cluster: string;
+  /** One entry per configured URL, in order. Throws if a server is unavailable. */
+  observe(): Promise<readonly ObservedServer[]>;
+}
