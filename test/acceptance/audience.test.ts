@@ -110,4 +110,37 @@ describe('audiences', () => {
     await api.append(audienceId, 'nothing/');
     expect(await api.settled(audienceId)).toMatchObject({ status: 2, file: [{ status: 2, rows_uploaded: 1 }] });
   });
+
+  it('an audience has status 2 again when an append that matched no files is followed by one that did', async () => {
+    await market.partner.upload('right/a.csv', rows(0, 3));
+    const { audienceId } = await api.create('Mistyped', 'rihgt/');
+    expect(await api.settled(audienceId)).toMatchObject({ status: 3 });
+    await api.append(audienceId, 'right/');
+    const { prefix } = market.partner;
+    expect(await api.settled(audienceId)).toMatchObject({
+      status: 2,
+      unique_devices: 3,
+      file: [
+        { s3_path: `${prefix}rihgt/`, status: 3, rows_uploaded: 0 },
+        { s3_path: `${prefix}right/a.csv`, status: 2, rows_uploaded: 3 },
+      ],
+    });
+    await api.append(audienceId, 'worng/');
+    expect(await api.settled(audienceId)).toMatchObject({ status: 3, unique_devices: 3 });
+  });
+
+  it("an audience is created from a path that starts with the partner's prefix, taken literally first", async () => {
+    const { prefix } = market.partner;
+    await market.partner.upload('summer/1.csv', rows(0, 2));
+    const once = await api.create('Prefix repeated', `${prefix}summer/`);
+    expect(await api.settled(once.audienceId)).toMatchObject({
+      file: [{ s3_path: `${prefix}summer/1.csv`, status: 2 }],
+    });
+    await market.partner.upload(`${prefix}summer/1.csv`, rows(0, 5));
+    const literal = await api.create('Literal', `${prefix}summer/`);
+    expect(await api.settled(literal.audienceId)).toMatchObject({
+      unique_devices: 5,
+      file: [{ s3_path: `${prefix}${prefix}summer/1.csv`, status: 2 }],
+    });
+  });
 });

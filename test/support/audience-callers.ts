@@ -1,6 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AudienceClient } from '../acceptance/audience-client.ts';
-import { appendFiles, devicesOf, emptyAudience, type ModelAudience, type ModelFiles } from './audience-model.ts';
+import {
+  appendFiles,
+  devicesOf,
+  emptyAudience,
+  type ModelAudience,
+  type ModelFiles,
+  statusOf,
+} from './audience-model.ts';
 import { knownDevices, type Step } from './audience-scripts.ts';
 
 // These callers run the steps of a script against both the HTTP API and the model.
@@ -64,7 +71,7 @@ export function expectedAudiences({ audiences }: Scope, prefix: string): object[
       const entries = [...model.entries];
       return {
         id,
-        status: entries.some(([, { status }]) => status === 3) ? 3 : 2,
+        status: statusOf(model),
         uploaded_devices: model.uploaded,
         unique_devices: devices.size,
         matched_devices: devices.intersection(knownDevices).size,

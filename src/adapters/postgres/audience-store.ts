@@ -211,17 +211,22 @@ async function cancelJobs(tx: Tx, partnerId: PartnerId, audienceId: number): Pro
 
 /**
  * Selects the file entries of the audience's live generation. The entries are its files, and the paths of jobs that
- * have listed no files because they are waiting or failed. Contains only the newest entry of each path. The query that
+ * have listed no files because they are waiting or failed. Contains only the newest entry of each path. Decision 5: a
+ * path that matched no files does not decide the status of the audience after a later append has finished. The query that
  * includes this text must provide `audience`.
  */
 const audienceFiles: RawBuilder<unknown> = sql`
   SELECT f.job_id, f.id, f.key AS s3_path, f.status, CASE WHEN f.status = ${jobStatus.done} THEN f.accepted_rows ELSE 0 END AS rows,
-         f.updated_at
+         f.updated_at, true AS decides
   FROM job_file f
   WHERE f.audience_id = audience.id AND f.generation = audience.generation AND NOT f.superseded
   UNION ALL
   SELECT l.job_id, 0, p.prefix || l.file_path, CASE WHEN j.status = ${jobStatus.failed} THEN j.status ELSE ${jobStatus.pending} END, 0,
-         j.updated_at
+         j.updated_at,
+         NOT (j.status = ${jobStatus.failed} AND EXISTS (
+           SELECT FROM audience_load later JOIN job k ON k.id = later.job_id
+           WHERE later.audience_id = l.audience_id AND later.generation = l.generation AND later.job_id > l.job_id
+             AND k.listed_at IS NOT NULL AND k.status IN (${jobStatus.done}, ${jobStatus.failed})))
   FROM audience_load l JOIN job j ON j.id = l.job_id JOIN partner p ON p.id = l.partner_id
   WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL`;
 
@@ -267,11 +272,11 @@ const updatedAt = sql`greatest(
 )`;
 
 /**
- * Selects the entries with one status. One EXISTS per status reads only a few of the files, of which an audience can
+ * Selects the entries with one status that decide the status of the audience. One EXISTS per status reads only a few of the files, of which an audience can
  * have ten thousand.
  */
 const entriesOf = (status: number): RawBuilder<unknown> =>
-  sql`SELECT FROM (${audienceFiles}) AS entry WHERE entry.status = ${sql.lit(status)}`;
+  sql`SELECT FROM (${audienceFiles}) AS entry WHERE entry.status = ${sql.lit(status)} AND entry.decides`;
 
 /** Selects audiences that the caller can access, newest first. The status is derived from the files on each read. */
 async function selectAudiences(
