@@ -2,10 +2,21 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that measure times, or kill the servers that every test uses. */
-const alone = ['test/fault/{takeover,real-servers,chaos}.test.ts', 'test/planted/**/*.test.ts'];
+const alone = ['test/fault/{takeover,real-servers}.test.ts'];
 
 /** The slowest files, which start first. Otherwise, one of them would run alone at the end. */
-const slowest = ['cli', 'corpus', 'cli-upload', 'audience-property', 'corpus-by-prefix', 'issued-tokens', 'migrations'];
+const slowest = [
+  'cli',
+  'corpus',
+  'cli-upload',
+  'audience-property',
+  'corpus-by-prefix',
+  'issued-tokens',
+  'migrations',
+  'planted-bugs',
+  'chaos',
+  'failpoints',
+];
 
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -70,12 +81,12 @@ export default defineConfig(({ mode }) => ({
       {
         test: {
           name: 'fault',
-          include: ['test/fault/**/*.test.ts'],
+          include: ['test/{fault,planted}/**/*.test.ts'],
           exclude: alone,
           globalSetup: 'test/support/global-setup.ts',
           testTimeout: 900_000,
           hookTimeout: 600_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {

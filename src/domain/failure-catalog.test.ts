@@ -35,6 +35,7 @@ describe('the failure catalog', () => {
       'too_many_streams',
       'internal',
       'unavailable',
+      'topology_mismatch',
       'report_not_ready',
       'load_abandoned',
       'storage_address_refused',

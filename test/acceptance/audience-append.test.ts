@@ -159,14 +159,14 @@ describe('appending files to an audience', () => {
   });
 
   it('counts the devices that were known at the last load as matched', async () => {
-    const ids = Array.from({ length: 10 }, (_, n) => device(7_000 + n));
+    const ids = Array.from({ length: 10 }, (_, n) => device(8_710_000 + n));
     await market.makeKnown(ids.slice(0, 4));
-    await upload('match/a.csv', rows(7_000, 7_006));
+    await upload('match/a.csv', rows(8_710_000, 8_710_006));
     const audienceId = await make('match/');
     expect(await market.audiences.get(audienceId)).toMatchObject({ unique_devices: 6, matched_devices: 4 });
     await market.makeKnown(ids);
     expect(await market.audiences.get(audienceId)).toMatchObject({ unique_devices: 6, matched_devices: 4 });
-    await upload('match/b.csv', rows(7_005, 7_012));
+    await upload('match/b.csv', rows(8_710_005, 8_710_012));
     const details = await append(audienceId, 'match/');
     expect(details).toMatchObject({ uploaded_devices: 13, unique_devices: 12, matched_devices: 10 });
   });

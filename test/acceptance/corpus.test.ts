@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import type { ImportLogRecord } from '../../src/adapters/http/records/import-log.ts';
 import type { CorpusFile } from '../corpus/corpus-file.ts';
-import { corpusFiles } from '../corpus/corpus-files.ts';
+import { corpusFiles, sampleCorpus } from '../corpus/corpus-files.ts';
 import { corpusAttributes, goodRows } from '../corpus/lines.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
 import { runInlet } from '../support/run-inlet.ts';
@@ -38,7 +38,9 @@ function flagsOf({ request }: CorpusFile): string {
 /** Imports of one partner run sequentially. Imports of several partners run in parallel. */
 const partnerCount = 6;
 
-describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { timeout: 300_000 }, () => {
+const imported = inject('campaign') === 'long' ? corpusFiles : sampleCorpus(3);
+
+describe(`a corpus of ${imported.length} malformed and unusual files`, { timeout: 300_000 }, () => {
   let stores: TestStores;
   let service: Service;
   let partners: readonly (TestPartner & { readonly api: ApiClient })[];
@@ -51,7 +53,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
     partners = await Promise.all(Array.from({ length: partnerCount }, newPartner));
     await Promise.all(
       partners.map(async ({ upload, api }, index) => {
-        const files = corpusFiles.filter((_, place) => place % partnerCount === index);
+        const files = imported.filter((_, place) => place % partnerCount === index);
         let last = 0;
         for (const { path, body, request } of files) {
           await upload(path, body());
@@ -82,7 +84,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
     expect(new Set(corpusFiles.map(({ path }) => path)).size).toBe(corpusFiles.length);
   });
 
-  it.each(corpusFiles)('the file $path has the expected result ($name)', async ({ path, expected }) => {
+  it.each(imported)('the file $path has the expected result ($name)', async ({ path, expected }) => {
     const log = await importOf(path);
     const codes = (log.errors ?? []).map(({ code, row, count }) => ({ code, row, count }));
     const { status } = log;
@@ -94,7 +96,7 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
   it('the corpus gets the same results from `inlet check`, which uploads no files', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'inlet-corpus-'));
     const found = new Map<string, unknown>();
-    for (const [flags, files] of Map.groupBy(corpusFiles, flagsOf)) {
+    for (const [flags, files] of Map.groupBy(imported, flagsOf)) {
       const below = join(folder, flags);
       for (const { path, body } of files) {
         mkdirSync(dirname(join(below, path)), { recursive: true });
@@ -115,13 +117,13 @@ describe(`a corpus of ${corpusFiles.length} malformed and unusual files`, { time
     }
     rmSync(folder, { recursive: true });
     const logs = await Promise.all(
-      corpusFiles.map(async ({ path }): Promise<[string, unknown]> => {
+      imported.map(async ({ path }): Promise<[string, unknown]> => {
         const { status, total_rows, errors } = await importOf(path);
         const codes = (errors ?? []).map(({ code, row, count }) => ({ code, row, count }));
         return [path, { status, total_rows: Number(total_rows), codes }];
       }),
     );
-    expect(corpusFiles.map(({ path }) => [path, found.get(path)])).toEqual(logs);
+    expect(imported.map(({ path }) => [path, found.get(path)])).toEqual(logs);
   });
 
   it('the corpus needs only one attempt per file', async () => {

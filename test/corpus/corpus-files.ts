@@ -23,3 +23,12 @@ export const corpusFiles: readonly CorpusFile[] = [
   ...gzip,
   ...sizes,
 ];
+
+/** Some files for each distinct result: status and codes. The long run uses every file. */
+export function sampleCorpus(filesPerResult: number): readonly CorpusFile[] {
+  const byResult = Map.groupBy(corpusFiles, ({ expected: { status, codes } }) =>
+    JSON.stringify([status, codes.map(({ code }) => code)]),
+  );
+  const chosen = new Set([...byResult.values()].flatMap((files) => files.slice(0, filesPerResult)));
+  return corpusFiles.filter((file) => chosen.has(file));
+}

@@ -71,7 +71,7 @@ const sweeps = ['lanes.requeueIdleLanes', 'lanes.claimTurn', 'requests.deleteExp
  * The gate kills workers at this number of points, spread evenly over the list. The long run kills workers at all
  * points.
  */
-const pointsInGate = 4;
+const pointsInGate = 3;
 
 function spread<T>(list: readonly T[], count: number): T[] {
   return list.filter(

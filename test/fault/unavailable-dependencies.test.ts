@@ -52,7 +52,7 @@ describe('while a dependency is unavailable', () => {
     await whileItIs([cluster.proxies.storage], trouble, async () => {
       for (let n = 0; n < 3; n++) await submit();
       const dependencies = { postgres: 'ok', clickhouse: 'ok', bucket: 'unavailable' };
-      expect(await readiness(), 'the API accepts requests').toEqual([200, { status: 'ok', dependencies }]);
+      expect(await readiness(), 'the API accepts requests').toMatchObject([200, { status: 'ok', dependencies }]);
     });
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
@@ -66,7 +66,7 @@ describe('while a dependency is unavailable', () => {
     await whileItIs(cluster.proxies.engine, trouble, async () => {
       for (let n = 0; n < 3; n++) await submit();
       const dependencies = { postgres: 'ok', clickhouse: 'unavailable', bucket: 'ok' };
-      expect(await readiness(), 'the API accepts requests').toEqual([200, { status: 'ok', dependencies }]);
+      expect(await readiness(), 'the API accepts requests').toMatchObject([200, { status: 'ok', dependencies }]);
     });
     expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe('while a dependency is unavailable', () => {
         });
         expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
         const dependencies = { postgres: 'unavailable', clickhouse: 'ok', bucket: 'ok' };
-        expect(await readiness()).toEqual([503, { status: 'unavailable', dependencies }]);
+        expect(await readiness()).toMatchObject([503, { status: 'unavailable', dependencies }]);
       });
       await submit();
       expect(await cluster.auditAtEnd([partner], 120)).toEqual([]);

@@ -3,7 +3,7 @@ import { appendFileSync, cpSync, mkdtempSync, readFileSync, readdirSync, rmSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { committedDumps } from '../../scripts/schema/committed-dumps.ts';
 import { dumpClickhouse } from '../../scripts/schema/dump-clickhouse.ts';
 import { dumpPostgres } from '../../scripts/schema/dump-postgres.ts';
@@ -74,7 +74,9 @@ const recordedOnce = (config: Config): Awaited<ReturnType<typeof migrationsRecor
   ),
 });
 
-describe.each(topologies)('migrating stores with %s shard(s)', (topology) => {
+const testedTopologies = inject('campaign') === 'long' ? topologies : (['two'] as const);
+
+describe.each(testedTopologies)('migrating stores with %s shard(s)', (topology) => {
   let stores: EmptyStores;
 
   beforeEach(async () => {

@@ -5,7 +5,7 @@ import { startBoundApi } from '../support/bound-api.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { ask, callsAt } from '../support/operation-calls.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { type TestStores, createStores, withServer } from '../support/stores.ts';
+import { type TestStores, createStores, withDatabase, withServer } from '../support/stores.ts';
 import { insertTwoTenants } from '../support/two-tenants.ts';
 import { wireUp } from '../support/wired.ts';
 
@@ -62,6 +62,10 @@ describe('a database owner that is not a superuser', () => {
     await asAdministrator(`CREATE ROLE ${roles.byHand} NOLOGIN`, `GRANT ${roles.byHand} TO ${name}`);
     expect(await migrate(roles.byHand)).toEqual([]);
     const deps = await wireUp(stores);
+    const shards = await withDatabase(engineStores, (client) =>
+      client.query('SELECT number, identity, weight FROM shard'),
+    );
+    await deps.db.insertInto('shard').values(shards.rows).execute();
     const { owner, intruder } = await insertTwoTenants(stores, deps);
     await deps.close();
     const api = await start(roles.byHand);

@@ -103,6 +103,7 @@ export const getComposition = defineRoute({
     not_found: { detail: 'Segment 500001 does not exist.' },
     ...invalidQuery('split', 'split must be "id_type", "country", or "event".'),
     report_not_ready: { detail: 'The report is still being computed.' },
+    topology_mismatch: { detail: 'The shards differ from the recorded topology.' },
   },
   handler: (deps: { readonly composition: CompositionDeps }) => async (request) => {
     const { default_warehouse_segment_id } = request.params;
