@@ -19,14 +19,9 @@ export function keyInPrefix(prefix: string, filePath: string): string {
   return key;
 }
 
-/**
- * Decision 25 for audiences: the keys that a path can stand for, in the order in which they are tried. The path is taken
- * literally first. If nothing is found and it starts with the partner's prefix, the prefix is removed from it.
- */
-export function audienceKeys(prefix: string, filePath: string): [string, ...string[]] {
-  const literal = keyInPrefix(prefix, filePath);
-  if (!filePath.startsWith(prefix) || pathProblem(filePath.slice(prefix.length)) !== null) return [literal];
-  return [literal, filePath];
+/** Decision 25 for audiences: a path that already starts with the prefix is used as is. */
+export function audienceKey(prefix: string, filePath: string): string {
+  return keyInPrefix(prefix, filePath.startsWith(prefix) ? filePath.slice(prefix.length) : filePath);
 }
 
 /** A path that ends with a slash can only be a prefix. Any other path can be a file or a prefix. */

@@ -85,9 +85,8 @@ describe('creating an audience', () => {
   it.each([...wrongPaths, 'made/../../x/a.csv', 'made/..', './made/a.csv', 'a\nb.csv', 'a\0b.csv', '\u007f.csv'])(
     'rejects the path %j when creating and appending',
     async (path) => {
-      // These rules apply anywhere in a path. The others apply only to its start.
-      const isWrongAnywhere = /\.\.|^\.\/|[\0\n\u007F]/.test(path);
-      for (const given of isWrongAnywhere ? [path, market.partner.prefix + path] : [path]) {
+      for (const given of [path, market.partner.prefix + path]) {
+        // The same rules apply to a path that includes the prefix.
         const create = await market.audiences.expectProblem('POST', audiencePath, { name: 'x', file_path: given });
         const append = await market.audiences.expectProblem('PATCH', `${audiencePath}/${existing}`, {
           file_path: given,

@@ -128,19 +128,4 @@ describe('audiences', () => {
     await api.append(audienceId, 'worng/');
     expect(await api.settled(audienceId)).toMatchObject({ status: 3, unique_devices: 3 });
   });
-
-  it("an audience is created from a path that starts with the partner's prefix, taken literally first", async () => {
-    const { prefix } = market.partner;
-    await market.partner.upload('summer/1.csv', rows(0, 2));
-    const once = await api.create('Prefix repeated', `${prefix}summer/`);
-    expect(await api.settled(once.audienceId)).toMatchObject({
-      file: [{ s3_path: `${prefix}summer/1.csv`, status: 2 }],
-    });
-    await market.partner.upload(`${prefix}summer/1.csv`, rows(0, 5));
-    const literal = await api.create('Literal', `${prefix}summer/`);
-    expect(await api.settled(literal.audienceId)).toMatchObject({
-      unique_devices: 5,
-      file: [{ s3_path: `${prefix}${prefix}summer/1.csv`, status: 2 }],
-    });
-  });
 });

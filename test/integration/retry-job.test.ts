@@ -122,7 +122,7 @@ describe('inlet jobs retry', () => {
     const ofCustomer = audienceClient(server.url, partner.apiKey, userToken);
     // A path under the prefix that starts with the name of the prefix.
     const path = `${partner.prefix}${partner.prefix}members.csv`;
-    const { audienceId } = await ofCustomer.create('Late', `${partner.prefix}members.csv`);
+    const { audienceId } = await ofCustomer.create('Late', path);
     expect(await ofCustomer.settled(audienceId)).toMatchObject({ status: 3, file: [{ s3_path: path }] });
     await partner.upload(`${partner.prefix}members.csv`, rows(0, 5));
     await retry(await newestJob());

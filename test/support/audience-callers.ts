@@ -32,8 +32,11 @@ export async function takeStep({ api, audiences }: Scope, files: ModelFiles, ste
   const audience = audiences[step.audience % audiences.length];
   if (!audience) return;
   if (step.do === 'append') {
-    await Promise.all(step.paths.map((path) => api.append(audience.id, path)));
-    for (const path of step.paths) appendFiles(audience.model, files, path);
+    // One after the other, because the status depends on which append is the last.
+    for (const path of step.paths) {
+      await api.append(audience.id, path);
+      appendFiles(audience.model, files, path);
+    }
     return;
   }
   audience.model = emptyAudience();

@@ -223,10 +223,10 @@ const audienceFiles: RawBuilder<unknown> = sql`
   UNION ALL
   SELECT l.job_id, 0, p.prefix || l.file_path, CASE WHEN j.status = ${jobStatus.failed} THEN j.status ELSE ${jobStatus.pending} END, 0,
          j.updated_at,
-         NOT (j.status = ${jobStatus.failed} AND EXISTS (
+         (j.status = ${jobStatus.failed} AND j.failure_code = 'no_files' AND EXISTS (
            SELECT FROM audience_load later JOIN job k ON k.id = later.job_id
            WHERE later.audience_id = l.audience_id AND later.generation = l.generation AND later.job_id > l.job_id
-             AND k.listed_at IS NOT NULL AND k.status IN (${jobStatus.done}, ${jobStatus.failed})))
+             AND k.listed_at IS NOT NULL AND k.status IN (${jobStatus.done}, ${jobStatus.failed}))) IS NOT TRUE
   FROM audience_load l JOIN job j ON j.id = l.job_id JOIN partner p ON p.id = l.partner_id
   WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL`;
 

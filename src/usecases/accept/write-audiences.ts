@@ -2,7 +2,7 @@ import type { AudienceScope } from '../../domain/audience.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import type { Limits } from '../../domain/limits.ts';
 import type { Partner } from '../../domain/partner.ts';
-import { audienceKeys } from '../../domain/source-file.ts';
+import { audienceKey } from '../../domain/source-file.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
 import { noSuchAudience } from '../follow/read-audiences.ts';
 
@@ -17,9 +17,9 @@ export async function createAudience(
   request: { readonly name: string; readonly filePath: string },
   idempotency: IdempotentRequest | null = null,
 ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }> {
-  audienceKeys(partner.prefix, request.filePath);
+  const filePath = relativePath(partner, request.filePath);
   const { maxOpenJobs } = deps.limits;
-  return deps.audiences.create(scope, { ...request, maxOpenJobs }, idempotency);
+  return deps.audiences.create(scope, { name: request.name, filePath, maxOpenJobs }, idempotency);
 }
 
 /** Returns the ID of the job that loads the files. */
@@ -30,8 +30,7 @@ export async function appendAudienceFiles(
   filePath: string,
   idempotency: IdempotentRequest | null = null,
 ): Promise<number> {
-  audienceKeys(partner.prefix, filePath);
-  const load = { filePath, maxOpenJobs: deps.limits.maxOpenJobs };
+  const load = { filePath: relativePath(partner, filePath), maxOpenJobs: deps.limits.maxOpenJobs };
   const jobId = await deps.audiences.append(scope, audienceId, load, idempotency);
   if (jobId === null) throw noSuchAudience(audienceId);
   return jobId;
@@ -44,4 +43,9 @@ export async function clearAudience(
   idempotency: IdempotentRequest | null = null,
 ): Promise<void> {
   if (!(await deps.audiences.clear(scope, audienceId, idempotency))) throw noSuchAudience(audienceId);
+}
+
+/** Decision 25. The stored path is relative to the prefix, even if the request's path starts with the prefix. */
+function relativePath({ prefix }: Partner, filePath: string): string {
+  return audienceKey(prefix, filePath).slice(prefix.length);
 }

@@ -5,13 +5,7 @@ import { type ImportLogError, errorOfJob, importLogErrorLimit, importMode, pathT
 import { failureOfJob, intoBatches, versionsOfJob } from '../../domain/job.ts';
 import type { Limits } from '../../domain/limits.ts';
 import { parsePartnerPath } from '../../domain/partner-bucket.ts';
-import {
-  audienceKeys,
-  expectGzip,
-  expectGzipByName,
-  isCertainlyPrefix,
-  keyInPrefix,
-} from '../../domain/source-file.ts';
+import { expectGzip, expectGzipByName, isCertainlyPrefix, keyInPrefix } from '../../domain/source-file.ts';
 import type {
   AudienceJob,
   CountsBefore,
@@ -189,8 +183,9 @@ export type LoadAudienceDeps = {
  */
 export async function prepareAudienceLoad(deps: LoadAudienceDeps, job: AudienceJob): Promise<void> {
   const { filePath } = job.source;
+  const key = keyInPrefix(job.prefix, filePath);
   const { objects } = await deps.sources.withObjects(job.source, (store) =>
-    listFirst(store, deps.limits, { keys: audienceKeys(job.prefix, filePath), filePath }),
+    listSourceFiles(store, deps.limits, { key, filePath }),
   );
   const files = objects.map((object) => ({ ...object, path: object.key, gzip: expectGzipByName(object.key) }));
   const toLoad = await deps.lanes.startAudienceLoad(job, intoBatches(files));
@@ -240,21 +235,6 @@ type Listed = {
  * Decision 19: lists the object with exactly this key. If there is none, lists all objects whose keys start with it.
  * The whole list is in memory, because one transaction writes it. The limit on files per prefix bounds its size.
  */
-/** Lists the files of the first key that has any. */
-async function listFirst(
-  objects: ObjectStore,
-  limits: Limits,
-  { keys: [key, ...others], filePath }: { readonly keys: readonly [string, ...string[]]; readonly filePath: string },
-): Promise<Listed> {
-  try {
-    return await listSourceFiles(objects, limits, { key, filePath });
-  } catch (error) {
-    const [next, ...rest] = others;
-    if (next === undefined || !(error instanceof Failure && error.code === 'no_files')) throw error;
-    return listFirst(objects, limits, { keys: [next, ...rest], filePath });
-  }
-}
-
 async function listSourceFiles(
   objects: ObjectStore,
   limits: Limits,
