@@ -66,11 +66,3 @@ function differencesOfServer(
   }
   return differences;
 }
-
-/**
- * True if both topologies store every device on the same shard. ClickHouse takes the hash modulo the sum of the weights,
- * so only the weights in their order matter, not the identities.
- */
-export function placesDevicesAlike(a: readonly ShardRecord[], b: readonly ShardRecord[]): boolean {
-  return a.map(({ weight }) => weight).join() === b.map(({ weight }) => weight).join();
-}

@@ -30,12 +30,7 @@ export async function migrate(config: Config, log: Logger): Promise<string[]> {
       const isRecorded = (await deps.topology.read()).length > 0;
       const differences = isRecorded ? await checkTopology(deps) : [];
       if (differences.length > 0) throw new Failure('topology_mismatch', differences.join(' '));
-      const ran = await migrateEngine({
-        urls: config.INLET_CLICKHOUSE_URLS,
-        database: config.INLET_CLICKHOUSE_DATABASE,
-        cluster: config.INLET_CLICKHOUSE_CLUSTER,
-        folder: migrationFolder('clickhouse'),
-      });
+      const ran = await migrateShards(config);
       if (!isRecorded) {
         await assignShardIdentities(engine);
         await recordTopology(deps);
@@ -43,6 +38,16 @@ export async function migrate(config: Config, log: Logger): Promise<string[]> {
       return ran;
     });
     return [...control.map((name) => `postgres/${name}`), ...data.map((name) => `clickhouse/${name}`)];
+  });
+}
+
+/** Creates the database on a new shard and runs the pending migrations of every shard. */
+export function migrateShards(config: Config): Promise<string[]> {
+  return migrateEngine({
+    urls: config.INLET_CLICKHOUSE_URLS,
+    database: config.INLET_CLICKHOUSE_DATABASE,
+    cluster: config.INLET_CLICKHOUSE_CLUSTER,
+    folder: migrationFolder('clickhouse'),
   });
 }
 

@@ -55,14 +55,15 @@ const handlers = deps.failpoints.wrapPort(
   } satisfies WorkHandlers),
 );
 const slots = { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES };
-let isWorking = false;
-// A worker with the wrong shards claims no tokens. Otherwise, it could keep them from the other workers.
+let isWorking: boolean | null = null;
+// A worker with the wrong shards claims no tokens. Otherwise, it could keep them from the other workers. While a server is
+// unavailable, the last result stays valid. A worker without a result starts, and its work waits for the server.
 const followTopology = async (): Promise<void> => {
-  const matches = await matchesTopology(deps.requireTopology);
+  const matches = (await matchesTopology(deps.requireTopology)) ?? isWorking ?? true;
   if (matches === isWorking) return;
-  isWorking = matches;
+  await stopWork(deps.boss);
   if (matches) await startWork({ ...deps, liveness, handBack: handBack.signal }, handlers, slots);
-  else await stopWork(deps.boss);
+  isWorking = matches;
 };
 await followTopology();
 sweepers.push(repeat(config.INLET_TOPOLOGY_SECONDS * 1000, followTopology, log));

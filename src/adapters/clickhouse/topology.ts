@@ -81,6 +81,16 @@ export async function assignShardIdentities(engine: Engine): Promise<void> {
   );
 }
 
+/** Every table that places rows by device. Loads with their own staging tables must end before a change. */
+const tables = [
+  'device_attributes_local',
+  'audience_devices_local',
+  'known_devices_local',
+  'staged_attributes_local',
+  'staged_members_local',
+  'staged_devices_local',
+];
+
 /** Rows of the warehouse that would be stored on another shard if the cluster had these weights. */
 export async function countMisplacedRows(
   engine: Engine,
@@ -92,7 +102,7 @@ export async function countMisplacedRows(
     const [row] = await select<{ rows: string; misplaced: string }>(
       shard,
       `SELECT toString(count()) AS rows, toString(countIf(NOT has([${own.join()}], cityHash64(device) % ${slots.length}))) AS misplaced
-       FROM (SELECT device FROM device_attributes_local UNION ALL SELECT device FROM audience_devices_local)`,
+       FROM (${tables.map((table) => `SELECT device FROM ${table}`).join(' UNION ALL ')})`,
     );
     return { rows: Number(row?.rows ?? 0), misplaced: Number(row?.misplaced ?? 0) };
   });

@@ -59,4 +59,10 @@ describe('pipelined requests', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(handled).toHaveLength(1);
   });
+
+  it('end the connection if too many of them wait', async () => {
+    pipeline(...Array.from({ length: 1_001 }, (_, n) => `/${n}`));
+    await once(socket.resume(), 'close');
+    expect(handled).toHaveLength(1);
+  });
 });

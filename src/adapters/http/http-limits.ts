@@ -49,24 +49,31 @@ export function createHttpServer(
   return server;
 }
 
+/** Maximum number of pipelined requests that wait on a connection. Each takes about 2 KB of memory. */
+const maxPipelined = 1_000;
+
 /**
  * Handles the requests of a connection one after the other. Node parses pipelined requests immediately. A client that
  * pipelines requests and reads no response would otherwise make the process buffer all the responses. Node stops reading
- * from the connection while a response is not read.
+ * from the connection while a response is not read, but not while the first response is being computed.
  */
 function oneRequestAtATime(listener: RequestListener): RequestListener {
-  const lastResponses = new WeakMap<Socket, Promise<void>>();
+  const connections = new WeakMap<Socket, { waiting: number; last: Promise<void> }>();
   return (request, response) => {
     const { socket } = request;
-    const previous = lastResponses.get(socket);
-    const closed = new Promise<void>((resolve) => {
+    const connection = connections.get(socket) ?? { waiting: 0, last: Promise.resolve() };
+    connections.set(socket, connection);
+    const { last: previous } = connection;
+    connection.waiting += 1;
+    connection.last = new Promise((resolve) => {
       response.once('close', () => {
-        if (lastResponses.get(socket) === closed) lastResponses.delete(socket);
+        connection.waiting -= 1;
         resolve();
       });
     });
-    lastResponses.set(socket, closed);
-    if (previous) void handleAfter(previous, () => (socket.destroyed ? undefined : listener(request, response)));
+    if (connection.waiting > maxPipelined) socket.destroy();
+    else if (connection.waiting > 1)
+      void handleAfter(previous, () => (socket.destroyed ? undefined : listener(request, response)));
     else listener(request, response);
   };
 }

@@ -18,8 +18,9 @@ export function addTopologyCommands(program: Command): void {
     .command('change')
     .description('record the configured shards as the new topology, after printing the effect on existing data')
     .option('--confirm', 'record the change; without this option, only the effect is printed')
-    .action(async ({ confirm }: { confirm?: true }) => {
+    .option('--accept-lost-shards', 'give up the rows of shards that are no longer configured')
+    .action(async ({ confirm, acceptLostShards }: { confirm?: true; acceptLostShards?: true }) => {
       const { changeTopology } = await import('../topology.ts');
-      print(await changeTopology(confirm === true));
+      print(await changeTopology({ isConfirmed: confirm === true, acceptsLostShards: acceptLostShards === true }));
     });
 }

@@ -61,13 +61,13 @@ export function topologyGuard(deps: GuardDeps, intervalMs: number): RequireTopol
   };
 }
 
-/** Returns false only for a mismatch. While a server is unavailable, work starts and waits for that server as usual. */
-export async function matchesTopology(requireTopology: RequireTopology): Promise<boolean> {
+/** Returns null if a server is unavailable, so that the topology is unknown. */
+export async function matchesTopology(requireTopology: RequireTopology): Promise<boolean | null> {
   try {
     await requireTopology();
     return true;
   } catch (error) {
-    return !(error instanceof Failure && error.code === 'topology_mismatch');
+    return error instanceof Failure && error.code === 'topology_mismatch' ? false : null;
   }
 }
 
