@@ -1,6 +1,5 @@
 import { type RequestListener, type Server, type ServerOptions, createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { Socket } from 'node:net';
 import type { Api } from './api.ts';
 
 /** Timeouts and connection limits. Inlet closes the connection of a client that exceeds a timeout. */
@@ -42,45 +41,10 @@ export function createHttpServer(
     // Inlet responds to a missing `Host` header with a problem document instead.
     requireHostHeader: false,
   };
-  const sequential = oneRequestAtATime(listener);
-  const server = limits.tls ? createTlsServer(limits.tls, options, sequential) : createServer(options, sequential);
+  const server = limits.tls ? createTlsServer(limits.tls, options, listener) : createServer(options, listener);
   server.maxConnections = limits.maxConnections;
   server.setTimeout(idleSocketMs);
   return server;
-}
-
-/** Maximum number of pipelined requests that wait on a connection. Each takes about 2 KB of memory. */
-const maxPipelined = 1_000;
-
-/**
- * Handles the requests of a connection one after the other. Node parses pipelined requests immediately. A client that
- * pipelines requests and reads no response would otherwise make the process buffer all the responses. Node stops reading
- * from the connection while a response is not read, but not while the first response is being computed.
- */
-function oneRequestAtATime(listener: RequestListener): RequestListener {
-  const connections = new WeakMap<Socket, { waiting: number; last: Promise<void> }>();
-  return (request, response) => {
-    const { socket } = request;
-    const connection = connections.get(socket) ?? { waiting: 0, last: Promise.resolve() };
-    connections.set(socket, connection);
-    const { last: previous } = connection;
-    connection.waiting += 1;
-    connection.last = new Promise((resolve) => {
-      response.once('close', () => {
-        connection.waiting -= 1;
-        resolve();
-      });
-    });
-    if (connection.waiting > maxPipelined) socket.destroy();
-    else if (connection.waiting > 1)
-      void handleAfter(previous, () => (socket.destroyed ? undefined : listener(request, response)));
-    else listener(request, response);
-  };
-}
-
-async function handleAfter(previous: Promise<void>, handle: () => void): Promise<void> {
-  await previous;
-  handle();
 }
 
 function createTlsServer(tls: TlsSource, options: ServerOptions, listener: RequestListener): Server {
