@@ -14,6 +14,8 @@ const unavailableCodes = new Set([
   '53100',
   '53200',
   '53300',
+  // Inlet's own failure, which ends when the operator acts.
+  'topology_mismatch',
 ]);
 /** ClickHouse error types for an unavailable shard and for a server that is overloaded or out of disk space. */
 const unavailableTypes = new Set([
@@ -24,8 +26,6 @@ const unavailableTypes = new Set([
   'TABLE_IS_READ_ONLY',
   'DNS_ERROR',
 ]);
-/** Inlet's own failures that end when the operator acts. Waiting uses up no attempt. */
-const unavailableFailures = new Set(['topology_mismatch']);
 /** The last two alternatives are limits of the whole ClickHouse server or user, which other statements use up. */
 const unavailableMessages =
   /^timeout exceeded when trying to connect$|No space left on device|^(?:\(total\)|User) memory limit exceeded|^Memory limit \((?:total|for user)\) exceeded/;
@@ -69,7 +69,6 @@ export function transientErrorKind(error: unknown): 'away' | 'broke' | null {
     const { message } = cause;
     if (
       unavailableCodes.has(code) ||
-      unavailableFailures.has(code) ||
       unavailableTypes.has(type) ||
       unavailableMessages.test(message) ||
       unavailableStatuses.has(status)

@@ -1,9 +1,12 @@
+import type { Logger } from 'pino';
 import { type Engine, type Shard, closeEngine, connectEngine } from '../adapters/clickhouse/connect.ts';
 import { clickhouseLoadStage } from '../adapters/clickhouse/load-stage.ts';
 import { clickhouseTopology } from '../adapters/clickhouse/topology.ts';
+import { connectPostgres } from '../adapters/postgres/db/connect.ts';
 import { postgresTopologyStore } from '../adapters/postgres/topology-store.ts';
 import type { LoadStage } from '../ports/load-stage.ts';
-import { type RequireTopology, topologyGuard } from '../usecases/admin/topology.ts';
+import { type RequireTopology, type TopologyDeps, topologyGuard } from '../usecases/admin/topology.ts';
+import type { Config } from './config.ts';
 import type { Connections } from './wire-shared.ts';
 
 export type ConnectedEngine = {
@@ -44,4 +47,25 @@ export function connectShards({ config, name, log, db, observability, failpoints
     stage: observability.instrumentPort('clickhouse', 'stage', stage),
     closeEngine: () => closeEngine(engine),
   };
+}
+
+/** Connects an operator command to the recorded topology and to the configured shards. */
+export async function withTopology<T>(
+  config: Config,
+  log: Logger,
+  run: (deps: TopologyDeps & { readonly engine: Engine }) => Promise<T>,
+): Promise<T> {
+  const db = connectPostgres({ url: config.INLET_POSTGRES_URL, name: 'inlet-topology', maxConnections: 1, log });
+  const engine = connectEngine({
+    urls: config.INLET_CLICKHOUSE_URLS,
+    database: config.INLET_CLICKHOUSE_DATABASE,
+    cluster: config.INLET_CLICKHOUSE_CLUSTER,
+    name: 'inlet-topology',
+  });
+  try {
+    return await run({ topology: postgresTopologyStore(db), engineTopology: clickhouseTopology(engine), engine });
+  } finally {
+    await closeEngine(engine);
+    await db.destroy();
+  }
 }

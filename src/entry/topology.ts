@@ -5,8 +5,9 @@ import { Failure } from '../domain/failure.ts';
 import type { ShardRecord } from '../domain/topology.ts';
 import { type TopologyDeps, checkTopology, observeShards } from '../usecases/admin/topology.ts';
 import { readConfig } from './config.ts';
+import { withTopology } from './connect-engine.ts';
 import { createLogger } from './logging.ts';
-import { migrateShards, withTopology } from './migrate.ts';
+import { migrateShards } from './migrate.ts';
 
 const log = createLogger({ name: 'inlet-topology', level: 'silent' });
 

@@ -28,17 +28,21 @@ const deps = { ...wired, log, maxBatchesPerLane: config.INLET_FILES_OUT_PER_LANE
 const liveness = startWorkerLiveness({ url: config.INLET_POSTGRES_URL, log });
 const handBack = new AbortController();
 const recoverTokensMilliseconds = 500;
-const withTopology = async (sweep: () => Promise<void>): Promise<void> => {
+const whileTopologyMatches = async (sweep: () => Promise<void>): Promise<void> => {
   await deps.requireTopology();
   await sweep();
 };
 const sweepers = [
   repeat(recoverTokensMilliseconds, () => requeueLostTokens(deps, liveness), log),
   repeat(wakeEverySeconds * 1000, () => requeueIdleLanes(deps), log),
-  repeat(orphansEverySeconds * 1000, () => withTopology(() => dropOrphanedStages(deps)), log),
+  repeat(orphansEverySeconds * 1000, () => whileTopologyMatches(() => dropOrphanedStages(deps)), log),
   repeat(windowsEverySeconds * 1000, () => sweepRequestWindows(deps), log),
   repeat(forgetEverySeconds * 1000, () => forgetAcceptedRequests(deps), log),
-  repeat(config.INLET_PURGE_SECONDS * 1000, (signal) => withTopology(() => purgeGenerations(deps, signal)), log),
+  repeat(
+    config.INLET_PURGE_SECONDS * 1000,
+    (signal) => whileTopologyMatches(() => purgeGenerations(deps, signal)),
+    log,
+  ),
 ];
 const handlers = deps.failpoints.wrapPort(
   'work',

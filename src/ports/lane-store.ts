@@ -119,7 +119,11 @@ export interface LaneStore {
    * Records the device count of the audience as the count of its only file. Returns false and writes nothing if another
    * holder of the lane has claimed the load, because the count may then include another file.
    */
-  recordOnlyFile(jobId: JobId, staged: StagedLoad, devices: number): Promise<boolean>;
+  recordOnlyFile(
+    jobId: JobId,
+    staged: StagedLoad,
+    file: { readonly id: number; readonly devices: number },
+  ): Promise<boolean>;
   /**
    * Marks the files of the loads as loaded. Returns false and writes nothing if another holder of the lane has claimed
    * one of the loads.

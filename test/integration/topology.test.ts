@@ -1,8 +1,9 @@
 import { createClient } from '@clickhouse/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
+import { withTopology } from '../../src/entry/connect-engine.ts';
 import { createLogger } from '../../src/entry/logging.ts';
-import { migrate, withTopology } from '../../src/entry/migrate.ts';
+import { migrate } from '../../src/entry/migrate.ts';
 import { checkTopology } from '../../src/usecases/admin/topology.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 import { device } from '../support/device-id.ts';

@@ -61,6 +61,15 @@ export async function onEveryShard<T>(engine: Engine, run: (shard: Shard, index:
   return Promise.all(engine.shards.map((shard, index) => run(shard, index)));
 }
 
+/** Returns all rows of a query. */
+export async function selectRows<Row>(
+  shard: Shard,
+  query: string,
+  query_params: Record<string, unknown> = {},
+): Promise<Row[]> {
+  return (await shard.query({ query, query_params, format: 'JSONEachRow' })).json<Row>();
+}
+
 /** Runs a query of the form `SELECT toString(…) AS number` that returns one row. */
 export async function selectNumber(
   shard: Shard,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { coalesce } from '../coalesce.ts';
-import type { Shard } from './connect.ts';
+import { type Shard, selectRows } from './connect.ts';
 
 const firstPauseMs = 20;
 const longestPauseMs = 1_000;
@@ -63,11 +63,7 @@ async function untilApplied(
 /** Mutations that name one of the partitions and have not yet rewritten every part in it. */
 function pendingIn({ open, versions }: Progress, ids: readonly string[]): Mutation[] {
   return open.filter(({ mutation_id, command }) =>
-    ids.some((id) => {
-      if (!command.includes(`PARTITION ID '${id}'`)) return false;
-      const version = versions.get(id);
-      return version === undefined || version < versionOf(mutation_id);
-    }),
+    ids.some((id) => command.includes(`PARTITION ID '${id}'`) && (versions.get(id) ?? 0) < versionOf(mutation_id)),
   );
 }
 
@@ -80,10 +76,7 @@ function versionOf(mutationId: string): number {
 
 type Progress = {
   readonly open: readonly Mutation[];
-  /**
-   * The lowest data version of the parts in each watched partition, infinite for one without parts. A partition that was
-   * not yet watched when the query started is absent.
-   */
+  /** The lowest data version of the parts in each watched partition. Infinite for a partition without parts. */
   readonly versions: ReadonlyMap<string, number>;
 };
 
@@ -124,18 +117,20 @@ function createWatcher(shard: Shard, table: string): Watcher {
 }
 
 async function selectProgress(shard: Shard, table: string, ids: readonly string[]): Promise<Progress> {
-  const select = async <Row>(query: string): Promise<Row[]> =>
-    (await shard.query({ query, query_params: { table, ids }, format: 'JSONEachRow' })).json<Row>();
-  const open = await select<Mutation>(
+  const open = await selectRows<Mutation>(
+    shard,
     `SELECT mutation_id, command, latest_fail_reason FROM system.mutations
      WHERE database = currentDatabase() AND table = {table: String} AND NOT is_done AND NOT is_killed`,
+    { table },
   );
   const versions = new Map(ids.map((id) => [id, Number.POSITIVE_INFINITY]));
   if (open.length === 0) return { open, versions };
-  const parts = await select<{ id: string; version: string }>(
+  const parts = await selectRows<{ id: string; version: string }>(
+    shard,
     `SELECT partition_id AS id, toString(min(data_version)) AS version FROM system.parts
      WHERE active AND database = currentDatabase() AND table = {table: String} AND partition_id IN ({ids: Array(String)})
      GROUP BY partition_id`,
+    { table, ids },
   );
   for (const { id, version } of parts) versions.set(id, Number(version));
   return { open, versions };

@@ -2,7 +2,7 @@ import { ClickHouseError } from '@clickhouse/client';
 import type { ObservedServer } from '../../domain/topology.ts';
 import type { EngineTopology } from '../../ports/topology.ts';
 import { transientErrorKind } from '../transient-errors.ts';
-import { type Engine, type Shard, onEveryShard } from './connect.ts';
+import { type Engine, type Shard, onEveryShard, selectRows } from './connect.ts';
 
 export function clickhouseTopology(engine: Engine): EngineTopology {
   return { cluster: engine.cluster, observe: () => onEveryShard(engine, (shard) => observe(shard, engine.cluster)) };
@@ -27,7 +27,10 @@ async function observe(shard: Shard, cluster: string): Promise<ObservedServer> {
 /** Null if the database or the table does not exist, or if the table is empty. */
 async function ownIdentity(shard: Shard): Promise<string | null> {
   try {
-    const [row] = await select<{ id: string }>(shard, 'SELECT toString(identity) AS id FROM shard_identity LIMIT 1');
+    const [row] = await selectRows<{ id: string }>(
+      shard,
+      'SELECT toString(identity) AS id FROM shard_identity LIMIT 1',
+    );
     return row?.id ?? null;
   } catch (error) {
     const isMissing = error instanceof ClickHouseError && /^UNKNOWN_(?:DATABASE|TABLE)$/.test(error.type ?? '');
@@ -38,14 +41,14 @@ async function ownIdentity(shard: Shard): Promise<string | null> {
 
 /** Asks every shard of the cluster for its identity, in the way that a Distributed table reaches it. */
 async function clusterOf(shard: Shard, cluster: string): Promise<ObservedServer['cluster']> {
-  const weights = await select<{ number: number; weight: number }>(
+  const weights = await selectRows<{ number: number; weight: number }>(
     shard,
     `SELECT shard_num AS number, any(shard_weight) AS weight FROM system.clusters
      WHERE cluster = {cluster: String} GROUP BY shard_num ORDER BY shard_num`,
     { cluster },
   );
   if (weights.length === 0) return [];
-  const identities = await select<{ number: number; id: string }>(
+  const identities = await selectRows<{ number: number; id: string }>(
     shard,
     `SELECT _shard_num AS number, toString(identity) AS id
      FROM cluster({cluster: Identifier}, currentDatabase(), shard_identity)`,
@@ -59,16 +62,12 @@ async function clusterOf(shard: Shard, cluster: string): Promise<ObservedServer[
 }
 
 async function clustersOfTables(shard: Shard): Promise<string[]> {
-  const rows = await select<{ cluster: string }>(
+  const rows = await selectRows<{ cluster: string }>(
     shard,
     `SELECT DISTINCT extract(engine_full, '^Distributed\\\\(\\'([^\\']*)\\'') AS cluster FROM system.tables
      WHERE database = currentDatabase() AND engine = 'Distributed' AND NOT startsWith(name, 'room_')`,
   );
   return rows.map((row) => row.cluster);
-}
-
-async function select<Row>(shard: Shard, query: string, query_params: Record<string, string> = {}): Promise<Row[]> {
-  return (await shard.query({ query, query_params, format: 'JSONEachRow' })).json<Row>();
 }
 
 /** Gives every shard that has none an identity. Idempotent. */
@@ -99,7 +98,7 @@ export async function countMisplacedRows(
   const slots = weights.flatMap((weight, index) => Array.from({ length: weight }, () => index));
   const counts = await onEveryShard(engine, async (shard, index) => {
     const own = slots.flatMap((owner, slot) => (owner === index ? slot : []));
-    const [row] = await select<{ rows: string; misplaced: string }>(
+    const [row] = await selectRows<{ rows: string; misplaced: string }>(
       shard,
       `SELECT toString(count()) AS rows, toString(countIf(NOT has([${own.join()}], cityHash64(device) % ${slots.length}))) AS misplaced
        FROM (${tables.map((table) => `SELECT device FROM ${table}`).join(' UNION ALL ')})`,

@@ -4,9 +4,10 @@ import { connectS3 } from '../../adapters/s3/connect.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Config, readConfig } from '../config.ts';
 import { checkTopology } from '../../usecases/admin/topology.ts';
+import { withTopology } from '../connect-engine.ts';
 import { issuerOf } from '../issuer.ts';
 import { createLogger } from '../logging.ts';
-import { withTopology } from '../migrate.ts';
+
 import { engineChecks } from './engine-checks.ts';
 import { postgresChecks } from './postgres-checks.ts';
 import { type Check, type CheckResult, runChecks } from './run-checks.ts';

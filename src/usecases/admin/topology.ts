@@ -11,6 +11,11 @@ export async function checkTopology({ topology, engineTopology }: TopologyDeps):
   return findTopologyDifferences(recorded, servers, engineTopology.cluster);
 }
 
+/** Throws `topology_mismatch` with every difference. For operator commands, whose output the operator sees. */
+export async function requireRecordedTopology(deps: TopologyDeps): Promise<void> {
+  throwDifferences(await checkTopology(deps));
+}
+
 /**
  * Returns the shards that the first configured server reaches. The caller has given every shard an identity. Throws if the
  * configured servers do not agree with each other.
@@ -24,8 +29,7 @@ export async function observeShards({ engineTopology }: Pick<TopologyDeps, 'engi
     const problem = servers[0]?.problem ?? 'it has no shards';
     throw new Failure('topology_mismatch', `Cluster "${engineTopology.cluster}" cannot be used: ${problem}.`);
   }
-  const differences = findTopologyDifferences(shards, servers, engineTopology.cluster);
-  if (differences.length > 0) throw mismatch(differences);
+  throwDifferences(findTopologyDifferences(shards, servers, engineTopology.cluster));
   return shards;
 }
 
@@ -56,8 +60,9 @@ export function topologyGuard(deps: GuardDeps, intervalMs: number): RequireTopol
       });
       await running;
     }
+    if (last === null || last.differences.length === 0) return;
     // A caller of the API can see this text. The log contains the differences.
-    if (last !== null && last.differences.length > 0) throw mismatch(['The shards differ from the recorded topology.']);
+    throw new Failure('topology_mismatch', 'The shards differ from the recorded topology.');
   };
 }
 
@@ -71,6 +76,6 @@ export async function matchesTopology(requireTopology: RequireTopology): Promise
   }
 }
 
-function mismatch(differences: readonly string[]): Failure {
-  return new Failure('topology_mismatch', differences.join(' '));
+function throwDifferences(differences: readonly string[]): void {
+  if (differences.length > 0) throw new Failure('topology_mismatch', differences.join(' '));
 }

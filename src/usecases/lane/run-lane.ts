@@ -325,8 +325,10 @@ async function publishAndCount(
     countFiles(plan.uncounted),
   ]);
   const [first] = loads;
-  if (plan.onlyFileId !== null && first && !(await deps.lanes.recordOnlyFile(job.id, first, counts.unique)))
-    await countFiles(loads);
+  if (plan.onlyFileId !== null && first) {
+    const file = { id: plan.onlyFileId, devices: counts.unique };
+    if (!(await deps.lanes.recordOnlyFile(job.id, first, file))) await countFiles(loads);
+  }
   return counts;
 }
 

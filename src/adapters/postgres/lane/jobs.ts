@@ -280,11 +280,12 @@ export async function recordOnlyFile(
   db: Database,
   jobId: JobId,
   { load, publishAttempt }: StagedLoad,
-  devices: number,
+  { id, devices }: { readonly id: number; readonly devices: number },
 ): Promise<boolean> {
   const recorded = await db
     .updateTable('job_file')
     .set({ uploaded_devices: devices })
+    .where('id', '=', id)
     .where('job_id', '=', jobId)
     .where('load_id', '=', load.loadId)
     .where('publish_attempts', '=', publishAttempt)

@@ -50,7 +50,7 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
     startDelete: (jobId, found) => startDelete(db, jobId, found),
     commitImportLoads: (jobId, loads) => commitImportLoads(db, jobId, loads),
     recordUploadedDevices: (jobId, devices) => recordUploadedDevices(db, jobId, devices),
-    recordOnlyFile: (jobId, staged, devices) => recordOnlyFile(db, jobId, staged, devices),
+    recordOnlyFile: (jobId, staged, file) => recordOnlyFile(db, jobId, staged, file),
     commitAudienceLoads: (job, loads, counts) => commitAudienceLoads(db, job, loads, counts),
     isRunning: async (jobId) => (await selectRunningJob(db, jobId).executeTakeFirst()) !== undefined,
     markCleaned: async (jobId) => {
