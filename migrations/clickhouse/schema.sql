@@ -21,7 +21,7 @@ CREATE TABLE {database}.audience_devices_local
 ENGINE = ReplacingMergeTree
 PARTITION BY partner_id
 ORDER BY (partner_id, audience_id, generation, device, event)
-SETTINGS index_granularity = 8192, merge_selector_base = 8;
+SETTINGS index_granularity = 8192, merge_selector_base = 8, parts_to_delay_insert = 100000, parts_to_throw_insert = 100000, max_parts_in_total = 1000000;
 
 CREATE TABLE {database}.device_attributes
 (
@@ -48,7 +48,7 @@ CREATE TABLE {database}.device_attributes_local
 ENGINE = ReplacingMergeTree(version, is_deleted)
 PARTITION BY partner_id
 ORDER BY (partner_id, attribute_id, device)
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, parts_to_delay_insert = 100000, parts_to_throw_insert = 100000, max_parts_in_total = 1000000;
 
 CREATE TABLE {database}.job_keys
 (
@@ -95,7 +95,8 @@ CREATE MATERIALIZED VIEW {database}.judged_lines_to_load_counts TO {database}.lo
     `reason` LowCardinality(String),
     `rows` UInt64,
     `bytes` UInt64,
-    `first_row` UInt64
+    `first_row` UInt64,
+    `staged_rows` UInt64
 )
 AS SELECT
     load_id,
@@ -103,7 +104,8 @@ AS SELECT
     reason,
     count() AS rows,
     sum(bytes) AS bytes,
-    min(row) AS first_row
+    min(row) AS first_row,
+    sum(if(reason = '', length(attribute_ids), 0)) AS staged_rows
 FROM {database}.judged_lines
 GROUP BY
     load_id,
@@ -264,7 +266,8 @@ CREATE TABLE {database}.load_counts
     `rows` UInt64,
     `bytes` UInt64,
     `first_row` UInt64,
-    `loaded_on` Date DEFAULT today()
+    `loaded_on` Date DEFAULT today(),
+    `staged_rows` UInt64 DEFAULT 0
 )
 ENGINE = Distributed('{cluster}', '{database}', 'load_counts_local', load_id);
 
@@ -276,7 +279,8 @@ CREATE TABLE {database}.load_counts_local
     `rows` UInt64,
     `bytes` UInt64,
     `first_row` UInt64,
-    `loaded_on` Date DEFAULT today()
+    `loaded_on` Date DEFAULT today(),
+    `staged_rows` UInt64 DEFAULT 0
 )
 ENGINE = MergeTree
 PARTITION BY toMonday(loaded_on)
@@ -356,7 +360,7 @@ CREATE TABLE {database}.staged_attributes_local
 ENGINE = MergeTree
 PARTITION BY load_id
 ORDER BY (partner_id, attribute_id, device)
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, parts_to_delay_insert = 100000, parts_to_throw_insert = 100000, max_parts_in_total = 1000000;
 
 CREATE TABLE {database}.staged_devices
 (
@@ -377,7 +381,7 @@ CREATE TABLE {database}.staged_devices_local
 ENGINE = MergeTree
 PARTITION BY job_id
 ORDER BY device
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, parts_to_delay_insert = 100000, parts_to_throw_insert = 100000, max_parts_in_total = 1000000;
 
 CREATE TABLE {database}.staged_members
 (
@@ -398,4 +402,4 @@ CREATE TABLE {database}.staged_members_local
 ENGINE = MergeTree
 PARTITION BY load_id
 ORDER BY (file_id, device, event)
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, parts_to_delay_insert = 100000, parts_to_throw_insert = 100000, max_parts_in_total = 1000000;

@@ -429,6 +429,7 @@ CREATE TABLE public.job_file (
     generation integer,
     uploaded_devices bigint DEFAULT 0 NOT NULL,
     superseded boolean DEFAULT false NOT NULL,
+    reloads smallint DEFAULT 0 NOT NULL,
     CONSTRAINT job_file_status_check CHECK (((status >= 0) AND (status <= 3)))
 );
 
@@ -463,6 +464,14 @@ CREATE SEQUENCE public.known_devices_version
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
+
+CREATE TABLE public.load_account (
+    load_id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    job_id bigint NOT NULL,
+    staged_rows jsonb NOT NULL,
+    published_at timestamp with time zone
+);
 
 CREATE SEQUENCE public.load_id
     START WITH 1
@@ -589,6 +598,9 @@ ALTER TABLE ONLY public.job
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.load_account
+    ADD CONSTRAINT load_account_pkey PRIMARY KEY (load_id);
+
 ALTER TABLE ONLY public.partner
     ADD CONSTRAINT partner_name_key UNIQUE (name);
 
@@ -656,6 +668,8 @@ CREATE INDEX job_file_unstaged ON public.job_file USING btree (job_id, batch_id)
 CREATE INDEX job_open ON public.job USING btree (partner_id, seq) WHERE (status = ANY (ARRAY[0, 1]));
 
 CREATE INDEX job_to_clean ON public.job USING btree (partner_id, id) WHERE (cancelled AND (cleaned_at IS NULL));
+
+CREATE INDEX load_account_job ON public.load_account USING btree (job_id);
 
 CREATE INDEX user_token_of ON public.user_token USING btree (partner_id, id);
 
@@ -771,6 +785,12 @@ ALTER TABLE ONLY public.job_file_reject
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
 
+ALTER TABLE ONLY public.load_account
+    ADD CONSTRAINT load_account_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.load_account
+    ADD CONSTRAINT load_account_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
 ALTER TABLE ONLY public.user_token
     ADD CONSTRAINT user_token_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES public.customer(id);
 
@@ -809,6 +829,8 @@ ALTER TABLE public.job_file ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.job_file_reject ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.load_account ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY of_audience ON public.composition USING ((EXISTS ( SELECT
    FROM public.audience
   WHERE (audience.id = composition.audience_id))));
@@ -846,6 +868,8 @@ CREATE POLICY of_partner ON public.import_log USING ((partner_id = public.curren
 CREATE POLICY of_partner ON public.job USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.job_file USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
+
+CREATE POLICY of_partner ON public.load_account USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.partner USING ((id = public.current_partner()));
 

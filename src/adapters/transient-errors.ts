@@ -14,8 +14,9 @@ const unavailableCodes = new Set([
   '53100',
   '53200',
   '53300',
-  // Inlet's own failure, which ends when the operator acts.
+  // Inlet's own failures, which end when the operator acts or when ClickHouse has merged enough parts.
   'topology_mismatch',
+  'merges_behind',
 ]);
 /** ClickHouse error types for an unavailable shard and for a server that is overloaded or out of disk space. */
 const unavailableTypes = new Set([

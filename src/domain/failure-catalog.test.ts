@@ -38,6 +38,8 @@ describe('the failure catalog', () => {
       'topology_mismatch',
       'report_not_ready',
       'load_abandoned',
+      'merges_behind',
+      'rows_missing',
       'storage_address_refused',
     ]);
   });

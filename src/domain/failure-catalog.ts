@@ -300,6 +300,21 @@ export const failureCatalog = {
     fault: 'operator',
     isRetryable: true,
   },
+  merges_behind: {
+    title: 'Publishing waits for merges',
+    cause: "ClickHouse has not yet merged the parts of the partner's earlier files.",
+    remedy:
+      'None needed. The import continues by itself. If it does not, the operator must check the merges in ClickHouse.',
+    fault: 'operator',
+    isRetryable: true,
+  },
+  rows_missing: {
+    title: 'Rows are missing',
+    cause: 'Inlet compared the rows that it stored with the rows that it accepted, and some were missing.',
+    remedy: 'Import the file again. If the error persists, contact the operator and include the import log ID.',
+    fault: 'operator',
+    isRetryable: true,
+  },
   job_cancelled: {
     title: 'Job canceled',
     cause:

@@ -3,6 +3,7 @@ import { type Engine, type Shard, closeEngine, connectEngine } from '../adapters
 import { clickhouseLoadStage } from '../adapters/clickhouse/load-stage.ts';
 import { clickhouseTopology } from '../adapters/clickhouse/topology.ts';
 import { connectPostgres } from '../adapters/postgres/db/connect.ts';
+import type { Database } from '../adapters/postgres/db/tables.ts';
 import { postgresTopologyStore } from '../adapters/postgres/topology-store.ts';
 import type { LoadStage } from '../ports/load-stage.ts';
 import { type RequireTopology, type TopologyDeps, topologyGuard } from '../usecases/admin/topology.ts';
@@ -49,11 +50,11 @@ export function connectShards({ config, name, log, db, observability, failpoints
   };
 }
 
-/** Connects an operator command to the recorded topology and to the configured shards. */
+/** Connects an operator command to PostgreSQL and to the configured shards. */
 export async function withTopology<T>(
   config: Config,
   log: Logger,
-  run: (deps: TopologyDeps & { readonly engine: Engine }) => Promise<T>,
+  run: (deps: TopologyDeps & { readonly db: Database; readonly engine: Engine }) => Promise<T>,
 ): Promise<T> {
   const db = connectPostgres({ url: config.INLET_POSTGRES_URL, name: 'inlet-topology', maxConnections: 1, log });
   const engine = connectEngine({
@@ -63,7 +64,7 @@ export async function withTopology<T>(
     name: 'inlet-topology',
   });
   try {
-    return await run({ topology: postgresTopologyStore(db), engineTopology: clickhouseTopology(engine), engine });
+    return await run({ topology: postgresTopologyStore(db), engineTopology: clickhouseTopology(engine), db, engine });
   } finally {
     await closeEngine(engine);
     await db.destroy();

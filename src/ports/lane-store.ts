@@ -1,6 +1,7 @@
 import type { JobId, LoadId, PartnerId } from '../domain/ids.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { ImportLogError, ImportMode, KeyType } from '../domain/import-log.ts';
+import type { LoadAccount } from '../domain/row-account.ts';
 import type { Load } from './load-stage.ts';
 import type { JobSource } from './object-store.ts';
 import type { DeviceCounts } from './warehouse.ts';
@@ -44,6 +45,8 @@ export type StagedLoad = {
   readonly isCounted: boolean;
   /** Number of times the load was claimed for publishing. Only the latest claim can commit. */
   readonly publishAttempt: number;
+  /** Null if the previous release staged the load. Its rows are not verified. */
+  readonly account: LoadAccount | null;
 };
 
 /** An audience's counts before the staged loads are published. */
@@ -83,6 +86,10 @@ export type FileToLoad = {
 
 export type JobSummary = {
   readonly loadIds: readonly LoadId[];
+  /** The accounts of these loads. Loads that the previous release staged have none. */
+  readonly accounts: ReadonlyMap<LoadId, LoadAccount>;
+  /** Number of accepted rows in the loaded files. */
+  readonly acceptedRows: number;
   /** Loads of canceled files. A worker may still be staging them. */
   readonly cancelledLoadIds: readonly LoadId[];
   readonly cancelledFiles: number;
@@ -114,7 +121,7 @@ export interface LaneStore {
    * Records the number of distinct devices in each staged file, by file ID. They cannot be counted after the staging
    * table is dropped.
    */
-  recordUploadedDevices(jobId: JobId, devices: ReadonlyMap<number, number>): Promise<void>;
+  recordUploadedDevices(loadId: LoadId, devices: ReadonlyMap<number, number>): Promise<void>;
   /**
    * Records the device count of the audience as the count of its only file. Returns false and writes nothing if another
    * holder of the lane has claimed the load, because the count may then include another file.
@@ -124,6 +131,15 @@ export interface LaneStore {
     staged: StagedLoad,
     file: { readonly id: number; readonly devices: number },
   ): Promise<boolean>;
+  /** Records that all rows of the loads are published. After this, their staging tables may be dropped. */
+  recordPublished(loadIds: readonly LoadId[]): Promise<void>;
+  /** Returns the loads that are recorded as published. */
+  findPublished(loadIds: readonly LoadId[]): Promise<ReadonlySet<LoadId>>;
+  /**
+   * Discards staged loads whose rows are incomplete. Their files are loaded again from the source, or fail with
+   * `rows_missing` after `maxReloads` times or if the job has canceled files. Has no effect on a load that another holder of the lane has claimed.
+   */
+  reloadFiles(jobId: JobId, loads: readonly StagedLoad[], maxReloads: number): Promise<void>;
   /**
    * Marks the files of the loads as loaded. Returns false and writes nothing if another holder of the lane has claimed
    * one of the loads.

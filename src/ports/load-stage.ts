@@ -4,6 +4,7 @@ import type { RejectReason, RowLayout } from '@inlet/row-rule/row-rule';
 import type { Readable } from 'node:stream';
 import type { Failure } from '../domain/failure.ts';
 import type { JobVersions } from '../domain/job.ts';
+import type { ShardRows } from '../domain/row-account.ts';
 import type { JobSource, StoredObject } from './object-store.ts';
 
 /** The tables that receive the rows of a load when the load is published. */
@@ -51,6 +52,9 @@ export type RejectPage = {
   readonly limit: number;
 };
 
+/** `stagedRows` is the number of rows that the accepted lines produce: one per device and attribute, or one per member. */
+export type StagedCounts = LoadCounts & { readonly stagedRows: number };
+
 /** The staging tables, in which ClickHouse validates and counts rows. Staged rows are not visible anywhere else. */
 export interface LoadStage {
   /** Streams the bytes into ClickHouse, which validates every line. */
@@ -68,7 +72,9 @@ export interface LoadStage {
     readonly rowsHandled: number;
   }>;
   /** Returns the row counts by file ID. Omits files without rows. */
-  countRows(loadId: LoadId): Promise<ReadonlyMap<number, LoadCounts>>;
+  countRows(load: Load): Promise<ReadonlyMap<number, StagedCounts>>;
+  /** Counts the staged rows of these files on each shard. A load without a staging table has no rows. */
+  countStaged(load: Load, fileIds: readonly number[]): Promise<ShardRows>;
   /** Lists the first rejected rows of each file and reason, ordered by file and row. */
   listRejects(page: RejectPage): Promise<readonly RejectedRow[]>;
   /** Drops the staging tables of loads that have ended. */
@@ -116,8 +122,11 @@ export interface FileStore {
   claim(batchId: BatchId): Promise<BatchClaim | null>;
   /** Records progress, which never decreases. Returns false if the claim was lost or the job was canceled. */
   recordProgress(claim: BatchClaim, read: { readonly bytes: number; readonly rows: number } | null): Promise<boolean>;
-  /** Records the outcomes of all files in one transaction, and wakes the lane. Returns false if the claim was lost. */
-  commit(claim: BatchClaim, outcomes: readonly FileOutcome[]): Promise<boolean>;
+  /**
+   * Records the outcomes of all files and the load's staged rows in one transaction, and wakes the lane. `staged` is null
+   * if no file is staged. Returns false if the claim was lost.
+   */
+  commit(claim: BatchClaim, outcomes: readonly FileOutcome[], staged: ShardRows | null): Promise<boolean>;
   /** Returns the loads and jobs that are still running. */
   findLive(staged: { loadIds: readonly LoadId[]; jobIds: readonly JobId[] }): Promise<{
     readonly loadIds: ReadonlySet<LoadId>;

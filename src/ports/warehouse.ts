@@ -2,6 +2,7 @@ import type { JobId, LoadId, PartnerId } from '../domain/ids.ts';
 import type { ResolvedKey } from '../domain/attribute.ts';
 import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
 import type { JobVersions } from '../domain/job.ts';
+import type { ShardRows } from '../domain/row-account.ts';
 import type { Load } from './load-stage.ts';
 
 export type AttributeRows = {
@@ -15,8 +16,8 @@ export type AttributeRows = {
 export interface Warehouse {
   /** Stores which attribute each key in the job's files refers to. Idempotent. */
   writeJobKeys(jobId: JobId, keys: readonly ResolvedKey[]): Promise<void>;
-  /** Adds the staged rows to the warehouse. Idempotent. */
-  publish(load: Load): Promise<void>;
+  /** Adds the staged rows to the warehouse. Returns the number of rows added on each shard. Idempotent. */
+  publish(load: Load): Promise<ShardRows>;
   /** Replaces the data of the attributes in these loads with the staged rows. Idempotent. */
   replaceAttributes(
     job: { readonly id: number; readonly partnerId: PartnerId; readonly versions: JobVersions },
@@ -24,8 +25,14 @@ export interface Warehouse {
   ): Promise<void>;
   /** Stops a replacement that an earlier holder of the lane may still be running. */
   stopJob(jobId: JobId): Promise<void>;
-  /** Adds the devices of these loads to the known devices and returns the number of distinct devices. Idempotent. */
-  publishDevices(jobId: JobId, loadIds: readonly LoadId[]): Promise<number>;
+  /**
+   * Adds the devices of these loads to the known devices. Returns the number of accepted rows that were found in the stage,
+   * and of distinct devices among them. Idempotent.
+   */
+  publishDevices(
+    jobId: JobId,
+    loadIds: readonly LoadId[],
+  ): Promise<{ readonly rows: number; readonly devices: number }>;
   /** Removes the job's temporary data. */
   dropJob(jobId: JobId): Promise<void>;
   countAttributeRows(rows: AttributeRows): Promise<{ readonly rows: number; readonly devices: number }>;
@@ -48,8 +55,11 @@ export type FilesOfLoad = { readonly load: Load; readonly fileIds: readonly numb
 export interface AudienceWarehouse {
   /** Returns the number of distinct devices in each staged file, by file ID. */
   countUploaded(load: Load, fileIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
-  /** Adds the staged rows of these files to the load's audience. Idempotent. */
-  publish(load: Load, fileIds: readonly number[]): Promise<void>;
+  /**
+   * Adds the staged rows of these files to the load's audience. Returns the number of rows added on each shard.
+   * Idempotent.
+   */
+  publish(load: Load, fileIds: readonly number[]): Promise<ShardRows>;
   /**
    * Returns the number of distinct devices, and how many of them exist in the device warehouse. `about` is the
    * approximate number of devices.

@@ -11,8 +11,8 @@ export function postgresUrl(state: State): string {
   return `postgres://inlet:${state.secrets.postgres}@127.0.0.1:${String(state.ports.postgres)}/postgres`;
 }
 
+/** A commit still waits until its data is in the operating system's cache, so that it survives a kill of the server. */
 const notDurable = `fsync = off
-synchronous_commit = off
 full_page_writes = off
 `;
 

@@ -29,7 +29,7 @@ describe.each(placesOnTopologies)(
     /** A load with a single file, whose ID equals the load ID. */
     const stageText = (load: Load, text: string): Promise<void> =>
       stage.stage(load, streamedFile(load, load.loadId, text), maxLineBytes, signal);
-    const countsOf = async ({ loadId }: Load): Promise<unknown> => (await stage.countRows(loadId)).get(loadId);
+    const countsOf = async (load: Load): Promise<unknown> => (await stage.countRows(load)).get(load.loadId);
     const select = async (query: string): Promise<string[]> => {
       const result = await engine.shards[0].query({ query, format: 'TabSeparated' });
       return (await result.text()).split('\n').filter((line) => line !== '');
@@ -59,6 +59,7 @@ describe.each(placesOnTopologies)(
       await stageText(load, `id,keys\n${device(1)},sport|news\n\nnonsense,sport\n${device(2)},golf\n`);
       expect(await countsOf(load)).toEqual({
         accepted: 1,
+        stagedRows: 2,
         rejects: [
           { reason: 'invalid_id', rows: 1, firstRow: 4 },
           { reason: 'unknown_key', rows: 1, firstRow: 5 },
@@ -75,8 +76,10 @@ describe.each(placesOnTopologies)(
         { reason: 'unknown_key', row: 5, text: Buffer.from(`${device(2)},golf`) },
       ]);
       expect(await select('SELECT count() FROM device_attributes')).toEqual(['0']);
-      await warehouse.publish(load);
-      await warehouse.publish(load);
+      const staged = await stage.countStaged(load, [load.loadId]);
+      expect(staged.toSorted((a, b) => a - b)).toEqual(topology === 'one' ? [2] : [0, 2]);
+      expect(await warehouse.publish(load)).toEqual(staged);
+      expect(await warehouse.publish(load)).toEqual(staged);
       expect(await select('SELECT attribute_id, device FROM device_attributes FINAL ORDER BY 1')).toEqual([
         `11\t${device(1)}`,
         `12\t${device(1)}`,
@@ -102,8 +105,8 @@ describe.each(placesOnTopologies)(
       await stageText(second, lines(140, 200));
       await stageText(abandoned, lines(500, 600));
       const loads = [first.loadId, second.loadId];
-      expect(await warehouse.publishDevices(1, loads)).toBe(100);
-      expect(await warehouse.publishDevices(1, loads)).toBe(100);
+      expect(await warehouse.publishDevices(1, loads)).toEqual({ rows: 120, devices: 100 });
+      expect(await warehouse.publishDevices(1, loads)).toEqual({ rows: 120, devices: 100 });
       expect(await select(`SELECT count() FROM known_devices FINAL WHERE device >= '${device(100)}'`)).toEqual(['100']);
       await warehouse.dropJob(1);
       expect((await stage.listStaged()).jobIds).toEqual([]);
@@ -122,7 +125,7 @@ describe.each(placesOnTopologies)(
       };
       const good = newLoad(2);
       await stageGzip(good, whole);
-      expect(await countsOf(good)).toEqual({ accepted: 2, rejects: [] });
+      expect(await countsOf(good)).toEqual({ accepted: 2, stagedRows: 2, rejects: [] });
       await expect(stageGzip(newLoad(2), whole.subarray(0, -12))).rejects.toMatchObject({
         code: 'corrupt_gzip',
       });
@@ -136,6 +139,7 @@ describe.each(placesOnTopologies)(
       await stageText(load, `${device(1)},sport\n`);
       expect(await countsOf(load)).toEqual({
         accepted: 0,
+        stagedRows: 0,
         rejects: [{ reason: 'unknown_key', rows: 1, firstRow: 1 }],
       });
     });

@@ -1,3 +1,4 @@
+import { auditStoredRows } from '../../src/entry/row-audit.ts';
 import { devicesOf } from '../support/audience-model.ts';
 import { attributesOf, selectOnShards } from '../support/shard-tables.ts';
 import { stagedLoads } from '../support/staging-places.ts';
@@ -31,7 +32,14 @@ export async function audit(stores: TestStores, partners: readonly Expected[]): 
       ...(await auditAudiences(stores, partner)),
     );
   }
-  return [...found, ...(await auditLeftovers(stores))];
+  return [...found, ...(await auditLeftovers(stores)), ...(await auditRows(stores))];
+}
+
+/** Runs `inlet audit`, which compares the records with the engine without knowing what the partners submitted. */
+async function auditRows(stores: TestStores): Promise<string[]> {
+  const found: string[] = [];
+  await auditStoredRows({ partner: null, since: null }, (line) => found.push(line), stores.config);
+  return found;
 }
 
 /** Repeats the audit until it has no findings or the time limit is reached. Returns the last findings. */

@@ -25,6 +25,8 @@ const reads = [
   'files.findLive',
   'files.recordProgress',
   'stage.countRows',
+  'stage.countStaged',
+  'lanes.findPublished',
   'stage.readSoFar',
   'stage.listStaged',
   'stage.listRejects',
@@ -61,6 +63,7 @@ const notInWorker = [
   'requests.claim',
   'requests.save',
   'lanes.markCleaned',
+  'lanes.reloadFiles',
   'operations.cancelJob',
 ];
 

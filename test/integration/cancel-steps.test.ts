@@ -103,7 +103,7 @@ describe('canceling a job', () => {
     expect(await cancel(jobId)).toEqual({ is: 'stopped', cancelledFiles: 1, otherFiles: 0 });
     expect(await wired.files.recordProgress(claim, { bytes: 1, rows: 1 })).toBe(false);
     const good = { is: 'staged', fileId, counts: { accepted: 2, rejects: [] } } as const;
-    expect(await wired.files.commit(claim, [good])).toBe(false);
+    expect(await wired.files.commit(claim, [good], null)).toBe(false);
     expect(await wired.files.claim(fileId)).toBe(null);
     expect(await stagedLoads(stores)).not.toEqual([]);
     // The worker is presumed dead, so the lane removes its staged rows.
@@ -117,9 +117,9 @@ describe('canceling a job', () => {
   it('discards a load that was just staged', async () => {
     const { jobId, fileId } = await prepare();
     const { stage } = wired;
-    const countRows: typeof stage.countRows = async (loadId) => {
+    const countRows: typeof stage.countRows = async (load) => {
       await cancel(jobId);
-      return stage.countRows(loadId);
+      return stage.countRows(load);
     };
     await loadBatch({ ...deps(), stage: { ...stage, countRows } }, fileId, signal);
     expect(await stagedLoads(stores)).toEqual([]);

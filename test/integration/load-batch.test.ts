@@ -161,7 +161,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
   it('publishes the validated load of an attempt that died, even if the object has changed since', async () => {
     const dead = await claim();
     await stageBatch(deps, dead, signal);
-    expect(await deps.files.commit(dead, [good()])).toBe(true);
+    expect(await deps.files.commit(dead, [good()], null)).toBe(true);
     await partner.upload(`file-${serial}.csv`, 'something else altogether');
     expect(await deps.files.claim(fileId)).toBeNull();
     await publishStaged();
@@ -220,7 +220,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(taker.previousLoadId).toBe(zombie.load.loadId);
     await deps.stage.dropLoad(zombie.load.loadId);
     expect(await deps.files.recordProgress(zombie, null)).toBe(false);
-    expect(await deps.files.commit(zombie, [good()])).toBe(false);
+    expect(await deps.files.commit(zombie, [good()], null)).toBe(false);
     expect((await nextStep()).do).toBe('rest');
     expect(await file()).toMatchObject({ status: 1, totalRows: 0 });
   });

@@ -44,7 +44,10 @@ describe.each([
     const stage = clickhouseLoadStage(engine, stores.config.INLET_ROOM_BYTES);
     const { signal } = new AbortController();
     await stage.stage(load, streamedFile(load, 1, bytes), defaultLimits.maxLineBytes, signal);
-    expect(await stage.countRows(1)).toEqual(new Map([[1, { accepted: rows, rejects: [] }]]));
+    const stagedRows = rows * keysPerRow;
+    expect(await stage.countRows(load)).toEqual(new Map([[1, { accepted: rows, stagedRows, rejects: [] }]]));
+    const staged = await stage.countStaged(load, [1]);
+    expect(staged.reduce((sum, ofShard) => sum + ofShard, 0)).toBe(stagedRows);
     const peak = await memoryOfLoads(stores.config);
     process.stdout.write(`${keysPerRow} keys per row: peak memory ${Math.round(peak / mebibyte)} MiB\n`);
     expect(peak).toBeGreaterThan(0);

@@ -123,7 +123,7 @@ describe('rotating an API key', () => {
   });
 
   it('the audit log contains the operator and each change to each key', () => {
-    const entries = auditSchema.parse(JSON.parse(run('inlet audit --partner "$PARTNER" --limit 3')));
+    const entries = auditSchema.parse(JSON.parse(run('inlet audit-log --partner "$PARTNER" --limit 3')));
     const last = keysOf().at(-1)?.key_id;
     expect(entries.map(({ event, key_id }) => `${event} ${key_id}`).slice(0, 2)).toEqual([
       `api_key.update ${last}`,

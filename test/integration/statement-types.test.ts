@@ -129,9 +129,17 @@ const statementTypes: Specs = {
     generation: 'number?',
     uploaded_devices: 'number=',
     superseded: 'boolean=',
+    reloads: 'number=',
     failure_code: 'string?',
     failure_detail: 'string?',
     updated_at: 'date=',
+  },
+  load_account: {
+    load_id: 'number',
+    partner_id: 'number',
+    job_id: 'number',
+    staged_rows: 'list',
+    published_at: 'date?',
   },
   customer: { id: 'number=', partner_id: 'number', name: 'string', created_at: 'date=' },
   user_token: {

@@ -158,17 +158,17 @@ export const bugs: readonly Bug[] = [
     within: 'src/usecases',
     changes: [
       [
-        'for (const { load } of plan.publish) await deps.warehouse.publish(load);',
-        'await dropStages(deps.stage, plan);\n  for (const { load } of plan.publish) await deps.warehouse.publish(load);',
+        'if (!(await verifyRows(deps, job, plan.publish, publish, { isPublishing: true }))) return false;',
+        'await dropStages(deps.stage, plan);\n  if (!(await verifyRows(deps, job, plan.publish, publish, { isPublishing: true }))) return false;',
       ],
     ],
-    reports: /attribute and device .* missing/,
+    reports: /status 3, not 2/,
   },
   {
     name: 'loads are published on one shard only',
     within: clickhouse,
     changes: [['return Promise.all(engine.shards.map(', 'return Promise.all(engine.shards.slice(0, 1).map(']],
-    reports: /missing|staged|leftover/,
+    reports: /missing|staged|leftover|not finished|status 3, not 2/,
   },
   {
     name: 'members are published under another partner',

@@ -62,5 +62,6 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   'loaded-files.ts': [/from "job_file" as "file" where "file"\."partner_id" = \$/],
   'operations/operations.ts': [byCommands],
   'operations/select-lanes.ts': [byCommands],
+  'row-audit.ts': [byCommands, byCommands],
   'partner-store.ts': [byBoth, byCommands, byCommands],
 };

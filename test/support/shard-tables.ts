@@ -19,6 +19,11 @@ export async function commandOnShards(stores: TestStores, query: string): Promis
   await onShards(stores, (client) => client.command({ query }));
 }
 
+/** Runs a statement on one shard. `index` counts from 0. */
+export async function commandOnShard(stores: TestStores, index: number, query: string): Promise<void> {
+  await onShards(stores, (client, shard) => (shard === index ? client.command({ query }) : Promise.resolve(null)));
+}
+
 /** Adds known devices as an import would. */
 export async function makeKnown(stores: TestStores, devices: ReadonlySet<string>): Promise<void> {
   const values = Array.from(devices, (id) => `('${id}')`).join(', ');
@@ -28,12 +33,15 @@ export async function makeKnown(stores: TestStores, devices: ReadonlySet<string>
   );
 }
 
-async function onShards<T>(stores: TestStores, run: (client: ClickHouseClient) => Promise<T>): Promise<T[]> {
+async function onShards<T>(
+  stores: TestStores,
+  run: (client: ClickHouseClient, index: number) => Promise<T>,
+): Promise<T[]> {
   return Promise.all(
-    stores.config.INLET_CLICKHOUSE_URLS.map(async (url) => {
+    stores.config.INLET_CLICKHOUSE_URLS.map(async (url, index) => {
       const client = createClient({ url: url.reveal(), database: stores.database, request_timeout: 300_000, log });
       try {
-        return await run(client);
+        return await run(client, index);
       } finally {
         await client.close();
       }

@@ -1,10 +1,12 @@
 import type { LoadId } from '../../domain/ids.ts';
+import type { ShardRows } from '../../domain/row-account.ts';
 import type { ClickHouseSettings } from '@clickhouse/client';
 import type { Load } from '../../ports/load-stage.ts';
 import type { AudienceWarehouse, Generation, FilesOfLoad, DeviceCounts, CountedJob } from '../../ports/warehouse.ts';
 import {
   type Engine,
   type Shard,
+  insertSelected,
   jobQueryPrefix,
   loadQueryPrefix,
   newQueryId,
@@ -13,7 +15,13 @@ import {
   sumOverShards,
 } from './connect.ts';
 import { mutate } from './mutate.ts';
-import { findStagingTables, hasStagingTables, attachStagingTable, stagingTableNames } from './staging-tables.ts';
+import {
+  attachStagingTable,
+  findStagingTables,
+  hasStagingTables,
+  requireFewParts,
+  stagingTableNames,
+} from './staging-tables.ts';
 
 export function clickhouseAudienceWarehouse(engine: Engine): AudienceWarehouse {
   return {
@@ -64,14 +72,15 @@ async function stagedMembersSql(shard: Shard, loads: readonly FilesOfLoad[]): Pr
 }
 
 /** Adds staged rows to the audience, shard by shard. Idempotent, because an audience is a set. */
-async function publishMembers(engine: Engine, load: Load, fileIds: readonly number[]): Promise<void> {
-  await onEveryShard(engine, async (shard) => {
+async function publishMembers(engine: Engine, load: Load, fileIds: readonly number[]): Promise<ShardRows> {
+  await onEveryShard(engine, (shard) => requireFewParts(shard, load));
+  return onEveryShard(engine, async (shard) => {
     const isShared = !(await hasStagingTables(shard, load.loadId));
     if (isShared) return copyMembers(shard, load, fileIds, 'staged_members_local WHERE load_id = {load: UInt64}');
     const { rows } = stagingTableNames(load.loadId);
     // A staging table that contains rows of a failed file cannot be attached as a whole.
     if (await hasOtherFiles(shard, rows, fileIds)) return copyMembers(shard, load, fileIds, `${rows} WHERE true`);
-    await attachStagingTable(shard, load);
+    return attachStagingTable(shard, load);
   });
 }
 
@@ -84,10 +93,10 @@ async function hasOtherFiles(shard: Shard, rows: string, fileIds: readonly numbe
   return (await result.json()).length > 0;
 }
 
-async function copyMembers(shard: Shard, load: Load, fileIds: readonly number[], from: string): Promise<void> {
+async function copyMembers(shard: Shard, load: Load, fileIds: readonly number[], from: string): Promise<number> {
   if (load.target.kind !== 'audience') throw new TypeError(`load ${load.loadId} is not for an audience`);
   const { audienceId, generation } = load.target;
-  await shard.command({
+  return insertSelected(shard, {
     query: `
       INSERT INTO audience_devices_local (partner_id, audience_id, generation, device, event, file_id)
       SELECT {partner: UInt64}, {audience: UInt64}, {generation: UInt32}, device, event, file_id

@@ -12,13 +12,19 @@ export type Engine = {
 };
 
 /**
+ * The duration of a lane's statement grows with the data. After a shorter limit, the lane would only run the same statement
+ * again. `abortStalled` detects a server that does not respond.
+ */
+const maxStatementSeconds = 6 * 3600;
+
+/**
  * Settings for every statement. Asynchronous inserts, which are the default in recent versions, would return before the
  * rows are stored. Queries are canceled when their client disconnects.
  */
 const settings: ClickHouseSettings = {
   async_insert: 0,
   wait_end_of_query: 1,
-  max_execution_time: 3600,
+  max_execution_time: maxStatementSeconds,
   cancel_http_readonly_queries_on_client_close: 1,
 };
 
@@ -34,9 +40,8 @@ export function connectEngine(options: {
         url: url.reveal(),
         database: options.database,
         application: options.name,
-        // A load may run for hours. `max_execution_time` ends other statements earlier. `abortStalled` detects a server
-        // that does not respond.
-        request_timeout: 6 * 3600 * 1000,
+        // The server ends the statement at the same time, so that none runs on after the client gave up.
+        request_timeout: maxStatementSeconds * 1000,
         max_open_connections: connections,
         log: { level: ClickHouseLogLevel.OFF }, // errors are thrown, and the caller logs them
         clickhouse_settings: { ...settings, log_comment: options.database },
@@ -78,6 +83,13 @@ export async function selectNumber(
   const result = await shard.query({ ...query, format: 'JSONEachRow' });
   const [row] = await result.json<{ number: string }>();
   return Number(row?.number ?? 0);
+}
+
+/** Runs an INSERT … SELECT and returns the number of rows that it wrote. */
+export async function insertSelected(shard: Shard, insert: Parameters<Shard['command']>[0]): Promise<number> {
+  const { summary } = await shard.command(insert);
+  if (!summary) throw new Error('ClickHouse did not report how many rows were written');
+  return Number(summary.written_rows);
 }
 
 /** Each device is stored on exactly one shard, so the total is the sum over the shards. */

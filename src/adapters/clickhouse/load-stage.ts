@@ -1,9 +1,10 @@
 import { type ClickHouseSettings, ClickHouseError } from '@clickhouse/client';
-import { type LoadCounts, brokenGzip, lineOutOfBounds } from '@inlet/row-rule/file-rule';
+import { brokenGzip, lineOutOfBounds } from '@inlet/row-rule/file-rule';
 import { type RejectReason, type RowLayout, isRejectReason } from '@inlet/row-rule/row-rule';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { JobId, LoadId } from '../../domain/ids.ts';
+import type { ShardRows } from '../../domain/row-account.ts';
 import { failureOf } from '../../domain/source-file.ts';
 import type {
   Load,
@@ -11,6 +12,7 @@ import type {
   LoadTarget,
   RejectPage,
   RejectedRow,
+  StagedCounts,
   StreamedFile,
   WholeFile,
 } from '../../ports/load-stage.ts';
@@ -21,12 +23,14 @@ import {
   loadQueryPrefix,
   newQueryId,
   onEveryShard,
+  selectNumber,
   shardFor,
 } from './connect.ts';
 import { stageSql } from './row-rule-sql.ts';
 import {
   createStagingTables,
   dropStagingTables,
+  hasStagingTables,
   listLoadsWithStagingTables,
   stagingTableNames,
 } from './staging-tables.ts';
@@ -39,7 +43,8 @@ export function clickhouseLoadStage(engine: Engine, stagingTableBytes: number): 
     stageTogether: (load, files, maxLineBytes, signal) =>
       stageTogether(engine, load, files, { maxLineBytes, stagingTableBytes }, signal),
     readSoFar: (load) => readSoFar(engine, load),
-    countRows: (loadId) => countRows(engine, loadId),
+    countRows: (load) => countRows(engine, load),
+    countStaged: (load, fileIds) => countStaged(engine, load, fileIds),
     listRejects: (page) => listRejects(engine, page),
     dropStages: (loadIds) => dropStages(engine, loadIds),
     dropLoad: (loadId) => dropLoad(engine, loadId),
@@ -307,26 +312,48 @@ function varint(length: number): number[] {
  * Returns row counts by file ID, read from the shard that received the load. An empty reason means that the rows were
  * accepted.
  */
-async function countRows(engine: Engine, loadId: LoadId): Promise<Map<number, LoadCounts>> {
+async function countRows(engine: Engine, { loadId, target }: Load): Promise<Map<number, StagedCounts>> {
   const result = await shardFor(engine, loadId).query({
     query: `
-      SELECT toString(file_id) AS file, reason, toString(sum(rows)) AS rows, toString(min(first_row)) AS first_row
+      SELECT toString(file_id) AS file, reason, toString(sum(rows)) AS rows, toString(min(first_row)) AS first_row,
+        toString(sum(staged_rows)) AS staged
       FROM load_counts_local WHERE load_id = {load: UInt64} GROUP BY file_id, reason ORDER BY file_id, reason`,
     query_params: { load: loadId },
     format: 'JSONEachRow',
   });
-  const rows = await result.json<{ file: string; reason: string; rows: string; first_row: string }>();
+  const rows = await result.json<CountedRow>();
   return new Map(
-    [...Map.groupBy(rows, ({ file }) => Number(file))].map(([fileId, ofFile]) => [
-      fileId,
-      {
-        accepted: Number(ofFile.find(({ reason }) => reason === '')?.rows ?? 0),
-        rejects: ofFile
-          .filter(({ reason }) => reason !== '')
-          .map((row) => ({ reason: knownReason(row.reason), rows: Number(row.rows), firstRow: Number(row.first_row) })),
-      },
-    ]),
+    [...Map.groupBy(rows, ({ file }) => Number(file))].map(([fileId, ofFile]) => [fileId, toCounts(ofFile, target)]),
   );
+}
+
+type CountedRow = { file: string; reason: string; rows: string; first_row: string; staged: string };
+
+/** In an audience, each accepted line is one row. */
+function toCounts(ofFile: readonly CountedRow[], { kind }: LoadTarget): StagedCounts {
+  const accepted = ofFile.find(({ reason }) => reason === '');
+  return {
+    accepted: Number(accepted?.rows ?? 0),
+    stagedRows: Number((kind === 'audience' ? accepted?.rows : accepted?.staged) ?? 0),
+    rejects: ofFile
+      .filter(({ reason }) => reason !== '')
+      .map((row) => ({ reason: knownReason(row.reason), rows: Number(row.rows), firstRow: Number(row.first_row) })),
+  };
+}
+
+/** Staged attributes have no file ID. A file of an import fails only if none of its rows is accepted. */
+async function countStaged(engine: Engine, { loadId, target }: Load, fileIds: readonly number[]): Promise<ShardRows> {
+  const isInFiles = target.kind === 'audience' ? 'file_id IN ({files: Array(UInt64)})' : 'true';
+  const shared = target.kind === 'audience' ? 'staged_members_local' : 'staged_attributes_local';
+  return onEveryShard(engine, async (shard) => {
+    const source = (await hasStagingTables(shard, loadId))
+      ? `${stagingTableNames(loadId).rows} WHERE true`
+      : `${shared} WHERE load_id = {load: UInt64}`;
+    return selectNumber(shard, {
+      query: `SELECT toString(count()) AS number FROM ${source} AND ${isInFiles}`,
+      query_params: { load: loadId, files: fileIds },
+    });
+  });
 }
 
 /**

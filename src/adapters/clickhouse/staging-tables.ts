@@ -1,6 +1,16 @@
+import { Failure } from '../../domain/failure.ts';
 import type { LoadId } from '../../domain/ids.ts';
 import type { Load, LoadTarget } from '../../ports/load-stage.ts';
-import { type Engine, type Shard, loadQueryPrefix, newQueryId, onEveryShard, shardFor } from './connect.ts';
+import {
+  type Engine,
+  type Shard,
+  loadQueryPrefix,
+  newQueryId,
+  onEveryShard,
+  selectNumber,
+  selectRows,
+  shardFor,
+} from './connect.ts';
 import { reasonSql } from './row-rule-sql.ts';
 
 /**
@@ -56,14 +66,15 @@ const neverMerge = `max_bytes_to_merge_at_max_space_in_pool = 1, max_bytes_to_me
 /**
  * Creates the staging tables of a large load. Publishing then links their files into the final table (ATTACH) instead
  * of writing the rows a second time. ATTACH requires the same columns, sort order, and partitions, which the shared
- * stage cannot have. Idempotent. See docs/decisions/load-and-publish.md.
+ * stage cannot have. Fails if a table exists. If PostgreSQL was restored from an older state, it can assign a load ID again,
+ * and the old tables could belong to another partner. See docs/decisions/load-and-publish.md.
  */
 export async function createStagingTables(engine: Engine, load: Load, onlyFile: number | null): Promise<void> {
   const { rows } = stagingTableNames(load.loadId);
   const { table, order } = finalTables[load.target.kind];
   await onEveryShard(engine, async (shard) => {
     await shard.command({
-      query: `CREATE TABLE IF NOT EXISTS ${rows} AS ${table}
+      query: `CREATE TABLE ${rows} AS ${table}
         ENGINE = MergeTree PARTITION BY partner_id ORDER BY (${order}) SETTINGS ${neverMerge}`,
     });
   });
@@ -76,18 +87,19 @@ function receiverStatements(engine: Engine, load: Load, onlyFile: number | null)
   const { lines, rows, allRows, views } = stagingTableNames(load.loadId);
   // A single shard needs no Distributed table, and a single file needs no file ID per row.
   const isSharded = engine.shards.length > 1;
-  const { columns, published, devices } = load.target.kind === 'audience' ? members(load, onlyFile) : attributes(load);
+  const { columns, published, devices, stagedRows } =
+    load.target.kind === 'audience' ? members(load, onlyFile) : attributes(load);
   const view = (name: string, target: string, select: string): string =>
-    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${target} AS SELECT ${select}`;
+    `CREATE MATERIALIZED VIEW ${name} TO ${target} AS SELECT ${select}`;
   const isAccepted = `FROM ${lines} WHERE row_status = 0`;
   return [
     ...(isSharded
       ? [
-          `CREATE TABLE IF NOT EXISTS ${allRows} AS ${rows}
+          `CREATE TABLE ${allRows} AS ${rows}
            ENGINE = Distributed('${engine.cluster}', currentDatabase(), '${rows}', cityHash64(device))`,
         ]
       : []),
-    `CREATE TABLE IF NOT EXISTS ${lines} (
+    `CREATE TABLE ${lines} (
       file_id UInt64, row UInt64, bytes UInt64, row_status UInt8, device UUID, ${columns}, line String
     ) ENGINE = Null`,
     view(views.rows, isSharded ? allRows : rows, `${published.values} ${isAccepted} ORDER BY ${published.order}`),
@@ -95,8 +107,10 @@ function receiverStatements(engine: Engine, load: Load, onlyFile: number | null)
     view(
       views.counts,
       'load_counts_local',
-      `toUInt64(${load.loadId}) AS load_id, file_id, ${reasonSql('row_status')} AS reason, rows, bytes, first_row FROM (
-        SELECT file_id, row_status, count() AS rows, sum(bytes) AS bytes, min(row) AS first_row FROM ${lines} GROUP BY file_id, row_status
+      `toUInt64(${load.loadId}) AS load_id, file_id, ${reasonSql('row_status')} AS reason, rows, bytes, first_row, staged_rows FROM (
+        SELECT file_id, row_status, count() AS rows, sum(bytes) AS bytes, min(row) AS first_row,
+          ${stagedRows} AS staged_rows
+        FROM ${lines} GROUP BY file_id, row_status
       )`,
     ),
     view(
@@ -118,6 +132,8 @@ type StagingShape = {
   readonly columns: string;
   readonly published: { readonly values: string; readonly order: string };
   readonly devices: string | null;
+  /** Counts the rows that the accepted lines produce. Audiences need no separate count, because each line is one row. */
+  readonly stagedRows: string;
 };
 
 function members({ partnerId, target }: Load, onlyFile: number | null): StagingShape {
@@ -130,6 +146,7 @@ function members({ partnerId, target }: Load, onlyFile: number | null): StagingS
       order: `${deviceOrder}, event`,
     },
     devices: null,
+    stagedRows: 'toUInt64(0)',
   };
 }
 
@@ -144,7 +161,29 @@ function attributes({ partnerId, jobId, loadId, target }: Load): StagingShape {
       order: `attribute_id, ${deviceOrder}`,
     },
     devices: `toUInt64(${jobId}) AS job_id, toUInt64(${loadId}) AS load_id, device, toUInt8(NOT is_deleted) AS is_add`,
+    stagedRows: 'sum(if(row_status = 0, length(attribute_ids), 0))',
   };
+}
+
+/** The number of parts in a partner's partition above which nothing more is published to it. */
+const maxPartsPerPartner = 1_000;
+
+/**
+ * A large file adds many parts to the partner's partition. Until ClickHouse has merged them, the partner's lane waits. Other
+ * partners have their own partitions and continue. EXPLAIN ESTIMATE counts the parts of one partition, and unlike
+ * system.parts does not list those of all partners.
+ */
+export async function requireFewParts(shard: Shard, { partnerId, target }: Load): Promise<void> {
+  const { table } = finalTables[target.kind];
+  const [estimate] = await selectRows<{ parts: string }>(
+    shard,
+    `EXPLAIN ESTIMATE SELECT device FROM ${table} WHERE partner_id = {partner: UInt64}`,
+    { partner: partnerId },
+  );
+  const parts = Number(estimate?.parts ?? 0);
+  if (parts <= maxPartsPerPartner) return;
+  const detail = `Partner ${partnerId} has ${parts} parts in ${table}. Publishing waits until there are at most ${maxPartsPerPartner}.`;
+  throw new Failure('merges_behind', detail);
 }
 
 const loadsPerDrop = 50;
@@ -194,11 +233,14 @@ export async function hasStagingTables(shard: Shard, loadId: LoadId): Promise<bo
   return (await findStagingTables(shard, [loadId])).has(loadId);
 }
 
-/** Links the staging table's files into the final table without rewriting them. */
-export async function attachStagingTable(shard: Shard, load: Load): Promise<void> {
+/** Links the staging table's files into the final table without rewriting them. Returns the number of rows. */
+export async function attachStagingTable(shard: Shard, load: Load): Promise<number> {
   if (!Number.isSafeInteger(load.partnerId)) throw new TypeError(`${load.partnerId} is not a partition ID`);
+  const { rows } = stagingTableNames(load.loadId);
+  const number = await selectNumber(shard, { query: `SELECT toString(count()) AS number FROM ${rows}` });
   await shard.command({
-    query: `ALTER TABLE ${finalTables[load.target.kind].table} ATTACH PARTITION ID '${load.partnerId}' FROM ${stagingTableNames(load.loadId).rows}`,
+    query: `ALTER TABLE ${finalTables[load.target.kind].table} ATTACH PARTITION ID '${load.partnerId}' FROM ${rows}`,
     query_id: newQueryId(loadQueryPrefix(load.loadId), 'publish'),
   });
+  return number;
 }

@@ -1,6 +1,7 @@
 import type { JobId, LoadId, PartnerId } from '../../domain/ids.ts';
 import type { ResolvedKey } from '../../domain/attribute.ts';
 import type { JobVersions } from '../../domain/job.ts';
+import type { ShardRows } from '../../domain/row-account.ts';
 import type { Load } from '../../ports/load-stage.ts';
 import type { Warehouse, AttributeRows } from '../../ports/warehouse.ts';
 import {
@@ -8,14 +9,15 @@ import {
   jobQueryPrefix,
   loadQueryPrefix,
   newQueryId,
+  insertSelected,
   onEveryShard,
   selectNumber,
+  selectRows,
   shardFor,
-  sumOverShards,
 } from './connect.ts';
 import { dropJob, stopJob } from './load-stage.ts';
 import { mutate } from './mutate.ts';
-import { hasStagingTables, attachStagingTable } from './staging-tables.ts';
+import { attachStagingTable, hasStagingTables, requireFewParts } from './staging-tables.ts';
 
 export function clickhouseWarehouse(engine: Engine): Warehouse {
   return {
@@ -44,10 +46,11 @@ async function writeJobKeys(engine: Engine, jobId: JobId, keys: readonly Resolve
 const columns = 'partner_id, attribute_id, device, id_type, country, version, is_deleted';
 
 /** Adds staged rows to the warehouse, shard by shard. Idempotent, because the warehouse is a set. */
-async function publishLoad(engine: Engine, load: Load): Promise<void> {
-  await onEveryShard(engine, async (shard) => {
+async function publishLoad(engine: Engine, load: Load): Promise<ShardRows> {
+  await onEveryShard(engine, (shard) => requireFewParts(shard, load));
+  return onEveryShard(engine, async (shard) => {
     if (await hasStagingTables(shard, load.loadId)) return attachStagingTable(shard, load);
-    await shard.command({
+    return insertSelected(shard, {
       query: `
         INSERT INTO device_attributes_local (${columns})
         SELECT ${columns} FROM staged_attributes_local WHERE load_id = {load: UInt64}`,
@@ -95,20 +98,30 @@ async function replaceAttributes(
  * Adds the distinct devices of a job's committed loads to the known devices and counts them. In sort order, equal
  * devices are adjacent, so removing duplicates needs little memory.
  */
-async function publishDevices(engine: Engine, jobId: JobId, loadIds: readonly LoadId[]): Promise<number> {
-  if (loadIds.length === 0) return 0;
+async function publishDevices(
+  engine: Engine,
+  jobId: JobId,
+  loadIds: readonly LoadId[],
+): Promise<{ rows: number; devices: number }> {
+  if (loadIds.length === 0) return { rows: 0, devices: 0 };
   const ofJob = 'FROM staged_devices_local WHERE job_id = {job: UInt64} AND load_id IN ({loads: Array(UInt64)})';
   const query_params = { job: jobId, loads: loadIds };
-  return sumOverShards(engine, async (shard) => {
-    const countOf = (query: string): Promise<number> => selectNumber(shard, { query, query_params });
+  const ofShards = await onEveryShard(engine, async (shard) => {
     const query = `INSERT INTO known_devices_local (device) SELECT device ${ofJob} AND is_add ORDER BY device LIMIT 1 BY device`;
-    const { summary } = await shard.command({ query, query_params });
+    const added = await insertSelected(shard, { query, query_params });
+    const [counted] = await selectRows<{ total: string; deletes: string }>(
+      shard,
+      `SELECT toString(count()) AS total, toString(countIf(NOT is_add)) AS deletes ${ofJob}`,
+      query_params,
+    );
+    const rows = Number(counted?.total ?? 0);
     // If no row is a delete, the number of rows written is the number of devices.
-    const deletes = await countOf(`SELECT toString(count()) AS number ${ofJob} AND NOT is_add`);
-    if (summary && deletes === 0) return Number(summary.written_rows);
+    if (counted?.deletes === '0') return { rows, devices: added };
     const devices = `SELECT device ${ofJob} ORDER BY device LIMIT 1 BY device`;
-    return countOf(`SELECT toString(count()) AS number FROM (${devices})`);
+    const countAll = `SELECT toString(count()) AS number FROM (${devices})`;
+    return { rows, devices: await selectNumber(shard, { query: countAll, query_params }) };
   });
+  return ofShards.reduce((sum, { rows, devices }) => ({ rows: sum.rows + rows, devices: sum.devices + devices }));
 }
 
 const condition = `partner_id = {partner: UInt64} AND attribute_id IN ({attributes: Array(UInt64)})

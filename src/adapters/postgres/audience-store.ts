@@ -212,7 +212,8 @@ async function cancelJobs(tx: Tx, partnerId: PartnerId, audienceId: number): Pro
 /**
  * Selects the file entries of the audience's live generation. The entries are its files, and the paths of jobs that
  * have listed no files because they are waiting or failed. Contains only the newest entry of each path. Decision 5: a
- * path that matched no files does not decide the status of the audience after a later append has finished. The query that
+ * path that matched no files does not decide the status of the audience after all files of a later append have ended. The
+ * append's job ends a moment later, and the status must not be 3 in between. The query that
  * includes this text must provide `audience`.
  */
 const audienceFiles: RawBuilder<unknown> = sql`
@@ -226,7 +227,9 @@ const audienceFiles: RawBuilder<unknown> = sql`
          (j.status = ${jobStatus.failed} AND j.failure_code = 'no_files' AND EXISTS (
            SELECT FROM audience_load later JOIN job k ON k.id = later.job_id
            WHERE later.audience_id = l.audience_id AND later.generation = l.generation AND later.job_id > l.job_id
-             AND k.listed_at IS NOT NULL AND k.status IN (${jobStatus.done}, ${jobStatus.failed}))) IS NOT TRUE
+             AND k.listed_at IS NOT NULL AND NOT EXISTS (
+               SELECT FROM job_file open WHERE open.job_id = k.id AND open.status IN (${jobStatus.pending}, ${jobStatus.running})
+             ))) IS NOT TRUE
   FROM audience_load l JOIN job j ON j.id = l.job_id JOIN partner p ON p.id = l.partner_id
   WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL`;
 

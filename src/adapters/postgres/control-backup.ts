@@ -25,6 +25,7 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
   }
   let snapshot: string | undefined;
   let openJobs: readonly string[] = [];
+  let unpublished: readonly string[] = [];
   const textOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
 
   return {
@@ -45,14 +46,17 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
       if (!cut) throw new Error('PostgreSQL returned no snapshot.');
       snapshot = cut.snapshot;
       openJobs = textOf(await ask(`SELECT id FROM job WHERE status = ${jobStatus.running}`));
-      const staged = await ask<{ id: string }>(
-        `SELECT DISTINCT load_id AS id FROM job_file WHERE staged AND status = ${jobStatus.running} AND job_id = ANY($1)`,
+      const staged = await ask<{ id: string; published: boolean }>(
+        `SELECT DISTINCT f.load_id AS id, a.published_at IS NOT NULL AS published
+         FROM job_file f LEFT JOIN load_account a ON a.load_id = f.load_id
+         WHERE f.staged AND f.status = ${jobStatus.running} AND f.job_id = ANY($1)`,
         [openJobs],
       );
+      unpublished = textOf(staged.filter(({ published }) => !published));
       return { takenAt: cut.at, stagedLoadIds: textOf(staged).map(Number) };
     },
     resume: async () => {
-      const ended = await endedSince(url, openJobs);
+      const ended = await changedSince(url, openJobs, unpublished);
       const [unlocked] = await ask<{ is: boolean }>('SELECT pg_advisory_unlock($1) AS is', [advisoryLocks.backupCut]);
       if (ended.length > 0 || !unlocked?.is) {
         // This case is rare. A worker that was presumed dead has continued, and its staging tables are already dropped.
@@ -68,15 +72,17 @@ export async function openControlBackup(url: Secret, toolFolder: string): Promis
 }
 
 /**
- * Returns the jobs that ended during the pause. Uses another session, because the first one reads only its snapshot.
+ * Returns the jobs that ended or published a load during the pause. Uses another session, because the first one reads only its
+ * snapshot.
  */
-async function endedSince(url: Secret, jobIds: readonly string[]): Promise<string[]> {
+async function changedSince(url: Secret, jobIds: readonly string[], loadIds: readonly string[]): Promise<string[]> {
   const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-backup' });
   await client.connect();
   try {
     const { rows } = await client.query<{ id: string }>(
-      `SELECT id FROM job WHERE id = ANY($1) AND status NOT IN (${jobStatus.pending}, ${jobStatus.running}) AND NOT cancelled`,
-      [jobIds],
+      `SELECT id FROM job WHERE id = ANY($1) AND status NOT IN (${jobStatus.pending}, ${jobStatus.running}) AND NOT cancelled
+       UNION SELECT job_id FROM load_account WHERE load_id = ANY($2) AND published_at IS NOT NULL`,
+      [jobIds, loadIds],
     );
     return rows.map(({ id }) => id);
   } finally {

@@ -4,10 +4,12 @@ import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { importMode } from '../../domain/import-log.ts';
 import { jobStatus, openStatuses } from '../../domain/job.ts';
+import type { ShardRows } from '../../domain/row-account.ts';
 import type { BatchClaim, FileOutcome, FileStore } from '../../ports/load-stage.ts';
 import { dispatchBatches, tryStartWork } from './lane/lane-store.ts';
 import type { Database, Tx } from './db/tables.ts';
-import { type LoadRow, isOfAudience, loadColumns, selectRunningJob, toLoad, toSource } from './lane/jobs.ts';
+import { type LoadRow, isOfAudience, loadColumns, toLoad, toSource } from './lane/jobs.ts';
+import { selectRunningJob } from './lane/publishing.ts';
 import { sendLaneToken } from './queue/tokens.ts';
 
 /** `maxBatches` limits how many batches of one partner load at the same time. */
@@ -15,7 +17,7 @@ export function postgresFileStore(db: Database, boss: PgBoss, maxBatches: number
   return {
     claim: (batchId) => claimBatch(db, batchId),
     recordProgress: (claim, read) => recordProgress(db, claim, read),
-    commit: (claim, outcomes) => commitBatch(db, boss, claim, outcomes, maxBatches),
+    commit: (claim, outcomes, staged) => commitBatch(db, boss, claim, { outcomes, staged }, maxBatches),
     findLive: (staged) => selectLive(db, staged),
   };
 }
@@ -80,7 +82,7 @@ async function commitBatch(
   db: Database,
   boss: PgBoss,
   claim: BatchClaim,
-  outcomes: readonly FileOutcome[],
+  { outcomes, staged }: { readonly outcomes: readonly FileOutcome[]; readonly staged: ShardRows | null },
   maxBatches: number,
 ): Promise<boolean> {
   const { jobId, partnerId } = claim.load;
@@ -90,6 +92,7 @@ async function commitBatch(
     const final = outcomes.filter((outcome) => outcome.is !== 'alone');
     await updateFiles(tx, final);
     await insertRejects(tx, final);
+    if (staged) await insertAccount(tx, claim, staged);
     await sendAlone(
       tx,
       outcomes.flatMap(({ is, fileId }) => (is === 'alone' ? [fileId] : [])),
@@ -153,6 +156,14 @@ async function insertRejects(tx: Tx, outcomes: readonly FinalOutcome[]): Promise
     counts.rejects.map(({ reason, rows, firstRow }) => ({ job_file_id: fileId, reason, rows, first_row: firstRow })),
   );
   if (rejects.length > 0) await tx.insertInto('job_file_reject').values(rejects).execute();
+}
+
+async function insertAccount(tx: Tx, { load }: BatchClaim, staged: ShardRows): Promise<void> {
+  const { loadId, jobId, partnerId } = load;
+  await tx
+    .insertInto('load_account')
+    .values({ load_id: loadId, job_id: jobId, partner_id: partnerId, staged_rows: JSON.stringify(staged) })
+    .execute();
 }
 
 /** Moves each file to a separate batch, which can be claimed again. */

@@ -2,14 +2,25 @@ import { wholeNumber } from '@inlet/cli';
 import type { Command } from 'commander';
 import type { AuditEntry } from '../../domain/audit.ts';
 import { partnerNamed } from '../../usecases/admin/manage-partners.ts';
-import { printJson, parseId } from './output.ts';
+import { parseId, print, printJson } from './output.ts';
 import { withWiring } from './with-wiring.ts';
 
 type Options = { readonly partner?: string; readonly before?: string; readonly limit: number };
 
-export function addAuditCommand(program: Command): void {
+export function addAuditCommands(program: Command): void {
   program
     .command('audit')
+    .description('compare the records of finished jobs and audiences with the stored rows; exits 1 if they differ')
+    .option('--partner <name>', 'audit only this partner')
+    .option('--since <duration>', 'audit only work that finished in this period, for example 24h')
+    .action(async ({ partner, since }: { partner?: string; since?: string }) => {
+      const { auditStoredRows } = await import('../row-audit.ts');
+      const { audited, differing } = await auditStoredRows({ partner: partner ?? null, since: since ?? null }, print);
+      print(`${audited} jobs and audiences audited, ${differing} with differences`);
+      if (differing > 0) process.exitCode = 1;
+    });
+  program
+    .command('audit-log')
     .description('list denied calls and changes to partners, keys, and attributes, newest first')
     .option('--partner <name>', 'list only entries of this partner')
     .option('--before <id>', 'list entries before this ID')

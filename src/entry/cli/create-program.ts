@@ -2,7 +2,7 @@ import { createProgram as createPartnerProgram } from '@inlet/cli';
 import type { Command } from 'commander';
 import { addAttributeCommands } from './attribute-commands.ts';
 import { addAudienceCommands } from './audience-commands.ts';
-import { addAuditCommand } from './audit-command.ts';
+import { addAuditCommands } from './audit-command.ts';
 import { addCustomerCommands, addUserTokenCommands } from './customer-commands.ts';
 import { addBackupCommands, addMigrateCommand } from './database-commands.ts';
 import { addDoctorCommand } from './doctor-command.ts';
@@ -25,7 +25,7 @@ export function createProgram(): Command {
     addUserTokenCommands(program);
     addJobCommands(program);
     addBackupCommands(program);
-    addAuditCommand(program);
+    addAuditCommands(program);
     addDoctorCommand(program);
     addTopologyCommands(program);
     addExamples(program);

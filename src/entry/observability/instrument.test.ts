@@ -88,11 +88,15 @@ describe('instrumented files', () => {
     findLive: () => Promise.resolve({ loadIds: new Set(), jobIds: new Set() }),
   });
   const commit = (files: FileStore): Promise<boolean> =>
-    files.commit(claim, [
-      { is: 'staged', fileId: 1, counts: { accepted: 100, rejects } },
-      { is: 'failed', fileId: 2, counts: { accepted: 0, rejects }, failure: new Failure('load_abandoned', 'x') },
-      { is: 'alone', fileId: 3 },
-    ]);
+    files.commit(
+      claim,
+      [
+        { is: 'staged', fileId: 1, counts: { accepted: 100, rejects } },
+        { is: 'failed', fileId: 2, counts: { accepted: 0, rejects }, failure: new Failure('load_abandoned', 'x') },
+        { is: 'alone', fileId: 3 },
+      ],
+      [100],
+    );
 
   it('counts rows, bytes, files, and rejected rows on commit', async () => {
     const meters = createMeters();

@@ -62,8 +62,8 @@ function statementOf(method: string, options: unknown): string {
 export function meterFiles(meters: Meters, files: FileStore): FileStore {
   return {
     ...files,
-    commit: async (claim, outcomes) => {
-      const committed = await files.commit(claim, outcomes);
+    commit: async (claim, outcomes, staged) => {
+      const committed = await files.commit(claim, outcomes, staged);
       if (!committed) return false;
       const target = claim.load.target.kind;
       const sizes = new Map(claim.files.map(({ fileId, object }) => [fileId, object.size]));

@@ -162,6 +162,7 @@ function stagedLoad(loadId: number, changes: Partial<StagedLoad> = {}): StagedLo
     rows: 100,
     isCounted: false,
     publishAttempt: 1,
+    account: null,
     ...changes,
   };
 }

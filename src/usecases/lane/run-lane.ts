@@ -2,9 +2,10 @@ import { resolveKeys } from '../../domain/attribute.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JobId, LoadId } from '../../domain/ids.ts';
 import { type ImportLogError, errorOfJob, importLogErrorLimit, importMode, pathType } from '../../domain/import-log.ts';
-import { failureOfJob, intoBatches, versionsOfJob } from '../../domain/job.ts';
+import { type JobVersions, failureOfJob, intoBatches, versionsOfJob } from '../../domain/job.ts';
 import type { Limits } from '../../domain/limits.ts';
 import { parsePartnerPath } from '../../domain/partner-bucket.ts';
+import { type ShardRows, shardDifference } from '../../domain/row-account.ts';
 import { expectGzip, expectGzipByName, isCertainlyPrefix, keyInPrefix } from '../../domain/source-file.ts';
 import type {
   AudienceJob,
@@ -128,15 +129,43 @@ export type FinishImportDeps = {
 export async function finishImport(deps: FinishImportDeps, job: ImportJob): Promise<void> {
   const summary = await deps.lanes.summarizeJob(job.id);
   for (const loadId of summary.cancelledLoadIds) await deps.stage.dropLoad(loadId);
-  const failure = failureOf(summary, job);
   const isReplace = job.mode === importMode.replace;
+  const failureOfFiles =
+    failureOf(summary, job) ??
+    (isReplace ? await findIncompleteStage(deps, { ...job, versions: versionsOfJob(job.seq) }, summary) : null);
   // If one file fails, a replacing job publishes nothing.
-  const loadIds = isReplace && failure ? [] : summary.loadIds;
+  const loadIds = isReplace && failureOfFiles ? [] : summary.loadIds;
   if (isReplace) await swapIn(deps, job, summary.loadIds, loadIds);
-  const uniqueDevices = await deps.warehouse.publishDevices(job.id, loadIds);
+  const { rows, devices: uniqueDevices } = await deps.warehouse.publishDevices(job.id, loadIds);
+  const isIncomplete = loadIds.length > 0 && rows !== summary.acceptedRows;
+  const failure = failureOfFiles ?? (isIncomplete ? missingRows(summary.acceptedRows, rows) : null);
   await deps.lanes.finishImport(job.id, { uniqueDevices, failure, errors: errorsOf(summary, failure) });
   await deps.warehouse.dropJob(job.id);
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, uniqueDevices, code: failure?.code }, 'job finished');
+}
+
+function missingRows(accepted: number, found: number): Failure {
+  return new Failure('rows_missing', `${accepted} rows were accepted, but ${found} were found when the job finished.`);
+}
+
+/** Compares the stages of a replacing job with their accounts, before any row is replaced. */
+async function findIncompleteStage(
+  { lanes, stage, log }: FinishImportDeps,
+  { id: jobId, partnerId, versions }: Pick<ImportJob, 'id' | 'partnerId'> & { readonly versions: JobVersions },
+  { loadIds, accounts }: JobSummary,
+): Promise<Failure | null> {
+  for (const loadId of loadIds) {
+    const account = accounts.get(loadId);
+    if (!account || account.isPublished) continue;
+    const target = { kind: 'attributes', versions, isReplacing: true } as const;
+    const found = await stage.countStaged({ loadId, jobId, partnerId, target, bytes: 0 }, []);
+    const difference = shardDifference(account.staged, found);
+    // Another holder of the lane may have replaced the rows and dropped the stage in the meantime.
+    if (difference === null || (await lanes.findPublished([loadId])).has(loadId)) continue;
+    log.error({ jobId, loadId, difference }, 'staged rows are missing');
+    return new Failure('rows_missing', `${difference} Nothing was replaced.`);
+  }
+  return null;
 }
 
 /**
@@ -149,18 +178,24 @@ async function swapIn(
   staged: readonly number[],
   kept: readonly number[],
 ): Promise<void> {
-  if (kept.length > 0) await deps.warehouse.replaceAttributes({ id, partnerId, versions: versionsOfJob(seq) }, kept);
+  if (kept.length > 0) {
+    await deps.warehouse.replaceAttributes({ id, partnerId, versions: versionsOfJob(seq) }, kept);
+    await deps.lanes.recordPublished(kept);
+  }
   await deps.stage.dropStages(staged);
   await deps.warehouse.stopJob(id);
 }
 
-/** Returns the errors for the record. If the job has several files, the failure of the job itself is listed first. */
+/**
+ * Returns the errors for the record. The failure of the job itself is listed first, unless it only repeats the failure of
+ * its single file.
+ */
 function errorsOf(
   { failedFiles, loadedFiles, errors }: JobSummary,
   failure: Failure | null,
 ): readonly ImportLogError[] {
-  if (!failure || failedFiles + loadedFiles === 1) return errors;
-  return [errorOfJob(failure, failedFiles), ...errors].slice(0, importLogErrorLimit);
+  if (!failure || (failedFiles === 1 && loadedFiles === 0)) return errors;
+  return [errorOfJob(failure, Math.max(1, failedFiles)), ...errors].slice(0, importLogErrorLimit);
 }
 
 function failureOf(summary: JobSummary, { mode }: ImportJob): Failure | null {
@@ -264,22 +299,67 @@ type PublishStep = Extract<LaneStep, { readonly do: 'publish' }>;
 /**
  * Publishes staged loads. Another holder of the lane can repeat this function from any point. The staging tables are
  * dropped after publishing and before the commit. When the lane continues, no statement can therefore still write these
- * rows to the warehouse, where they could undo a later delete. A missing staging table means that the load is already
- * published.
+ * rows to the warehouse, where they could undo a later delete. The load is recorded as published before its staging
+ * table is dropped, so a table that is missing without this record means that rows were lost.
  */
 export async function publishLoads(deps: PublishDeps, step: PublishStep): Promise<void> {
-  const { job, loads } = step;
+  const { job } = step;
+  const countStaged = ({ load, fileIds }: StagedLoad): Promise<ShardRows> => deps.stage.countStaged(load, fileIds);
+  const loads = await verifyRows(deps, job, step.loads, countStaged, { isPublishing: false });
   const committed =
-    'before' in step
+    loads !== null &&
+    ('before' in step
       ? await whileRunning(deps, step.job, loads, () => publishAudience(deps, step.job, loads, step.before))
-      : await publishImport(deps, step.job, loads);
-  const loadIds = loads.map(({ load }) => load.loadId);
+      : await publishImport(deps, step.job, loads));
+  const loadIds = step.loads.map(({ load }) => load.loadId);
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, loadIds, committed }, 'loads published');
+}
+
+/** The number of times that a file is loaded again because rows were missing, before it fails. */
+const maxReloads = 3;
+
+/**
+ * Compares the rows that `count` finds or publishes with the account of each load. Returns null if rows are missing. The files
+ * of these loads are then loaded again from the source. Otherwise, returns the loads. If another holder of the lane has
+ * published a load and dropped its stage in the meantime, the load is marked as published. A published load is recorded
+ * immediately, so that a retry does not publish it again.
+ */
+async function verifyRows(
+  deps: PublishDeps,
+  job: LaneJob,
+  loads: readonly StagedLoad[],
+  count: (staged: StagedLoad) => Promise<ShardRows>,
+  { isPublishing }: { readonly isPublishing: boolean },
+): Promise<readonly StagedLoad[] | null> {
+  const incomplete = new Map<LoadId, string>();
+  for (const staged of unpublished(loads)) {
+    const { loadId } = staged.load;
+    const found = await count(staged);
+    const difference = staged.account && shardDifference(staged.account.staged, found);
+    if (difference !== null) incomplete.set(loadId, difference);
+    else if (isPublishing) await deps.lanes.recordPublished([loadId]);
+  }
+  if (incomplete.size === 0) return loads;
+  const published = await deps.lanes.findPublished([...incomplete.keys()]);
+  const lost = loads.filter(({ load: { loadId } }) => incomplete.has(loadId) && !published.has(loadId));
+  if (lost.length > 0) {
+    const differences = lost.map(({ load: { loadId } }) => ({ loadId, difference: incomplete.get(loadId) }));
+    deps.log.error({ jobId: job.id, partnerId: job.partnerId, differences }, 'staged rows are missing');
+    await deps.lanes.reloadFiles(job.id, lost, maxReloads);
+    for (const { load } of lost) await deps.stage.dropLoad(load.loadId);
+    return null;
+  }
+  return loads.map((staged) =>
+    staged.account && published.has(staged.load.loadId)
+      ? { ...staged, account: { ...staged.account, isPublished: true } }
+      : staged,
+  );
 }
 
 async function publishImport(deps: PublishDeps, job: ImportJob, loads: readonly StagedLoad[]): Promise<boolean> {
   const plan = planImportPublish(job, loads);
-  for (const { load } of plan.publish) await deps.warehouse.publish(load);
+  const publish = ({ load }: StagedLoad): Promise<ShardRows> => deps.warehouse.publish(load);
+  if (!(await verifyRows(deps, job, plan.publish, publish, { isPublishing: true }))) return false;
   await dropStages(deps.stage, plan);
   return deps.lanes.commitImportLoads(job.id, loads);
 }
@@ -291,35 +371,43 @@ async function publishAudience(
   before: CountsBefore,
 ): Promise<boolean> {
   const counts = await publishAndCount(deps, job, loads, before);
+  if (!counts) return false;
   await dropStages(deps.stage, planDrop(loads));
   return deps.lanes.commitAudienceLoads(job, loads, { ...counts, knownVersion: before.knownVersion });
 }
 
+/** A load that is already published may have no stage, so publishing it again would find no rows. */
+function unpublished(loads: readonly StagedLoad[]): readonly StagedLoad[] {
+  return loads.filter(({ account }) => account?.isPublished !== true);
+}
+
+/** Returns null if the published rows differ from the staged rows. */
 async function publishAndCount(
   deps: PublishDeps,
   job: AudienceJob,
   loads: readonly StagedLoad[],
   before: CountsBefore,
-): Promise<DeviceCounts> {
+): Promise<DeviceCounts | null> {
   const { audienceWarehouse } = deps;
   const plan = planCount(loads, before);
-  const publish = async (): Promise<void> => {
-    for (const { load, fileIds } of loads) await audienceWarehouse.publish(load, fileIds);
-  };
+  const publish = (): Promise<readonly StagedLoad[] | null> =>
+    verifyRows(deps, job, loads, ({ load, fileIds }) => audienceWarehouse.publish(load, fileIds), {
+      isPublishing: true,
+    });
   // Runs before the staging tables are dropped, because a file's devices cannot be counted afterwards.
   const countFiles = async (uncounted: readonly StagedLoad[]): Promise<void> => {
     for (const { load, fileIds } of uncounted) {
-      await deps.lanes.recordUploadedDevices(job.id, await audienceWarehouse.countUploaded(load, fileIds));
+      await deps.lanes.recordUploadedDevices(load.loadId, await audienceWarehouse.countUploaded(load, fileIds));
     }
   };
   if (plan.method === 'incremental') {
     const [added] = await Promise.all([audienceWarehouse.countNewDevices(job, loads), countFiles(plan.uncounted)]);
-    await publish();
+    if (!(await publish())) return null;
     const unique = before.unique + added.unique;
     if (!plan.recountMatched) return { unique, matched: before.matched + added.matched };
     return { unique, matched: (await audienceWarehouse.countDevices(job, unique)).matched };
   }
-  await publish();
+  if (!(await publish())) return null;
   const [counts] = await Promise.all([
     audienceWarehouse.countDevices(job, plan.maxDevices),
     countFiles(plan.uncounted),

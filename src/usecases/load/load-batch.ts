@@ -13,8 +13,18 @@ import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-rule';
 import { Failure } from '../../domain/failure.ts';
 import type { BatchId } from '../../domain/ids.ts';
 import type { Limits } from '../../domain/limits.ts';
+import { type ShardRows, stagingDifference } from '../../domain/row-account.ts';
 import { failureOf, requireLayout, requireNoFault } from '../../domain/source-file.ts';
-import type { BatchClaim, ClaimedFile, FileOutcome, FileStore, LoadStage, WholeFile } from '../../ports/load-stage.ts';
+import type {
+  BatchClaim,
+  ClaimedFile,
+  FileOutcome,
+  FileStore,
+  Load,
+  LoadStage,
+  StagedCounts,
+  WholeFile,
+} from '../../ports/load-stage.ts';
 import type { ObjectStore, SourceStorage } from '../../ports/object-store.ts';
 import type { Log, Trace } from '../../ports/observability.ts';
 
@@ -43,16 +53,16 @@ async function loadClaimed(deps: LoadBatchDeps, claim: BatchClaim, signal: Abort
   const { batchId } = claim;
   const { loadId, jobId } = claim.load;
   if (claim.previousLoadId !== null) await deps.stage.dropLoad(claim.previousLoadId);
-  const outcomes = await stageOrDrop(deps, claim, signal);
-  if (!outcomes) {
+  const result = await stageOrDrop(deps, claim, signal);
+  if (!result) {
     deps.log.info({ batchId, jobId, loadId }, 'load stopped because its claim was lost or its job was canceled');
     return false;
   }
-  const hasStaged = outcomes.some(({ is }) => is === 'staged');
+  const { outcomes, staged } = result;
   // `commit` may take effect even if it throws. From here on, drop a staging table only if it is certain that it is
   // never published.
-  const committed = await deps.files.commit(claim, outcomes);
-  if (!committed || !hasStaged) await deps.stage.dropLoad(loadId);
+  const committed = await deps.files.commit(claim, outcomes, staged);
+  if (!committed || staged === null) await deps.stage.dropLoad(loadId);
   const failed = outcomes.flatMap((outcome) =>
     outcome.is === 'failed' ? [{ fileId: outcome.fileId, code: outcome.failure.code }] : [],
   );
@@ -65,18 +75,38 @@ async function stageOrDrop(
   deps: StageBatchDeps,
   claim: BatchClaim,
   signal: AbortSignal,
-): Promise<FileOutcome[] | null> {
+): Promise<{ outcomes: FileOutcome[]; staged: ShardRows | null } | null> {
   const { loadId } = claim.load;
   try {
     const results = await stageBatch(deps, claim, signal);
     const hasStaged = results.some(({ is }) => is === 'staged');
-    const counted = hasStaged ? await deps.stage.countRows(loadId) : new Map();
-    return decideFileOutcomes(results, counted, claim.badRowShare);
+    const counted = hasStaged ? await deps.stage.countRows(claim.load) : new Map();
+    const outcomes = decideFileOutcomes(results, counted, claim.badRowShare);
+    return { outcomes, staged: await verifyStaged(deps.stage, claim.load, outcomes, counted) };
   } catch (error) {
     await deps.stage.dropLoad(loadId);
     if (!(await deps.files.recordProgress(claim, null))) return null;
     throw error;
   }
+}
+
+/**
+ * Compares the rows of the accepted files with the rows on each shard. After a difference, the attempt fails and the batch
+ * is loaded again. Returns null if no file was accepted.
+ */
+async function verifyStaged(
+  stage: LoadStage,
+  load: Load,
+  outcomes: readonly FileOutcome[],
+  counted: ReadonlyMap<number, StagedCounts>,
+): Promise<ShardRows | null> {
+  const fileIds = outcomes.flatMap(({ is, fileId }) => (is === 'staged' ? [fileId] : []));
+  if (fileIds.length === 0) return null;
+  const expected = fileIds.reduce((sum, fileId) => sum + (counted.get(fileId)?.stagedRows ?? 0), 0);
+  const staged = await stage.countStaged(load, fileIds);
+  const difference = stagingDifference(expected, staged);
+  if (difference !== null) throw new Error(`Load ${load.loadId} is incomplete: ${difference}`);
+  return staged;
 }
 
 /**
@@ -88,7 +118,7 @@ export async function abandonBatch(deps: StageBatchDeps, batchId: BatchId): Prom
   if (!claim) return;
   if (claim.previousLoadId !== null) await deps.stage.dropLoad(claim.previousLoadId);
   const outcomes = decideAbandonedOutcomes(claim);
-  await deps.files.commit(claim, outcomes);
+  await deps.files.commit(claim, outcomes, null);
   const fields = { batchId, jobId: claim.load.jobId, attempts: claim.attempt - 1, files: claim.files.length };
   if (claim.files.length > 1) deps.log.warn(fields, 'batch split; each file is retried alone');
   else deps.log.error(fields, 'batch abandoned');

@@ -44,6 +44,8 @@ export const remedies: Readonly<Record<string, string>> = {
   file_changed: "Import the file again after the upload completes.",
   file_failed: "Fix the failed files and import them again.",
   load_abandoned: "Import the file again. If the error persists, contact the operator and include the import log ID.",
+  merges_behind: "None needed. The import continues by itself. If it does not, the operator must check the merges in ClickHouse.",
+  rows_missing: "Import the file again. If the error persists, contact the operator and include the import log ID.",
   job_cancelled: "Ask the operator for the reason, then submit the job again. The operator can also run `inlet jobs retry <id>`.",
   storage_credentials_rejected: "Check `accessKeyId` and `secretAccessKey` and make sure that the key is active, then submit the import again.",
   bucket_not_found: "Check the bucket name in `s3://<bucket>/<path>` and submit the import again.",

@@ -118,6 +118,7 @@ export const apiTables: Readonly<Record<string, string>> = {
 export const closedToApi: Readonly<Record<string, string>> = {
   api_key: 'keys are found by hash, through key_with_hash()',
   schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',
+  load_account: 'written and read by workers',
   shard: 'read through recorded_shards()',
   sweep: 'used by workers only',
 };

@@ -51,18 +51,20 @@ export async function migratePostgres(
 
 /**
  * A statement that waits for a lock also blocks every later statement on the table. It therefore gives up after a short
- * time, so that running processes can continue, and the file is tried again.
+ * time, so that running processes can continue, and the file is tried again. A file that changes several tables can also
+ * deadlock with a running transaction, and PostgreSQL may end either of them.
  */
 const lockTimeoutMs = 3_000;
 const lockAttempts = 20;
+const lockErrors: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']);
 
 async function runFile(client: Client, file: MigrationFile, attempt = 1): Promise<void> {
   try {
     await runFileOnce(client, file);
   } catch (error) {
-    const isLockTimeout =
-      error instanceof Error && error.cause instanceof DatabaseError && error.cause.code === '55P03';
-    if (!isLockTimeout || attempt >= lockAttempts) throw error;
+    const isLockError =
+      error instanceof Error && error.cause instanceof DatabaseError && lockErrors.has(error.cause.code);
+    if (!isLockError || attempt >= lockAttempts) throw error;
     await pause(lockTimeoutMs);
     await runFile(client, file, attempt + 1);
   }
@@ -77,6 +79,7 @@ async function runFileOnce(client: Client, file: MigrationFile): Promise<void> {
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK');
-    throw new Error(`migration ${file.name} failed and was rolled back`, { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`migration ${file.name} failed and was rolled back: ${reason}`, { cause: error });
   }
 }

@@ -111,9 +111,18 @@ type JobFileTable = {
   generation: number | null;
   uploaded_devices: Generated<number>;
   superseded: Generated<boolean>;
+  reloads: Generated<number>;
   failure_code: string | null;
   failure_detail: string | null;
   updated_at: Timestamp;
+};
+
+type LoadAccountTable = {
+  load_id: LoadId;
+  partner_id: PartnerId;
+  job_id: JobId;
+  staged_rows: ColumnType<readonly number[], string, never>;
+  published_at: Date | null;
 };
 
 type CustomerTable = { id: Generated<number>; partner_id: PartnerId; name: string; created_at: Timestamp };
@@ -196,6 +205,7 @@ export type Tables = {
   import_log: ImportLogTable;
   job_credential: JobCredentialTable;
   job_file: JobFileTable;
+  load_account: LoadAccountTable;
   customer: CustomerTable;
   user_token: UserTokenTable;
   audience: AudienceTable;

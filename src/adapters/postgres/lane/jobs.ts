@@ -1,5 +1,5 @@
 import { columnOfReason, isRejectReason, rejectReasons } from '@inlet/row-rule/row-rule';
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { failureCatalog, isFailureCode } from '../../../domain/failure-catalog.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import type { JobId, LoadId, PartnerId } from '../../../domain/ids.ts';
@@ -19,10 +19,11 @@ import {
   statusesBefore,
   versionsOfJob,
 } from '../../../domain/job.ts';
-import type { AudienceJob, CountsAfter, FileToLoad, JobSummary, StagedLoad } from '../../../ports/lane-store.ts';
+import type { AudienceJob, FileToLoad, JobSummary } from '../../../ports/lane-store.ts';
 import type { Load } from '../../../ports/load-stage.ts';
 import type { JobSource } from '../../../ports/object-store.ts';
 import type { Database, Tx } from '../db/tables.ts';
+import { selectAccounts } from './publishing.ts';
 
 /**
  * Starts an import and writes its list of files. Only the first call has an effect, so a second holder of the lane
@@ -170,140 +171,6 @@ async function supersedeByFailed(tx: Tx, jobId: JobId): Promise<void> {
   `.execute(tx);
 }
 
-export async function commitImportLoads(db: Database, jobId: JobId, loads: readonly StagedLoad[]): Promise<boolean> {
-  return db.transaction().execute(async (tx) => (await markLoaded(tx, jobId, loads)).length > 0);
-}
-
-/**
- * Marks the files as loaded and stores the new counts in one transaction. Writes nothing if the audience was cleared
- * meanwhile. Locks the audience before the job, as a clear does.
- */
-export async function commitAudienceLoads(
-  db: Database,
-  job: AudienceJob,
-  loads: readonly StagedLoad[],
-  counts: CountsAfter,
-): Promise<boolean> {
-  return db.transaction().execute(async (tx) => {
-    const audience = await tx
-      .selectFrom('audience')
-      .select('id')
-      .where('id', '=', job.audienceId)
-      .where('generation', '=', job.generation)
-      .forUpdate()
-      .executeTakeFirst();
-    if (!audience) return false;
-    const loaded = await markLoaded(tx, job.id, loads);
-    if (loaded.length === 0) return false;
-    const uploaded = loaded.reduce((sum, { uploaded_devices }) => sum + uploaded_devices, 0);
-    await tx
-      .updateTable('audience')
-      .set({
-        uploaded_devices: sql`uploaded_devices + ${uploaded}`,
-        unique_devices: counts.unique,
-        matched_devices: counts.matched,
-        matched_version: counts.knownVersion,
-        // Uses a new number, not the ID of a load, because loads are published in any order.
-        last_load_id: sql`nextval('load_id')`,
-        updated_at: sql`now()`,
-      })
-      .where('id', '=', job.audienceId)
-      .execute();
-    return true;
-  });
-}
-
-/**
- * Marks all files of the loads as loaded, or none. If two workers hold the lane, only the worker with the latest claim
- * can commit. That worker may still be publishing when the other one tries to commit.
- */
-async function markLoaded(
-  tx: Tx,
-  jobId: JobId,
-  loads: readonly StagedLoad[],
-): Promise<readonly { uploaded_devices: number }[]> {
-  const job = await tx
-    .updateTable('job')
-    .set({ updated_at: sql`now()` })
-    .where('id', '=', jobId)
-    .where('status', '=', jobStatus.running)
-    .where('cancelled', '=', false)
-    .returning('id')
-    .executeTakeFirst();
-  if (!job || !(await areOurs(tx, jobId, loads))) return [];
-  return tx
-    .updateTable('job_file')
-    .set({ status: jobStatus.done, updated_at: sql`now()` })
-    .where('job_id', '=', jobId)
-    .where('load_id', '=', anyOf(loads))
-    .where('status', '=', jobStatus.running)
-    .where('staged', '=', true)
-    .returning('uploaded_devices')
-    .execute();
-}
-
-async function areOurs(tx: Tx, jobId: JobId, loads: readonly StagedLoad[]): Promise<boolean> {
-  const now = await tx
-    .selectFrom('job_file')
-    .select(['load_id', 'publish_attempts'])
-    .distinct()
-    .where('job_id', '=', jobId)
-    .where('load_id', '=', anyOf(loads))
-    .where('status', '=', jobStatus.running)
-    .where('staged', '=', true)
-    .execute();
-  const taken = new Map(now.map(({ load_id, publish_attempts }) => [load_id, publish_attempts]));
-  return loads.every(({ load, publishAttempt }) => taken.get(load.loadId) === publishAttempt);
-}
-
-function anyOf(loads: readonly StagedLoad[]): RawBuilder<number> {
-  return sql<number>`ANY(${loads.map(({ load }) => load.loadId)}::bigint[])`;
-}
-
-/**
- * Records the device counts of staged files. A load whose staging table is missing has no counts here, because they
- * were recorded before the table was dropped.
- */
-export async function recordUploadedDevices(
-  db: Database,
-  jobId: JobId,
-  devices: ReadonlyMap<number, number>,
-): Promise<void> {
-  await sql`
-    UPDATE job_file f SET uploaded_devices = greatest(f.uploaded_devices, o.devices)
-    FROM unnest(${[...devices.keys()]}::bigint[], ${[...devices.values()]}::bigint[]) AS o (id, devices)
-    WHERE f.id = o.id AND f.job_id = ${jobId}
-  `.execute(db);
-}
-
-export async function recordOnlyFile(
-  db: Database,
-  jobId: JobId,
-  { load, publishAttempt }: StagedLoad,
-  { id, devices }: { readonly id: number; readonly devices: number },
-): Promise<boolean> {
-  const recorded = await db
-    .updateTable('job_file')
-    .set({ uploaded_devices: devices })
-    .where('id', '=', id)
-    .where('job_id', '=', jobId)
-    .where('load_id', '=', load.loadId)
-    .where('publish_attempts', '=', publishAttempt)
-    .returning('id')
-    .executeTakeFirst();
-  return recorded !== undefined;
-}
-
-/** Selects the job if it is running and not canceled. */
-export function selectRunningJob(db: Database | Tx, jobId: JobId) {
-  return db
-    .selectFrom('job')
-    .select('id')
-    .where('id', '=', jobId)
-    .where('status', '=', jobStatus.running)
-    .where('cancelled', '=', false);
-}
-
 export type JobEnd = {
   readonly failure: Failure | null;
   readonly errors: readonly ImportLogError[];
@@ -360,7 +227,7 @@ export async function endJobIn(tx: Tx, jobId: JobId, end: JobEnd): Promise<void>
 export async function summarizeJob(db: Database, jobId: JobId): Promise<JobSummary> {
   const files = await db
     .selectFrom('job_file')
-    .select(['load_id', 'status', 'failure_code'])
+    .select(['load_id', 'status', 'failure_code', 'accepted_rows'])
     .where('job_id', '=', jobId)
     .where('status', 'in', [jobStatus.done, jobStatus.failed])
     .execute();
@@ -368,6 +235,8 @@ export async function summarizeJob(db: Database, jobId: JobId): Promise<JobSumma
   const cancelled = files.filter(({ failure_code }) => failure_code === cancelledCode);
   return {
     loadIds: loadIdsOf(loaded),
+    accounts: await selectAccounts(db, jobId),
+    acceptedRows: loaded.reduce((sum, { accepted_rows }) => sum + accepted_rows, 0),
     cancelledLoadIds: loadIdsOf(cancelled),
     cancelledFiles: cancelled.length,
     failedFiles: files.length - loaded.length,

@@ -13,19 +13,21 @@ import {
 } from '../../../usecases/lane/decide-next-step.ts';
 import { advisoryLocks } from '../db/advisory-locks.ts';
 import type { Database, Tx } from '../db/tables.ts';
-import { completeLaneToken, laneQueue, laneToken, sendFileTokens, sendLaneToken } from '../queue/tokens.ts';
+import {
+  completeLaneToken,
+  isLaneTokenReplaced,
+  laneQueue,
+  laneToken,
+  sendFileTokens,
+  sendLaneToken,
+} from '../queue/tokens.ts';
 import {
   type LoadRow,
   cancelFiles,
-  commitAudienceLoads,
-  commitImportLoads,
   endJob,
   endJobIn,
   isOfAudience,
   loadColumns,
-  recordOnlyFile,
-  recordUploadedDevices,
-  selectRunningJob,
   startAudienceLoad,
   startDelete,
   startImport,
@@ -36,6 +38,17 @@ import {
   toLoad,
   toSource,
 } from './jobs.ts';
+import {
+  commitAudienceLoads,
+  commitImportLoads,
+  findPublished,
+  recordOnlyFile,
+  recordPublished,
+  recordUploadedDevices,
+  reloadFiles,
+  selectRunningJob,
+  toAccount,
+} from './publishing.ts';
 
 export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
   return {
@@ -49,8 +62,11 @@ export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
     startAudienceLoad: (job, batches) => startAudienceLoad(db, job, batches),
     startDelete: (jobId, found) => startDelete(db, jobId, found),
     commitImportLoads: (jobId, loads) => commitImportLoads(db, jobId, loads),
-    recordUploadedDevices: (jobId, devices) => recordUploadedDevices(db, jobId, devices),
+    recordUploadedDevices: (loadId, devices) => recordUploadedDevices(db, loadId, devices),
     recordOnlyFile: (jobId, staged, file) => recordOnlyFile(db, jobId, staged, file),
+    recordPublished: (loadIds) => recordPublished(db, loadIds),
+    findPublished: (loadIds) => findPublished(db, loadIds),
+    reloadFiles: (jobId, loads, maxReloads) => reloadFiles(db, jobId, loads, maxReloads),
     commitAudienceLoads: (job, loads, counts) => commitAudienceLoads(db, job, loads, counts),
     isRunning: async (jobId) => (await selectRunningJob(db, jobId).executeTakeFirst()) !== undefined,
     markCleaned: async (jobId) => {
@@ -113,6 +129,7 @@ async function nextStep(db: Database, boss: PgBoss, token: LaneToken, batchLimit
   const { partnerId } = token;
   return db.transaction().execute(async (tx): Promise<LaneStep> => {
     const { prefix } = await lockLane(tx, partnerId);
+    if (await isLaneTokenReplaced(tx, token)) return { do: 'rest' };
     const isPaused = !(await tryStartWork(tx));
     for (;;) {
       const canceled = await selectCanceledJob(tx, partnerId);
@@ -296,15 +313,19 @@ type StagedRow = LoadRow & {
   accepted_rows: number;
   uploaded_devices: number;
   size: number;
+  staged_rows: readonly number[] | null;
+  published_at: Date | null;
 };
 
 /** Claims every staged load of the job. The attempt number prevents earlier holders of the lane from committing. */
 async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
   const { rows } = await sql<StagedRow>`
     UPDATE job_file f SET publish_attempts = f.publish_attempts + 1
-    FROM job j LEFT JOIN import_log l ON l.job_id = j.id LEFT JOIN audience_load a ON a.job_id = j.id
-    WHERE f.job_id = ${jobId} AND j.id = f.job_id AND f.staged AND f.status = ${jobStatus.running}
-    RETURNING f.id AS file_id, f.load_id, f.publish_attempts, f.accepted_rows, f.uploaded_devices, f.size, ${loadColumns}
+    FROM job j LEFT JOIN import_log l ON l.job_id = j.id LEFT JOIN audience_load a ON a.job_id = j.id,
+      job_file own LEFT JOIN load_account account ON account.load_id = own.load_id
+    WHERE f.job_id = ${jobId} AND j.id = f.job_id AND f.staged AND f.status = ${jobStatus.running} AND own.id = f.id
+    RETURNING f.id AS file_id, f.load_id, f.publish_attempts, f.accepted_rows, f.uploaded_devices, f.size,
+      account.staged_rows, account.published_at, ${loadColumns}
   `.execute(tx);
   return [...Map.groupBy(rows, ({ load_id }) => load_id).values()].flatMap((files) => {
     const [first] = files;
@@ -319,6 +340,7 @@ async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
       // A staged file has at least one accepted row, so zero devices means that the file is not counted yet.
       isCounted: files.every(({ uploaded_devices }) => uploaded_devices > 0),
       publishAttempt: first.publish_attempts,
+      account: toAccount(first),
     };
   });
 }

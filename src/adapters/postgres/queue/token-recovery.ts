@@ -5,8 +5,11 @@ import type { Database } from '../db/tables.ts';
 import { type HeldToken, type RecordRetry, fileQueue, laneQueue, resendToken, tokenName } from './tokens.ts';
 import { type WorkerLiveness, lockOfToken, shownLock } from './worker-liveness.ts';
 
-/** The time in which a worker must lock a new token. Workers need a few milliseconds. */
-const lockedWithinSeconds = 0.5;
+/**
+ * The time in which a worker must lock a new token. Workers need a few milliseconds. Each loss counts against the file, so a
+ * slow PostgreSQL server must not be mistaken for a dead worker.
+ */
+const lockedWithinSeconds = 2;
 /**
  * The time without a heartbeat after which a token is lost. pg-boss itself waits ten seconds and then needs a few more.
  */

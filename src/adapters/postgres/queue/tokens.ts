@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { type Job, type PgBoss, type WorkOptions, fromKysely } from 'pg-boss';
 import type { BatchId, PartnerId } from '../../../domain/ids.ts';
 import type { LaneToken } from '../../../ports/lane-store.ts';
@@ -48,6 +49,20 @@ export async function sendFileTokens(boss: PgBoss, tx: Tx, fileIds: readonly num
  */
 export async function completeLaneToken(boss: PgBoss, tx: Tx, token: LaneToken): Promise<void> {
   await boss.complete(laneQueue, { id: token.id, retryCount: token.retryCount }, null, { db: fromKysely(tx) });
+}
+
+/**
+ * Returns whether another claim on the lane is active, because this holder was presumed dead. The caller has locked the
+ * lane. `state <= 'active'` matches the predicate of the index on exclusive queues.
+ */
+export async function isLaneTokenReplaced(tx: Tx, { partnerId, id, retryCount }: LaneToken): Promise<boolean> {
+  const { rows } = await sql<{ isReplaced: boolean }>`
+    SELECT EXISTS (
+      SELECT FROM pgboss.job
+      WHERE name = ${laneQueue} AND singleton_key = ${String(partnerId)} AND policy = 'exclusive' AND state <= 'active'
+        AND state = 'active' AND (id <> ${id} OR retry_count <> ${retryCount})
+    ) AS "isReplaced"`.execute(tx);
+  return rows[0]?.isReplaced === true;
 }
 
 /** One claim on a token. When a token is assigned again, its retry count is higher. */

@@ -1,0 +1,224 @@
+import { type RawBuilder, sql } from 'kysely';
+import { Failure } from '../../../domain/failure.ts';
+import type { JobId, LoadId } from '../../../domain/ids.ts';
+import { cancelledCode, jobStatus } from '../../../domain/job.ts';
+import type { LoadAccount } from '../../../domain/row-account.ts';
+import type { AudienceJob, CountsAfter, StagedLoad } from '../../../ports/lane-store.ts';
+import type { Database, Tx } from '../db/tables.ts';
+
+// The statements that the lane runs while it publishes staged loads.
+
+export async function commitImportLoads(db: Database, jobId: JobId, loads: readonly StagedLoad[]): Promise<boolean> {
+  return db.transaction().execute(async (tx) => (await markLoaded(tx, jobId, loads)).length > 0);
+}
+
+/**
+ * Marks the files as loaded and stores the new counts in one transaction. Writes nothing if the audience was cleared
+ * meanwhile. Locks the audience before the job, as a clear does.
+ */
+export async function commitAudienceLoads(
+  db: Database,
+  job: AudienceJob,
+  loads: readonly StagedLoad[],
+  counts: CountsAfter,
+): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    const audience = await tx
+      .selectFrom('audience')
+      .select('id')
+      .where('id', '=', job.audienceId)
+      .where('generation', '=', job.generation)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!audience) return false;
+    const loaded = await markLoaded(tx, job.id, loads);
+    if (loaded.length === 0) return false;
+    const uploaded = loaded.reduce((sum, { uploaded_devices }) => sum + uploaded_devices, 0);
+    await tx
+      .updateTable('audience')
+      .set({
+        uploaded_devices: sql`uploaded_devices + ${uploaded}`,
+        unique_devices: counts.unique,
+        matched_devices: counts.matched,
+        matched_version: counts.knownVersion,
+        // Uses a new number, not the ID of a load, because loads are published in any order.
+        last_load_id: sql`nextval('load_id')`,
+        updated_at: sql`now()`,
+      })
+      .where('id', '=', job.audienceId)
+      .execute();
+    return true;
+  });
+}
+
+/**
+ * Marks all files of the loads as loaded, or none. If two workers hold the lane, only the worker with the latest claim
+ * can commit. That worker may still be publishing when the other one tries to commit.
+ */
+async function markLoaded(
+  tx: Tx,
+  jobId: JobId,
+  loads: readonly StagedLoad[],
+): Promise<readonly { uploaded_devices: number }[]> {
+  const job = await tx
+    .updateTable('job')
+    .set({ updated_at: sql`now()` })
+    .where('id', '=', jobId)
+    .where('status', '=', jobStatus.running)
+    .where('cancelled', '=', false)
+    .returning('id')
+    .executeTakeFirst();
+  if (!job || !(await areOurs(tx, jobId, loads))) return [];
+  return tx
+    .updateTable('job_file')
+    .set({ status: jobStatus.done, updated_at: sql`now()` })
+    .where('job_id', '=', jobId)
+    .where('load_id', '=', anyOf(loads))
+    .where('status', '=', jobStatus.running)
+    .where('staged', '=', true)
+    .returning('uploaded_devices')
+    .execute();
+}
+
+async function areOurs(tx: Tx, jobId: JobId, loads: readonly StagedLoad[]): Promise<boolean> {
+  const now = await tx
+    .selectFrom('job_file')
+    .select(['load_id', 'publish_attempts'])
+    .distinct()
+    .where('job_id', '=', jobId)
+    .where('load_id', '=', anyOf(loads))
+    .where('status', '=', jobStatus.running)
+    .where('staged', '=', true)
+    .execute();
+  const taken = new Map(now.map(({ load_id, publish_attempts }) => [load_id, publish_attempts]));
+  return loads.every(({ load, publishAttempt }) => taken.get(load.loadId) === publishAttempt);
+}
+
+function anyOf(loads: readonly StagedLoad[]): RawBuilder<number> {
+  return sql<number>`ANY(${loads.map(({ load }) => load.loadId)}::bigint[])`;
+}
+
+/**
+ * Records the device counts of staged files. A load whose staging table is missing has no counts here, because they
+ * were recorded before the table was dropped.
+ */
+export async function recordUploadedDevices(
+  db: Database,
+  loadId: LoadId,
+  devices: ReadonlyMap<number, number>,
+): Promise<void> {
+  await sql`
+    UPDATE job_file f SET uploaded_devices = greatest(f.uploaded_devices, o.devices)
+    FROM unnest(${[...devices.keys()]}::bigint[], ${[...devices.values()]}::bigint[]) AS o (id, devices)
+    WHERE f.id = o.id AND f.load_id = ${loadId}
+  `.execute(db);
+}
+
+export async function recordOnlyFile(
+  db: Database,
+  jobId: JobId,
+  { load, publishAttempt }: StagedLoad,
+  { id, devices }: { readonly id: number; readonly devices: number },
+): Promise<boolean> {
+  const recorded = await db
+    .updateTable('job_file')
+    .set({ uploaded_devices: devices })
+    .where('id', '=', id)
+    .where('job_id', '=', jobId)
+    .where('load_id', '=', load.loadId)
+    .where('publish_attempts', '=', publishAttempt)
+    .returning('id')
+    .executeTakeFirst();
+  return recorded !== undefined;
+}
+
+export async function recordPublished(db: Database, loadIds: readonly LoadId[]): Promise<void> {
+  if (loadIds.length === 0) return;
+  await db
+    .updateTable('load_account')
+    .set({ published_at: sql`now()` })
+    .where('load_id', '=', sql<number>`ANY(${loadIds}::bigint[])`)
+    .where('published_at', 'is', null)
+    .execute();
+}
+
+export async function findPublished(db: Database, loadIds: readonly LoadId[]): Promise<Set<LoadId>> {
+  const published = await db
+    .selectFrom('load_account')
+    .select('load_id')
+    .where('load_id', '=', sql<number>`ANY(${loadIds}::bigint[])`)
+    .where('published_at', 'is not', null)
+    .execute();
+  return new Set(published.map(({ load_id }) => load_id));
+}
+
+export function toAccount(row: {
+  readonly staged_rows: readonly number[] | null;
+  readonly published_at: Date | null;
+}): LoadAccount | null {
+  return row.staged_rows === null ? null : { staged: row.staged_rows, isPublished: row.published_at !== null };
+}
+
+export async function selectAccounts(db: Database, jobId: JobId): Promise<Map<LoadId, LoadAccount>> {
+  const rows = await db
+    .selectFrom('load_account')
+    .select(['load_id', 'staged_rows', 'published_at'])
+    .where('job_id', '=', jobId)
+    .execute();
+  return new Map(rows.map((row) => [row.load_id, { staged: row.staged_rows, isPublished: row.published_at !== null }]));
+}
+
+/**
+ * Makes the files of incomplete loads pending again, or fails them. The files keep their load ID, so that the next attempt
+ * drops the rest of the stage. Their rows are subtracted from the record, because the next commit adds them again.
+ */
+export async function reloadFiles(
+  db: Database,
+  jobId: JobId,
+  loads: readonly StagedLoad[],
+  maxReloads: number,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const job = await selectRunningJob(tx, jobId).forUpdate().executeTakeFirst();
+    if (!job || !(await areOurs(tx, jobId, loads))) return;
+    const { rows: files } = await sql<{ id: number; total_rows: number }>`
+      WITH incomplete AS (
+        SELECT id, total_rows,
+          reloads >= ${maxReloads} OR EXISTS (
+            SELECT FROM job_file other WHERE other.job_id = ${jobId} AND other.failure_code = ${cancelledCode}
+          ) AS is_final
+        FROM job_file
+        WHERE job_id = ${jobId} AND load_id = ${anyOf(loads)} AND staged AND status = ${jobStatus.running}
+      )
+      UPDATE job_file f
+      SET staged = false, reloads = f.reloads + 1, total_rows = 0, accepted_rows = 0, uploaded_devices = 0,
+          status = CASE WHEN is_final THEN ${sql.lit(jobStatus.failed)} ELSE ${sql.lit(jobStatus.pending)} END,
+          failure_code = CASE WHEN is_final THEN ${rowsMissing.code}::text END,
+          failure_detail = CASE WHEN is_final THEN ${rowsMissing.detail}::text END,
+          updated_at = now()
+      FROM incomplete WHERE f.id = incomplete.id
+      RETURNING f.id, incomplete.total_rows
+    `.execute(tx);
+    const subtracted = files.reduce((sum, { total_rows }) => sum + total_rows, 0);
+    await tx
+      .updateTable('import_log')
+      .set({ total_rows: sql`total_rows - ${subtracted}` })
+      .where('job_id', '=', jobId)
+      .execute();
+    const fileIds = files.map(({ id }) => id);
+    await sql`DELETE FROM job_file_reject WHERE job_file_id = ANY(${fileIds}::bigint[])`.execute(tx);
+    await tx.deleteFrom('load_account').where('load_id', '=', anyOf(loads)).execute();
+  });
+}
+
+const rowsMissing = new Failure('rows_missing', 'Staged rows were missing each time the file was loaded.');
+
+/** Selects the job if it is running and not canceled. */
+export function selectRunningJob(db: Database | Tx, jobId: JobId) {
+  return db
+    .selectFrom('job')
+    .select('id')
+    .where('id', '=', jobId)
+    .where('status', '=', jobStatus.running)
+    .where('cancelled', '=', false);
+}

@@ -1,0 +1,79 @@
+import { type RawBuilder, sql } from 'kysely';
+import { importMode } from '../../domain/import-log.ts';
+import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
+import type {
+  AuditPage,
+  AuditRecords,
+  AuditScope,
+  RecordedAudience,
+  RecordedDelete,
+  RecordedImport,
+} from '../../ports/row-audit.ts';
+import type { Database } from './db/tables.ts';
+
+export function postgresAuditRecords(db: Database): AuditRecords {
+  return {
+    listImports: (scope, page) => selectImports(db, scope, page),
+    listDeletes: (scope, page) => selectDeletes(db, scope, page),
+    listAudiences: (scope, page) =>
+      selectAudiences(
+        db,
+        sql`${isOf(scope, sql`audience`)} AND audience.updated_at >= ${scope.since} AND audience.id > ${page.afterId}
+          ORDER BY audience.id LIMIT ${page.limit}`,
+      ),
+    findAudience: async (audienceId) => (await selectAudiences(db, sql`audience.id = ${audienceId}`))[0] ?? null,
+  };
+}
+
+function isOf({ partnerId }: AuditScope, table: RawBuilder<unknown>): RawBuilder<boolean> {
+  return partnerId === null ? sql<boolean>`true` : sql<boolean>`${table}.partner_id = ${partnerId}`;
+}
+
+/** Jobs that ended in the period, in the order of their IDs. */
+function isEnded(scope: AuditScope, { afterId }: AuditPage): RawBuilder<boolean> {
+  return sql<boolean>`${isOf(scope, sql`job`)} AND job.id > ${afterId} AND job.finished_at >= ${scope.since}
+    AND job.status NOT IN (${sql.join(openStatuses)})`;
+}
+
+/** An import that failed because rows were missing is not listed, because its record says so. */
+async function selectImports(db: Database, scope: AuditScope, page: AuditPage): Promise<RecordedImport[]> {
+  const { rows } = await sql<RecordedImport>`
+    SELECT job.id AS "jobId", job.partner_id AS "partnerId", job.seq, log.mode = ${importMode.replace} AS "isReplace",
+      log.unique_devices AS "uniqueDevices",
+      EXISTS (SELECT FROM job later WHERE later.partner_id = job.partner_id AND later.seq > job.seq
+        AND later.kind IN (${jobKind.import}, ${jobKind.delete}) AND later.listed_at IS NOT NULL) AS "hasLater"
+    FROM job JOIN import_log log ON log.job_id = job.id
+    WHERE ${isEnded(scope, page)} AND job.kind = ${jobKind.import} AND job.listed_at IS NOT NULL
+      AND job.failure_code IS DISTINCT FROM 'rows_missing'
+    ORDER BY job.id LIMIT ${page.limit}
+  `.execute(db);
+  return rows;
+}
+
+async function selectDeletes(db: Database, scope: AuditScope, page: AuditPage): Promise<RecordedDelete[]> {
+  const { rows } = await sql<RecordedDelete>`
+    SELECT job.id AS "jobId", job.partner_id AS "partnerId", job.seq,
+      coalesce(log.attribute_ids, '[]'::jsonb) AS "attributeIds"
+    FROM job JOIN import_log log ON log.job_id = job.id
+    WHERE ${isEnded(scope, page)} AND job.kind = ${jobKind.delete} AND job.status = ${jobStatus.done}
+    ORDER BY job.id LIMIT ${page.limit}
+  `.execute(db);
+  return rows;
+}
+
+/** Audiences without open jobs. `which` selects rows of `audience`. */
+async function selectAudiences(db: Database, which: RawBuilder<unknown>): Promise<RecordedAudience[]> {
+  const { rows } = await sql<RecordedAudience>`
+    SELECT audience.id AS "audienceId", audience.partner_id AS "partnerId", audience.generation,
+      audience.last_load_id AS "lastLoadId", audience.uploaded_devices AS "uploadedDevices",
+      audience.unique_devices AS "uniqueDevices", audience.matched_devices AS "matchedDevices",
+      (SELECT coalesce(sum(file.uploaded_devices), 0)::bigint FROM job_file file
+       WHERE file.audience_id = audience.id AND file.generation = audience.generation AND file.status = ${jobStatus.done}) AS "uploadedByFiles"
+    FROM audience
+    WHERE NOT EXISTS (
+      SELECT FROM audience_load load JOIN job ON job.id = load.job_id
+      WHERE load.audience_id = audience.id AND job.status IN (${sql.join(openStatuses)})
+    ) AND ${which}
+  `.execute(db);
+  return rows;
+}

@@ -1,0 +1,54 @@
+import type { JobId, PartnerId } from '../domain/ids.ts';
+import type { JobVersions } from '../domain/job.ts';
+import type { Generation } from './warehouse.ts';
+
+/** The jobs and audiences to audit. */
+export type AuditScope = { readonly partnerId: PartnerId | null; readonly since: Date };
+
+export type AuditPage = { readonly afterId: number; readonly limit: number };
+
+/** A finished import, as recorded. */
+export type RecordedImport = {
+  readonly jobId: JobId;
+  readonly partnerId: PartnerId;
+  readonly seq: number;
+  readonly isReplace: boolean;
+  readonly uniqueDevices: number;
+  /** True if a later import or delete of the partner may have replaced rows of this one. */
+  readonly hasLater: boolean;
+};
+
+/** A finished delete, as recorded. */
+export type RecordedDelete = {
+  readonly jobId: JobId;
+  readonly partnerId: PartnerId;
+  readonly seq: number;
+  readonly attributeIds: readonly number[];
+};
+
+/** An audience without open jobs, as recorded. */
+export type RecordedAudience = Generation & {
+  /** Changes whenever the counts change. */
+  readonly lastLoadId: number | null;
+  readonly uploadedDevices: number;
+  /** The sum over the loaded files. */
+  readonly uploadedByFiles: number;
+  readonly uniqueDevices: number;
+  readonly matchedDevices: number;
+};
+
+/** Reads the records of finished work, in the order of their IDs. */
+export interface AuditRecords {
+  listImports(scope: AuditScope, page: AuditPage): Promise<readonly RecordedImport[]>;
+  listDeletes(scope: AuditScope, page: AuditPage): Promise<readonly RecordedDelete[]>;
+  listAudiences(scope: AuditScope, page: AuditPage): Promise<readonly RecordedAudience[]>;
+  /** Returns null if the audience has open jobs. */
+  findAudience(audienceId: number): Promise<RecordedAudience | null>;
+}
+
+/** Counts what the engine contains. */
+export interface AuditEngine {
+  /** Counts the distinct devices with rows of these versions, on all shards. */
+  countDevicesOfJob(partnerId: PartnerId, versions: JobVersions): Promise<number>;
+  countDevicesOfAudience(generation: Generation): Promise<number>;
+}

@@ -1,0 +1,101 @@
+import { versionsOfJob } from '../../domain/job.ts';
+import type {
+  AuditEngine,
+  AuditPage,
+  AuditRecords,
+  AuditScope,
+  RecordedAudience,
+  RecordedDelete,
+  RecordedImport,
+} from '../../ports/row-audit.ts';
+import type { Warehouse } from '../../ports/warehouse.ts';
+
+export type AuditDeps = {
+  readonly auditRecords: AuditRecords;
+  readonly auditEngine: AuditEngine;
+  readonly warehouse: Pick<Warehouse, 'countAttributeRows'>;
+};
+
+/** One audited job or audience. An empty list of differences means that the record and the engine agree. */
+export type Audited = { readonly subject: string; readonly differences: readonly string[] };
+
+/** Compares the records of finished work with the rows in the engine. */
+export async function* auditRows(deps: AuditDeps, scope: AuditScope): AsyncGenerator<Audited> {
+  const { auditRecords } = deps;
+  for await (const job of pages((page) => auditRecords.listImports(scope, page), 'jobId')) {
+    yield { subject: `import ${job.jobId}`, differences: await auditImport(deps, scope, job) };
+  }
+  for await (const job of pages((page) => auditRecords.listDeletes(scope, page), 'jobId')) {
+    yield { subject: `delete ${job.jobId}`, differences: await differencesOfDelete(deps, job) };
+  }
+  for await (const audience of pages((page) => auditRecords.listAudiences(scope, page), 'audienceId')) {
+    const differences = await auditAudience(deps, audience);
+    if (differences) yield { subject: `audience ${audience.audienceId}`, differences };
+  }
+}
+
+const pageSize = 500;
+
+async function* pages<Key extends string, Item extends Readonly<Record<Key, number>>>(
+  list: (page: AuditPage) => Promise<readonly Item[]>,
+  key: Key,
+): AsyncGenerator<Item> {
+  for (let afterId = 0; ;) {
+    const items = await list({ afterId, limit: pageSize });
+    yield* items;
+    const last = items.at(-1);
+    if (!last || items.length < pageSize) return;
+    afterId = last[key];
+  }
+}
+
+/** Reads the record again after a difference, because a later job may have started during the audit. */
+async function auditImport(deps: AuditDeps, scope: AuditScope, job: RecordedImport): Promise<string[]> {
+  const devices = await deps.auditEngine.countDevicesOfJob(job.partnerId, versionsOfJob(job.seq));
+  const differences = differencesOfImport(job, devices);
+  if (differences.length === 0) return [];
+  const [now] = await deps.auditRecords.listImports(scope, { afterId: job.jobId - 1, limit: 1 });
+  return now?.jobId === job.jobId ? differencesOfImport(now, devices) : [];
+}
+
+/**
+ * Every device of an import keeps a row with the import's version until a later job replaces or deletes it. Without a later
+ * job, the number is exact. A replacing import also marks the devices that it removed, so there can be more.
+ */
+export function differencesOfImport(job: RecordedImport, devices: number): string[] {
+  const { uniqueDevices, isReplace, hasLater } = job;
+  const isMissing = devices < uniqueDevices && !hasLater;
+  const isExcess = devices > uniqueDevices && !isReplace;
+  return isMissing || isExcess ? [`${uniqueDevices} devices are recorded, but ${devices} are stored.`] : [];
+}
+
+async function differencesOfDelete({ warehouse }: AuditDeps, job: RecordedDelete): Promise<string[]> {
+  const { partnerId, attributeIds, seq } = job;
+  const { rows } = await warehouse.countAttributeRows({ partnerId, attributeIds, versions: versionsOfJob(seq) });
+  return rows === 0 ? [] : [`${rows} deleted rows are still stored.`];
+}
+
+/** Returns null if the audience changed during the audit, so that the numbers cannot be compared. */
+async function auditAudience(deps: AuditDeps, recorded: RecordedAudience): Promise<string[] | null> {
+  const devices = await deps.auditEngine.countDevicesOfAudience(recorded);
+  const differences = differencesOfAudience(recorded, devices);
+  if (differences.length === 0) return [];
+  const now = await deps.auditRecords.findAudience(recorded.audienceId);
+  const isUnchanged = now?.generation === recorded.generation && now.lastLoadId === recorded.lastLoadId;
+  return isUnchanged ? differences : null;
+}
+
+export function differencesOfAudience(recorded: RecordedAudience, devices: number): string[] {
+  const { uploadedDevices, uploadedByFiles, uniqueDevices, matchedDevices } = recorded;
+  return [
+    ...(uniqueDevices === devices ? [] : [`${uniqueDevices} devices are recorded, but ${devices} are stored.`]),
+    ...(uploadedDevices === uploadedByFiles
+      ? []
+      : [`${uploadedDevices} uploaded devices are recorded, but the files have ${uploadedByFiles}.`]),
+    ...(uploadedDevices >= uniqueDevices && uniqueDevices >= matchedDevices
+      ? []
+      : [
+          `The counts contradict each other: ${uploadedDevices} uploaded, ${uniqueDevices} unique, ${matchedDevices} matched.`,
+        ]),
+  ];
+}
