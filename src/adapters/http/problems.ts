@@ -74,6 +74,11 @@ export function answerFrameworkError(error: FastifyError, request: FastifyReques
 }
 
 function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.serializer(String).send(problemPayload(failure, request, reply));
+}
+
+/** Sets the status and the headers of a problem and returns its body. */
+export function problemPayload(failure: Failure, request: FastifyRequest, reply: FastifyReply): string {
   const status = statusOf(failure);
   if (status >= 500) request.log.error({ err: failure.cause ?? failure }, 'request failed');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
@@ -81,12 +86,8 @@ function sendProblem(failure: Failure, request: FastifyRequest, reply: FastifyRe
   if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) reply.header('retry-after', '5');
   // Fastify runs no hooks for errors before routing.
   setSecurityHeaders(reply);
-  return reply
-    .code(status)
-    .header('x-request-id', request.id)
-    .header('content-type', problemType)
-    .serializer((body: unknown) => JSON.stringify(body))
-    .send(problemOf(failure, pathOf(request), request.id));
+  reply.code(status).header('x-request-id', request.id).header('content-type', problemType);
+  return JSON.stringify(problemOf(failure, pathOf(request), request.id));
 }
 
 function toFailure(error: FastifyError | Failure): Failure {

@@ -28,6 +28,7 @@ import { audienceRoutes, deprecatedRoutes, partnerRoutes, publicRoutes } from '.
 import type { Dependency } from './routes/health.ts';
 import { addReference } from './routes/reference.ts';
 import { addSecurityHeaders } from './security-headers.ts';
+import { addUnreadLimit } from './unread-responses.ts';
 import { type ZodTypeProvider, serializerCompiler, validatorCompiler } from './validation.ts';
 
 /** A route is marked as deprecated at least a year before it is removed. */
@@ -84,6 +85,7 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
     reply.header('x-request-id', request.id);
   });
   addSecurityHeaders(api);
+  addUnreadLimit(api);
   api.addHook('preClose', async () => deps.following.end());
   handleUnusualHeaders(api);
   addProblemAnswers(api);
