@@ -59,9 +59,9 @@ describe('the configuration', () => {
       INLET_API_HOST: '127.0.0.1',
       INLET_API_PORT: 8080,
       INLET_LOG_LEVEL: 'info',
-      INLET_WORKER_LANES: 4,
+      INLET_WORKER_LANES: 8,
       INLET_WORKER_FILES: 4,
-      INLET_FILES_OUT_PER_LANE: 16,
+      INLET_FILES_OUT_PER_LANE: 4,
       INLET_SHUTDOWN_GRACE_SECONDS: 30,
     });
     expect(config.INLET_S3_ENDPOINT).toBeUndefined();

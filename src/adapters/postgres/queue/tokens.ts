@@ -22,7 +22,7 @@ export type RecordRetry = (queue: string, cause: (typeof retryCauses)[number]) =
 /** How often a token has waited for an unavailable dependency, lost a connection, or lost its worker. */
 type RetryCounters = { readonly waits?: number; readonly breaks?: number; readonly lost?: number };
 export type LanePayload = RetryCounters & { readonly partnerId: PartnerId };
-type FilePayload = RetryCounters & { readonly fileId: number };
+type FilePayload = RetryCounters & { readonly fileId: number; readonly isSmall?: boolean };
 
 /**
  * Sends the lane's token in the transaction that changes Inlet's own rows. The queues are `exclusive`. At most one
@@ -39,8 +39,36 @@ export function laneToken(partnerId: PartnerId): { data: LanePayload; singletonK
 
 export async function sendFileTokens(boss: PgBoss, tx: Tx, fileIds: readonly number[]): Promise<void> {
   if (fileIds.length === 0) return;
-  const tokens = fileIds.map((fileId) => ({ data: { fileId } satisfies FilePayload, singletonKey: String(fileId) }));
+  const small = await selectSmallBatches(tx, fileIds);
+  const tokens = fileIds.map((fileId) => {
+    const data = { fileId, isSmall: small.has(fileId) } satisfies FilePayload;
+    return { data, singletonKey: String(fileId), priority: priorityOf(fileQueue, data) };
+  });
   await boss.insert(fileQueue, tokens, { db: fromKysely(tx) });
+}
+
+/** A load of this size takes about a second. */
+const smallLoadBytes = 8 * 1024 * 1024;
+
+async function selectSmallBatches(tx: Tx, batchIds: readonly BatchId[]): Promise<Set<BatchId>> {
+  const batches = await tx
+    .selectFrom('job_file')
+    .select('batch_id')
+    .where('batch_id', '=', sql<BatchId>`ANY(${batchIds}::bigint[])`)
+    .where('staged', '=', false)
+    .groupBy('batch_id')
+    .having(sql<number>`sum(size)`, '<=', smallLoadBytes)
+    .execute();
+  return new Set(batches.map(({ batch_id }) => batch_id));
+}
+
+/** The priority of small loads. Some slots of each worker take only tokens of this priority. */
+const smallPriority = 1;
+
+/** An interrupted lane goes first. The priority of a load marks small ones. */
+function priorityOf(queue: string, data: RetryCounters & { readonly isSmall?: boolean }, afterSeconds = 0): number {
+  if (queue === fileQueue) return data.isSmall === true ? smallPriority : 0;
+  return afterSeconds > 0 ? 0 : 1;
 }
 
 /**
@@ -71,7 +99,7 @@ export type HeldToken = {
   readonly id: string;
   readonly retryCount: number;
   readonly singletonKey: string | null;
-  readonly data: RetryCounters;
+  readonly data: RetryCounters & { readonly isSmall?: boolean };
 };
 
 export function tokenName({ id, retryCount }: Pick<HeldToken, 'id' | 'retryCount'>): string {
@@ -80,7 +108,7 @@ export function tokenName({ id, retryCount }: Pick<HeldToken, 'id' | 'retryCount
 
 /**
  * Replaces a held token with a new token, without using up a retry. Another worker can claim the new token immediately
- * or after the delay. Work that was interrupted goes first. Work that waits for a dependency has no priority, so that it
+ * or after the delay. A lane that was interrupted goes first. Work that waits for a dependency has no priority, so that it
  * cannot starve other partners. Does nothing if the claim has already ended.
  */
 export async function resendToken(
@@ -96,7 +124,7 @@ export async function resendToken(
     const key = singletonKey === null ? {} : { singletonKey };
     await boss.insert(
       queue,
-      [{ data, ...key, startAfter: afterSeconds, priority: afterSeconds > 0 ? 0 : 1 }],
+      [{ data, ...key, startAfter: afterSeconds, priority: priorityOf(queue, data, afterSeconds) }],
       transaction,
     );
     return true;
@@ -134,6 +162,13 @@ export async function startWork(
   handlers: WorkHandlers,
   slots: { lanes: number; files: number },
 ): Promise<void> {
+  const shares = shareSlots(slots.files);
+  const files: Work<FilePayload> = {
+    queue: fileQueue,
+    keyOf: ({ fileId }) => String(fileId),
+    handle: ({ data: { fileId, lost = 0 } }, signal) =>
+      lost > maxLost ? handlers.abandonBatch(fileId) : handlers.loadBatch(fileId, signal),
+  };
   await Promise.all([
     ...slotsOf<LanePayload>(context, slots.lanes, {
       queue: laneQueue,
@@ -141,18 +176,24 @@ export async function startWork(
       handle: ({ id, retryCount, data }, signal) =>
         handlers.runLane({ partnerId: data.partnerId, id, retryCount }, signal),
     }),
-    ...slotsOf<FilePayload>(context, slots.files, {
-      queue: fileQueue,
-      keyOf: ({ fileId }) => String(fileId),
-      handle: ({ data: { fileId, lost = 0 } }, signal) =>
-        lost > maxLost ? handlers.abandonBatch(fileId) : handlers.loadBatch(fileId, signal),
-    }),
+    ...slotsOf<FilePayload>(context, shares.small, files, { minPriority: smallPriority }),
+    ...slotsOf<FilePayload>(context, shares.large, files, { maxPriority: smallPriority - 1 }),
+    ...slotsOf<FilePayload>(context, shares.any, files),
     ...slotsOf<FilePayload>(context, 1, {
       queue: lostFileQueue,
       keyOf: () => null,
       handle: ({ data }) => handlers.abandonBatch(data.fileId),
     }),
   ]);
+}
+
+/**
+ * Reserves a quarter of the slots, and at least one, for small loads and as many for large loads. pg-boss prefers small loads in
+ * the other slots. Neither kind can therefore starve the other, unless the worker has only one slot.
+ */
+export function shareSlots(slots: number): { readonly small: number; readonly large: number; readonly any: number } {
+  const reserved = slots < 2 ? 0 : Math.max(1, Math.floor(slots / 4));
+  return { small: reserved, large: reserved, any: slots - 2 * reserved };
 }
 
 /** Claims no more tokens in this process. Running handlers continue. */
@@ -179,11 +220,12 @@ function slotsOf<Payload extends RetryCounters>(
   context: WorkerContext,
   count: number,
   work: Work<Payload>,
+  which: Pick<WorkOptions, 'minPriority' | 'maxPriority'> = {},
 ): Promise<void>[] {
   const { boss, db, liveness, handBack, log, recordRetry } = context;
   return Array.from({ length: count }, async () => {
     let slot = '';
-    slot = await boss.work<Payload>(work.queue, options, async ([job]) => {
+    slot = await boss.work<Payload>(work.queue, { ...options, ...which }, async ([job]) => {
       if (!job) return;
       const { id, retryCount, data } = job;
       const holding: HeldToken = { queue: work.queue, id, retryCount, singletonKey: work.keyOf(data), data };

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readAddresses } from '../../stack/addresses.ts';
+import { apiClient } from '../acceptance/api-client.ts';
+import { device } from '../support/device-id.ts';
+import { type OwnBucket, createOwnBucket } from '../support/own-bucket.ts';
+import { createPartner } from '../support/partners.ts';
+import { type Proxy, startProxy } from '../support/proxy.ts';
+import { type Marketplace, startMarketplace } from '../support/start-marketplace.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+let market: Marketplace;
+let storage: Proxy;
+let own: OwnBucket;
+
+beforeAll(async () => {
+  storage = await startProxy(readAddresses().s3.endpoint);
+  market = await startMarketplace('fair-shares', {
+    INLET_PARTNER_S3_ENDPOINT: storage.address,
+    INLET_WORKER_FILES: '2',
+  });
+  own = await createOwnBucket();
+});
+afterAll(async () => {
+  await market.stop();
+  await storage.close();
+});
+
+it("imports a small file while another partner's large files load slowly", async () => {
+  const { partner, api, stores, service } = market;
+  await partner.createAttribute('x', 'x');
+  const large = `${device(1)},x\n`.repeat(220_000);
+  for (const name of ['1', '2', '3']) await own.upload(`large/${name}.csv`, large);
+  storage.make({ is: 'slow', bytesPerSecond: 50_000 });
+  const slow = await api.queue({
+    file_path: `s3://${own.bucket}/large/`,
+    path_type: 1,
+    key_type: 1,
+    compressed: false,
+    credentials: own.credentials,
+  });
+  await waitUntil('the large files are loading', async () => (await api.get(slow)).progress.bytes_read > 0);
+  const small = await createPartner(stores.environment);
+  await small.createAttribute('x', 'x');
+  await small.upload('small.csv', `${device(1)},x\n`);
+  const client = apiClient(service.url, small.apiKey);
+  expect(await client.waitForEnd(await client.queue({ file_path: 'small.csv', key_type: 1 }), 20)).toMatchObject({
+    status: 2,
+  });
+  expect(await api.get(slow)).toMatchObject({ status: 1 });
+});
