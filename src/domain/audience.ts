@@ -1,5 +1,5 @@
 import { type JobStatus, jobStatus } from './job.ts';
-import type { PartnerId } from './ids.ts';
+import type { JobId, PartnerId } from './ids.ts';
 
 /**
  * The owner of the audiences that a call can access. With a user token, the owner is a customer; without one, the
@@ -13,6 +13,8 @@ type AudienceCounts = {
   readonly uniqueDevices: number;
   /** Distinct devices that exist in the device warehouse. */
   readonly matchedDevices: number;
+  /** When the devices were last counted. Null if the audience has no loaded file. */
+  readonly matchedAt: Date | null;
 };
 
 export type Audience = AudienceCounts & {
@@ -33,4 +35,22 @@ export function audienceStatus(files: StatusesPresent): JobStatus {
   if (files[running]) return running;
   if (files[pending]) return files[done] || files[failed] ? running : pending;
   return files[failed] ? failed : done;
+}
+
+/**
+ * Identifies an entry in the file list of an audience: a file, or a job whose path is still waiting or could not be listed.
+ */
+export type FileEntryId = { readonly fileId: number } | { readonly jobId: JobId };
+
+const entryPattern = /^(path-)?([1-9]\d{0,14})$/;
+
+export function formatEntryId(id: FileEntryId): string {
+  return 'fileId' in id ? String(id.fileId) : `path-${id.jobId}`;
+}
+
+/** Returns null if the text is not an entry ID. */
+export function parseEntryId(text: string): FileEntryId | null {
+  const [, path, digits] = entryPattern.exec(text) ?? [];
+  if (digits === undefined) return null;
+  return path === undefined ? { fileId: Number(digits) } : { jobId: Number(digits) };
 }

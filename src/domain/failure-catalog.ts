@@ -84,6 +84,14 @@ export const failureCatalog = {
     isRetryable: false,
     status: 422,
   },
+  file_not_failed: {
+    title: 'The file entry has not failed',
+    cause: 'Only an entry with status 3 can be dismissed.',
+    remedy: 'Wait until the file is loaded. To remove loaded devices, clear the audience.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
   idempotency_key_in_use: {
     title: 'A request with this Idempotency-Key is in progress',
     cause: 'Another request with the same `Idempotency-Key` has not finished. This request changed nothing.',
@@ -205,7 +213,7 @@ export const failureCatalog = {
   too_many_requests: {
     title: 'Too many requests',
     cause:
-      'The API key or your account exceeded its limit of requests per minute, or one address sent too many requests with invalid keys.',
+      'The API key or your account exceeded its limit of requests per minute, one address sent too many requests with invalid keys, or too many responses have not been read.',
     remedy:
       'Wait for the number of seconds in `Retry-After`. The `RateLimit` header shows how many requests are left, and `GET /v1/limits` shows your limits.',
     fault: 'partner',
@@ -235,7 +243,7 @@ export const failureCatalog = {
   },
   unavailable: {
     title: 'Service temporarily unavailable',
-    cause: 'PostgreSQL, ClickHouse, or the object storage is not responding.',
+    cause: 'PostgreSQL, ClickHouse, or the object storage is not responding, or the process is overloaded.',
     remedy: 'Try again after the time in `Retry-After`.',
     fault: 'operator',
     isRetryable: true,

@@ -46,6 +46,8 @@ export type ImportLog = {
   readonly progress: Progress;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
 };
 
 export const importLogErrorLimit = 100;

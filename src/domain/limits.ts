@@ -12,6 +12,12 @@ export const defaultLimits: Limits = {
   maxOpenJobs: 200,
 };
 
+/** The number of deletes that a partner can submit when it has the maximum number of open jobs. */
+export const openDeletesAboveLimit = 20;
+
+/** The body of a delete request with this many keys fits into the maximum body size. */
+export const maxKeysPerDelete = 1_000;
+
 /** Decision 32: limits per caller. All but the body size are configurable. */
 export type RequestLimits = {
   readonly perKey: number;

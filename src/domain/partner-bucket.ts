@@ -23,7 +23,7 @@ const bucketPattern =
   /^(?!xn--|sthree-|amzn-s3-demo-)(?!.*(?:-s3alias|--ol-s3|\.mrap|--x-s3|--table-s3)$)[a-z0-9](?:[a-z0-9.-]{1,61})[a-z0-9]$/;
 const addressPattern = /^\d+\.\d+\.\d+\.\d+$/;
 
-/** Reads `s3://<bucket>/<path>`. */
+/** Reads `s3://<bucket>/<path>`. The path is empty for the root of the bucket. */
 export function parsePartnerPath(filePath: string): { readonly bucket: string; readonly key: string } {
   const found = /^s3:\/\/([^/]*)\/(.*)$/s.exec(filePath);
   const [bucket, key] = [found?.[1], found?.[2]];
@@ -31,7 +31,7 @@ export function parsePartnerPath(filePath: string): { readonly bucket: string; r
   if (!bucketPattern.test(bucket) || bucket.includes('..') || addressPattern.test(bucket)) {
     throw invalidFilePath('contains an invalid bucket name');
   }
-  const problem = pathProblem(key);
+  const problem = key === '' ? null : pathProblem(key);
   if (problem !== null) throw invalidFilePath(problem);
   requireKeyLength(key);
   return { bucket, key };

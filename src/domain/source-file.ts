@@ -19,9 +19,21 @@ export function keyInPrefix(prefix: string, filePath: string): string {
   return key;
 }
 
-/** Decision 25 for audiences: a path that already starts with the prefix is used as is. */
-export function audienceKey(prefix: string, filePath: string): string {
-  return keyInPrefix(prefix, filePath.startsWith(prefix) ? filePath.slice(prefix.length) : filePath);
+/**
+ * The path of an audience file, relative to the partner's prefix. `literal` is set if the request's path starts with the
+ * prefix. It is tried first, because the partner may have a folder with the same name.
+ */
+export type AudiencePath = { readonly relative: string; readonly literal: string | null };
+
+/** Decision 25 for audiences. */
+export function audiencePath(prefix: string, filePath: string): AudiencePath {
+  if (!filePath.startsWith(prefix)) {
+    keyInPrefix(prefix, filePath);
+    return { relative: filePath, literal: null };
+  }
+  const relative = filePath.slice(prefix.length);
+  keyInPrefix(prefix, relative);
+  return { relative, literal: isKeyTooLong(prefix + filePath) ? null : filePath };
 }
 
 /** A path that ends with a slash can only be a prefix. Any other path can be a file or a prefix. */
@@ -29,8 +41,12 @@ export function isCertainlyPrefix(filePath: string): boolean {
   return filePath.endsWith('/');
 }
 
+function isKeyTooLong(key: string): boolean {
+  return utf8.encode(key).length > maxKeyBytes;
+}
+
 export function requireKeyLength(key: string): void {
-  if (utf8.encode(key).length > maxKeyBytes) throw invalidFilePath(`exceeds ${maxKeyBytes} bytes including the prefix`);
+  if (isKeyTooLong(key)) throw invalidFilePath(`exceeds ${maxKeyBytes} bytes including the prefix`);
 }
 
 /** Describes what is wrong with a path inside a bucket. Null if the path is valid. */

@@ -1,18 +1,35 @@
 import type { JobId, PartnerId } from '../domain/ids.ts';
-import type { Audience, AudienceScope } from '../domain/audience.ts';
+import type { Audience, AudienceScope, FileEntryId } from '../domain/audience.ts';
 import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
 import type { FailureCode } from '../domain/failure-catalog.ts';
 import type { IdempotentRequest } from '../domain/idempotency.ts';
 import type { JobStatus } from '../domain/job.ts';
+import type { AudiencePath } from '../domain/source-file.ts';
 import type { FilePage, LoadedFile, RecordMark } from './records.ts';
 import type { Generation, WarehouseAttribute } from './warehouse.ts';
 
-/** The newest file entry for one path of an audience, as its partner sees it. */
+/** An entry in the file list of an audience: a version of a file, or a path that has no files yet. */
 export type AudienceFile = {
+  readonly id: FileEntryId;
+  readonly position: FilePosition;
   readonly s3Path: string;
   readonly status: JobStatus;
+  /** Null for a path without files. */
+  readonly etag: string | null;
   readonly rowsUploaded: number;
+  readonly rowsRejected: number;
+  readonly failure: { readonly code: string; readonly detail: string } | null;
+  readonly dismissedAt: Date | null;
   readonly updatedAt: Date;
+};
+
+/** Entries are ordered by job and file. The number of the file is 0 for a path without files. */
+export type FilePosition = readonly [jobId: number, fileId: number];
+
+export type AudienceFilePage = {
+  readonly files: readonly AudienceFile[];
+  /** The position of the last entry if more entries follow. */
+  readonly next: FilePosition | null;
 };
 
 /** A load that failed before its files were listed. */
@@ -29,7 +46,7 @@ export type DeadGeneration = Generation & {
   readonly purgedAt: Date | null;
 };
 
-export type NewAudienceLoad = { readonly filePath: string; readonly maxOpenJobs: number };
+export type NewAudienceLoad = { readonly path: AudiencePath; readonly maxOpenJobs: number };
 
 export interface AudienceStore {
   /** Creates the audience and the job that loads its first files, in one transaction. */
@@ -55,12 +72,22 @@ export interface AudienceStore {
   marksOf(audienceIds: readonly number[]): Promise<readonly RecordMark[]>;
   /** Lists audiences with a smaller ID than the given one, newest first. */
   list(scope: AudienceScope, page: { readonly beforeId: number; readonly limit: number }): Promise<readonly Audience[]>;
-  /** Returns the audience with at most `limit` files of the live generation, in submission order. */
+  /** Returns the audience with a page of the file entries of its live generation, in submission order. */
   findWithFiles(
     scope: AudienceScope,
     audienceId: number,
-    limit: number,
-  ): Promise<{ readonly audience: Audience; readonly files: readonly AudienceFile[] } | null>;
+    page: { readonly after: FilePosition; readonly limit: number },
+  ): Promise<({ readonly audience: Audience } & AudienceFilePage) | null>;
+  /**
+   * Dismisses a failed entry, so that it no longer decides the status of the audience. Returns `not found` if the live
+   * generation has no such entry, and `not failed` if the entry has another status.
+   */
+  dismissFile(
+    scope: AudienceScope,
+    audienceId: number,
+    entry: FileEntryId,
+    idempotency?: IdempotentRequest | null,
+  ): Promise<'dismissed' | 'not found' | 'not failed'>;
   /** Lists the files of the live generation, with their failures. */
   listLoadedFiles(scope: AudienceScope, audienceId: number, page: FilePage): Promise<readonly LoadedFile[]>;
   /**

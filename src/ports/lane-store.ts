@@ -24,6 +24,8 @@ export type ImportJob = LoadingJob & {
 export type AudienceJob = LoadingJob & {
   readonly kind: 'audience';
   readonly audienceId: number;
+  /** The submitted path if it starts with the partner's prefix. It is tried before the path without the prefix. */
+  readonly literalPath: string | null;
   readonly generation: number;
 };
 

@@ -20,6 +20,7 @@ export type AudienceClient = {
   readonly create: (name: string, filePath: string) => Promise<{ audienceId: number; segmentId: number }>;
   readonly append: (audienceId: number, filePath: string) => Promise<void>;
   readonly clear: (audienceId: number) => Promise<void>;
+  readonly dismiss: (audienceId: number, fileId: string) => Promise<void>;
   readonly get: (audienceId: number) => Promise<AudienceDetails>;
   readonly list: (query?: string) => Promise<AudienceRecord[]>;
   /** Returns the first page of file failures and rejected rows. */
@@ -57,6 +58,8 @@ export function audienceClient(url: string, apiKey: string, userToken?: string):
     },
     append: async (audienceId, filePath) =>
       expectNoContent(await json('PATCH', `${audiencePath}/${audienceId}`, { file_path: filePath })),
+    dismiss: async (audienceId, fileId) =>
+      expectNoContent(await json('DELETE', `${audiencePath}/${audienceId}/files/${fileId}`, undefined)),
     clear: async (audienceId) => expectNoContent(await json('PUT', `${audiencePath}/${audienceId}`, undefined)),
     list: async (query = '') =>
       z.array(audienceSchema.strict()).parse(await bodyOf(200, await request(audiencePath + query))),

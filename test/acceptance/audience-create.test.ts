@@ -107,6 +107,17 @@ describe('creating an audience', () => {
     },
   );
 
+  it('prefers a folder that has the same name as the prefix', async () => {
+    const { prefix } = market.partner;
+    await market.partner.upload(`${prefix}twice/1.csv`, rows(0, 2));
+    await market.partner.upload('twice/1.csv', rows(0, 1));
+    const { audienceId } = await market.audiences.create('Twice', `${prefix}twice/`);
+    const { file } = await market.audiences.settled(audienceId);
+    expect(file.map(({ s3_path, rows_uploaded }) => [s3_path, rows_uploaded])).toEqual([
+      [`${prefix}${prefix}twice/1.csv`, 2],
+    ]);
+  });
+
   it('accepts a path with or without the prefix', async () => {
     const { prefix } = market.partner;
     const paths = ['made/a.csv', `${prefix}made/a.csv`, `${prefix}made/`, 'mad'];

@@ -106,7 +106,7 @@ describe('errors and files of an import', () => {
       const pages = await errorPages(limit);
       expect(pages.flat()).toEqual(expectedErrors);
       expect(pages.slice(0, -1).map(({ length }) => length)).toEqual(Array(pages.length - 1).fill(limit));
-      expect(pages.at(-1)?.length).toBeLessThan(limit);
+      expect(pages.at(-1)).not.toEqual([]);
     },
   );
 

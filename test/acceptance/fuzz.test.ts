@@ -26,7 +26,10 @@ describe('fuzzing the API', () => {
       const figures = await fuzz(service, wanted);
       process.stdout.write(`${JSON.stringify(figures)}\n`);
       expect(violationsOf(figures, wanted, service.isRunning())).toEqual([]);
-      const never = Object.entries(figures.operations).filter(([, { done }]) => done === 0);
+      // No file of the fuzzed audiences fails, so none can be dismissed.
+      const never = Object.entries(figures.operations).filter(
+        ([name, { done }]) => done === 0 && !name.startsWith('dismissFile'),
+      );
       expect(never).toEqual([]);
     },
   );

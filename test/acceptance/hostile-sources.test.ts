@@ -44,7 +44,10 @@ describe('hostile sources', () => {
     const requests = [
       ...hostile('source', 'rejected').map(({ value }) => ({ ...own, file_path: value })),
       ...hostile('bucket', 'rejected').map(({ value }) => ({ ...own, file_path: `s3://${value}/in/a.csv` })),
-      ...hostile('path', 'rejected').map(({ value }) => ({ ...own, file_path: `s3://own-bucket/${value}` })),
+      // The root of a partner's own bucket is a valid path.
+      ...hostile('path', 'rejected')
+        .filter(({ value }) => value !== '')
+        .map(({ value }) => ({ ...own, file_path: `s3://own-bucket/${value}` })),
       ...hostile('path', 'rejected').map(({ value }) => ({ file_path: value, key_type: 1, compressed: false })),
     ];
     for (const body of requests) {

@@ -42,6 +42,8 @@ describe('GET /v1/limits', () => {
       requests_per_minute_per_partner: 50,
       open_jobs: 2,
       files_per_prefix: 60,
+      keys_per_delete: 1000,
+      audience_bad_row_share: 0,
       gzip_file_bytes: 70,
       plain_file_bytes: 80,
       line_bytes: 90,

@@ -51,6 +51,8 @@ describe("importing from a partner's own bucket", () => {
     const prefix = await market.api.waitForEnd(await market.api.queue(request('in/', { compressed: true })));
     expect(prefix).toMatchObject({ status: 2, total_rows: '4', unique_devices: '2' });
     expect(prefix.errors).toEqual([expect.objectContaining({ code: 'invalid_id', file: 'in/night.csv.gz', row: 2 })]);
+    const root = await market.api.waitForEnd(await market.api.queue(request('', { compressed: true })));
+    expect(root).toMatchObject({ status: 2, file_path: `s3://${own.bucket}/`, total_rows: '4' });
   });
 
   it.each([
@@ -122,8 +124,8 @@ describe("importing from a partner's own bucket", () => {
       pointer: '/file_path',
     },
     {
-      name: 'a bucket without a path',
-      change: { file_path: 's3://bucket/' },
+      name: 'a bucket without a slash',
+      change: { file_path: 's3://bucket' },
       code: 'invalid_file_path',
       pointer: '/file_path',
     },

@@ -36,7 +36,7 @@ describe('idempotency keys', () => {
     const { id, apiKey } = await newBarePartner(deps);
     const attribute = await deps.attributes.create(id, { name: 'a', foreignKeys: [] });
     const scope = { partnerId: id, customerId: null };
-    const load = { name: 'One', filePath: 'one/', maxOpenJobs: 10 };
+    const load = { name: 'One', path: { relative: 'one/', literal: null }, maxOpenJobs: 10 };
     const { audienceId } = await deps.audiences.create(scope, load);
     const request = repeatableRequest(operation, { audienceId, attributeId: attribute.id });
     const send = ({ url }: { readonly url: string }): Promise<Response> => sendOnce(url, apiKey, request);

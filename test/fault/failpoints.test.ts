@@ -59,6 +59,7 @@ const notInWorker = [
   'audiences.create',
   'audiences.append',
   'audiences.clear',
+  'audiences.dismissFile',
   'audiences.renewPurgeLease',
   'requests.claim',
   'requests.save',

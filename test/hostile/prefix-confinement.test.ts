@@ -4,7 +4,7 @@ import { s3ObjectStore } from '../../src/adapters/s3/object-store.ts';
 import { partnerObjectStore } from '../../src/adapters/s3/partner-object-store.ts';
 import { parsePartnerPath } from '../../src/domain/partner-bucket.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { audienceKey, keyInPrefix } from '../../src/domain/source-file.ts';
+import { audiencePath, keyInPrefix } from '../../src/domain/source-file.ts';
 import type { ObjectStore } from '../../src/ports/object-store.ts';
 import { type Storage, listing, loopback, startStorage } from './fake-storage.ts';
 import { hostile } from './sources.ts';
@@ -54,7 +54,8 @@ describe('prefix confinement', () => {
   it.each(hostile('path', 'accepted').map(({ value }) => [JSON.stringify(value), value]))(
     'requests nothing outside the prefix for the path %s in the shared bucket',
     async (_name, path) => {
-      expect(audienceKey('acme/', path)).toBe(keyInPrefix('acme/', path));
+      expect(audiencePath('acme/', path)).toEqual({ relative: path, literal: null });
+      expect(audiencePath('acme/', `acme/${path}`)).toEqual({ relative: path, literal: `acme/${path}` });
       expect(await requestsFor(shared, keyInPrefix('acme/', path))).toEqual({
         paths: new Set([`/shared-bucket/acme/${path}`]),
         prefixes: new Set([`/shared-bucket/acme/${path}`]),

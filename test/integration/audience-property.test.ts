@@ -8,6 +8,7 @@ import {
   type Caller,
   type Scope,
   expectedAudiences,
+  dismissFirst,
   expectedMembers,
   shownAudiences,
   takeStep,
@@ -111,6 +112,8 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
       );
       for (const scope of caller.scopes) await waitForLoads(scope);
       for (const scope of caller.scopes) {
+        expect(await shownAudiences(scope)).toEqual(expectedAudiences(scope, caller.prefix));
+        await dismissFirst(scope, caller.prefix);
         expect(await shownAudiences(scope)).toEqual(expectedAudiences(scope, caller.prefix));
       }
     }

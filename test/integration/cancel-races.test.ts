@@ -86,7 +86,10 @@ describe('jobs that are canceled at random moments', () => {
     if (plan.kind === 'audience') {
       const [filePath, devices] = await upload(partner, plan.files, '');
       const scope = { partnerId: partner.id, customerId: null };
-      const jobId = await deps.audiences.append(scope, audienceId, { filePath, maxOpenJobs: 1_000 });
+      const jobId = await deps.audiences.append(scope, audienceId, {
+        path: { relative: filePath, literal: null },
+        maxOpenJobs: 1_000,
+      });
       return { plan, jobId: jobId ?? 0, rows: devices };
     }
     const attribute = await deps.attributes.create(partner.id, { name: `a${serial}`, foreignKeys: [] });
@@ -132,7 +135,11 @@ describe('jobs that are canceled at random moments', () => {
   const runPartner = async (plans: readonly Plan[]): Promise<string[]> => {
     const partner = await newBarePartner(deps);
     const scope = { partnerId: partner.id, customerId: null };
-    const made = await deps.audiences.create(scope, { name: 'All', filePath: 'nothing/', maxOpenJobs: 1_000 });
+    const made = await deps.audiences.create(scope, {
+      name: 'All',
+      path: { relative: 'nothing/', literal: null },
+      maxOpenJobs: 1_000,
+    });
     const submitted: Submitted[] = [];
     const cancels: Promise<string[]>[] = [];
     for (const plan of plans) {

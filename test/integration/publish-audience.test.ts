@@ -68,7 +68,7 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
   const ownRows = (from: number, to: number): string => rows(partner.id * 1000 + from, partner.id * 1000 + to);
   const append = async (filePath: string, content: string): Promise<void> => {
     await partner.upload(filePath, content);
-    await deps.audiences.append(scope(), audienceId, { filePath, maxOpenJobs: 9 });
+    await deps.audiences.append(scope(), audienceId, { path: { relative: filePath, literal: null }, maxOpenJobs: 9 });
     await runLane({ ...deps, stepsPerTurn: 1 }, token(), signal);
     await stageNext();
   };
@@ -77,7 +77,11 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
   beforeEach(async () => {
     partner = await createPartner(stores.environment);
     await partner.upload('a.csv', ownRows(0, 10));
-    ({ audienceId } = await deps.audiences.create(scope(), { name: 'a', filePath: 'a.csv', maxOpenJobs: 9 }));
+    ({ audienceId } = await deps.audiences.create(scope(), {
+      name: 'a',
+      path: { relative: 'a.csv', literal: null },
+      maxOpenJobs: 9,
+    }));
     await stageNext();
   });
 
@@ -110,7 +114,11 @@ describe.each(places)("publishing an audience's loads, staged in $place", ({ roo
     await partner.upload('p/1.csv', ownRows(100, 110));
     await partner.upload('p/2.csv', ownRows(110, 130));
     await publishLoads(deps, await takeStaged());
-    const other = await deps.audiences.create(scope(), { name: 'b', filePath: 'p/', maxOpenJobs: 9 });
+    const other = await deps.audiences.create(scope(), {
+      name: 'b',
+      path: { relative: 'p/', literal: null },
+      maxOpenJobs: 9,
+    });
     await runLane({ ...deps, stepsPerTurn: 1 }, token(), signal);
     const prepared = await nextStep();
     if (prepared.do !== 'prepare' || prepared.job.kind !== 'audience') throw new Error(prepared.do);

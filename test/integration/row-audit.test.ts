@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { queuedSchema } from '../../src/adapters/http/records/import-log.ts';
 import { device } from '../support/device-id.ts';
 import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
+import { withDatabase } from '../support/stores.ts';
 import { type Audiences, joinAudiences } from '../support/start-audiences.ts';
 import { runOperator } from '../support/run-operator.ts';
 
@@ -45,7 +46,12 @@ describe('inlet audit', () => {
   });
 
   it('audits only work that finished in the period', async () => {
-    expect((await inletAudit('--since', '1s')).text).toBe('0 jobs and audiences audited, 0 with differences\n');
+    await withDatabase(market.stores, async (client) => {
+      const values = [market.partner.id];
+      await client.query(`UPDATE audience SET updated_at = now() - interval '1 day' WHERE partner_id = $1`, values);
+    });
+    expect((await inletAudit('--since', '1h')).text).toBe('1 jobs and audiences audited, 0 with differences\n');
+    expect((await inletAudit('--since', '2d')).text).toBe('2 jobs and audiences audited, 0 with differences\n');
   });
 
   it('reports a row that disappeared from an audience', async () => {

@@ -76,7 +76,9 @@ describe('a statement of one partner, replayed for another', () => {
       for (const call of callsAt(owner)) statuses.push((await ask(api.url, call, { authorization })).status);
       const headers = { authorization, 'x-user-token': customer.userToken };
       for (const call of callsAt({ ...owner, ...customer })) await ask(api.url, call, headers);
-      for (const [place, call] of callsAt(owner).filter(isWrite).entries()) {
+      // The first round has cleared the audience, so its files cannot be dismissed anymore.
+      const again = callsAt(owner).filter((call) => isWrite(call) && call.operation !== 'dismissFile');
+      for (const [place, call] of again.entries()) {
         const repeatable = { authorization, 'idempotency-key': `key-${place}` };
         statuses.push((await ask(api.url, call, repeatable)).status);
       }

@@ -4,6 +4,7 @@ import {
   appendFiles,
   devicesOf,
   emptyAudience,
+  entriesOf,
   type ModelAudience,
   type ModelFiles,
   statusOf,
@@ -46,6 +47,18 @@ export async function takeStep({ api, audiences }: Scope, files: ModelFiles, ste
   appendFiles(audience.model, files, step.path);
 }
 
+/** Dismisses the first failed entry of every audience. The caller waits for all loads first. */
+export async function dismissFirst({ api, audiences }: Scope, prefix: string): Promise<void> {
+  for (const { id, model } of audiences) {
+    const failed = (await api.get(id)).file.filter(({ status }) => status === 3);
+    const first = failed.toSorted((one, other) => (one.s3_path < other.s3_path ? -1 : 1))[0];
+    if (!first) continue;
+    await api.dismiss(id, first.file_id);
+    const entry = model.failed.get(first.s3_path.slice(prefix.length));
+    if (entry) entry.isDismissed = true;
+  }
+}
+
 /** Polls less often than other tests do, because there are many audiences. */
 export async function waitForLoads({ api }: Scope): Promise<void> {
   const end = Date.now() + 120_000;
@@ -71,14 +84,15 @@ export function expectedAudiences({ audiences }: Scope, prefix: string): object[
     .toSorted((one, other) => one.id - other.id)
     .map(({ id, model }) => {
       const devices = devicesOf(model);
-      const entries = [...model.entries];
       return {
         id,
         status: statusOf(model),
         uploaded_devices: model.uploaded,
         unique_devices: devices.size,
         matched_devices: devices.intersection(knownDevices).size,
-        entries: entries.map(([path, { status, rows }]) => `${prefix}${path} ${status} ${rows}`).toSorted(),
+        entries: entriesOf(model)
+          .map(([path, status, rows]) => `${prefix}${path} ${status} ${rows}`)
+          .toSorted(),
       };
     });
 }

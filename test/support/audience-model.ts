@@ -12,19 +12,18 @@ export type ModelFile = {
 /** Keyed by path, relative to the prefix. */
 export type ModelFiles = ReadonlyMap<string, ModelFile>;
 
-type ModelEntry = {
-  readonly status: 2 | 3;
-  readonly rows: number;
+type FailedEntry = {
   /** For a path that matched no files: the number of appends that had matched files before. */
   readonly matchedBefore?: number;
+  isDismissed: boolean;
 };
 
 /** One generation of an audience. */
 export type ModelAudience = {
   /** Keyed by the path of a file, or by a path that matched no file. */
-  readonly entries: Map<string, ModelEntry>;
-  /** Paths and contents of the loaded files. */
-  readonly ledger: Set<string>;
+  readonly failed: Map<string, FailedEntry>;
+  /** The loaded versions of files, keyed by path and content. */
+  readonly loaded: Map<string, { readonly path: string; readonly rows: number }>;
   /** Pairs of device and event, as `device event`. */
   readonly members: Set<string>;
   uploaded: number;
@@ -33,15 +32,15 @@ export type ModelAudience = {
 };
 
 export function emptyAudience(): ModelAudience {
-  return { entries: new Map(), ledger: new Set(), members: new Set(), uploaded: 0, matched: 0 };
+  return { failed: new Map(), loaded: new Map(), members: new Set(), uploaded: 0, matched: 0 };
 }
 
 export function appendFiles(audience: ModelAudience, files: ModelFiles, path: string): void {
   const found = files.has(path) ? [path] : [...files.keys()].filter((key) => key.startsWith(path));
   if (found.length > 0) {
-    audience.entries.delete(path);
+    audience.failed.delete(path);
     audience.matched += 1;
-  } else audience.entries.set(path, { status: 3, rows: 0, matchedBefore: audience.matched });
+  } else audience.failed.set(path, { matchedBefore: audience.matched, isDismissed: false });
   for (const key of found) {
     const file = files.get(key);
     if (file) loadFile(audience, key, file);
@@ -50,19 +49,31 @@ export function appendFiles(audience: ModelAudience, files: ModelFiles, path: st
 
 function loadFile(audience: ModelAudience, key: string, file: ModelFile): void {
   const { rows, flaw } = file;
-  audience.entries.set(key, flaw === null ? { status: 2, rows: rows.length } : { status: 3, rows: 0 });
+  if (flaw !== null) {
+    audience.failed.set(key, { isDismissed: false });
+    return;
+  }
+  audience.failed.delete(key);
   const content = JSON.stringify([key, rows]);
-  if (flaw !== null || audience.ledger.has(content)) return;
-  audience.ledger.add(content);
+  if (audience.loaded.has(content)) return;
+  audience.loaded.set(content, { path: key, rows: rows.length });
   audience.uploaded += new Set(rows.map(([device]) => device)).size;
   for (const row of rows) audience.members.add(row.join(' '));
 }
 
-/** Decision 5: a path that matched no files counts only until a later append has finished. */
-export function statusOf({ entries, matched }: ModelAudience): 2 | 3 {
-  const decides = ({ status, matchedBefore = matched }: ModelEntry): boolean =>
-    status === 3 && matchedBefore === matched;
-  return [...entries.values()].some(decides) ? 3 : 2;
+/** Decision 5: a path that matched no files counts only until a later append has finished. A dismissed entry never counts. */
+export function statusOf({ failed, matched }: ModelAudience): 2 | 3 {
+  const decides = ({ isDismissed, matchedBefore = matched }: FailedEntry): boolean =>
+    !isDismissed && matchedBefore === matched;
+  return [...failed.values()].some(decides) ? 3 : 2;
+}
+
+/** Every entry of the file list, as path, status, and rows. */
+export function entriesOf({ failed, loaded }: ModelAudience): (readonly [path: string, status: 2 | 3, rows: number])[] {
+  return [
+    ...Array.from(failed.keys(), (path) => [path, 3, 0] as const),
+    ...Array.from(loaded.values(), ({ path, rows }) => [path, 2, rows] as const),
+  ];
 }
 
 export function devicesOf(audience: ModelAudience): Set<string> {

@@ -30,12 +30,14 @@ const byBoth = 'workers and the command line only';
 export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)[]>> = {
   'api-key-store.ts': [byCommands, byCommands, byCommands, byCommands],
   'attribute-store.ts': [byCommands, /from "attribute" .* where "attribute"\."partner_id" = \$/, byCommands],
-  'audience-store.ts': [
+  'audience-files.ts': [
     // Other statements include this filter.
     /\(audience\.partner_id = \$\d+ AND audience\.customer_id /,
+    /FROM audience, LATERAL [\s\S]* AND \(audience\.partner_id = \$/,
+  ],
+  'audience-store.ts': [
     /^select "generation" from "audience" where .* and \(audience\.partner_id = \$/,
     /^update "job" .* where "partner_id" = \$/,
-    /FROM audience, LATERAL [\s\S]* AND \(audience\.partner_id = \$/,
     /\(SELECT \* FROM audience WHERE \(audience\.partner_id = \$/,
   ],
   'audit-log.ts': [byCommands],
@@ -63,5 +65,5 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   'operations/operations.ts': [byCommands],
   'operations/select-lanes.ts': [byCommands],
   'row-audit.ts': [byCommands, byCommands],
-  'partner-store.ts': [byBoth, byCommands, byCommands],
+  'partner-store.ts': [byBoth, /^select "audience_bad_row_share" .* from "partner" where "id" = \$/, byCommands],
 };

@@ -6,6 +6,7 @@ export type Target = {
   readonly attributeId: number;
   readonly audienceId: number;
   readonly segmentId: number;
+  readonly fileId: number;
 };
 
 export type Call = {
@@ -45,6 +46,7 @@ export function callsAt(target: Target): Call[] {
     import_log_id: target.importLogId,
     audience_id: target.audienceId,
     default_warehouse_segment_id: target.segmentId,
+    file_id: target.fileId,
   };
   const bodies = bodiesOf(target);
   const ending = [...partnerRoutes, ...audienceRoutes].filter(({ response }) => response.events === undefined);

@@ -21,6 +21,8 @@ type Owner = BarePartner & {
   readonly attributeId: number;
   readonly audienceId: number;
   readonly segmentId: number;
+  /** A failed file of the audience. */
+  readonly fileId: number;
   readonly customers: readonly Customer[];
 };
 type Customer = {
@@ -28,6 +30,8 @@ type Customer = {
   readonly userToken: string;
   readonly audienceId: number;
   readonly segmentId: number;
+  /** A failed file of the audience. */
+  readonly fileId: number;
 };
 
 export type TwoTenants = { readonly owner: Owner; readonly intruder: BarePartner };
@@ -82,7 +86,7 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       await client.query(`INSERT INTO job_credential (job_id, key_id, sealed) VALUES ($1, 'stack', 'secret')`, [id]);
       return id;
     };
-    const file = async (jobId: number, audienceId: number | null): Promise<void> => {
+    const file = async (jobId: number, audienceId: number | null): Promise<number> => {
       const id = await idOf(
         `INSERT INTO job_file (job_id, partner_id, key, path, etag, size, status, batch_id, audience_id, generation,
            failure_code, failure_detail)
@@ -96,28 +100,30 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
         `INSERT INTO job_file_reject (job_file_id, reason, rows, first_row) VALUES ($1, 'zero_id', 1, 1)`,
         [id],
       );
+      return id;
     };
-    const audience = async (customerId: number | null): Promise<{ audienceId: number; segmentId: number }> => {
+    const audience = async (customerId: number | null) => {
       const { rows } = await client.query<{ id: string; warehouse_segment_id: string }>(
         `INSERT INTO audience (partner_id, customer_id, name, last_load_id) VALUES ($1, $2, 'secret-audience', 1)
          RETURNING id, warehouse_segment_id`,
         [partner.id, customerId],
       );
       const audienceId = Number(rows[0]?.id);
+      let fileId = 0;
       for (const status of [2, 3]) {
         const jobId = await job('audience', status);
         await client.query(
           `INSERT INTO audience_load (job_id, partner_id, audience_id, generation, file_path) VALUES ($1, $2, $3, 0, 'secret-path')`,
           [jobId, partner.id, audienceId],
         );
-        if (status === 2) await file(jobId, audienceId);
+        if (status === 2) fileId = await file(jobId, audienceId);
       }
       const report = { members: '0', matched: 0, known: 0, cells: [] };
       await client.query(
         `INSERT INTO composition (audience_id, split, generation, last_load_id, report) VALUES ($1, 'secret', 0, 1, $2)`,
         [audienceId, JSON.stringify(report)],
       );
-      return { audienceId, segmentId: Number(rows[0]?.warehouse_segment_id) };
+      return { audienceId, segmentId: Number(rows[0]?.warehouse_segment_id), fileId };
     };
     const importLogId = await importJob(1);
     await file(importLogId, null);

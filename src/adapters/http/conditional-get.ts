@@ -22,6 +22,8 @@ export type Representation<Rec> = {
   readonly tag: string;
   readonly isFinal: boolean;
   readonly json: () => string;
+  /** The `Link` header, if the record does not contain everything. */
+  readonly link: string | null;
 };
 
 /** Clients may cache the response but must revalidate it. Shared caches must not store it. */
@@ -43,11 +45,12 @@ export async function answerConditionalGet<State, Rec>(
   // `*` matches every ETag, so no change would ever end the wait.
   const waits = seconds !== null && known !== 'any';
   const isNews = ({ tag, isFinal }: Representation<Rec>): boolean => (known ? !isNamed(tag, known) : isFinal);
-  const { record, tag } = waits
+  const { record, tag, link } = waits
     ? await longPoll(request, reply, resource, { seconds, isNews, interest: known ? 'changes' : 'end' })
     : resource.represent(await resource.read());
   setCaching(reply);
   reply.header('etag', entityTag(tag));
+  if (link !== null) reply.header('link', link);
   if (!isNamed(tag, known)) return record;
   reply.code(304);
   return undefined;
@@ -104,6 +107,7 @@ export function closeOnDisconnect(reply: FastifyReply, subscription: Pick<Subscr
 export function memoizeRepresentation<State extends object, Rec extends { readonly status: JobStatus }>(
   recordOf: (state: State) => Rec,
   essence: (record: Rec) => object = (record) => record,
+  linkOf: (state: State) => string | null = () => null,
 ): (state: State) => Representation<Rec> {
   const cache = new WeakMap<State, Representation<Rec>>();
   const compute = (state: State): Representation<Rec> => {
@@ -117,6 +121,7 @@ export function memoizeRepresentation<State extends object, Rec extends { readon
         .slice(0, 22),
       isFinal: record.status === jobStatus.done || record.status === jobStatus.failed,
       json: () => (json ??= JSON.stringify(record)),
+      link: linkOf(state),
     };
   };
   return (state) => {

@@ -1,7 +1,7 @@
 import { csvField } from '@inlet/row-rule/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorPage, type LoadError, firstErrorPlace } from '../../usecases/follow/list-load-errors.ts';
-import { linkNext, readCursor } from './paging.ts';
+import { pageOf, readCursor } from './paging.ts';
 import { type LoadErrorRecord, loadErrorRecord } from './records/load-error.ts';
 
 /** Formats rows as CSV with a header line (RFC 4180). */
@@ -41,10 +41,8 @@ export async function loadErrorsResponse(
   const { limit, cursor } = request.query;
   const [fileId, row] = readCursor(cursor, name, 2);
   const after = fileId === undefined || row === undefined ? firstErrorPlace : { fileId, row };
-  const errors = await list({ after, limit });
-  const last = errors.at(-1);
-  if (last && errors.length === limit)
-    linkNext(request, reply, limit, { list: name, position: [last.fileId, last.row] });
+  const items = await list({ after, limit: limit + 1 });
+  const errors = pageOf(request, reply, { list: name, limit, items }, (error) => [error.fileId, error.row]);
   const records = errors.map(loadErrorRecord);
   if (!prefersCsv(request.headers.accept)) return records;
   return reply

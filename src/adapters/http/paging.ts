@@ -38,6 +38,27 @@ export function linkNext(request: FastifyRequest, reply: FastifyReply, limit: nu
   reply.header('link', `<${pathOfRoute(request)}?${query.toString()}>; rel="next"`);
 }
 
+/** Returns a `Link` header to the page of another list. */
+export function linkTo(path: string, limit: number, cursor: Cursor): string {
+  return `<${path}?limit=${limit}&cursor=${encode(cursor)}>; rel="next"`;
+}
+
+/**
+ * Returns the entries of a page, and links to the next page if there is one. `items` contains one entry more than the page, so
+ * that the last page links to nothing.
+ */
+export function pageOf<Item>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { list, limit, items }: { readonly list: string; readonly limit: number; readonly items: readonly Item[] },
+  positionOf: (item: Item) => readonly number[],
+): readonly Item[] {
+  const page = items.slice(0, limit);
+  const last = page.at(-1);
+  if (last !== undefined && items.length > limit) linkNext(request, reply, limit, { list, position: positionOf(last) });
+  return page;
+}
+
 function encode({ list, position }: Cursor): string {
   return Buffer.from([list, ...position].join('.'), 'latin1').toString('base64url');
 }

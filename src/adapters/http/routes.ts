@@ -2,6 +2,7 @@ import { appendFiles } from './routes/append-files.ts';
 import { clearAudience } from './routes/clear-audience.ts';
 import { createAudience } from './routes/create-audience.ts';
 import { deleteAttributeData } from './routes/delete-attribute-data.ts';
+import { dismissFile } from './routes/dismiss-file.ts';
 import { followAudience } from './routes/follow-audience.ts';
 import { followImportLog } from './routes/follow-import-log.ts';
 import { getAudience } from './routes/get-audience.ts';
@@ -11,6 +12,7 @@ import { getLimits } from './routes/get-limits.ts';
 import { getLive, getReady } from './routes/health.ts';
 import { listAttributes } from './routes/list-attributes.ts';
 import { listAudienceErrors } from './routes/list-audience-errors.ts';
+import { listAudienceFiles } from './routes/list-audience-files.ts';
 import { listAudiences } from './routes/list-audiences.ts';
 import { listImportErrors } from './routes/list-import-errors.ts';
 import { listImportFiles } from './routes/list-import-files.ts';
@@ -36,9 +38,11 @@ export const partnerRoutes = [
 export const audienceRoutes = [
   listAudiences,
   getAudience,
+  listAudienceFiles,
   followAudience,
   createAudience,
   appendFiles,
+  dismissFile,
   clearAudience,
   listAudienceErrors,
   getComposition,

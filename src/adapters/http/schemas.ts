@@ -41,6 +41,13 @@ export function pathId(description: string, example: number) {
 export const importLogParams = z.object({ import_log_id: pathId('ID of the import or delete.', 1) });
 export const audienceParams = z.object({ audience_id: pathId('ID of the audience.', 1) });
 
+export const audienceFileParams = audienceParams.extend({
+  file_id: z
+    .string()
+    .max(32)
+    .meta({ description: "The entry's `file_id` in the file list of the audience.", examples: ['71'] }),
+});
+
 /** A whole number in a query string. Every violation has the same message, which contains the range. */
 export function limitField(max: number, byDefault: number, description: string, example: number) {
   const error = `limit must be a whole number from 1 to ${max.toLocaleString('en-US')}.`;

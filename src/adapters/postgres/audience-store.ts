@@ -1,15 +1,17 @@
 import type { JobId, PartnerId } from '../../domain/ids.ts';
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { type Audience, type AudienceScope, type StatusesPresent, audienceStatus } from '../../domain/audience.ts';
 import { isFailureCode } from '../../domain/failure-catalog.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
+import type { AudiencePath } from '../../domain/source-file.ts';
 import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
-import type { AudienceFile, AudienceStore, FailedLoad, NewAudienceLoad } from '../../ports/audience-store.ts';
+import type { AudienceStore, FailedLoad, NewAudienceLoad } from '../../ports/audience-store.ts';
+import { dismissFile, entriesOf, inScope, selectAudienceFiles } from './audience-files.ts';
 import { selectAudienceMarks } from './change-feed.ts';
 import type { Database, Tx } from './db/tables.ts';
-import { supersedeLoads, toJobStatus } from './lane/jobs.ts';
+import { supersedeSamePath } from './lane/jobs.ts';
 import { claimDueGenerations, endPurge, recordPurge, renewPurgeLease, selectDead } from './dead-generations.ts';
 import { type RequestRecords, postgresAcceptedRequests, runIdempotently } from './idempotency-store.ts';
 import { lockLane, submitJob } from './lane/lane-store.ts';
@@ -30,14 +32,32 @@ export function postgresAudienceStore(
     find: async (scope, audienceId) => (await selectAudiences(db, scope, { audienceId }))[0] ?? null,
     list: (scope, page) => selectAudiences(db, scope, page),
     // Reads from one snapshot, so that the files match the counts.
-    findWithFiles: (scope, audienceId, limit) =>
+    findWithFiles: (scope, audienceId, page) =>
       db
         .transaction()
         .setIsolationLevel('repeatable read')
         .execute(async (tx) => {
           const [audience] = await selectAudiences(tx, scope, { audienceId });
-          return audience ? { audience, files: await selectAudienceFiles(tx, scope, audienceId, limit) } : null;
+          return audience ? { audience, ...(await selectAudienceFiles(tx, scope, audienceId, page)) } : null;
         }),
+    dismissFile: async (scope, audienceId, entry, idempotency = null) => {
+      if (!(await findAudience(db, scope, audienceId))) return 'not found';
+      const refusal: { is: 'not found' | 'not failed' | null } = { is: null };
+      const run = { partnerId: scope.partnerId, idempotency, result: z.literal('dismissed') };
+      try {
+        return await runIdempotently(deps, run, async (tx) => {
+          const { generation } = await lockAudience(tx, scope, audienceId);
+          const result = await dismissFile(tx, { audienceId, generation }, entry);
+          if (result === 'dismissed') return result;
+          // Aborts the transaction, so that the refusal is not stored under the Idempotency-Key.
+          refusal.is = result;
+          throw new Error(`the entry is ${result}`);
+        });
+      } catch (error) {
+        if (refusal.is === null) throw error;
+        return refusal.is;
+      }
+    },
     marksOf: (audienceIds) => selectAudienceMarks(db, audienceIds),
     listLoadedFiles: async (scope, audienceId, page) => {
       const audience = await findAudience(db, scope, audienceId);
@@ -55,12 +75,6 @@ export function postgresAudienceStore(
     endPurge: (partnerIds, seconds) => endPurge(db, partnerIds, seconds),
     recordPurge: (generation, rows) => recordPurge(db, generation, rows),
   };
-}
-
-/** Selects the `audience` rows that the caller can access. The expression can use the index on partner and customer. */
-export function inScope({ partnerId, customerId }: AudienceScope): RawBuilder<boolean> {
-  const customer = customerId === null ? sql`IS NULL` : sql`= ${customerId}`;
-  return sql<boolean>`(audience.partner_id = ${partnerId} AND audience.customer_id ${customer})`;
 }
 
 /** Finds an audience that the caller can access. Audiences are never deleted, so the result stays valid. */
@@ -88,7 +102,7 @@ const madeSchema = z.object({ audienceId: z.int(), warehouseSegmentId: z.int() }
 async function createAudience(
   deps: Deps,
   { partnerId, customerId }: AudienceScope,
-  { name, filePath, maxOpenJobs }: NewAudienceLoad & { readonly name: string },
+  { name, path, maxOpenJobs }: NewAudienceLoad & { readonly name: string },
   idempotency: IdempotentRequest | null,
 ): Promise<{ audienceId: number; warehouseSegmentId: number }> {
   return runIdempotently(deps, { partnerId, idempotency, result: madeSchema }, (tx) =>
@@ -98,7 +112,7 @@ async function createAudience(
         .values({ partner_id: partnerId, customer_id: customerId, name })
         .returning(['id', 'warehouse_segment_id', 'generation'])
         .executeTakeFirstOrThrow();
-      await insertLoad(tx, { jobId, partnerId, audienceId: made.id, generation: made.generation, filePath });
+      await insertLoad(tx, { jobId, partnerId, audienceId: made.id, generation: made.generation, path });
       return { audienceId: made.id, warehouseSegmentId: made.warehouse_segment_id };
     }),
   );
@@ -109,7 +123,7 @@ async function appendToAudience(
   deps: Deps,
   scope: AudienceScope,
   audienceId: number,
-  { filePath, maxOpenJobs }: NewAudienceLoad,
+  { path, maxOpenJobs }: NewAudienceLoad,
   idempotency: IdempotentRequest | null,
 ): Promise<number | null> {
   const { partnerId } = scope;
@@ -118,8 +132,8 @@ async function appendToAudience(
     // Locks the lane before the audience. Every transaction that locks both uses this order.
     submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
       const { generation } = await lockAudience(tx, scope, audienceId);
-      await supersedeLoads(tx, { id: jobId, audienceId, generation }, [filePath]);
-      await insertLoad(tx, { jobId, partnerId, audienceId, generation, filePath });
+      await supersedeSamePath(tx, { id: jobId, audienceId, generation }, path);
+      await insertLoad(tx, { jobId, partnerId, audienceId, generation, path });
       await tx
         .updateTable('audience')
         .set({ updated_at: sql`now()` })
@@ -135,7 +149,7 @@ type NewLoad = {
   readonly partnerId: PartnerId;
   readonly audienceId: number;
   readonly generation: number;
-  readonly filePath: string;
+  readonly path: AudiencePath;
 };
 
 async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
@@ -146,7 +160,8 @@ async function insertLoad(tx: Tx, load: NewLoad): Promise<void> {
       partner_id: load.partnerId,
       audience_id: load.audienceId,
       generation: load.generation,
-      file_path: load.filePath,
+      file_path: load.path.relative,
+      literal_path: load.path.literal,
     })
     .execute();
 }
@@ -174,6 +189,7 @@ async function clearAudience(
         uploaded_devices: 0,
         unique_devices: 0,
         matched_devices: 0,
+        matched_at: null,
         last_load_id: null,
         updated_at: sql`now()`,
       })
@@ -209,50 +225,6 @@ async function cancelJobs(tx: Tx, partnerId: PartnerId, audienceId: number): Pro
     .execute();
 }
 
-/**
- * Selects the file entries of the audience's live generation. The entries are its files, and the paths of jobs that
- * have listed no files because they are waiting or failed. Contains only the newest entry of each path. Decision 5: a
- * path that matched no files does not decide the status of the audience after all files of a later append have ended. The
- * append's job ends a moment later, and the status must not be 3 in between. The query that
- * includes this text must provide `audience`.
- */
-const audienceFiles: RawBuilder<unknown> = sql`
-  SELECT f.job_id, f.id, f.key AS s3_path, f.status, CASE WHEN f.status = ${jobStatus.done} THEN f.accepted_rows ELSE 0 END AS rows,
-         f.updated_at, true AS decides
-  FROM job_file f
-  WHERE f.audience_id = audience.id AND f.generation = audience.generation AND NOT f.superseded
-  UNION ALL
-  SELECT l.job_id, 0, p.prefix || l.file_path, CASE WHEN j.status = ${jobStatus.failed} THEN j.status ELSE ${jobStatus.pending} END, 0,
-         j.updated_at,
-         (j.status = ${jobStatus.failed} AND j.failure_code = 'no_files' AND EXISTS (
-           SELECT FROM audience_load later JOIN job k ON k.id = later.job_id
-           WHERE later.audience_id = l.audience_id AND later.generation = l.generation AND later.job_id > l.job_id
-             AND k.listed_at IS NOT NULL AND NOT EXISTS (
-               SELECT FROM job_file open WHERE open.job_id = k.id AND open.status IN (${jobStatus.pending}, ${jobStatus.running})
-             ))) IS NOT TRUE
-  FROM audience_load l JOIN job j ON j.id = l.job_id JOIN partner p ON p.id = l.partner_id
-  WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL`;
-
-async function selectAudienceFiles(
-  db: Database | Tx,
-  scope: AudienceScope,
-  audienceId: number,
-  limit: number,
-): Promise<AudienceFile[]> {
-  const { rows } = await sql<{ s3_path: string; status: number; rows: number; updated_at: Date }>`
-    SELECT entry.s3_path, entry.status, entry.rows, entry.updated_at
-    FROM audience, LATERAL (${audienceFiles}) AS entry
-    WHERE audience.id = ${audienceId} AND ${inScope(scope)}
-    ORDER BY entry.job_id, entry.id LIMIT ${limit}
-  `.execute(db);
-  return rows.map(({ s3_path: s3Path, status, rows: rowsUploaded, updated_at: updatedAt }) => ({
-    s3Path,
-    status: toJobStatus(status),
-    rowsUploaded,
-    updatedAt,
-  }));
-}
-
 type Row = {
   id: number;
   name: string;
@@ -260,6 +232,7 @@ type Row = {
   uploaded_devices: number;
   unique_devices: number;
   matched_devices: number;
+  matched_at: Date | null;
   created_at: Date;
   updated_at: Date;
   files: StatusesPresent;
@@ -274,13 +247,6 @@ const updatedAt = sql`greatest(
    WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL)
 )`;
 
-/**
- * Selects the entries with one status that decide the status of the audience. One EXISTS per status reads only a few of the files, of which an audience can
- * have ten thousand.
- */
-const entriesOf = (status: number): RawBuilder<unknown> =>
-  sql`SELECT FROM (${audienceFiles}) AS entry WHERE entry.status = ${sql.lit(status)} AND entry.decides`;
-
 /** Selects audiences that the caller can access, newest first. The status is derived from the files on each read. */
 async function selectAudiences(
   db: Database | Tx,
@@ -293,7 +259,7 @@ async function selectAudiences(
       : sql`audience.id < ${filter.beforeId} ORDER BY audience.id DESC LIMIT ${filter.limit}`;
   const { rows } = await sql<Row>`
     SELECT audience.id, audience.name, audience.warehouse_segment_id, audience.uploaded_devices,
-           audience.unique_devices, audience.matched_devices, audience.created_at, ${updatedAt} AS updated_at,
+           audience.unique_devices, audience.matched_devices, audience.matched_at, audience.created_at, ${updatedAt} AS updated_at,
            json_build_object(${sql.join([0, 1, 2, 3].map((status) => sql`${sql.lit(status)}, EXISTS (${entriesOf(status)})`))}) AS files
     FROM (SELECT * FROM audience WHERE ${inScope(scope)} AND ${which}) AS audience
     ORDER BY audience.id DESC
@@ -306,6 +272,7 @@ async function selectAudiences(
     uploadedDevices: row.uploaded_devices,
     uniqueDevices: row.unique_devices,
     matchedDevices: row.matched_devices,
+    matchedAt: row.matched_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }));

@@ -4,7 +4,7 @@ import type { AudienceScope } from '../../domain/audience.ts';
 import type { Counting, CompositionCounts } from '../../domain/composition/counts.ts';
 import type { CompositionStore, AudienceState, StoredCounts } from '../../ports/audience-store.ts';
 import type { WarehouseAttribute } from '../../ports/warehouse.ts';
-import { inScope } from './audience-store.ts';
+import { inScope } from './audience-files.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
 

@@ -122,7 +122,7 @@ async function selectImportLogs(
     .selectFrom('import_log as log')
     .innerJoin('job', 'job.id', 'log.job_id')
     .where('log.partner_id', '=', partnerId)
-    .select(['job.id', 'job.status', 'job.created_at', 'job.updated_at'])
+    .select(['job.id', 'job.status', 'job.created_at', 'job.updated_at', 'job.listed_at', 'job.finished_at'])
     .select(['log.file_path', 'log.path_type', 'log.key_type', 'log.log_type', 'log.keys'])
     .select(['log.bytes_total', 'log.total_rows', 'log.unique_devices', 'log.errors'])
     .select([filesRead.as('read'), jobsAhead.as('jobs_ahead'), runningSeconds.as('running_seconds')]);
@@ -144,6 +144,8 @@ async function selectImportLogs(
     progress: progressOf(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    startedAt: row.listed_at,
+    finishedAt: row.finished_at,
   }));
 }
 

@@ -24,12 +24,15 @@ export function postgresPartnerStore(db: Database): PartnerStore {
     readExternalId: async (partnerId) =>
       (await db.selectFrom('partner').select('external_id').where('id', '=', partnerId).executeTakeFirstOrThrow())
         .external_id,
-    readSettings: (partnerId) =>
-      db
+    readSettings: async (partnerId) => {
+      const [settings, ...others] = await db
         .selectFrom('partner')
         .select('audience_bad_row_share as audienceBadRowShare')
         .where('id', '=', partnerId)
-        .executeTakeFirstOrThrow(),
+        .execute();
+      if (!settings || others.length > 0) throw new Error(`there is not exactly one partner ${partnerId}`);
+      return settings;
+    },
     writeSettings: async (partnerId, { audienceBadRowShare }) => {
       const values = { audience_bad_row_share: audienceBadRowShare };
       await db.updateTable('partner').set(values).where('id', '=', partnerId).execute();

@@ -3,7 +3,7 @@ import { Failure, requireAll } from '../../domain/failure.ts';
 import { keyInPrefix, requireCompressedForPrefix } from '../../domain/source-file.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import { type KeyType, pathType } from '../../domain/import-log.ts';
-import type { Limits } from '../../domain/limits.ts';
+import { type Limits, openDeletesAboveLimit } from '../../domain/limits.ts';
 import {
   type BucketCredentials,
   isRole,
@@ -77,5 +77,7 @@ export async function queueDelete(
 ): Promise<number> {
   const attributeIdsIn: NewDelete['attributeIdsIn'] = (attributes) =>
     attributesOfKeys(request.keys, resolveKeys(attributes, request.keyType));
-  return deps.importLogs.submitDelete(partner.id, { ...request, attributeIdsIn }, deps.limits.maxOpenJobs, idempotency);
+  // Waiting imports must not prevent a partner from deleting data.
+  const maxOpenJobs = deps.limits.maxOpenJobs + openDeletesAboveLimit;
+  return deps.importLogs.submitDelete(partner.id, { ...request, attributeIdsIn }, maxOpenJobs, idempotency);
 }

@@ -1,8 +1,9 @@
-import type { AudienceScope } from '../../domain/audience.ts';
+import { type AudienceScope, parseEntryId } from '../../domain/audience.ts';
+import { Failure } from '../../domain/failure.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
 import type { Limits } from '../../domain/limits.ts';
 import type { Partner } from '../../domain/partner.ts';
-import { audienceKey } from '../../domain/source-file.ts';
+import { audiencePath } from '../../domain/source-file.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
 import { noSuchAudience } from '../follow/read-audiences.ts';
 
@@ -17,9 +18,9 @@ export async function createAudience(
   request: { readonly name: string; readonly filePath: string },
   idempotency: IdempotentRequest | null = null,
 ): Promise<{ readonly audienceId: number; readonly warehouseSegmentId: number }> {
-  const filePath = relativePath(partner, request.filePath);
+  const path = audiencePath(partner.prefix, request.filePath);
   const { maxOpenJobs } = deps.limits;
-  return deps.audiences.create(scope, { name: request.name, filePath, maxOpenJobs }, idempotency);
+  return deps.audiences.create(scope, { name: request.name, path, maxOpenJobs }, idempotency);
 }
 
 /** Returns the ID of the job that loads the files. */
@@ -30,7 +31,7 @@ export async function appendAudienceFiles(
   filePath: string,
   idempotency: IdempotentRequest | null = null,
 ): Promise<number> {
-  const load = { filePath: relativePath(partner, filePath), maxOpenJobs: deps.limits.maxOpenJobs };
+  const load = { path: audiencePath(partner.prefix, filePath), maxOpenJobs: deps.limits.maxOpenJobs };
   const jobId = await deps.audiences.append(scope, audienceId, load, idempotency);
   if (jobId === null) throw noSuchAudience(audienceId);
   return jobId;
@@ -45,7 +46,17 @@ export async function clearAudience(
   if (!(await deps.audiences.clear(scope, audienceId, idempotency))) throw noSuchAudience(audienceId);
 }
 
-/** Decision 25. The stored path is relative to the prefix, even if the request's path starts with the prefix. */
-function relativePath({ prefix }: Partner, filePath: string): string {
-  return audienceKey(prefix, filePath).slice(prefix.length);
+/** Decision 5: a dismissed entry stays in the list but no longer decides the status. */
+export async function dismissAudienceFile(
+  deps: WriteAudienceDeps,
+  scope: AudienceScope,
+  audienceId: number,
+  entryId: string,
+  idempotency: IdempotentRequest | null = null,
+): Promise<void> {
+  const entry = parseEntryId(entryId);
+  const result = entry ? await deps.audiences.dismissFile(scope, audienceId, entry, idempotency) : 'not found';
+  if (result === 'not found') throw new Failure('not_found', `Audience ${audienceId} has no file entry "${entryId}".`);
+  if (result === 'not failed')
+    throw new Failure('file_not_failed', `File entry ${entryId} has not failed, so it cannot be dismissed.`);
 }

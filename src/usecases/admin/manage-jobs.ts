@@ -37,9 +37,7 @@ export async function retryJob(deps: RetryJobDeps, jobId: JobId): Promise<number
   const { partner, original } = found;
   if (original.kind === 'import') return queueImport(deps, partner, { ...original.request, credentials: null });
   if (original.kind === 'delete') throw new Error(`job ${jobId} is a delete`);
-  // `audienceKey` removes the prefix once. Add it here, because the path itself can start with the same text.
-  const filePath = partner.prefix + original.filePath;
-  return appendAudienceFiles(deps, { partner, scope: original.scope }, original.audienceId, filePath);
+  return appendAudienceFiles(deps, { partner, scope: original.scope }, original.audienceId, original.filePath);
 }
 
 function reasonNotToRetry({ status, original }: JobRequest): string | null {

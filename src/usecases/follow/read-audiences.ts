@@ -1,26 +1,37 @@
 import type { Audience, AudienceScope } from '../../domain/audience.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { AudienceFile, AudienceStore } from '../../ports/audience-store.ts';
+import type { AudienceFilePage, AudienceStore, FilePosition } from '../../ports/audience-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
 import { type ErrorPage, type LoadError, listLoadErrors } from './list-load-errors.ts';
 
 type Deps = { readonly audiences: AudienceStore };
 
-/** Maximum number of files on a record. Equals the default maximum number of files per prefix. */
-const maxFilesShown = 10_000;
+/** Maximum number of file entries on a record. The others are listed page by page. */
+export const maxFilesShown = 1_000;
 
-export type AudienceDetails = { readonly audience: Audience; readonly files: readonly AudienceFile[] };
+export type AudienceDetails = { readonly audience: Audience } & AudienceFilePage;
 
 export async function findAudienceDetails(
   deps: Deps,
   scope: AudienceScope,
   audienceId: number,
 ): Promise<AudienceDetails | null> {
-  return deps.audiences.findWithFiles(scope, audienceId, maxFilesShown);
+  return deps.audiences.findWithFiles(scope, audienceId, { after: [0, 0], limit: maxFilesShown });
 }
 
 export async function getAudience(deps: Deps, scope: AudienceScope, audienceId: number): Promise<AudienceDetails> {
   const found = await findAudienceDetails(deps, scope, audienceId);
+  if (!found) throw noSuchAudience(audienceId);
+  return found;
+}
+
+export async function listAudienceFiles(
+  deps: Deps,
+  scope: AudienceScope,
+  audienceId: number,
+  page: { readonly after: FilePosition; readonly limit: number },
+): Promise<AudienceFilePage> {
+  const found = await deps.audiences.findWithFiles(scope, audienceId, page);
   if (!found) throw noSuchAudience(audienceId);
   return found;
 }

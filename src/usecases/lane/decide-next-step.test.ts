@@ -24,7 +24,15 @@ const importJob: ImportJob = {
   compressed: null,
   mode: importMode.merge,
 };
-const audienceJob: AudienceJob = { ...base, kind: 'audience', source, prefix: 'acme/', audienceId: 5, generation: 1 };
+const audienceJob: AudienceJob = {
+  ...base,
+  kind: 'audience',
+  source,
+  prefix: 'acme/',
+  audienceId: 5,
+  literalPath: null,
+  generation: 1,
+};
 const deleteJob: DeleteJob = { ...base, kind: 'delete', attributeIds: [11] };
 
 const empty: LaneSnapshot = { isPaused: false, canceled: null, head: null };

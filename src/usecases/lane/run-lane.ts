@@ -108,8 +108,9 @@ async function listFiles(deps: PrepareImportDeps, job: ImportJob): Promise<reado
   const { filePath } = job.source;
   const isShared = job.source.pathType === pathType.sharedBucket;
   const key = isShared ? keyInPrefix(job.prefix, filePath) : parsePartnerPath(filePath).key;
+  const hint = isShared && filePath.startsWith(job.prefix) ? ` Leave out your prefix "${job.prefix}".` : '';
   const { objects, isSingle } = await deps.sources.withObjects(job.source, (store) =>
-    listSourceFiles(store, deps.limits, { key, filePath }),
+    listSourceFiles(store, deps.limits, [{ key, filePath }], hint),
   );
   return objects.map((object) => ({
     ...object,
@@ -218,9 +219,11 @@ export type LoadAudienceDeps = {
  */
 export async function prepareAudienceLoad(deps: LoadAudienceDeps, job: AudienceJob): Promise<void> {
   const { filePath } = job.source;
-  const key = keyInPrefix(job.prefix, filePath);
+  // Decision 25: the path as submitted, then the path without the prefix.
+  const paths = job.literalPath === null ? [filePath] : [job.literalPath, filePath];
+  const sources = paths.map((path) => ({ key: keyInPrefix(job.prefix, path), filePath: path }));
   const { objects } = await deps.sources.withObjects(job.source, (store) =>
-    listSourceFiles(store, deps.limits, { key, filePath }),
+    listSourceFiles(store, deps.limits, sources),
   );
   const files = objects.map((object) => ({ ...object, path: object.key, gzip: expectGzipByName(object.key) }));
   const toLoad = await deps.lanes.startAudienceLoad(job, intoBatches(files));
@@ -266,24 +269,30 @@ type Listed = {
   readonly isSingle: boolean;
 };
 
+type SourcePath = { readonly key: string; readonly filePath: string };
+
 /**
- * Decision 19: lists the object with exactly this key. If there is none, lists all objects whose keys start with it.
- * The whole list is in memory, because one transaction writes it. The limit on files per prefix bounds its size.
+ * Decision 19: lists the object with exactly this key. If there is none, lists all objects whose keys start with it. Uses the
+ * first path that matches. The whole list is in memory, because one transaction writes it. The limit on files per prefix
+ * bounds its size.
  */
 async function listSourceFiles(
   objects: ObjectStore,
   limits: Limits,
-  source: { readonly key: string; readonly filePath: string },
+  paths: readonly SourcePath[],
+  hint = '',
 ): Promise<Listed> {
-  const { key, filePath } = source;
-  const exact = isCertainlyPrefix(filePath) ? null : await objects.find(key);
-  if (exact) return { objects: [exact], isSingle: true };
-  const found = await objects.list(key, limits.maxFilesPerPrefix + 1);
-  if (found.length === 0) throw new Failure('no_files', `No object has the path "${filePath}" or begins with it.`);
-  if (found.length > limits.maxFilesPerPrefix) {
-    throw new Failure('too_many_files', `More than ${limits.maxFilesPerPrefix} files begin with "${filePath}".`);
+  for (const { key, filePath } of paths) {
+    const exact = isCertainlyPrefix(filePath) ? null : await objects.find(key);
+    if (exact) return { objects: [exact], isSingle: true };
+    const found = await objects.list(key, limits.maxFilesPerPrefix + 1);
+    if (found.length > limits.maxFilesPerPrefix) {
+      throw new Failure('too_many_files', `More than ${limits.maxFilesPerPrefix} files begin with "${filePath}".`);
+    }
+    if (found.length > 0) return { objects: found, isSingle: false };
   }
-  return { objects: found, isSingle: false };
+  const submitted = paths[0]?.filePath ?? '';
+  throw new Failure('no_files', `No object has the path "${submitted}" or begins with it.${hint}`);
 }
 
 export type PublishDeps = {

@@ -25,7 +25,9 @@ export function exampleRequests(operation: DescribedOperation): ExampleRequest[]
     }));
   }
   const headers = exampleHeaders(operation);
-  return typesOf(operation).map((accept) => ({ name: accept, method, url, headers: { ...headers, accept } }));
+  const types = typesOf(operation);
+  if (types.length === 0) return [{ name: 'no content', method, url, headers: {} }];
+  return types.map((accept) => ({ name: accept, method, url, headers: { ...headers, accept } }));
 }
 
 function exampleUrl({ path, parameters }: DescribedOperation): string {

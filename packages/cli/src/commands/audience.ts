@@ -113,7 +113,7 @@ function addAudienceReads(audience: Command): void {
       const record = valueOf(await inlet.getAudience(id));
       output.result(record, () => pageOf(record, output.stdout));
       const more = record.file.length - shownFiles;
-      if (more > 0) output.note(`${several(more, 'more file')} not shown. Use --json to list all files.`);
+      if (more > 0) output.note(`${several(more, 'more file')} not shown. Use --json to list up to 1,000 files.`);
       if (record.status === 3) output.note(`List the errors: inlet errors ${id} --audience`);
     });
 

@@ -15,6 +15,8 @@ const running: ImportLog = {
   errors: null,
   created_at: '2026-11-16T12:00:00.000Z',
   updated_at: '2026-11-16T12:00:05.000Z',
+  started_at: null,
+  finished_at: null,
   progress: {
     rows_read: 1_250_000,
     bytes_total: 200_000_000,

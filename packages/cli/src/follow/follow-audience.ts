@@ -24,12 +24,15 @@ export async function followAudience(inlet: Inlet, audienceId: number, output: O
   if (record.status === 3) throw failureOfAudience(record);
 }
 
+/** The maximum number of files on the record of an audience. */
+const listedFiles = 1_000;
+
 export function describeAudience(record: AudienceDetails): string {
   const ended = record.file.filter(({ status }) => status > 1).length;
   const failed = record.file.filter(({ status }) => status === 3).length;
   return [
     `audience ${escapeTerminal(String(record.audience_id))}: ${statusWord(record)}`,
-    `${ended} of ${several(record.file.length, 'file')} processed`,
+    `${ended} of ${record.file.length < listedFiles ? '' : 'the first '}${several(record.file.length, 'file')} processed`,
     ...(failed === 0 ? [] : [`${failed} failed`]),
     several(record.unique_devices, 'device'),
     `${several(record.matched_devices, 'device')} matched`,

@@ -10,6 +10,7 @@ export const remedies: Readonly<Record<string, string>> = {
   invalid_role_arn: "Send the ARN as IAM shows it, for example `arn:aws:iam::123456789012:role/inlet`.",
   roles_not_available: "Send `accessKeyId` and `secretAccessKey`, or ask the operator to set `INLET_ROLE_ACCESS_KEY_ID`.",
   unknown_keys: "Compare the keys listed in `errors` with `GET /v1/marketplace/attributes`.",
+  file_not_failed: "Wait until the file is loaded. To remove loaded devices, clear the audience.",
   idempotency_key_in_use: "Send the same request again after the time in `Retry-After`. You get the response to the first request.",
   idempotency_key_reused: "Use a new key for each new request. Reuse a key only to send the same request again.",
   unauthenticated: "Send `Authorization: Bearer <API_KEY>` with one of your API keys.",

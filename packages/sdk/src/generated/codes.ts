@@ -10,6 +10,7 @@ export const apiCodes = {
   invalid_role_arn: "Invalid role ARN",
   roles_not_available: "Roles are not available",
   unknown_keys: "Unknown keys",
+  file_not_failed: "The file entry has not failed",
   idempotency_key_in_use: "A request with this Idempotency-Key is in progress",
   idempotency_key_reused: "Idempotency-Key was used for a different request",
   unauthenticated: "API key is missing or invalid",

@@ -7,6 +7,7 @@ import type {
   Attribute,
   Audience,
   AudienceDetails,
+  AudienceFile,
   Composition,
   CreateAudience,
   CreatedAudience,
@@ -99,9 +100,19 @@ export class Operations {
     return this.#api.call({ method: 'PUT', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}`, auth: 'key and user token', options });
   }
 
+  /** List the files of an audience: `GET /v2/firstparty/audience/{audience_id}/files`. */
+  listAudienceFiles(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly AudienceFile[]>> {
+    return this.#api.call({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/files`, query: options?.query, auth: 'key and user token', options });
+  }
+
   /** Stream the status of an audience: `GET /v2/firstparty/audience/{audience_id}/events`. */
   followAudience(audience_id: number, options?: CallOptions): AsyncGenerator<Result<ServerEvent<AudienceDetails>>, void, undefined> {
     return this.#api.follow({ method: 'GET', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/events`, auth: 'key and user token', options });
+  }
+
+  /** Dismiss a failed file of an audience: `DELETE /v2/firstparty/audience/{audience_id}/files/{file_id}`. */
+  dismissFile(audience_id: number, file_id: string, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'DELETE', path: `/v2/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}`, auth: 'key and user token', options });
   }
 
   /** List the errors of an audience: `GET /v2/firstparty/audience/{audience_id}/errors`. */
@@ -165,11 +176,27 @@ export class Operations {
   }
 
   /**
+   * List the files of an audience: `GET /v1/firstparty/audience/{audience_id}/files`.
+   * @deprecated This path will be removed. Use the same operation under /v2.
+   */
+  listAudienceFilesV1(audience_id: number, options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly AudienceFile[]>> {
+    return this.#api.call({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/files`, query: options?.query, auth: 'key and user token', options });
+  }
+
+  /**
    * Stream the status of an audience: `GET /v1/firstparty/audience/{audience_id}/events`.
    * @deprecated This path will be removed. Use the same operation under /v2.
    */
   followAudienceV1(audience_id: number, options?: CallOptions): AsyncGenerator<Result<ServerEvent<AudienceDetails>>, void, undefined> {
     return this.#api.follow({ method: 'GET', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/events`, auth: 'key and user token', options });
+  }
+
+  /**
+   * Dismiss a failed file of an audience: `DELETE /v1/firstparty/audience/{audience_id}/files/{file_id}`.
+   * @deprecated This path will be removed. Use the same operation under /v2.
+   */
+  dismissFileV1(audience_id: number, file_id: string, options?: WriteOptions): Promise<Answered<void>> {
+    return this.#api.call({ method: 'DELETE', path: `/v1/firstparty/audience/${encodeURIComponent(audience_id)}/files/${encodeURIComponent(file_id)}`, auth: 'key and user token', options });
   }
 
   /**

@@ -30,6 +30,8 @@ export type Audience = {
   readonly uploaded_devices: number;
   /** Distinct devices that also exist in the device warehouse. */
   readonly matched_devices: number;
+  /** When `matched_devices` was counted. Imports since then are not included. Null until a file has been loaded. */
+  readonly matched_at: string | null;
 };
 
 export type AudienceDetails = {
@@ -49,15 +51,32 @@ export type AudienceDetails = {
   readonly uploaded_devices: number;
   /** Distinct devices that also exist in the device warehouse. */
   readonly matched_devices: number;
+  /** When `matched_devices` was counted. Imports since then are not included. Null until a file has been loaded. */
+  readonly matched_at: string | null;
+  /** The first 1,000 entries. If there are more, the `Link` header points to the next page. */
   readonly file: readonly AudienceFile[];
 };
 
 export type AudienceFile = {
+  /** ID of this entry. Use it to dismiss a failed entry. It begins with `path-` for a path without files. */
+  readonly file_id: string;
   /** Object key, including the partner's prefix. */
   readonly s3_path: string;
+  /** The loaded version of the object. Null for a path without files. */
+  readonly etag: string | null;
   /** 0 pending, 1 running, 2 done, 3 error. */
   readonly status: 0 | 1 | 2 | 3;
   readonly rows_uploaded: number;
+  /** Rows that were skipped. GET …/errors lists the first of each reason. */
+  readonly rows_rejected: number;
+  /** Why the entry failed. Null unless the status is 3. */
+  readonly error: {
+    /** A stable code. See docs/errors.md. */
+    readonly code: string;
+    readonly message: string;
+  } | null;
+  /** When the failed entry was dismissed. It then no longer affects the status of the audience. */
+  readonly dismissed_at: string | null;
   /** ISO 8601, UTC. */
   readonly updated_at: string;
 };
@@ -112,6 +131,8 @@ export type DeleteAttributeData = {
   readonly keys: readonly string[];
 };
 
+export type DismissFile = Readonly<Record<string, unknown>> | null;
+
 export type ImportFile = {
   readonly file: string;
   /** 0 pending, 1 running, 2 done, 3 error. */
@@ -151,6 +172,10 @@ export type ImportLog = {
   readonly created_at: string;
   /** ISO 8601, UTC. */
   readonly updated_at: string;
+  /** When the files were listed. Null while the job is waiting. */
+  readonly started_at: string | null;
+  /** Null until the job has finished. */
+  readonly finished_at: string | null;
   readonly progress: Progress;
 };
 
@@ -172,10 +197,14 @@ export type Limits = {
   readonly requests_per_minute_per_key: number;
   /** Maximum number of requests per minute with all of the partner's API keys. */
   readonly requests_per_minute_per_partner: number;
-  /** Maximum number of unfinished jobs per partner. */
+  /** Maximum number of unfinished jobs per partner. Up to 20 deletes are accepted beyond this limit. */
   readonly open_jobs: number;
   /** Maximum number of files in one job. */
   readonly files_per_prefix: number;
+  /** Maximum number of keys in one delete request. */
+  readonly keys_per_delete: number;
+  /** Share of rejected rows that an audience file may have. With 0, one rejected row fails the file. */
+  readonly audience_bad_row_share: number;
   /** Maximum size of a gzipped file. */
   readonly gzip_file_bytes: number;
   /** Maximum size of an uncompressed file, and of a gzipped file after decompression. */
@@ -210,7 +239,7 @@ export type Progress = {
   readonly bytes_total: number;
   readonly percent: number;
   readonly rows_read: number;
-  /** Number of the partner's open jobs ahead of this one. */
+  /** Number of the partner's open jobs ahead of this one, including audience loads. */
   readonly queue_position: number;
   /** Estimated seconds until the job finishes. Null if no estimate is possible yet. */
   readonly estimated_seconds_left: number | null;

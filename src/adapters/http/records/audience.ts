@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Audience } from '../../../domain/audience.ts';
+import { type Audience, formatEntryId } from '../../../domain/audience.ts';
 import type { AudienceFile } from '../../../ports/audience-store.ts';
-import type { AudienceDetails } from '../../../usecases/follow/read-audiences.ts';
-import { status, timestamp } from '../schemas.ts';
+import { type AudienceDetails, maxFilesShown } from '../../../usecases/follow/read-audiences.ts';
+import { code, status, timestamp } from '../schemas.ts';
 
 // Field names and codes follow the specification.
 
@@ -21,6 +21,10 @@ export const audienceSchema = z
     updated_at: timestamp,
     uploaded_devices: deviceCount.meta({ description: 'The sum of the distinct device counts of all loaded files.' }),
     matched_devices: deviceCount.meta({ description: 'Distinct devices that also exist in the device warehouse.' }),
+    matched_at: timestamp.nullable().meta({
+      description:
+        'When `matched_devices` was counted. Imports since then are not included. Null until a file has been loaded.',
+    }),
   })
   .meta({ id: 'Audience' });
 
@@ -28,16 +32,41 @@ export const audienceListSchema = z.array(audienceSchema).max(1000);
 
 const audienceFileSchema = z
   .object({
+    file_id: z.string().meta({
+      description:
+        'ID of this entry. Use it to dismiss a failed entry. It begins with `path-` for a path without files.',
+    }),
     s3_path: z.string().meta({ description: "Object key, including the partner's prefix." }),
+    etag: z
+      .string()
+      .nullable()
+      .meta({ description: 'The loaded version of the object. Null for a path without files.' }),
     status,
     rows_uploaded: z.int(),
+    rows_rejected: z
+      .int()
+      .meta({ description: 'Rows that were skipped. GET …/errors lists the first of each reason.' }),
+    error: z
+      .object({ code, message: z.string() })
+      .nullable()
+      .meta({ description: 'Why the entry failed. Null unless the status is 3.' }),
+    dismissed_at: timestamp.nullable().meta({
+      description: 'When the failed entry was dismissed. It then no longer affects the status of the audience.',
+    }),
     updated_at: timestamp,
   })
   .meta({ id: 'AudienceFile' });
 
 export const audienceDetailsSchema = audienceSchema
-  .extend({ file: z.array(audienceFileSchema).max(10_000) })
+  .extend({
+    file: z
+      .array(audienceFileSchema)
+      .max(maxFilesShown)
+      .meta({ description: 'The first 1,000 entries. If there are more, the `Link` header points to the next page.' }),
+  })
   .meta({ id: 'AudienceDetails' });
+
+export const audienceFileListSchema = z.array(audienceFileSchema).max(maxFilesShown);
 
 export const createdAudienceSchema = z
   .object({ audience_id: z.int(), default_warehouse_segment_id: z.int() })
@@ -57,18 +86,24 @@ export const audienceExample: AudienceRecord = {
   updated_at: '2026-11-15T01:12:19.120Z',
   uploaded_devices: 2000,
   matched_devices: 1000,
+  matched_at: '2026-11-15T01:12:19.120Z',
+};
+
+export const audienceFileExample: AudienceFileRecord = {
+  file_id: '71',
+  s3_path: 'acme/acme/summer/1.csv',
+  etag: '9b2cf535f27731c974343645a3985328',
+  status: 2,
+  rows_uploaded: 2000,
+  rows_rejected: 0,
+  error: null,
+  dismissed_at: null,
+  updated_at: '2026-11-15T01:12:19.120Z',
 };
 
 export const audienceDetailsExample: AudienceDetailsRecord = {
   ...audienceExample,
-  file: [
-    {
-      s3_path: 'acme/acme/summer/1.csv',
-      status: 2,
-      rows_uploaded: 2000,
-      updated_at: '2026-11-15T01:12:19.120Z',
-    },
-  ],
+  file: [audienceFileExample],
 };
 
 export function audienceRecord(audience: Audience): AudienceRecord {
@@ -82,6 +117,7 @@ export function audienceRecord(audience: Audience): AudienceRecord {
     updated_at: audience.updatedAt.toISOString(),
     uploaded_devices: audience.uploadedDevices,
     matched_devices: audience.matchedDevices,
+    matched_at: audience.matchedAt?.toISOString() ?? null,
   };
 }
 
@@ -89,6 +125,16 @@ export function audienceDetailsRecord({ audience, files }: AudienceDetails): Aud
   return { ...audienceRecord(audience), file: files.map(audienceFileRecord) };
 }
 
-function audienceFileRecord({ s3Path, status: fileStatus, rowsUploaded, updatedAt }: AudienceFile): AudienceFileRecord {
-  return { s3_path: s3Path, status: fileStatus, rows_uploaded: rowsUploaded, updated_at: updatedAt.toISOString() };
+export function audienceFileRecord(file: AudienceFile): AudienceFileRecord {
+  return {
+    file_id: formatEntryId(file.id),
+    s3_path: file.s3Path,
+    etag: file.etag,
+    status: file.status,
+    rows_uploaded: file.rowsUploaded,
+    rows_rejected: file.rowsRejected,
+    error: file.failure && { code: file.failure.code, message: file.failure.detail },
+    dismissed_at: file.dismissedAt?.toISOString() ?? null,
+    updated_at: file.updatedAt.toISOString(),
+  };
 }

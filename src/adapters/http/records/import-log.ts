@@ -33,7 +33,9 @@ const progressSchema = z
     bytes_total: z.int().meta({ description: 'Total size of all files. 0 until the files are listed.' }),
     percent: z.number().min(0).max(100),
     rows_read: z.int(),
-    queue_position: z.int().meta({ description: "Number of the partner's open jobs ahead of this one." }),
+    queue_position: z
+      .int()
+      .meta({ description: "Number of the partner's open jobs ahead of this one, including audience loads." }),
     estimated_seconds_left: z
       .int()
       .nullable()
@@ -55,6 +57,10 @@ export const importLogSchema = z
     errors: z.array(importLogErrorSchema).max(100).nullable(),
     created_at: timestamp,
     updated_at: timestamp,
+    started_at: timestamp
+      .nullable()
+      .meta({ description: 'When the files were listed. Null while the job is waiting.' }),
+    finished_at: timestamp.nullable().meta({ description: 'Null until the job has finished.' }),
     progress: progressSchema,
   })
   .meta({ id: 'ImportLog' });
@@ -103,6 +109,8 @@ export const importLogExample: ImportLogRecord = {
   ],
   created_at: '2026-11-15T01:12:18.268Z',
   updated_at: '2026-11-15T01:12:18.654Z',
+  started_at: '2026-11-15T01:12:18.301Z',
+  finished_at: '2026-11-15T01:12:18.654Z',
   progress: {
     bytes_read: 113,
     bytes_total: 113,
@@ -128,6 +136,8 @@ export function importLogRecord(log: ImportLog): ImportLogRecord {
     errors: log.errors === null ? null : [...log.errors],
     created_at: log.createdAt.toISOString(),
     updated_at: log.updatedAt.toISOString(),
+    started_at: log.startedAt?.toISOString() ?? null,
+    finished_at: log.finishedAt?.toISOString() ?? null,
     progress: progressRecord(log),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maxKeysPerDelete } from '../../../domain/limits.ts';
 import { type QueueDeleteDeps, queueDelete } from '../../../usecases/accept/queue-import.ts';
 import { partnerOf } from '../authentication.ts';
 import { invalidRequest, tooManyOpenJobs } from '../documentation.ts';
@@ -11,7 +12,7 @@ import { queuedResponse } from './queue-import.ts';
 const body = z
   .strictObject({
     key_type: keyType,
-    keys: z.array(z.string().min(1).max(200)).min(1).max(1000).meta({
+    keys: z.array(z.string().min(1).max(200)).min(1).max(maxKeysPerDelete).meta({
       description:
         'The attributes whose data is deleted. `key_type` determines whether these are attribute IDs or foreign keys.',
     }),

@@ -1,11 +1,17 @@
 import type { AudienceScope } from '../../../domain/audience.ts';
 import type { AudienceStore } from '../../../ports/audience-store.ts';
 import type { FollowedRecords } from '../../../usecases/follow/followed-records.ts';
-import { type AudienceDetails, getAudience as get, noSuchAudience } from '../../../usecases/follow/read-audiences.ts';
+import {
+  type AudienceDetails,
+  getAudience as get,
+  maxFilesShown,
+  noSuchAudience,
+} from '../../../usecases/follow/read-audiences.ts';
 import { scopeOf } from '../authentication.ts';
 import { type Resource, answerConditionalGet, memoizeRepresentation } from '../conditional-get.ts';
 import { audienceNotFound, conditionalGetHeaders, notModified } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
+import { linkTo } from '../paging.ts';
 import {
   type AudienceDetailsRecord,
   audienceDetailsExample,
@@ -13,6 +19,7 @@ import {
   audienceDetailsSchema,
 } from '../records/audience.ts';
 import { audienceParams } from '../schemas.ts';
+import { audienceFilesAfter } from './list-audience-files.ts';
 
 export type AudienceDeps = {
   readonly audiences: AudienceStore;
@@ -27,7 +34,7 @@ export const getAudience = defineRoute({
   scope: 'audience:read',
   summary: 'Get the details of an audience',
   description:
-    'Returns the status, counts, and files of an audience. The status is derived from the files. It is 1 while any file is loading, 0 while files are waiting, 3 if any file failed, and otherwise 2.',
+    'Returns the status, counts, and files of an audience. The status is derived from the files. It is 1 while any file is loading, 0 while files are waiting, 3 if any file failed, and otherwise 2. A dismissed entry does not count. A path that matched no files counts only until a later append has finished. `file` contains the first 1,000 entries, and a `Link` header points to the others.',
   params: audienceParams,
   headers: conditionalGetHeaders,
   response: {
@@ -36,6 +43,7 @@ export const getAudience = defineRoute({
     schema: audienceDetailsSchema,
     example: audienceDetailsExample,
     isConditional: true,
+    isPaged: true,
   },
   otherResponses: notModified,
   problems: audienceNotFound,
@@ -56,4 +64,8 @@ export function audienceResource(
   };
 }
 
-const represent = memoizeRepresentation(audienceDetailsRecord);
+const represent = memoizeRepresentation(audienceDetailsRecord, undefined, ({ audience, next }) =>
+  next === null
+    ? null
+    : linkTo(`/v2/firstparty/audience/${audience.id}/files`, maxFilesShown, audienceFilesAfter(next)),
+);

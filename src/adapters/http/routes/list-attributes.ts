@@ -3,7 +3,7 @@ import type { AttributeStore } from '../../../ports/partner-store.ts';
 import { partnerOf } from '../authentication.ts';
 import { invalidPage } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
-import { linkNext, readCursor } from '../paging.ts';
+import { pageOf, readCursor } from '../paging.ts';
 import { pageQuery } from '../schemas.ts';
 
 const attributeSchema = z
@@ -43,10 +43,9 @@ export const listAttributes = defineRoute({
   handler: (deps: { readonly attributes: AttributeStore }) => async (request, reply) => {
     const { limit, cursor } = request.query;
     const [afterId = 0] = readCursor(cursor, 'attributes', 1);
-    const attributes = await deps.attributes.list(partnerOf(request).id, { retired: true, page: { afterId, limit } });
-    const last = attributes.at(-1);
-    if (last && attributes.length === limit)
-      linkNext(request, reply, limit, { list: 'attributes', position: [last.id] });
+    const page = { afterId, limit: limit + 1 };
+    const items = await deps.attributes.list(partnerOf(request).id, { retired: true, page });
+    const attributes = pageOf(request, reply, { list: 'attributes', limit, items }, ({ id }) => [id]);
     return attributes.map(({ id, name, foreignKeys, isRetired }) => ({
       attribute_id: id,
       name,

@@ -3,7 +3,7 @@ import { listAudiences as list } from '../../../usecases/follow/read-audiences.t
 import { scopeOf } from '../authentication.ts';
 import { invalidPage } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
-import { linkNext, readCursor } from '../paging.ts';
+import { pageOf, readCursor } from '../paging.ts';
 import { audienceExample, audienceListSchema, audienceRecord } from '../records/audience.ts';
 import { pageQuery } from '../schemas.ts';
 
@@ -28,9 +28,7 @@ export const listAudiences = defineRoute({
   handler: (deps: { readonly audiences: AudienceStore }) => async (request, reply) => {
     const { limit, cursor } = request.query;
     const [beforeId = Number.MAX_SAFE_INTEGER] = readCursor(cursor, 'audiences', 1);
-    const audiences = await list(deps, scopeOf(request), { beforeId, limit });
-    const last = audiences.at(-1);
-    if (last && audiences.length === limit) linkNext(request, reply, limit, { list: 'audiences', position: [last.id] });
-    return audiences.map(audienceRecord);
+    const items = await list(deps, scopeOf(request), { beforeId, limit: limit + 1 });
+    return pageOf(request, reply, { list: 'audiences', limit, items }, ({ id }) => [id]).map(audienceRecord);
   },
 });

@@ -3,7 +3,7 @@ import { listImportFiles as list } from '../../../usecases/follow/read-import-lo
 import { partnerOf } from '../authentication.ts';
 import { importLogNotFound, invalidPage } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
-import { linkNext, readCursor } from '../paging.ts';
+import { pageOf, readCursor } from '../paging.ts';
 import { importFileListSchema, importFileRecord } from '../records/import-log.ts';
 import { importLogParams, pageQuery } from '../schemas.ts';
 
@@ -40,10 +40,8 @@ export const listImportFiles = defineRoute({
   handler: (deps: { readonly importLogs: ImportLogStore }) => async (request, reply) => {
     const { limit, cursor } = request.query;
     const [afterId = 0] = readCursor(cursor, 'import files', 1);
-    const page = { afterId, limit };
-    const files = await list(deps, partnerOf(request), request.params.import_log_id, page);
-    const last = files.at(-1);
-    if (last && files.length === limit) linkNext(request, reply, limit, { list: 'import files', position: [last.id] });
-    return files.map(importFileRecord);
+    const page = { afterId, limit: limit + 1 };
+    const items = await list(deps, partnerOf(request), request.params.import_log_id, page);
+    return pageOf(request, reply, { list: 'import files', limit, items }, ({ id }) => [id]).map(importFileRecord);
   },
 });

@@ -3,7 +3,7 @@ import { listImportLogs as list } from '../../../usecases/follow/read-import-log
 import { partnerOf } from '../authentication.ts';
 import { invalidPage } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
-import { linkNext, readCursor } from '../paging.ts';
+import { pageOf, readCursor } from '../paging.ts';
 import { importLogExample, importLogListSchema, importLogRecord } from '../records/import-log.ts';
 import { pageQuery } from '../schemas.ts';
 
@@ -27,10 +27,9 @@ export const listImportLogs = defineRoute({
   handler: (deps: { readonly importLogs: ImportLogStore }) => async (request, reply) => {
     const { limit, cursor } = request.query;
     const [beforeId = Number.MAX_SAFE_INTEGER] = readCursor(cursor, 'imports', 1);
-    const logs = await list(deps, partnerOf(request), { beforeId, limit });
-    const last = logs.at(-1);
-    if (last && logs.length === limit)
-      linkNext(request, reply, limit, { list: 'imports', position: [last.importLogId] });
-    return logs.map(importLogRecord);
+    const items = await list(deps, partnerOf(request), { beforeId, limit: limit + 1 });
+    return pageOf(request, reply, { list: 'imports', limit, items }, ({ importLogId }) => [importLogId]).map(
+      importLogRecord,
+    );
   },
 });

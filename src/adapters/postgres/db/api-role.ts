@@ -99,13 +99,13 @@ export const apiTables: Readonly<Record<string, string>> = {
   import_log: 'SELECT, INSERT',
   // Only workers decrypt the sealed credentials.
   job_credential: 'INSERT',
-  job_file: 'SELECT',
+  job_file: 'SELECT, UPDATE (dismissed_at)',
   job_file_reject: 'SELECT',
   customer: 'SELECT',
   user_token: 'SELECT',
   audience:
-    'SELECT, INSERT, UPDATE (generation, uploaded_devices, unique_devices, matched_devices, last_load_id, updated_at)',
-  audience_load: 'SELECT, INSERT, UPDATE (superseded)',
+    'SELECT, INSERT, UPDATE (generation, uploaded_devices, unique_devices, matched_devices, matched_at, last_load_id, updated_at)',
+  audience_load: 'SELECT, INSERT, UPDATE (superseded, dismissed_at)',
   dead_generation: 'INSERT',
   accepted_request: 'SELECT, INSERT, UPDATE (fingerprint, result, accepted_at)',
   request_window: 'SELECT, INSERT, UPDATE (number, taken)',

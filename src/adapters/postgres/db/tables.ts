@@ -112,6 +112,7 @@ type JobFileTable = {
   uploaded_devices: Generated<number>;
   superseded: Generated<boolean>;
   reloads: Generated<number>;
+  dismissed_at: Date | null;
   failure_code: string | null;
   failure_detail: string | null;
   updated_at: Timestamp;
@@ -147,6 +148,7 @@ type AudienceTable = {
   unique_devices: Generated<number>;
   matched_devices: Generated<number>;
   matched_version: Generated<number>;
+  matched_at: Date | null;
   last_load_id: number | null;
   created_at: Timestamp;
   updated_at: Timestamp;
@@ -159,6 +161,8 @@ type AudienceLoadTable = {
   generation: number;
   file_path: string;
   superseded: Generated<boolean>;
+  dismissed_at: Date | null;
+  literal_path: string | null;
 };
 
 type DeadGenerationTable = {

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { failureCatalog, isFailureCode } from '../../../domain/failure-catalog.ts';
 import type { Failure } from '../../../domain/failure.ts';
 import type { JobId, LoadId, PartnerId } from '../../../domain/ids.ts';
+import type { AudiencePath } from '../../../domain/source-file.ts';
 import {
   type ImportLogError,
   importLogErrorLimit,
@@ -130,24 +131,52 @@ async function insertFiles(tx: Tx, owner: Owner, batches: readonly (readonly Fil
   return rows.length;
 }
 
-// An audience lists one entry per path. A partner's jobs run in the order of their IDs.
+// An audience lists one entry per loaded version of a file, and one per path that failed. A partner's jobs run in the order
+// of their IDs.
 
-/** For each file, lists the loaded entry if the file is unchanged, and supersedes all other earlier entries. */
+/**
+ * Supersedes earlier failed attempts to load these files. Loaded versions stay in the list. A worker of the previous release may
+ * have superseded some of them.
+ */
 async function supersedeFiles(tx: Tx, job: AudienceJob, files: readonly FileToLoad[]): Promise<void> {
-  await sql`
-    UPDATE job_file f
-    SET superseded = NOT (f.status = ${jobStatus.done} AND f.etag = now.etag AND f.size = now.size)
-    FROM unnest(
-      ${files.map(({ key }) => key)}::text[], ${files.map(({ etag }) => etag)}::text[],
-      ${files.map(({ size }) => size)}::bigint[]
-    ) AS now (key, etag, size)
-    WHERE f.audience_id = ${job.audienceId} AND f.generation = ${job.generation} AND f.key = now.key
-      AND f.superseded = (f.status = ${jobStatus.done} AND f.etag = now.etag AND f.size = now.size)
-  `.execute(tx);
+  await tx
+    .updateTable('job_file')
+    .set({ superseded: false })
+    .where('audience_id', '=', job.audienceId)
+    .where('generation', '=', job.generation)
+    .where('status', '=', jobStatus.done)
+    .where('superseded', '=', true)
+    .execute();
+  await tx
+    .updateTable('job_file')
+    .set({ superseded: true })
+    .where('audience_id', '=', job.audienceId)
+    .where('generation', '=', job.generation)
+    .where('key', '=', sql<string>`ANY(${files.map(({ key }) => key)}::text[])`)
+    .where('status', '<>', jobStatus.done)
+    .where('superseded', '=', false)
+    .execute();
 }
 
-/** Supersedes earlier loads of these paths. */
-export async function supersedeLoads(
+/** Supersedes earlier loads of the same path, when a job is submitted. */
+export async function supersedeSamePath(
+  tx: Tx,
+  job: { readonly id: number; readonly audienceId: number; readonly generation: number },
+  { relative, literal }: AudiencePath,
+): Promise<void> {
+  await tx
+    .updateTable('audience_load')
+    .set({ superseded: true })
+    .where('audience_id', '=', job.audienceId)
+    .where('generation', '=', job.generation)
+    .where('file_path', '=', relative)
+    .where('literal_path', 'is not distinct from', literal)
+    .where('job_id', '<', job.id)
+    .execute();
+}
+
+/** Supersedes earlier loads whose path is one of these files. */
+async function supersedeLoads(
   tx: Tx,
   job: { readonly id: number; readonly audienceId: number; readonly generation: number },
   paths: readonly string[],
@@ -157,17 +186,20 @@ export async function supersedeLoads(
     .set({ superseded: true })
     .where('audience_id', '=', job.audienceId)
     .where('generation', '=', job.generation)
-    .where('file_path', '=', sql<string>`ANY(${paths}::text[])`)
+    .where((eb) => {
+      const isListed = sql<string>`ANY(${paths}::text[])`;
+      return eb.or([eb('file_path', '=', isListed), eb('literal_path', '=', isListed)]);
+    })
     .where('job_id', '<', job.id)
     .execute();
 }
 
-/** Supersedes the file at the job's path, so that the audience lists the failed job instead. */
+/** Supersedes a failed file at the job's path, so that the audience lists the failed job instead. */
 async function supersedeByFailed(tx: Tx, jobId: JobId): Promise<void> {
   await sql`
     UPDATE job_file f SET superseded = true FROM audience_load own JOIN partner p ON p.id = own.partner_id
     WHERE own.job_id = ${jobId} AND f.audience_id = own.audience_id AND f.generation = own.generation
-      AND f.key = p.prefix || own.file_path AND NOT f.superseded
+      AND f.key IN (p.prefix || own.file_path, p.prefix || own.literal_path) AND f.status <> ${jobStatus.done} AND NOT f.superseded
   `.execute(tx);
 }
 

@@ -182,7 +182,13 @@ async function lockHead(
     .leftJoin('audience_load as load', 'load.job_id', 'job.id')
     .select(['job.id', 'job.kind', 'job.seq', 'job.listed_at', 'job.cancelled'])
     .select(['log.file_path as import_path', 'log.path_type', 'log.key_type', 'log.compressed', 'log.mode'])
-    .select(['log.attribute_ids', 'load.audience_id', 'load.generation', 'load.file_path as audience_path'])
+    .select([
+      'log.attribute_ids',
+      'load.audience_id',
+      'load.generation',
+      'load.file_path as audience_path',
+      'load.literal_path',
+    ])
     .where('job.partner_id', '=', partner.id)
     .where('job.status', 'in', openStatuses)
     .orderBy('job.seq')
@@ -212,6 +218,7 @@ type JobRow = {
   audience_id: number | null;
   generation: number | null;
   audience_path: string | null;
+  literal_path: string | null;
 };
 
 function toLaneJob(row: JobRow, partner: { readonly id: number; readonly prefix: string }): LaneJob {
@@ -223,7 +230,8 @@ function toLaneJob(row: JobRow, partner: { readonly id: number; readonly prefix:
   const loading = { ...base, source, prefix: partner.prefix };
   if (kind === jobKind.audience) {
     if (!isOfAudience(row)) throw new Error(`job ${row.id} has no audience`);
-    return { ...loading, kind, audienceId: row.audience_id, generation: row.generation };
+    const { audience_id: audienceId, generation, literal_path: literalPath } = row;
+    return { ...loading, kind, audienceId, generation, literalPath };
   }
   const mode = toImportMode(row.mode ?? '');
   return { ...loading, kind, keyType: toKeyType(row.key_type ?? -1), compressed: row.compressed, mode };

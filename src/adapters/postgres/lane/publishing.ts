@@ -41,6 +41,7 @@ export async function commitAudienceLoads(
         unique_devices: counts.unique,
         matched_devices: counts.matched,
         matched_version: counts.knownVersion,
+        matched_at: sql`now()`,
         // Uses a new number, not the ID of a load, because loads are published in any order.
         last_load_id: sql`nextval('load_id')`,
         updated_at: sql`now()`,

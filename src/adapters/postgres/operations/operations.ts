@@ -109,7 +109,7 @@ async function selectRequest(db: Database, jobId: JobId): Promise<JobRequest | n
   const { rows } = await sql<Row>`
     SELECT j.status, j.kind, j.partner_id, p.name, p.prefix,
       l.file_path AS import_path, l.path_type, l.key_type, l.compressed, l.mode,
-      a.file_path AS audience_path, a.audience_id, audience.customer_id, a.generation < audience.generation AS is_cleared
+      coalesce(a.literal_path, a.file_path) AS audience_path, a.audience_id, audience.customer_id, a.generation < audience.generation AS is_cleared
     FROM job j
     JOIN partner p ON p.id = j.partner_id
     LEFT JOIN import_log l ON l.job_id = j.id

@@ -9,7 +9,7 @@ import { type WorkerLiveness, lockOfToken, shownLock } from './worker-liveness.t
  * The time in which a worker must lock a new token. Workers need a few milliseconds. Each loss counts against the file, so a
  * slow PostgreSQL server must not be mistaken for a dead worker.
  */
-const lockedWithinSeconds = 2;
+const lockedWithinSeconds = 1;
 /**
  * The time without a heartbeat after which a token is lost. pg-boss itself waits ten seconds and then needs a few more.
  */

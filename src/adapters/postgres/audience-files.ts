@@ -1,0 +1,123 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { AudienceScope, FileEntryId } from '../../domain/audience.ts';
+import { jobStatus } from '../../domain/job.ts';
+import type { AudienceFile, AudienceFilePage, FilePosition } from '../../ports/audience-store.ts';
+import type { Database, Tx } from './db/tables.ts';
+import { toJobStatus } from './lane/jobs.ts';
+
+// The file list of an audience, from which its status is derived.
+
+/** Selects the `audience` rows that the caller can access. The expression can use the index on partner and customer. */
+export function inScope({ partnerId, customerId }: AudienceScope): RawBuilder<boolean> {
+  const customer = customerId === null ? sql`IS NULL` : sql`= ${customerId}`;
+  return sql<boolean>`(audience.partner_id = ${partnerId} AND audience.customer_id ${customer})`;
+}
+
+/**
+ * Selects the file entries of the audience's live generation. The entries are every loaded version of a file, the newest
+ * failed attempt of each file, and the paths of jobs that have listed no files because they are waiting or failed. Decision 5:
+ * a dismissed entry does not decide the status of the audience. Neither does a path that matched no files, after all files of
+ * a later append have ended. The append's job ends a moment later, and the status must not be 3 in between. The query that
+ * includes this text must provide `audience`.
+ */
+const audienceFiles: RawBuilder<unknown> = sql`
+  SELECT f.job_id, f.id, f.key AS s3_path, f.etag, f.status,
+         CASE WHEN f.status = ${jobStatus.done} THEN f.accepted_rows ELSE 0 END AS rows,
+         f.updated_at, f.failure_code, f.failure_detail, f.dismissed_at, f.dismissed_at IS NULL AS decides
+  FROM job_file f
+  WHERE f.audience_id = audience.id AND f.generation = audience.generation AND NOT f.superseded
+  UNION ALL
+  SELECT l.job_id, 0, p.prefix || l.file_path, NULL,
+         CASE WHEN j.status = ${jobStatus.failed} THEN j.status ELSE ${jobStatus.pending} END, 0,
+         j.updated_at, j.failure_code, j.failure_detail, l.dismissed_at,
+         l.dismissed_at IS NULL AND (j.status = ${jobStatus.failed} AND j.failure_code = 'no_files' AND EXISTS (
+           SELECT FROM audience_load later JOIN job k ON k.id = later.job_id
+           WHERE later.audience_id = l.audience_id AND later.generation = l.generation AND later.job_id > l.job_id
+             AND k.listed_at IS NOT NULL AND NOT EXISTS (
+               SELECT FROM job_file open WHERE open.job_id = k.id AND open.status IN (${jobStatus.pending}, ${jobStatus.running})
+             ))) IS NOT TRUE
+  FROM audience_load l JOIN job j ON j.id = l.job_id JOIN partner p ON p.id = l.partner_id
+  WHERE l.audience_id = audience.id AND l.generation = audience.generation AND NOT l.superseded AND j.listed_at IS NULL`;
+
+/**
+ * Selects the entries with one status that decide the status of the audience. One EXISTS per status reads only a few of the
+ * files, of which an audience can have ten thousand.
+ */
+export const entriesOf = (status: number): RawBuilder<unknown> =>
+  sql`SELECT FROM (${audienceFiles}) AS entry WHERE entry.status = ${sql.lit(status)} AND entry.decides`;
+
+type EntryRow = {
+  job_id: number;
+  id: number;
+  s3_path: string;
+  etag: string | null;
+  status: number;
+  rows: number;
+  rejected: number;
+  failure_code: string | null;
+  failure_detail: string | null;
+  dismissed_at: Date | null;
+  updated_at: Date;
+};
+
+export async function selectAudienceFiles(
+  db: Database | Tx,
+  scope: AudienceScope,
+  audienceId: number,
+  { after, limit }: { readonly after: FilePosition; readonly limit: number },
+): Promise<AudienceFilePage> {
+  const { rows } = await sql<EntryRow>`
+    SELECT entry.job_id, entry.id, entry.s3_path, entry.etag, entry.status, entry.rows, entry.failure_code,
+      entry.failure_detail, entry.dismissed_at, entry.updated_at,
+      coalesce((SELECT sum(reject.rows) FROM job_file_reject reject WHERE reject.job_file_id = entry.id), 0)::bigint AS rejected
+    FROM audience, LATERAL (${audienceFiles}) AS entry
+    WHERE audience.id = ${audienceId} AND ${inScope(scope)} AND (entry.job_id, entry.id) > (${after[0]}, ${after[1]})
+    ORDER BY entry.job_id, entry.id LIMIT ${limit + 1}
+  `.execute(db);
+  const files = rows.slice(0, limit).map(toFile);
+  return { files, next: rows.length > limit ? (files.at(-1)?.position ?? null) : null };
+}
+
+function toFile(row: EntryRow): AudienceFile {
+  return {
+    id: row.id === 0 ? { jobId: row.job_id } : { fileId: row.id },
+    position: [row.job_id, row.id],
+    s3Path: row.s3_path,
+    etag: row.etag,
+    status: toJobStatus(row.status),
+    rowsUploaded: row.rows,
+    rowsRejected: row.rejected,
+    failure: row.failure_code === null ? null : { code: row.failure_code, detail: row.failure_detail ?? '' },
+    dismissedAt: row.dismissed_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** The caller has locked the audience, which belongs to its scope. Dismissing an entry twice has no further effect. */
+export async function dismissFile(
+  tx: Tx,
+  of: { readonly audienceId: number; readonly generation: number },
+  entry: FileEntryId,
+): Promise<'dismissed' | 'not found' | 'not failed'> {
+  const isShown = sql<boolean>`
+    entry.audience_id = ${of.audienceId} AND entry.generation = ${of.generation} AND NOT entry.superseded`;
+  const { rows } =
+    'fileId' in entry
+      ? await sql<{ status: number }>`
+          SELECT entry.status FROM job_file entry WHERE entry.id = ${entry.fileId} AND ${isShown}`.execute(tx)
+      : await sql<{ status: number }>`
+          SELECT job.status FROM audience_load entry JOIN job ON job.id = entry.job_id
+          WHERE entry.job_id = ${entry.jobId} AND ${isShown} AND job.listed_at IS NULL`.execute(tx);
+  const [found] = rows;
+  if (!found) return 'not found';
+  if (found.status !== jobStatus.failed) return 'not failed';
+  const dismissed = { dismissed_at: sql<Date>`coalesce(dismissed_at, now())` };
+  if ('fileId' in entry) await tx.updateTable('job_file').set(dismissed).where('id', '=', entry.fileId).execute();
+  else await tx.updateTable('audience_load').set(dismissed).where('job_id', '=', entry.jobId).execute();
+  await tx
+    .updateTable('audience')
+    .set({ updated_at: sql`now()` })
+    .where('id', '=', of.audienceId)
+    .execute();
+  return 'dismissed';
+}
