@@ -10,6 +10,9 @@ type UnreadLimits = { readonly perPartner: number; readonly perProcess: number }
 
 const unreadLimits: UnreadLimits = { perPartner: 16 * 1024 * 1024, perProcess: 128 * 1024 * 1024 };
 
+/** The rate limit bounds shorter responses, and most responses are shorter. */
+const minCountedBytes = 4_096;
+
 /**
  * Limits the memory that unread responses occupy. A client can send many requests on one connection without reading any
  * response. Above the limit, the response to a GET is replaced by a short 429 or 503. Responses without an API key share their
@@ -28,7 +31,7 @@ export function addUnreadLimit(api: Api, { perPartner, perProcess }: UnreadLimit
     const bytes = sizeOf(payload);
     const partnerId = findPartnerOf(request)?.id;
     // A connection that is already lost emits no further event, and nothing is kept for it.
-    if (bytes === 0 || partnerId === undefined || reply.raw.destroyed) return payload;
+    if (bytes < minCountedBytes || partnerId === undefined || reply.raw.destroyed) return payload;
     const isOverPartner = (byPartner.get(partnerId) ?? 0) + bytes > perPartner;
     const isOver = isOverPartner || total + bytes > perProcess;
     // The response to a write is short, and its effect is already stored.
