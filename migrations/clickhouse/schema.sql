@@ -21,7 +21,7 @@ CREATE TABLE {database}.audience_devices_local
 ENGINE = ReplacingMergeTree
 PARTITION BY partner_id
 ORDER BY (partner_id, audience_id, generation, device, event)
-SETTINGS index_granularity = 8192, merge_selector_base = 8, parts_to_delay_insert = 100000, parts_to_throw_insert = 100000, max_parts_in_total = 1000000;
+SETTINGS index_granularity = 8192, merge_selector_base = 8, parts_to_delay_insert = 100000, parts_to_throw_insert = 100000, max_parts_in_total = 1000000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE {database}.device_attributes
 (
@@ -48,7 +48,7 @@ CREATE TABLE {database}.device_attributes_local
 ENGINE = ReplacingMergeTree(version, is_deleted)
 PARTITION BY partner_id
 ORDER BY (partner_id, attribute_id, device)
-SETTINGS index_granularity = 8192, parts_to_delay_insert = 100000, parts_to_throw_insert = 100000, max_parts_in_total = 1000000;
+SETTINGS index_granularity = 8192, parts_to_delay_insert = 100000, parts_to_throw_insert = 100000, max_parts_in_total = 1000000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE {database}.job_keys
 (
@@ -256,7 +256,7 @@ CREATE TABLE {database}.known_devices_local
 )
 ENGINE = ReplacingMergeTree
 ORDER BY device
-SETTINGS index_granularity = 8192;
+SETTINGS index_granularity = 8192, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE {database}.load_counts
 (

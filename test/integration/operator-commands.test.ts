@@ -76,6 +76,7 @@ describe('the operator commands', () => {
       'ClickHouse, shard 2',
       'Schema of shard 2',
       'Disk of shard 2',
+      'Damaged parts of shard 2',
       'Mutations of shard 2',
       'Topology',
       'Shared bucket',

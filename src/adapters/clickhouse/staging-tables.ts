@@ -63,6 +63,9 @@ const finalTables: Readonly<Record<LoadTarget['kind'], { readonly table: string;
 const neverMerge = `max_bytes_to_merge_at_max_space_in_pool = 1, max_bytes_to_merge_at_min_space_in_pool = 1,
   parts_to_delay_insert = 100000, parts_to_throw_insert = 100000`;
 
+/** The files of a staging table become files of the final table, so they must be on disk as well. */
+const durable = 'fsync_after_insert = 1, fsync_part_directory = 1';
+
 /**
  * Creates the staging tables of a large load. Publishing then links their files into the final table (ATTACH) instead
  * of writing the rows a second time. ATTACH requires the same columns, sort order, and partitions, which the shared
@@ -75,7 +78,7 @@ export async function createStagingTables(engine: Engine, load: Load, onlyFile: 
   await onEveryShard(engine, async (shard) => {
     await shard.command({
       query: `CREATE TABLE ${rows} AS ${table}
-        ENGINE = MergeTree PARTITION BY partner_id ORDER BY (${order}) SETTINGS ${neverMerge}`,
+        ENGINE = MergeTree PARTITION BY partner_id ORDER BY (${order}) SETTINGS ${neverMerge}, ${durable}`,
     });
   });
   const receiver = shardFor(engine, load.loadId);

@@ -72,6 +72,19 @@ export function engineChecks(config: Config): Check[][] {
         },
       },
       {
+        name: `Damaged parts of shard ${index + 1}`,
+        remedy:
+          'ClickHouse removed these parts, for example after a power failure, so rows may be missing. Run `inlet audit` to find the jobs and audiences. Import their files again, or restore a backup.',
+        run: async () => {
+          const [row] = await select<{ parts: string; table: string }>(
+            `SELECT toString(count()) AS parts, any(table) AS table FROM system.detached_parts
+             WHERE database = {database: String} AND startsWith(reason, 'broken')`,
+          );
+          if (Number(row?.parts) > 0) throw new Error(`${row?.parts} damaged parts, for example in ${row?.table}`);
+          return 'none';
+        },
+      },
+      {
         name: `Mutations of shard ${index + 1}`,
         remedy:
           'Find the reason in system.mutations and run KILL MUTATION. Inlet then starts the delete or purge again.',
