@@ -158,40 +158,31 @@ async function supersedeFiles(tx: Tx, job: AudienceJob, files: readonly FileToLo
     .execute();
 }
 
+type EarlierThan = { readonly id: number; readonly audienceId: number; readonly generation: number };
+
 /** Supersedes earlier loads of the same path, when a job is submitted. */
-export async function supersedeSamePath(
-  tx: Tx,
-  job: { readonly id: number; readonly audienceId: number; readonly generation: number },
-  { relative, literal }: AudiencePath,
-): Promise<void> {
-  await tx
-    .updateTable('audience_load')
-    .set({ superseded: true })
-    .where('audience_id', '=', job.audienceId)
-    .where('generation', '=', job.generation)
+export async function supersedeSamePath(tx: Tx, job: EarlierThan, { relative, literal }: AudiencePath): Promise<void> {
+  await supersedeEarlier(tx, job)
     .where('file_path', '=', relative)
     .where('literal_path', 'is not distinct from', literal)
-    .where('job_id', '<', job.id)
     .execute();
 }
 
 /** Supersedes earlier loads whose path is one of these files. */
-async function supersedeLoads(
-  tx: Tx,
-  job: { readonly id: number; readonly audienceId: number; readonly generation: number },
-  paths: readonly string[],
-): Promise<void> {
-  await tx
+async function supersedeLoads(tx: Tx, job: EarlierThan, paths: readonly string[]): Promise<void> {
+  const isListed = sql<string>`ANY(${paths}::text[])`;
+  await supersedeEarlier(tx, job)
+    .where((eb) => eb.or([eb('file_path', '=', isListed), eb('literal_path', '=', isListed)]))
+    .execute();
+}
+
+function supersedeEarlier(tx: Tx, { id, audienceId, generation }: EarlierThan) {
+  return tx
     .updateTable('audience_load')
     .set({ superseded: true })
-    .where('audience_id', '=', job.audienceId)
-    .where('generation', '=', job.generation)
-    .where((eb) => {
-      const isListed = sql<string>`ANY(${paths}::text[])`;
-      return eb.or([eb('file_path', '=', isListed), eb('literal_path', '=', isListed)]);
-    })
-    .where('job_id', '<', job.id)
-    .execute();
+    .where('audience_id', '=', audienceId)
+    .where('generation', '=', generation)
+    .where('job_id', '<', id);
 }
 
 /** Supersedes a failed file at the job's path, so that the audience lists the failed job instead. */

@@ -348,7 +348,7 @@ async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
       // A staged file has at least one accepted row, so zero devices means that the file is not counted yet.
       isCounted: files.every(({ uploaded_devices }) => uploaded_devices > 0),
       publishAttempt: first.publish_attempts,
-      account: toAccount(first),
+      account: first.staged_rows && toAccount(first.staged_rows, first.published_at),
     };
   });
 }

@@ -134,7 +134,6 @@ export async function recordOnlyFile(
 }
 
 export async function recordPublished(db: Database, loadIds: readonly LoadId[]): Promise<void> {
-  if (loadIds.length === 0) return;
   await db
     .updateTable('load_account')
     .set({ published_at: sql`now()` })
@@ -153,11 +152,8 @@ export async function findPublished(db: Database, loadIds: readonly LoadId[]): P
   return new Set(published.map(({ load_id }) => load_id));
 }
 
-export function toAccount(row: {
-  readonly staged_rows: readonly number[] | null;
-  readonly published_at: Date | null;
-}): LoadAccount | null {
-  return row.staged_rows === null ? null : { staged: row.staged_rows, isPublished: row.published_at !== null };
+export function toAccount(staged: readonly number[], publishedAt: Date | null): LoadAccount {
+  return { staged, isPublished: publishedAt !== null };
 }
 
 export async function selectAccounts(db: Database, jobId: JobId): Promise<Map<LoadId, LoadAccount>> {
@@ -166,7 +162,7 @@ export async function selectAccounts(db: Database, jobId: JobId): Promise<Map<Lo
     .select(['load_id', 'staged_rows', 'published_at'])
     .where('job_id', '=', jobId)
     .execute();
-  return new Map(rows.map((row) => [row.load_id, { staged: row.staged_rows, isPublished: row.published_at !== null }]));
+  return new Map(rows.map((row) => [row.load_id, toAccount(row.staged_rows, row.published_at)]));
 }
 
 /**
