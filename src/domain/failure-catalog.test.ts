@@ -33,6 +33,7 @@ describe('the failure catalog', () => {
       'too_many_open_jobs',
       'too_many_requests',
       'too_many_streams',
+      'report_limit_reached',
       'internal',
       'unavailable',
       'topology_mismatch',

@@ -230,6 +230,16 @@ export const failureCatalog = {
     isRetryable: true,
     status: 429,
   },
+  report_limit_reached: {
+    title: 'Daily limit of new reports reached',
+    cause:
+      'Your account has requested its daily number of new composition reports. Every new report of a changed audience reveals a little more about single devices, so their number is limited.',
+    remedy:
+      'Reports that are already computed can still be read. Request new ones after the time in `Retry-After` (midnight UTC), or ask the operator for a higher limit.',
+    fault: 'partner',
+    isRetryable: true,
+    status: 429,
+  },
 
   // Service
 

@@ -16,13 +16,20 @@ export class Failure extends Error {
   readonly code: FailureCode;
   readonly detail: string;
   readonly fields: readonly FieldError[];
+  /** When a retry can succeed, if this is known. */
+  readonly retryAfterSeconds: number | null;
 
-  constructor(code: FailureCode, detail: string, options: { cause?: unknown; fields?: readonly FieldError[] } = {}) {
+  constructor(
+    code: FailureCode,
+    detail: string,
+    options: { cause?: unknown; fields?: readonly FieldError[]; retryAfterSeconds?: number } = {},
+  ) {
     super(`${code}: ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'Failure';
     this.code = code;
     this.detail = detail;
     this.fields = options.fields ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
 
   get entry(): CatalogEntry {

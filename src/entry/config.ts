@@ -189,6 +189,9 @@ const settings = z.object({
   INLET_REPORT_ROUND_TO: countOrOff(defaultProtection.roundTo).describe(
     'Composition reports round counts down to a multiple of this value. 0 disables rounding.',
   ),
+  INLET_REPORTS_PER_DAY: countOrOff(100).describe(
+    'Maximum number of new composition reports per partner and day (UTC). 0 disables the limit. Reading a report again does not count. See composition.md before you change this setting.',
+  ),
   INLET_REPORT_KEY: z
     .string()
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal digits')

@@ -95,14 +95,17 @@ function compositionDeps(
   const counter = clickhouseAudienceProfiler(engine, key.fingerprintKey);
   const profiler = observability.instrumentPort('clickhouse', 'profiler', counter);
   const protection = protectionOf(config);
-  return {
+  const computer = compositionComputer({
     compositions,
-    computer: compositionComputer({ compositions, profiler, requireTopology }),
+    profiler,
+    requireTopology,
     protection,
     noise: cosSquaredNoise(key.draw, protection.noise),
-    timeoutMs: reportTimeoutMs,
-    log,
-  };
+    // The drawn number changes with the key and does not reveal it.
+    settings: JSON.stringify([protection, key.draw('settings of published reports')]),
+    reportsPerDay: config.INLET_REPORTS_PER_DAY,
+  });
+  return { compositions, computer, timeoutMs: reportTimeoutMs, log };
 }
 
 function dependenciesOf(

@@ -1,6 +1,7 @@
 import type { JobId, PartnerId } from '../domain/ids.ts';
 import type { Audience, AudienceScope, FileEntryId } from '../domain/audience.ts';
 import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
+import type { PublishedReport } from '../domain/composition/protection.ts';
 import type { FailureCode } from '../domain/failure-catalog.ts';
 import type { IdempotentRequest } from '../domain/idempotency.ts';
 import type { JobStatus } from '../domain/job.ts';
@@ -120,6 +121,8 @@ export type AudienceState = Generation & { readonly lastLoadId: number };
 
 export type StoredCounts = { readonly counts: CompositionCounts; readonly computedAt: Date };
 
+export type StoredReport = { readonly report: PublishedReport; readonly computedAt: Date };
+
 export interface CompositionStore {
   /** Returns null when the scope has no such segment. */
   findAudience(scope: AudienceScope, warehouseSegmentId: number): Promise<AudienceState | null>;
@@ -127,6 +130,14 @@ export interface CompositionStore {
   find(audience: AudienceState, counting: Counting): Promise<StoredCounts | null>;
   /** Stores the counts, unless counts of the same or a later state are already stored. */
   save(audience: AudienceState, counting: Counting, stored: StoredCounts): Promise<void>;
+  /** Returns null when no report of this state was published with these settings. */
+  findPublished(audience: AudienceState, counting: Counting, settings: string): Promise<StoredReport | null>;
+  /** Stores the published report next to the counts of the same state. */
+  savePublished(audience: AudienceState, counting: Counting, settings: string, report: PublishedReport): Promise<void>;
+  /** Counts a computation against the partner's daily limit. Returns false if the limit is reached. */
+  claimComputation(partnerId: PartnerId, perDay: number): Promise<boolean>;
+  /** Returns a claim whose computation failed. */
+  returnComputation(partnerId: PartnerId, perDay: number): Promise<void>;
   /**
    * Runs the function and returns its result. Returns null if any process is already running a function for this
    * audience and counting method.

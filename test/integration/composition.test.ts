@@ -212,6 +212,57 @@ describe('the composition of an audience', () => {
     await expect.poll(async () => (await ask(api, '&split=id_type')).statusCode, { timeout: 60_000 }).toBe(200);
   });
 
+  it('lets other requests run while it protects a report with 50,000 cells', async () => {
+    const { api } = await startApi({});
+    await touch('last_load_id = 105');
+    const cells = Array.from({ length: 50_000 }, (_, n) => [Math.floor(n / 50), `v${n % 50}`, n % 500, 1000, `s${n}`]);
+    await withDatabase(stores, (client) =>
+      client.query(
+        `INSERT INTO composition (audience_id, split, generation, last_load_id, report) VALUES ($1, 'country', 0, 105, $2)
+         ON CONFLICT (audience_id, split) DO UPDATE SET last_load_id = 105, report = excluded.report`,
+        [audienceId, JSON.stringify({ members: 'm', matched: 5_000, known, cells })],
+      ),
+    );
+    const start = performance.now();
+    let [last, longestGap] = [start, 0];
+    const ticking = setInterval(() => {
+      longestGap = Math.max(longestGap, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const first = await report(api, '&split=country');
+    clearInterval(ticking);
+    longestGap = Math.max(longestGap, performance.now() - last);
+    expect(longestGap).toBeLessThan((performance.now() - start) / 2);
+    expect(first.attributes).toHaveLength(100);
+    expect(await report(api, '&split=country')).toEqual(first);
+  });
+
+  it('protects a report again after the settings have changed', async () => {
+    const noisy = await report((await startApi({ INLET_REPORT_KEY: 'ab'.repeat(32) })).api, '&split=id_type');
+    const before = await computations();
+    const rekeyed = await report((await startApi({ INLET_REPORT_KEY: 'cd'.repeat(32) })).api, '&split=id_type');
+    const exact = await report((await startApi(unprotected)).api, '&split=id_type');
+    expect(await computations()).toBe(before);
+    expect(rekeyed.attributes).not.toEqual(noisy.attributes);
+    expect([rekeyed.protected, exact.protected]).toEqual([true, false]);
+  });
+
+  it('limits the new reports of a day and still returns the computed ones', async () => {
+    const { api } = await startApi({ INLET_REPORTS_PER_DAY: '2' });
+    await withDatabase(stores, (client) => client.query('DELETE FROM report_budget'));
+    await touch('last_load_id = 106');
+    const first = await report(api, '&split=id_type');
+    await report(api, '&split=event');
+    const refused = await ask(api, '&split=country');
+    expect(refused.statusCode).toBe(429);
+    expect(refused.json()).toMatchObject({ code: 'report_limit_reached' });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(86_400);
+    expect(await report(api, '&split=id_type')).toEqual(first);
+    await withDatabase(stores, (client) => client.query(`UPDATE report_budget SET day = day - interval '1 day'`));
+    await report(api, '&split=country');
+  });
+
   it("returns 404 for another partner's segment", async () => {
     const { api } = await startApi({});
     expect((await ask(api, '', other.apiKey)).statusCode).toBe(404);

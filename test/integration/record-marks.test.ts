@@ -114,6 +114,34 @@ describe('record marks', () => {
     expect(marks).toBeGreaterThan(5);
   });
 
+  it('record marks do not read the finished files of an audience', async () => {
+    const { audienceId: small } = await service.audiences.create('Small', 'members/0.csv');
+    const { audienceId: large } = await service.audiences.create('Large', 'members/0.csv');
+    await service.audiences.settled(small);
+    await service.audiences.settled(large);
+    await withDatabase(service.stores, async (client) => {
+      await client.query(
+        `INSERT INTO job_file (job_id, partner_id, key, path, etag, size, gzip, status, batch_id, audience_id, generation)
+         SELECT job_id, partner_id, 'many/' || n, 'many/' || n, md5(n::text), 100, false, 2, n, audience_id, generation
+         FROM audience_load, generate_series(1, 30000) n WHERE audience_id = $1`,
+        [large],
+      );
+      await client.query('VACUUM ANALYZE job_file');
+    });
+    const millisecondsFor = async (id: number): Promise<number> => {
+      const times = [];
+      for (let n = 0; n < 9; n++) {
+        const start = performance.now();
+        await deps.audiences.marksOf([id]);
+        times.push(performance.now() - start);
+      }
+      return times.toSorted((a, b) => a - b)[4] ?? 0;
+    };
+    const [ofSmall, ofLarge] = [await millisecondsFor(small), await millisecondsFor(large)];
+    process.stdout.write(`marks: ${ofSmall.toFixed(1)} ms with one file, ${ofLarge.toFixed(1)} ms with 30,000\n`);
+    expect(ofLarge).toBeLessThan(ofSmall * 3 + 2);
+  });
+
   it('record marks are not returned for IDs without a record', async () => {
     expect(await deps.importLogs.marksOf([999_999])).toEqual([]);
     expect(await deps.audiences.marksOf([999_999])).toEqual([]);

@@ -125,6 +125,7 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
       );
       return { audienceId, segmentId: Number(rows[0]?.warehouse_segment_id), fileId };
     };
+    await client.query('INSERT INTO report_budget (partner_id, day, computed) VALUES ($1, now(), 1)', [partner.id]);
     const importLogId = await importJob(1);
     await file(importLogId, null);
     for (let open = 1; open < openJobsOfOwner; open += 1) await importJob(0);

@@ -82,6 +82,7 @@ export function problemPayload(failure: Failure, request: FastifyRequest, reply:
   const status = statusOf(failure);
   if (status >= 500) request.log.error({ err: failure.cause ?? failure }, 'request failed');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (failure.retryAfterSeconds !== null) reply.header('retry-after', String(failure.retryAfterSeconds));
   if (failure.code === 'idempotency_key_in_use') reply.header('retry-after', '1');
   if ((status === 429 || status === 503) && !reply.hasHeader('retry-after')) reply.header('retry-after', '5');
   // Fastify runs no hooks for errors before routing.

@@ -1,8 +1,10 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { AudienceScope } from '../../domain/audience.ts';
 import type { Counting, CompositionCounts } from '../../domain/composition/counts.ts';
-import type { CompositionStore, AudienceState, StoredCounts } from '../../ports/audience-store.ts';
+import type { PublishedReport } from '../../domain/composition/protection.ts';
+import type { PartnerId } from '../../domain/ids.ts';
+import type { CompositionStore, AudienceState, StoredCounts, StoredReport } from '../../ports/audience-store.ts';
 import type { WarehouseAttribute } from '../../ports/warehouse.ts';
 import { inScope } from './audience-files.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
@@ -13,6 +15,10 @@ export function postgresCompositionStore(db: Database): CompositionStore {
     findAudience: (scope, warehouseSegmentId) => selectAudienceState(db, scope, warehouseSegmentId),
     find: (audience, counting) => selectComposition(db, audience, counting),
     save: (audience, counting, stored) => saveComposition(db, audience, counting, stored),
+    findPublished: (audience, counting, settings) => selectPublished(db, audience, counting, settings),
+    savePublished: (audience, counting, settings, report) => updatePublished(db, audience, counting, settings, report),
+    claimComputation: (partnerId, perDay) => countComputation(db, partnerId, 1, perDay),
+    returnComputation: async (partnerId, perDay) => void (await countComputation(db, partnerId, -1, perDay)),
     runAlone: (audience, counting, run) => runAlone(db, audience, counting, run),
     // Returns the attributes of all partners. Row-level security hides most of them from the API role, so a database
     // function reads them.
@@ -111,12 +117,81 @@ async function selectComposition(
   const row = await db
     .selectFrom('composition')
     .select(['report', 'computed_at'])
-    .where('audience_id', '=', audience.audienceId)
-    .where('split', '=', counting)
-    .where('generation', '=', audience.generation)
-    .where('last_load_id', '=', audience.lastLoadId)
+    .where(ofState(audience, counting))
     .executeTakeFirst();
   return row ? { counts: readCounts(row.report), computedAt: row.computed_at } : null;
+}
+
+function ofState({ audienceId, generation, lastLoadId }: AudienceState, counting: Counting): RawBuilder<boolean> {
+  return sql<boolean>`(audience_id, split, generation, last_load_id) = (${audienceId}, ${counting}, ${generation}, ${lastLoadId})`;
+}
+
+/** Includes the state, because saving the counts of a later state keeps the published report of the earlier one. */
+function publishedWith({ generation, lastLoadId }: AudienceState, settings: string): string {
+  return `${generation} ${lastLoadId} ${settings}`;
+}
+
+const entrySchema = z.object({
+  attributeId: z.int(),
+  value: z.string().nullable(),
+  devices: z.int().nullable(),
+  share: z.number().nullable(),
+  warehouseDevices: z.int(),
+  warehouseShare: z.number().nullable(),
+  index: z.number().nullable(),
+  small: z.boolean(),
+});
+
+const publishedSchema = z.object({
+  isProtected: z.boolean(),
+  matchedDevices: z.int(),
+  warehouseDevices: z.int(),
+  top: z.object({ devices: z.array(entrySchema), index: z.array(entrySchema) }),
+}) satisfies z.ZodType<PublishedReport>;
+
+async function selectPublished(
+  db: Database,
+  audience: AudienceState,
+  counting: Counting,
+  settings: string,
+): Promise<StoredReport | null> {
+  const row = await db
+    .selectFrom('composition')
+    .select(['published', 'computed_at'])
+    .where(ofState(audience, counting))
+    .where('published_with', '=', publishedWith(audience, settings))
+    .executeTakeFirst();
+  return row ? { report: publishedSchema.parse(row.published), computedAt: row.computed_at } : null;
+}
+
+async function updatePublished(
+  db: Database,
+  audience: AudienceState,
+  counting: Counting,
+  settings: string,
+  report: PublishedReport,
+): Promise<void> {
+  await db
+    .updateTable('composition')
+    .set({ published: JSON.stringify(report), published_with: publishedWith(audience, settings) })
+    .where(ofState(audience, counting))
+    .execute();
+}
+
+/**
+ * Adds 1 to or subtracts 1 from the partner's computations of today (UTC). Returns false if the sum would exceed the limit. There
+ * is one row per partner, and the first computation of a day starts a new count.
+ */
+async function countComputation(db: Database, partnerId: PartnerId, change: 1 | -1, perDay: number): Promise<boolean> {
+  const { rows } = await sql`
+    INSERT INTO report_budget AS budget (partner_id, day, computed)
+    VALUES (${partnerId}, date_trunc('day', now(), 'UTC'), ${Math.max(0, change)})
+    ON CONFLICT (partner_id) DO UPDATE
+    SET day = excluded.day,
+        computed = CASE WHEN budget.day = excluded.day THEN greatest(0, budget.computed + ${change}) ELSE excluded.computed END
+    WHERE budget.day <> excluded.day OR budget.computed + ${change} <= ${perDay}
+    RETURNING computed`.execute(db);
+  return rows.length > 0;
 }
 
 // A report can have thousands of cells, so each cell is stored as a short tuple without field names.
@@ -135,8 +210,7 @@ function storeCounts({ members, matchedDevices, knownDevices, cells }: Compositi
     known: knownDevices,
     cells: cells.map((cell) => [
       cell.attributeId,
-      // An uploaded event may contain NUL, which jsonb does not support.
-      cell.value?.replaceAll('\0', '\u{fffd}') ?? null,
+      cell.value,
       cell.devices,
       cell.warehouseDevices,
       cell.warehouseState,

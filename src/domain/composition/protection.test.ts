@@ -4,7 +4,15 @@ import { reportKey } from '../../adapters/vault/keys.ts';
 import { Secret } from '../secret.ts';
 import { type CellCount, type CompositionCounts, countingOf } from './counts.ts';
 import { cosSquaredNoise } from './noise.ts';
-import { type Protection, defaultProtection, isProtecting, protectReport } from './protection.ts';
+import {
+  type Order,
+  type Protection,
+  defaultProtection,
+  isProtecting,
+  protectReport,
+  publishInPortions,
+  topEntries,
+} from './protection.ts';
 
 const { draw } = reportKey(new Secret('5a'.repeat(32)), []);
 const noise = cosSquaredNoise(draw, defaultProtection.noise);
@@ -170,5 +178,33 @@ describe('an unprotected report', () => {
       expect(countingOf('event', isProtecting({ ...off, ...on }))).toBe('first_event');
     }
     expect([countingOf(null, true), countingOf('country', true)]).toEqual(['none', 'country']);
+  });
+});
+
+describe('a published report', () => {
+  const cells = Array.from({ length: 2_000 }, (_, n): CellCount => ({
+    attributeId: Math.floor(n / 7),
+    value: String(n % 7),
+    devices: (n * 37) % 211,
+    warehouseDevices: 300 + ((n * 53) % 900),
+    warehouseState: String(n),
+  }));
+  const counts = { members: 'm', matchedDevices: 3000, knownDevices: 100_000, cells };
+
+  it('has the same top entries as the whole protected report', () => {
+    const portions = publishInPortions(counts, 'country', defaultProtection, noise);
+    let [next, yields] = [portions.next(), 0];
+    for (; !next.done; next = portions.next()) yields += 1;
+    const { entries, ...totals } = protectReport(counts, 'country', defaultProtection, noise);
+    const top = (order: Order): unknown => topEntries(entries, order, 100);
+    expect(next.value).toEqual({ ...totals, top: { devices: top('devices'), index: top('index') } });
+    expect(yields).toBeGreaterThanOrEqual(4);
+  });
+
+  it('has no entries if the warehouse has no attributes', () => {
+    const portions = publishInPortions({ ...counts, cells: [] }, null, defaultProtection, noise);
+    let next = portions.next();
+    while (!next.done) next = portions.next();
+    expect(next.value).toMatchObject({ isProtected: true, top: { devices: [], index: [] } });
   });
 });

@@ -1,6 +1,13 @@
-import type { Counting } from '../../domain/composition/counts.ts';
+import { type CompositionCounts, type Counting, type Split, countingOf } from '../../domain/composition/counts.ts';
+import type { Noise } from '../../domain/composition/noise.ts';
+import {
+  type Protection,
+  type PublishedReport,
+  isProtecting,
+  publishInPortions,
+} from '../../domain/composition/protection.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { AudienceState, CompositionStore, StoredCounts } from '../../ports/audience-store.ts';
+import type { AudienceState, CompositionStore, StoredCounts, StoredReport } from '../../ports/audience-store.ts';
 import type { AudienceProfiler } from '../../ports/warehouse.ts';
 import type { RequireTopology } from '../admin/topology.ts';
 
@@ -8,11 +15,19 @@ type Deps = {
   readonly compositions: CompositionStore;
   readonly profiler: AudienceProfiler;
   readonly requireTopology: RequireTopology;
+  readonly protection: Protection;
+  readonly noise: Noise;
+  /** Identifies the protection and the key of the noise. A report is published again after they change. */
+  readonly settings: string;
+  /** Maximum number of new reports per partner and day. 0 disables the limit. */
+  readonly reportsPerDay: number;
 };
 
 export type CompositionComputer = {
+  /** Returns null when the report is not stored, or was published with other settings. */
+  readonly find: (audience: AudienceState, split: Split | null) => Promise<StoredReport | null>;
   /** Waits for a running computation of the same report in any process, or starts one. */
-  readonly compute: (audience: AudienceState, counting: Counting) => Promise<StoredCounts>;
+  readonly compute: (audience: AudienceState, split: Split | null) => Promise<StoredReport>;
   readonly stop: () => void;
 };
 
@@ -28,12 +43,18 @@ const pollEveryMs = 500;
 
 export function compositionComputer(deps: Deps): CompositionComputer {
   const stopping = new AbortController();
-  const running = new Map<string, Promise<StoredCounts>>();
+  const running = new Map<string, Promise<StoredReport>>();
   const underWay = new Map<number, number>();
   const claimTurn = turns(maxConcurrent);
+  const reportOf = (audience: AudienceState, split: Split | null): WantedReport => ({
+    audience,
+    split,
+    counting: countingOf(split, isProtecting(deps.protection)),
+  });
   return {
-    compute: async (audience, counting) => {
-      const key = [audience.audienceId, audience.generation, audience.lastLoadId, counting].join(' ');
+    find: (audience, split) => findPublished(deps, reportOf(audience, split)),
+    compute: async (audience, split) => {
+      const key = [audience.audienceId, audience.generation, audience.lastLoadId, split].join(' ');
       const joined = running.get(key);
       if (joined) return joined;
       const ofPartner = underWay.get(audience.partnerId) ?? 0;
@@ -41,10 +62,12 @@ export function compositionComputer(deps: Deps): CompositionComputer {
         throw new Failure('report_not_ready', `${maxPerPartner} of your reports are already being computed.`);
       }
       underWay.set(audience.partnerId, ofPartner + 1);
-      const computing = claimTurn(() => computeInFleet(deps, audience, counting, stopping.signal)).finally(() => {
-        running.delete(key);
-        underWay.set(audience.partnerId, (underWay.get(audience.partnerId) ?? 1) - 1);
-      });
+      const computing = claimTurn(() => computeInFleet(deps, reportOf(audience, split), stopping.signal)).finally(
+        () => {
+          running.delete(key);
+          underWay.set(audience.partnerId, (underWay.get(audience.partnerId) ?? 1) - 1);
+        },
+      );
       running.set(key, computing);
       return computing;
     },
@@ -52,34 +75,75 @@ export function compositionComputer(deps: Deps): CompositionComputer {
   };
 }
 
-async function computeInFleet(
-  deps: Deps,
-  audience: AudienceState,
-  counting: Counting,
-  signal: AbortSignal,
-): Promise<StoredCounts> {
+type WantedReport = {
+  readonly audience: AudienceState;
+  readonly split: Split | null;
+  readonly counting: Counting;
+};
+
+async function findPublished(deps: Deps, { audience, counting }: WantedReport): Promise<StoredReport | null> {
+  return deps.compositions.findPublished(audience, counting, deps.settings);
+}
+
+async function computeInFleet(deps: Deps, wanted: WantedReport, signal: AbortSignal): Promise<StoredReport> {
   for (;;) {
     signal.throwIfAborted();
-    const found = await deps.compositions.runAlone(audience, counting, () => compute(deps, audience, counting, signal));
+    const found = await deps.compositions.runAlone(wanted.audience, wanted.counting, () =>
+      compute(deps, wanted, signal),
+    );
     if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
   }
 }
 
 /** A process that waited for the lock finds the result that the previous lock holder saved. */
-async function compute(
-  { compositions, profiler, requireTopology }: Deps,
-  audience: AudienceState,
-  counting: Counting,
-  signal: AbortSignal,
-): Promise<StoredCounts> {
-  const saved = await compositions.find(audience, counting);
+async function compute(deps: Deps, wanted: WantedReport, signal: AbortSignal): Promise<StoredReport> {
+  const saved = await findPublished(deps, wanted);
   if (saved) return saved;
+  const { audience, split, counting } = wanted;
+  const { counts, computedAt } =
+    (await deps.compositions.find(audience, counting)) ?? (await count(deps, wanted, signal));
+  const report = await publish(deps, counts, split);
+  await deps.compositions.savePublished(audience, counting, deps.settings, report);
+  return { report, computedAt };
+}
+
+/** Counts against the daily limit, because every new report is one more observation for an attacker. */
+async function count(deps: Deps, { audience, counting }: WantedReport, signal: AbortSignal): Promise<StoredCounts> {
+  const { compositions, profiler, requireTopology, reportsPerDay } = deps;
   await requireTopology();
-  const counts = await profiler.profile(audience, counting, await compositions.listAttributes(), signal);
-  const computed = { counts, computedAt: new Date() };
-  await compositions.save(audience, counting, computed);
-  return computed;
+  const isLimited = reportsPerDay > 0;
+  if (isLimited && !(await compositions.claimComputation(audience.partnerId, reportsPerDay))) {
+    const detail = `${reportsPerDay} new reports have been computed today. The limit is ${reportsPerDay} per day (UTC).`;
+    throw new Failure('report_limit_reached', detail, { retryAfterSeconds: secondsUntilMidnight(new Date()) });
+  }
+  try {
+    const counts = await profiler.profile(audience, counting, await compositions.listAttributes(), signal);
+    const computed = { counts, computedAt: new Date() };
+    await compositions.save(audience, counting, computed);
+    return computed;
+  } catch (error) {
+    if (isLimited) await compositions.returnComputation(audience.partnerId, reportsPerDay);
+    throw error;
+  }
+}
+
+function secondsUntilMidnight(now: Date): number {
+  return 86_400 - Math.floor((now.getTime() / 1000) % 86_400);
+}
+
+/** Lets other requests run between the portions. */
+async function publish(
+  { protection, noise }: Deps,
+  counts: CompositionCounts,
+  split: Split | null,
+): Promise<PublishedReport> {
+  const portions = publishInPortions(counts, split, protection, noise);
+  for (;;) {
+    const next = portions.next();
+    if (next.done) return next.value;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 /** Limits concurrency. Functions start in order of arrival. */

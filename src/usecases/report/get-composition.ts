@@ -1,24 +1,14 @@
 import type { AudienceScope } from '../../domain/audience.ts';
-import { type Split, countingOf } from '../../domain/composition/counts.ts';
-import type { Noise } from '../../domain/composition/noise.ts';
-import {
-  type Order,
-  type Protection,
-  type ReportEntry,
-  isProtecting,
-  protectReport,
-  topEntries,
-} from '../../domain/composition/protection.ts';
+import type { Split } from '../../domain/composition/counts.ts';
+import type { Order, ReportEntry } from '../../domain/composition/protection.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { CompositionStore, StoredCounts } from '../../ports/audience-store.ts';
+import type { CompositionStore, StoredReport } from '../../ports/audience-store.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { CompositionComputer } from './compute-composition.ts';
 
 export type CompositionDeps = {
   readonly compositions: CompositionStore;
   readonly computer: CompositionComputer;
-  readonly protection: Protection;
-  readonly noise: Noise;
   readonly timeoutMs: number;
   readonly log: Log;
 };
@@ -34,9 +24,7 @@ export type Composition = {
   readonly entries: readonly (ReportEntry & { readonly name: string })[];
 };
 
-/**
- * Exact counts are stored. Protection, order, and limit are applied on each read, so that changed settings take effect.
- */
+/** Reads the published report. If there is none, waits for its computation. */
 export async function getComposition(
   deps: CompositionDeps,
   scope: AudienceScope,
@@ -45,19 +33,17 @@ export async function getComposition(
 ): Promise<Composition> {
   const audience = await deps.compositions.findAudience(scope, warehouseSegmentId);
   if (!audience) throw new Failure('not_found', `Segment ${warehouseSegmentId} does not exist.`);
-  const counting = countingOf(question.split, isProtecting(deps.protection));
-  const stored =
-    (await deps.compositions.find(audience, counting)) ??
-    (await waitFor(deps, deps.computer.compute(audience, counting), audience.audienceId));
-  const report = protectReport(stored.counts, question.split, deps.protection, deps.noise);
-  const entries = topEntries(report.entries, question.order, question.limit);
+  const { report, computedAt } =
+    (await deps.computer.find(audience, question.split)) ??
+    (await waitFor(deps, deps.computer.compute(audience, question.split), audience.audienceId));
+  const entries = report.top[question.order].slice(0, question.limit);
   const names = await deps.compositions.nameAttributes([...new Set(entries.map(({ attributeId }) => attributeId))]);
   return {
     audienceId: audience.audienceId,
     matchedDevices: report.matchedDevices,
     warehouseDevices: report.warehouseDevices,
     isProtected: report.isProtected,
-    computedAt: stored.computedAt,
+    computedAt,
     entries: entries.map((entry) => ({ ...entry, name: names.get(entry.attributeId) ?? '' })),
   };
 }
@@ -65,9 +51,9 @@ export async function getComposition(
 /** The computation continues after the caller's timeout. A failure after the timeout is only logged. */
 async function waitFor(
   deps: CompositionDeps,
-  computing: Promise<StoredCounts>,
+  computing: Promise<StoredReport>,
   audienceId: number,
-): Promise<StoredCounts> {
+): Promise<StoredReport> {
   let isWaiting = true;
   computing.catch((error: unknown) => {
     if (!isWaiting) deps.log.error({ audienceId, err: error }, 'composition report failed');

@@ -76,7 +76,8 @@ function cellsOfEvents(attributeId: number, cells: readonly CellOfShard[], event
       attributeId,
       cells.filter(({ value }) => value === String(index + 1)),
     );
-    return { ...whole, value: event, devices };
+    // An uploaded event may contain NUL, which PostgreSQL cannot store.
+    return { ...whole, value: event.replaceAll('\0', '\u{fffd}'), devices };
   });
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maxReportEntries } from '../../../domain/composition/protection.ts';
 import {
   type Composition,
   type CompositionDeps,
@@ -20,7 +21,7 @@ const query = z.strictObject({
     .enum(['devices', 'index'])
     .default('devices')
     .meta({ description: 'Sorts by number of devices or by index, largest first.', examples: ['index'] }),
-  limit: limitField(100, 20, 'Maximum number of entries.', 10),
+  limit: limitField(maxReportEntries, 20, 'Maximum number of entries.', 10),
 });
 
 const compositionEntrySchema = z
@@ -53,7 +54,7 @@ export const compositionSchema = z
       description: 'If true, noise is added to counts, counts are rounded down, and small groups are hidden.',
     }),
     computed_at: z.iso.datetime(),
-    attributes: z.array(compositionEntrySchema).max(100),
+    attributes: z.array(compositionEntrySchema).max(maxReportEntries),
   })
   .meta({ id: 'Composition' });
 
@@ -102,6 +103,7 @@ export const getComposition = defineRoute({
   problems: {
     not_found: { detail: 'Segment 500001 does not exist.' },
     ...invalidQuery('split', 'split must be "id_type", "country", or "event".'),
+    report_limit_reached: { detail: '100 new reports have been computed today. The limit is 100 per day (UTC).' },
     report_not_ready: { detail: 'The report is still being computed.' },
     topology_mismatch: { detail: 'The shards differ from the recorded topology.' },
   },

@@ -111,7 +111,8 @@ export const apiTables: Readonly<Record<string, string>> = {
   request_window: 'SELECT, INSERT, UPDATE (number, taken)',
   // The API inserts rows for denied calls and never reads them.
   audit_log: 'INSERT',
-  composition: 'SELECT, INSERT, UPDATE (generation, last_load_id, report, computed_at)',
+  composition: 'SELECT, INSERT, UPDATE (generation, last_load_id, report, computed_at, published, published_with)',
+  report_budget: 'SELECT, INSERT, UPDATE (day, computed)',
 };
 
 /** Every other table, with the reason why the API has no access. */

@@ -183,6 +183,8 @@ type CompositionTable = {
   last_load_id: number;
   report: ColumnType<unknown, string, string>;
   computed_at: Timestamp;
+  published: ColumnType<unknown, string | undefined, string>;
+  published_with: string | null;
 };
 
 type JobCredentialTable = { job_id: JobId; key_id: string; sealed: Uint8Array };
@@ -216,6 +218,7 @@ export type Tables = {
   audience_load: AudienceLoadTable;
   dead_generation: DeadGenerationTable;
   composition: CompositionTable;
+  report_budget: { partner_id: PartnerId; day: Date; computed: number };
   shard: { number: number; identity: string; weight: number; recorded_at: Timestamp };
   sweep: { name: string; ran_at: Date };
   job_file_reject: JobFileRejectTable;
