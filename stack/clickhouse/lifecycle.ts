@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { clickhouseEnvironment } from '../environment.ts';
 import { areCurrent, writeConfigFiles } from '../files.ts';
 import { keepOrPickPort } from '../ports.ts';
 import { pidOf, stopDaemon, waitUntil, type Daemon } from '../processes.ts';
@@ -57,6 +58,7 @@ async function startShard(state: State, shard: Shard): Promise<void> {
   const child = spawn(process.execPath, [entryPoint, directory], {
     cwd: directory,
     detached: true,
+    env: clickhouseEnvironment,
     stdio: ['ignore', output, output],
   });
   closeSync(output);
