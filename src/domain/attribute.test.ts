@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveKeys } from './attribute.ts';
+import { importKeys, resolveKeys } from './attribute.ts';
 import { keyType } from './import-log.ts';
 
 const attributes = [
@@ -27,5 +27,16 @@ describe('resolveKeys', () => {
 
   it.each(Object.values(keyType))('returns nothing for a partner without attributes (key type %s)', (type) => {
     expect(resolveKeys([], type)).toEqual([]);
+  });
+});
+
+describe('importKeys', () => {
+  it('marks the keys of retired attributes and trims keys', () => {
+    const retired = { id: 1004, name: 'Chess', foreignKeys: ['chess'], isRetired: true };
+    const spaced = { id: 1005, name: 'Chess', foreignKeys: [' old key '], isRetired: false };
+    expect(importKeys([retired, spaced], keyType.foreignKey)).toEqual([
+      { key: 'chess', attributeId: 0 },
+      { key: 'old key', attributeId: 1005 },
+    ]);
   });
 });

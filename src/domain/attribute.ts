@@ -1,4 +1,4 @@
-import { canBeForeignKey } from '@inlet/row-rule/row-rule';
+import { canBeForeignKey, trimSpaces } from '@inlet/row-rule/row-rule';
 import { Failure } from './failure.ts';
 import { type KeyType, keyType } from './import-log.ts';
 
@@ -16,6 +16,18 @@ export function resolveKeys(attributes: readonly Attribute[], type: KeyType): Re
   return type === keyType.attributeId
     ? attributes.map(({ id }) => ({ key: String(id), attributeId: id }))
     : attributes.flatMap(({ id, foreignKeys }) => foreignKeys.map((key) => ({ key, attributeId: id })));
+}
+
+/** The number of a retired attribute in `importKeys`. */
+const retiredAttribute = 0;
+
+/** Returns the keys that can occur in the files of an import. Rows with a key of a retired attribute are rejected. */
+export function importKeys(attributes: readonly Attribute[], type: KeyType): ResolvedKey[] {
+  const retired = new Set(attributes.filter(({ isRetired }) => isRetired).map(({ id }) => id));
+  return resolveKeys(attributes, type).map(({ key, attributeId }) => ({
+    key: trimSpaces(key),
+    attributeId: retired.has(attributeId) ? retiredAttribute : attributeId,
+  }));
 }
 
 /** Resolves the keys of a request. Fails if any key is unknown. */
@@ -42,6 +54,6 @@ export function requireForeignKeys(keys: readonly string[]): void {
   if (wrong === undefined) return;
   throw new Failure(
     'invalid_request',
-    `"${wrong}" is not a valid foreign key. Use 1 to 200 characters, without "|" or control characters.`,
+    `"${wrong}" is not a valid foreign key. Use 1 to 200 characters, without "|", control characters, or spaces at the ends.`,
   );
 }

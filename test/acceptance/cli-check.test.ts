@@ -39,7 +39,7 @@ describe('inlet check', () => {
     expect(out).toContain('bad.csv: has rejected rows\n  rows:    3 rows, 1 valid, 2 rejected, ');
     expect(out).toMatch(/^invalid_id +1 +3 +The advertising ID does not/m);
     expect(out).toMatch(/^ +3 +invalid_id +not-an-id\\x1b\[31m,sport$/m);
-    expect(out).toMatch(/^ +4 +unknown_key /m);
+    expect(out).toMatch(/^ +4 +empty_keys /m);
   });
 
   it('rejects keys that are not in the key list', async () => {

@@ -75,7 +75,7 @@ describe('deleting attribute data', () => {
     await market.partner.operate('attribute', 'retire', String(old), '--partner', market.partner.name);
     await market.partner.upload('late.csv', `${device(9)},key-old\n`);
     const late = await market.api.waitForEnd(await market.api.queue({ file_path: 'late.csv', key_type: 1 }));
-    expect(late.errors?.map(({ code }) => code)).toEqual(['no_good_row', 'unknown_key']);
+    expect(late.errors?.map(({ code }) => code)).toEqual(['no_good_row', 'retired_key']);
     expect(await removeAndWait({ key_type: 0, keys: [String(old)] })).toMatchObject({ status: 2, total_rows: '1' });
   });
 

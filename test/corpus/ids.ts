@@ -47,7 +47,7 @@ export const ids: readonly CorpusFile[] = [
     name: 'IDs with leading, trailing and inner spaces, and spaces around quotes',
     path: 'ids/spaces.csv',
     body: () => withIds(` ${deviceId(2)}`, `${deviceId(3)} `, deviceId(4).replace('-', ' '), `" ${deviceId(5)}"`),
-    expected: loads(5, 1, rejects('invalid_id', 2, 4)),
+    expected: loads(5, 3, rejects('invalid_id', 4, 2)),
   },
   {
     name: 'an ID in upper, lower and mixed case, which is one device',

@@ -32,7 +32,7 @@ export const quotes: readonly CorpusFile[] = [
     name: 'a space between the comma and the quote',
     path: 'quotes/space-before.csv',
     body: () => lines(two(1), `"${deviceId(2)}", "sport"`, two(3)),
-    expected: brokenInRowTwo,
+    expected: loads(3, 3),
   },
   {
     name: 'lines of nothing but one quote',

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Engine, closeEngine } from '../../src/adapters/clickhouse/connect.ts';
 import { clickhouseLoadStage } from '../../src/adapters/clickhouse/load-stage.ts';
 import { clickhouseWarehouse } from '../../src/adapters/clickhouse/warehouse.ts';
-import { knownKeys, lineOf, maxLineBytes } from '../support/arbitrary-lines.ts';
+import { jobKeys, knownKeys, lineOf, maxLineBytes } from '../support/arbitrary-lines.ts';
 import { campaignSeed, runsOf } from '../support/campaign.ts';
 import { asTheyCome, attributeLoad, memberLoad } from '../support/staging.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
@@ -39,7 +39,7 @@ describe('the row rule', () => {
   beforeAll(async () => {
     stores = await createStores('one');
     engine = connectTestEngine(stores);
-    const keys = Array.from(knownKeys, ([key, attributeId]) => ({ key, attributeId }));
+    const keys = Array.from(jobKeys, ([key, attributeId]) => ({ key, attributeId }));
     await clickhouseWarehouse(engine).writeJobKeys(1, keys);
     // Stores the result of every line. The service stores only counts and the first rejected rows.
     await engine.shards[0].command({

@@ -1,18 +1,30 @@
 import * as fc from 'fast-check';
 import type { ColumnName, RowLayout } from '@inlet/row-rule/row-rule';
+import type { KeyLookup } from '@inlet/row-rule/validate-row';
 
 // Generates lines as partners might send them. Most are valid, some break each part of the row rule, and some are
 // random bytes.
 
 export const maxLineBytes = 400;
 
-export const knownKeys: ReadonlyMap<string, number> = new Map([
+/** The number of a retired attribute. */
+const retired = 0;
+
+/** The keys as they are written for a job. */
+export const jobKeys: ReadonlyMap<string, number> = new Map([
+  ['old', retired],
   ['1', 1],
   ['22', 22],
   ['key with space', 3],
   ['ключ', 4],
   ['quo"te', 5],
 ]);
+
+export const knownKeys: KeyLookup = {
+  has: (key) => (jobKeys.get(key) ?? retired) !== retired,
+  get: (key) => jobKeys.get(key),
+  isRetired: (key) => jobKeys.get(key) === retired,
+};
 
 const hex = fc.constantFrom(...'0123456789abcdefABCDEF'.split(''));
 const hexOf = (length: number): fc.Arbitrary<string> =>
@@ -33,8 +45,8 @@ const invalidId = fc.oneof(
   fc.string({ maxLength: 40 }),
 );
 const key = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom(...knownKeys.keys()) },
-  fc.constantFrom('', '01', '999', ' 1', 'Ключ'),
+  { weight: 6, arbitrary: fc.constantFrom(...jobKeys.keys()) },
+  fc.constantFrom('', '01', '999', ' 1', '22  ', ' ', 'Ключ'),
   fc.string({ maxLength: 5 }),
 );
 
@@ -42,26 +54,30 @@ const values: Readonly<Record<ColumnName, fc.Arbitrary<string>>> = {
   id: fc.oneof({ weight: 4, arbitrary: advertisingId }, invalidId),
   id_type: fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom('1', '3') },
-    fc.constantFrom('', '0', '2', '01', '3 ', 'x'),
+    fc.constantFrom('', '0', '2', '01', '3 ', ' 1', 'x'),
   ),
   country: fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom('', 'DE', 'us', 'GB') },
-    fc.constantFrom('De', 'UK', 'XX', 'DEU', ' ', 'ı'),
+    fc.constantFrom('De', 'UK', 'XX', 'DEU', ' ', ' FR ', 'ı'),
   ),
   operation: fc.oneof({ weight: 8, arbitrary: fc.constantFrom('0', '1') }, fc.constantFrom('', '2', '00', 'add')),
   keys: fc.array(key, { minLength: 1, maxLength: 4 }).map((list) => list.join('|')),
   event: fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom('', 'click', 'app open', 'öffnen', '🙂') },
     fc.constantFrom('x'.repeat(256), 'x'.repeat(257), 'ö'.repeat(129), '🙂'.repeat(60)),
+    fc.constantFrom(' ', ' click', 'app open  ', `${'x'.repeat(256)} `),
     fc.string({ maxLength: 12 }),
   ),
 };
 
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+const spaced = (text: string): string => `  ${text} `;
 const fieldOf = (column: ColumnName): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 8, arbitrary: values[column] },
     { weight: 3, arbitrary: values[column].map(quoted) },
+    values[column].map((text) => spaced(quoted(text))),
+    values[column].map(spaced),
     values[column].map((text) => `"${text}`),
   );
 const bytes = (text: string): Buffer => Buffer.from(text.replaceAll('\n', ' '));

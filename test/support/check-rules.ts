@@ -5,6 +5,7 @@ import { keysByForm } from '../../packages/cli/src/check/known-keys.ts';
 
 /** Validates import files locally, as `inlet check` does, without calling the service. */
 export const marketplaceRules: CheckRules = {
+  isAudience: false,
   shapes: marketplaceShapes,
   limits: defaultFileLimits,
   badRowShare: 1,

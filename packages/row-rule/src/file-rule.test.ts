@@ -1,11 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  type LoadCounts,
   defaultFileLimits,
   faultOfCompression,
   faultOfRows,
   faultOfSize,
   hasGzipName,
+  rowsOf,
   sniffLayout,
 } from './file-rule.ts';
 import { audienceShapes, fiveColumns, marketplaceShapes, memberColumns, twoColumns } from './row-rule.ts';
@@ -18,7 +20,7 @@ describe('faultOfRows', () => {
   ])(
     'accepts a file with $accepted valid and $rejected rejected rows if the allowed share is $share',
     ({ share, ...rows }) => {
-      expect(faultOfRows(rows, share)).toBeNull();
+      expect(faultOfRows({ ...rows, optOuts: 0 }, share)).toBeNull();
     },
   );
 
@@ -31,18 +33,45 @@ describe('faultOfRows', () => {
       detail: '2 of 100 rows were rejected; the limit for your account is 1%.',
     },
   ])('fails a file with too many rejected rows: $detail', ({ share, detail, ...rows }) => {
-    expect(faultOfRows(rows, share)).toEqual({ code: 'bad_rows', detail });
+    expect(faultOfRows({ ...rows, optOuts: 0 }, share)).toEqual({ code: 'bad_rows', detail });
   });
 
   it.each([0, 1])('fails a file without a valid row if the allowed share is %s', (share) => {
-    expect(faultOfRows({ accepted: 0, rejected: 3 }, share)).toEqual({
+    expect(faultOfRows({ accepted: 0, rejected: 3, optOuts: 0 }, share)).toEqual({
       code: 'no_good_row',
       detail: 'All 3 rows were rejected.',
     });
   });
 
   it.each([0, 1])('fails a file without rows if the allowed share is %s', (share) => {
-    expect(faultOfRows({ accepted: 0, rejected: 0 }, share)).toMatchObject({ code: 'empty_file' });
+    expect(faultOfRows({ accepted: 0, rejected: 0, optOuts: 0 }, share)).toMatchObject({ code: 'empty_file' });
+  });
+});
+
+describe('IDs of zeros', () => {
+  const counts: LoadCounts = {
+    accepted: 0,
+    rejects: [
+      { reason: 'zero_id', rows: 5, firstRow: 1 },
+      { reason: 'invalid_id', rows: 1, firstRow: 9 },
+    ],
+  };
+  const zeroIdsOnly = { accepted: 0, rejects: counts.rejects.slice(0, 1) };
+
+  it('never fail an audience file', () => {
+    expect(faultOfRows(rowsOf(zeroIdsOnly, true), 0)).toBeNull();
+    expect(faultOfRows(rowsOf({ ...zeroIdsOnly, accepted: 1 }, true), 0)).toBeNull();
+  });
+
+  it('do not hide other rejected rows of an audience file', () => {
+    expect(faultOfRows(rowsOf({ ...counts, accepted: 4 }, true), 0)).toMatchObject({
+      code: 'bad_rows',
+      detail: '1 of 10 rows was rejected; the limit for your account is 0.',
+    });
+  });
+
+  it('are rejected rows of an import like any others', () => {
+    expect(faultOfRows(rowsOf(zeroIdsOnly, false), 1)).toMatchObject({ code: 'no_good_row' });
   });
 });
 
@@ -150,6 +179,22 @@ describe('layout detection', () => {
     { head: `one,two,three\n${id},3,,1,"a,b"\n`, delimiter: ',', headerRow: null },
   ])('finds five columns in $head', ({ head, delimiter, headerRow }) => {
     expect(layoutOf(head)).toEqual({ delimiter, columns: fiveColumns, headerRow });
+  });
+
+  it.each([
+    { what: 'an unknown name above rows', head: `Device,Topics\n${id},sport\n`, headerRow: 1 },
+    { what: 'an unknown name above a blank line and rows', head: `\nDevice,Topics\n\n${id},sport\n`, headerRow: 2 },
+    {
+      what: 'an unknown name above a malformed row',
+      head: `Device,Topics\n${id},sport\nnonsense,sport\n`,
+      headerRow: null,
+    },
+    { what: 'an unknown name without rows', head: 'Device,Topics\n', headerRow: null },
+    { what: 'a hashed ID above rows', head: `${'a'.repeat(32)},sport\n${id},sport\n`, headerRow: null },
+    { what: 'an empty field above rows', head: `,sport\n${id},sport\n`, headerRow: null },
+    { what: 'a known name with more columns than the rows', head: `id,keys,event\n${id},sport\n`, headerRow: null },
+  ])('finds header row $headerRow for $what', ({ head, headerRow }) => {
+    expect(layoutOf(head)).toMatchObject({ columns: twoColumns, headerRow });
   });
 
   it.each(['id\n', '{"a": 1}\n', `${id};sport\n`, '1,2,3\n1,2,3,4\n'])('rejects a file that starts with %s', (head) => {

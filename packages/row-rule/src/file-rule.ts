@@ -1,5 +1,12 @@
 import type { FileFault } from './file-faults.ts';
-import { type ColumnName, type RejectReason, type Delimiter, type RowLayout, splitLine } from './row-rule.ts';
+import {
+  type ColumnName,
+  type RejectReason,
+  type Delimiter,
+  type RowLayout,
+  advertisingIdPattern,
+  splitLine,
+} from './row-rule.ts';
 
 /** Limits for one file (decision 32). The operator can configure them. */
 export type FileLimits = {
@@ -65,18 +72,26 @@ export function rejectedRows({ rejects }: LoadCounts): number {
   return rejects.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-type Rows = { readonly accepted: number; readonly rejected: number };
+/** `optOuts` are rejected rows that do not count against the file. `rejected` does not include them. */
+type Rows = { readonly accepted: number; readonly rejected: number; readonly optOuts: number };
 
 /**
- * Decision 16: marketplace imports skip any number of rejected rows. By default, an audience file must not have any.
+ * Decision 16: marketplace imports skip any number of rejected rows. By default, an audience file must not have any. An ID of
+ * zeros means that the user has opted out of tracking. It is not an error of the audience file.
  */
+export function rowsOf(counts: LoadCounts, isAudience: boolean): Rows {
+  const zeroIds = counts.rejects.find(({ reason }) => reason === 'zero_id')?.rows ?? 0;
+  const optOuts = isAudience ? zeroIds : 0;
+  return { accepted: counts.accepted, rejected: rejectedRows(counts) - optOuts, optOuts };
+}
+
 export const badRowShares = { marketplace: 1, audience: 0 } as const;
 
 /** Decisions 16 and 17: a file fails if it has no valid row, or if more than the given share of its rows is rejected. */
-export function faultOfRows({ accepted, rejected }: Rows, badRowShare: number): FileFault | null {
-  const total = accepted + rejected;
+export function faultOfRows({ accepted, rejected, optOuts }: Rows, badRowShare: number): FileFault | null {
+  const total = accepted + rejected + optOuts;
   if (total === 0) return { code: 'empty_file', detail: 'The file has no data rows.' };
-  if (accepted === 0) return { code: 'no_good_row', detail: `All ${rejected} rows were rejected.` };
+  if (accepted === 0 && rejected > 0) return { code: 'no_good_row', detail: `All ${total} rows were rejected.` };
   if (rejected <= badRowShare * total) return null;
   const limit = badRowShare === 0 ? '0' : `${badRowShare * 100}%`;
   const were = rejected === 1 ? 'was' : 'were';
@@ -138,7 +153,7 @@ export function sniffLayout(head: Uint8Array, shapes: Shapes): Sniffed {
     if (first === null && line !== '') first = { line, row };
     if (first === null) continue;
     const shape = shapeOf(line, shapes);
-    if (shape) return known({ ...shape, headerRow: isHeader(first.line, shape.delimiter) ? first.row : null });
+    if (shape) return known({ ...shape, headerRow: isHeader(first.line, shape, head) ? first.row : null });
     if (row - first.row + 1 === sniffedLines) break;
   }
   if (first === null) return known({ delimiter: ',', columns: shapes[0] ?? [], headerRow: null });
@@ -167,8 +182,35 @@ function* linesOf(bytes: Uint8Array): Generator<string> {
   }
 }
 
-function isHeader(line: string, delimiter: Delimiter): boolean {
-  return headerNames.has((splitLine(line, delimiter)[0] ?? '').trim().toLowerCase());
+/**
+ * Decision 15: a first line with as many columns as the rows is a header if its first field is a common name, or if its first
+ * field is not an ID and the lines after it start with IDs.
+ */
+function isHeader(line: string, shape: Shape, head: Uint8Array): boolean {
+  const fields = splitLine(line, shape.delimiter);
+  const [name = ''] = fields;
+  if (fields.length !== shape.columns.length) return false;
+  return headerNames.has(name.toLowerCase()) || (isName.test(name) && rowsFollow(shape, head));
+}
+
+/** A name has a letter that is not a hexadecimal digit. A malformed ID, for example a hash, usually has none. */
+const isName = /[g-z]/i;
+const isId = new RegExp(advertisingIdPattern);
+
+/** Number of lines after a possible header that must be rows. */
+const rowsAfterHeader = 10;
+
+function rowsFollow({ delimiter, columns }: Shape, head: Uint8Array): boolean {
+  let lines = 0;
+  for (const line of linesOf(head.subarray(0, sniffedBytes))) {
+    if (line === '') continue;
+    lines += 1;
+    if (lines === 1) continue;
+    const fields = splitLine(line, delimiter);
+    if (fields.length !== columns.length || !isId.test(fields[0] ?? '')) return false;
+    if (lines > rowsAfterHeader) break;
+  }
+  return lines > 1;
 }
 
 function describeMismatch({ line, row }: FirstLine, shapes: Shapes): string {
@@ -186,7 +228,9 @@ function delimitersIn(line: string): readonly Delimiter[] {
   return line.indexOf('\t') < line.indexOf(',') || !line.includes(',') ? ['\t', ','] : [',', '\t'];
 }
 
-function shapeOf(line: string, shapes: Shapes): { delimiter: Delimiter; columns: readonly ColumnName[] } | null {
+type Shape = { readonly delimiter: Delimiter; readonly columns: readonly ColumnName[] };
+
+function shapeOf(line: string, shapes: Shapes): Shape | null {
   for (const delimiter of delimitersIn(line)) {
     const count = splitLine(line, delimiter).length;
     const columns = shapes.find(({ length }) => length === count);

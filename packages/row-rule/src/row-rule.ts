@@ -23,25 +23,37 @@ export const marketplaceShapes: readonly Columns[] = [twoColumns, fiveColumns];
 export const audienceShapes: readonly Columns[] = [memberColumns];
 
 /**
- * Patterns for lines with quotes, following RFC 4180 within one line. A field is either fully quoted or contains no
- * quote. A line without quotes is split at the delimiter, which is much cheaper. The tab is written as a regular
+ * Patterns for lines with quotes, following RFC 4180 within one line. A field is either fully quoted, with optional spaces
+ * around the quotes, or contains no quote. A line without quotes is split at the delimiter, which is much cheaper. The tab is written as a regular
  * expression escape, so that SQL quoting does not change it.
  */
 export function quotedFieldPatterns(delimiter: Delimiter): { readonly line: string; readonly field: string } {
   const sign = delimiter === '\t' ? '\\t' : delimiter;
-  const field = `("(?:[^"]|"")*"|[^"${sign}]*)`;
+  const field = `( *"(?:[^"]|"")*" *|[^"${sign}]*)`;
   return { line: `^${field}(?:${sign}${field})*$`, field: `${sign}${field}` };
 }
 
-/** Returns the fields of a line, or no fields if its quotes are not balanced. */
+/**
+ * Decision 15: spaces around a field are not part of it. Spaces inside quotes are. A regular expression would take quadratic
+ * time for a long run of spaces.
+ */
+export function trimSpaces(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && text[start] === ' ') start += 1;
+  while (end > start && text[end - 1] === ' ') end -= 1;
+  return text.slice(start, end);
+}
+
+/** Returns the trimmed fields of a line, or no fields if its quotes are not balanced. */
 export function splitLine(text: string, delimiter: Delimiter): readonly string[] {
-  if (!text.includes('"')) return text.split(delimiter);
+  if (!text.includes('"')) return text.split(delimiter).map(trimSpaces);
   const patterns = quotedFieldPatterns(delimiter);
   if (!new RegExp(patterns.line).test(text)) return [];
   const found = (delimiter + text).matchAll(new RegExp(patterns.field, 'g'));
-  return Array.from(found, ([, field = '']) =>
-    field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field,
-  );
+  return Array.from(found, ([, raw = '']) => {
+    const field = trimSpaces(raw);
+    return field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
+  });
 }
 
 /** Reject reasons, in the order of the checks. A row gets the first reason that applies. */
@@ -56,7 +68,9 @@ export const rejectReasons = {
   invalid_id_type: 'The ID type must be 1 (IDFA) or 3 (AAID).',
   invalid_country: 'The country must be empty or an ISO 3166-1 alpha-2 code (use GB for the United Kingdom).',
   invalid_operation: 'The operation must be 0 (add) or 1 (delete).',
+  empty_keys: 'The row has no key, or an empty key before or after a separator.',
   unknown_key: 'The row has an unknown key. Check key_type if every row fails.',
+  retired_key: 'The row has a key of a retired attribute, which accepts no imports.',
   event_too_long: 'The event exceeds 256 characters.',
 } as const;
 
@@ -74,7 +88,9 @@ const columnByReason: Partial<Record<RejectReason, ColumnName>> = {
   invalid_id_type: 'id_type',
   invalid_country: 'country',
   invalid_operation: 'operation',
+  empty_keys: 'keys',
   unknown_key: 'keys',
+  retired_key: 'keys',
   event_too_long: 'event',
 };
 
@@ -123,10 +139,10 @@ export const hashedIdPattern = `^(${hex}{32}|${hex}{40}|${hex}{64})$`;
 
 /**
  * The form of a foreign key. Foreign keys appear in files, so they must not contain the separator or control
- * characters.
+ * characters. Spaces around them would be trimmed.
  */
 // eslint-disable-next-line no-control-regex -- matches control characters on purpose
-const foreignKey = /^[^|\u0000-\u001f\u007f]{1,200}$/u;
+const foreignKey = /^(?! )[^|\u0000-\u001f\u007f]{1,200}(?<! )$/u;
 
 /** Attribute IDs are matched exactly, so `01` is not accepted for 1. */
 const attributeId = /^[1-9][0-9]{0,15}$/;
@@ -152,7 +168,7 @@ export type Condition =
   | { readonly is: 'zero_id' | 'hashed_id' | 'invalid_id' }
   | { readonly is: 'not_one_of'; readonly column: ColumnName; readonly values: readonly string[] }
   | { readonly is: 'longer_than'; readonly column: ColumnName; readonly characters: number }
-  | { readonly is: 'unknown_key'; readonly column: ColumnName };
+  | { readonly is: 'empty_key' | 'unknown_key' | 'retired_key'; readonly column: ColumnName };
 
 export type RowCheck = { readonly reason: RejectReason; readonly when: Condition };
 
@@ -178,7 +194,9 @@ export function rowRule(layout: RowLayout, maxLineBytes: number): readonly RowCh
     { reason: 'invalid_id_type', when: { is: 'not_one_of', column: 'id_type', values: idTypeValues } },
     { reason: 'invalid_country', when: { is: 'not_one_of', column: 'country', values: countryValues } },
     { reason: 'invalid_operation', when: { is: 'not_one_of', column: 'operation', values: operationValues } },
+    { reason: 'empty_keys', when: { is: 'empty_key', column: 'keys' } },
     { reason: 'unknown_key', when: { is: 'unknown_key', column: 'keys' } },
+    { reason: 'retired_key', when: { is: 'retired_key', column: 'keys' } },
     { reason: 'event_too_long', when: { is: 'longer_than', column: 'event', characters: maxEventCharacters } },
   ];
   return checks.filter(({ when }) => !('column' in when) || layout.columns.includes(when.column));

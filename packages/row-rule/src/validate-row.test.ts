@@ -9,11 +9,11 @@ import {
   rowRule,
   twoColumns,
 } from './row-rule.ts';
-import { type LineContext, type RowStatus, validateRow } from './validate-row.ts';
+import { type KeyLookup, type LineContext, type RowStatus, validateRow } from './validate-row.ts';
 
 const id = 'c0ffee00-0000-4000-8000-00000000abcd';
 const maxLineBytes = 120;
-const attributeIdByKey = new Map([
+const known = new Map([
   ['sport', 11],
   ['news', 12],
   ['a,b', 13],
@@ -21,6 +21,11 @@ const attributeIdByKey = new Map([
   ['ключ', 15],
   ['a\tb', 16],
 ]);
+const attributeIdByKey: KeyLookup = {
+  has: (key) => known.has(key),
+  get: (key) => known.get(key),
+  isRetired: (key) => key === 'chess',
+};
 
 function contextOf(shape: Partial<RowLayout>): LineContext {
   const layout: RowLayout = { delimiter: ',', columns: twoColumns, headerRow: null, ...shape };
@@ -51,6 +56,9 @@ const good: readonly Case[] = [
   { line: `${id},"say ""hi"""`, status: accepted(14) },
   { line: `${id},"sport"\r`, status: accepted(11) },
   { line: `${id},ключ`, status: accepted(15) },
+  { line: ` ${id} , sport `, status: accepted(11) },
+  { line: ` "${id}" , "sport" \r`, status: accepted(11) },
+  { line: `${id},sport`.padEnd(maxLineBytes, ' '), status: accepted(11) },
   { line: `\uFEFF${id},sport`, row: 1, status: accepted(11) },
   { line: `\uFEFF"${id}",sport`, row: 1, status: accepted(11) },
   // ID and comma have 37 bytes and the keys have 83 bytes, which is exactly the line size limit.
@@ -61,9 +69,9 @@ const good: readonly Case[] = [
 ];
 
 const bad: readonly Case[] = [
-  { line: `${id},sport`.padEnd(maxLineBytes, ' '), status: rejected('unknown_key') },
+  { line: `${id},golf`.padEnd(maxLineBytes, ' '), status: rejected('unknown_key') },
   { line: `${id},sport`.padEnd(maxLineBytes + 1, ' '), status: rejected('line_too_long') },
-  { line: `${`${id},sport`.padEnd(maxLineBytes, ' ')}\r`, status: rejected('unknown_key') },
+  { line: `${`${id},golf`.padEnd(maxLineBytes, ' ')}\r`, status: rejected('unknown_key') },
   { line: Buffer.alloc(maxLineBytes + 1, 0xff), status: rejected('line_too_long') },
   { line: Buffer.from([0xff]), status: rejected('invalid_utf8') },
   { line: Buffer.concat([Buffer.from(`${id},`), Buffer.from('c080', 'hex')]), status: rejected('invalid_utf8') },
@@ -87,7 +95,8 @@ const bad: readonly Case[] = [
   { line: `${'B'.repeat(40)},sport`, status: rejected('hashed_id') },
   { line: `${'0'.repeat(64)},sport`, status: rejected('hashed_id') },
   { line: `nonsense,sport`, status: rejected('invalid_id') },
-  { line: ` ${id},sport`, status: rejected('invalid_id') },
+  { line: `" ${id}",sport`, status: rejected('invalid_id') },
+  { line: `\u00a0${id},sport`, status: rejected('invalid_id') },
   { line: `{${id}},sport`, status: rejected('invalid_id') },
   { line: `${id}\0,sport`, status: rejected('invalid_id') },
   { line: `${id.replace('c', 'g')},sport`, status: rejected('invalid_id') },
@@ -96,9 +105,13 @@ const bad: readonly Case[] = [
   { line: `id,keys`, status: rejected('invalid_id') },
   { line: `${id},golf`, status: rejected('unknown_key') },
   { line: `${id},sport|golf`, status: rejected('unknown_key') },
-  { line: `${id},`, status: rejected('unknown_key') },
-  { line: `${id},sport|`, status: rejected('unknown_key') },
-  { line: `${id}, sport`, status: rejected('unknown_key') },
+  { line: `${id},`, status: rejected('empty_keys') },
+  { line: `${id}, `, status: rejected('empty_keys') },
+  { line: `${id},sport|`, status: rejected('empty_keys') },
+  { line: `${id},golf| |sport`, status: rejected('empty_keys') },
+  { line: `${id},chess`, status: rejected('retired_key') },
+  { line: `${id},sport| chess`, status: rejected('retired_key') },
+  { line: `${id},chess|golf`, status: rejected('unknown_key') },
   { line: `${id},Sport`, status: rejected('unknown_key') },
 ];
 
@@ -112,6 +125,9 @@ const smiles = (count: number): string => '🙂'.repeat(count);
 const memberRows: readonly Case[] = [
   { line: `${id},`, status: member('') },
   { line: `${id},app open`, status: member('app open') },
+  { line: `${id}, app open `, status: member('app open') },
+  { line: `${id}," app open "`, status: member(' app open ') },
+  { line: `${id}, `, status: member('') },
   { line: `"${id}","a, b"`, status: member('a, b') },
   { line: `${id},${smiles(256)}`, status: member(smiles(256)) },
   { line: `${id},${smiles(257)}`, status: rejected('event_too_long') },
@@ -218,10 +234,10 @@ describe('validateRow', () => {
   });
 
   it('accepts every well-formed ID with a known key and lowercases the ID', () => {
-    const known = fc.constantFrom('sport', 'news', 'ключ');
+    const knownKey = fc.constantFrom('sport', 'news', 'ключ');
     const text = fc.uuid().map((uuid) => uuid.toUpperCase());
     fc.assert(
-      fc.property(text, fc.array(known, { minLength: 1, maxLength: 3 }), (uuid, keys) => {
+      fc.property(text, fc.array(knownKey, { minLength: 1, maxLength: 3 }), (uuid, keys) => {
         expect(validate({ line: `${uuid},${keys.join('|')}` }, csv)).toMatchObject({
           outcome: 'accepted',
           row: {

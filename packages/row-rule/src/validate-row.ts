@@ -8,6 +8,7 @@ import {
   hashedIdPattern,
   keySeparator,
   splitLine,
+  trimSpaces,
   zeroIdPattern,
 } from './row-rule.ts';
 import { decodeUtf8 } from './text.ts';
@@ -27,11 +28,15 @@ export type RowStatus =
   | { readonly outcome: 'rejected'; readonly reason: RejectReason }
   | { readonly outcome: 'accepted'; readonly row: ValidRow };
 
+/** The partner's keys and the attributes that they refer to. Keys of retired attributes are not among them. */
+export type KeyLookup = Pick<ReadonlyMap<string, number>, 'has' | 'get'> & {
+  readonly isRetired?: (key: string) => boolean;
+};
+
 export type LineContext = {
   readonly layout: RowLayout;
   readonly rule: readonly RowCheck[];
-  /** The partner's keys and the attributes that they refer to. */
-  readonly attributeIdByKey: Pick<ReadonlyMap<string, number>, 'has' | 'get'>;
+  readonly attributeIdByKey: KeyLookup;
 };
 
 type Line = { readonly bytes: Uint8Array; readonly isUtf8: boolean; readonly fields: readonly string[] };
@@ -76,7 +81,7 @@ function column(line: Line, name: ColumnName, { layout }: LineContext): string {
 }
 
 function keysOf(line: Line, name: ColumnName, context: LineContext): readonly string[] {
-  return column(line, name, context).split(keySeparator);
+  return column(line, name, context).split(keySeparator).map(trimSpaces);
 }
 
 /** Removes duplicate attributes. */
@@ -109,7 +114,17 @@ function applies(condition: Condition, line: Line, context: LineContext): boolea
     case 'longer_than':
       // Count Unicode characters, as ClickHouse does. `length` would count some of them twice.
       return Array.from(column(line, condition.column, context)).length > condition.characters;
+    case 'empty_key':
+      return keysOf(line, condition.column, context).includes('');
     case 'unknown_key':
-      return keysOf(line, condition.column, context).some((key) => !context.attributeIdByKey.has(key));
+      return keysOf(line, condition.column, context).some(
+        (key) => !context.attributeIdByKey.has(key) && !isRetired(key, context),
+      );
+    case 'retired_key':
+      return keysOf(line, condition.column, context).some((key) => isRetired(key, context));
   }
+}
+
+function isRetired(key: string, { attributeIdByKey }: LineContext): boolean {
+  return attributeIdByKey.isRetired?.(key) ?? false;
 }

@@ -167,9 +167,16 @@ function allOf(tests: readonly string[]): string {
   return tests.reduce((all, test) => `bitAnd(${all}, ${test})`);
 }
 
+/** `keys` maps the keys of retired attributes to 0. On the fast path, an unknown key has this number too. */
+const unknownAttribute: Readonly<Record<Split, string>> = { plain: 'toUInt64(0)', fields: 'toUInt64(-1)' };
+
 function attributeIdsSql(layout: RowLayout, from: Split): string {
+  return `arrayDistinct(arrayMap(key -> transform(key, keys, attribute_ids, ${unknownAttribute[from]}), ${keysSql(layout, from)}))`;
+}
+
+function keysSql(layout: RowLayout, from: Split): string {
   const keys = `splitByChar(${literal(keySeparator)}, ${columnSql('keys', layout, from)})`;
-  return `arrayDistinct(arrayMap(key -> transform(key, keys, attribute_ids, toUInt64(0)), ${keys}))`;
+  return from === 'plain' ? keys : `arrayMap(key -> trimBoth(key), ${keys})`;
 }
 
 /**
@@ -190,9 +197,10 @@ const isDataRowSql = `(length(raw) > 4 OR line != '') AND row != header_row`;
 function fieldsSql(layout: RowLayout): string {
   const delimiter = literal(layout.delimiter);
   const patterns = quotedFieldPatterns(layout.delimiter);
+  const trim = (fields: string): string => `arrayMap(f -> trimBoth(f), ${fields})`;
   const unquote = `f -> if(startsWith(f, '"'), replaceAll(substring(f, 2, length(f) - 2), '""', '"'), f)`;
-  const quoted = `arrayMap(${unquote}, extractAll(concat(${delimiter}, line), ${literal(patterns.field)}))`;
-  return `multiIf(position(line, '"') = 0, splitByChar(${delimiter}, line), match(line, ${literal(patterns.line)}), ${quoted}, [])`;
+  const quoted = `arrayMap(${unquote}, ${trim(`extractAll(concat(${delimiter}, line), ${literal(patterns.field)})`)})`;
+  return `multiIf(position(line, '"') = 0, ${trim(`splitByChar(${delimiter}, line)`)}, match(line, ${literal(patterns.line)}), ${quoted}, [])`;
 }
 
 /** The fields of a line. `plain` ignores quotes when it splits the line, and `fields` handles them. */
@@ -232,10 +240,20 @@ function surelyNotSql(condition: Condition, layout: RowLayout): string[] {
         .map((column) => `isValidUTF8(${columnSql(column, layout, 'plain')})`);
     case 'column_count_not':
       return [`length(plain) = ${condition.count}`];
-    case 'longer_than':
-      return [`length(${columnSql(condition.column, layout, 'plain')}) <= ${condition.characters}`];
+    case 'longer_than': {
+      // Spaces around the other columns make them invalid, so that only this column must be checked for them.
+      const text = columnSql(condition.column, layout, 'plain');
+      return [
+        `length(${text}) <= ${condition.characters}`,
+        `NOT startsWith(${text}, ' ')`,
+        `NOT endsWith(${text}, ' ')`,
+      ];
+    }
     case 'not_one_of':
       return [`${columnSql(condition.column, layout, 'plain')} IN (${condition.values.map(literal).join(', ')})`];
+    case 'empty_key':
+    case 'retired_key':
+      return [];
     case 'unknown_key':
       return ['NOT has(plain_attribute_ids, 0)'];
   }
@@ -261,7 +279,11 @@ function conditionSql(condition: Condition, layout: RowLayout): string {
       return `${columnSql(condition.column, layout, 'fields')} NOT IN (${condition.values.map(literal).join(', ')})`;
     case 'longer_than':
       return `lengthUTF8(${columnSql(condition.column, layout, 'fields')}) > ${condition.characters}`;
+    case 'empty_key':
+      return `has(${keysSql(layout, 'fields')}, '')`;
     case 'unknown_key':
+      return `has(${attributeIdsSql(layout, 'fields')}, ${unknownAttribute.fields})`;
+    case 'retired_key':
       return `has(${attributeIdsSql(layout, 'fields')}, 0)`;
   }
 }

@@ -1,4 +1,4 @@
-import { resolveKeys } from '../../domain/attribute.ts';
+import { importKeys } from '../../domain/attribute.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JobId, LoadId } from '../../domain/ids.ts';
 import { type ImportLogError, errorOfJob, importLogErrorLimit, importMode, pathType } from '../../domain/import-log.ts';
@@ -98,8 +98,8 @@ export type PrepareImportDeps = {
 /** Lists the job's files and resolves its keys. Runs once, when the job reaches the head of the lane. */
 export async function prepareImport(deps: PrepareImportDeps, job: ImportJob): Promise<void> {
   const files = await listFiles(deps, job);
-  const attributes = await deps.attributes.list(job.partnerId, { retired: false });
-  await deps.warehouse.writeJobKeys(job.id, resolveKeys(attributes, job.keyType));
+  const attributes = await deps.attributes.list(job.partnerId, { retired: true });
+  await deps.warehouse.writeJobKeys(job.id, importKeys(attributes, job.keyType));
   await deps.lanes.startImport(job.id, intoBatches(files));
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, files: files.length }, 'job started');
 }

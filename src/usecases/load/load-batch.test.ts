@@ -63,7 +63,9 @@ const cases: [behavior: string, result: StageResult, counts: LoadCounts | null, 
 describe('a file in a batch', () => {
   it.each(cases)('%s', (_, result, counts, share, outcome) => {
     const counted = new Map(counts ? [[result.fileId, counts]] : []);
-    expect(decideFileOutcomes([result], counted, share).map(shown)).toEqual([outcome]);
+    expect(decideFileOutcomes([result], counted, { isAudience: false, badRowShare: share }).map(shown)).toEqual([
+      outcome,
+    ]);
   });
 
   it('does not fail because another file in the batch fails', () => {
@@ -77,7 +79,7 @@ describe('a file in a batch', () => {
         { is: 'staged', fileId: 2 },
       ],
       counted,
-      0,
+      { isAudience: true, badRowShare: 0 },
     );
     expect(outcomes.map(({ is }) => is)).toEqual(['failed', 'staged']);
   });

@@ -6,7 +6,7 @@ import {
   faultOfSize,
   noBytes,
   noRows,
-  rejectedRows,
+  rowsOf,
   unpackedTooLarge,
 } from '@inlet/row-rule/file-rule';
 import { audienceShapes, marketplaceShapes } from '@inlet/row-rule/row-rule';
@@ -81,7 +81,10 @@ async function stageOrDrop(
     const results = await stageBatch(deps, claim, signal);
     const hasStaged = results.some(({ is }) => is === 'staged');
     const counted = hasStaged ? await deps.stage.countRows(claim.load) : new Map();
-    const outcomes = decideFileOutcomes(results, counted, claim.badRowShare);
+    const outcomes = decideFileOutcomes(results, counted, {
+      isAudience: claim.load.target.kind === 'audience',
+      badRowShare: claim.badRowShare,
+    });
     return { outcomes, staged: await verifyStaged(deps.stage, claim.load, outcomes, counted) };
   } catch (error) {
     await deps.stage.dropLoad(loadId);
@@ -250,14 +253,14 @@ export type StageResult =
 export function decideFileOutcomes(
   results: readonly StageResult[],
   counted: ReadonlyMap<number, LoadCounts>,
-  badRowShare: number,
+  { isAudience, badRowShare }: { readonly isAudience: boolean; readonly badRowShare: number },
 ): FileOutcome[] {
   return results.map((result): FileOutcome => {
     if (result.is === 'alone') return result;
     if (result.is === 'failed') return { ...result, counts: noRows };
     const { fileId } = result;
     const counts = counted.get(fileId) ?? noRows;
-    const fault = faultOfRows({ accepted: counts.accepted, rejected: rejectedRows(counts) }, badRowShare);
+    const fault = faultOfRows(rowsOf(counts, isAudience), badRowShare);
     return fault ? { is: 'failed', fileId, counts, failure: failureOf(fault) } : { is: 'staged', fileId, counts };
   });
 }

@@ -13,7 +13,13 @@ import { checkedJson, checkedText } from './report.ts';
 // test/acceptance/corpus.test.ts compares the results of this check with the results of the service.
 
 const id = (n: number): string => `6d92078a-8246-4ba4-ae5b-${n.toString(16).padStart(12, '0')}`;
-const audience: CheckRules = { ...rules, shapes: audienceShapes, badRowShare: 0, expectGzip: () => null };
+const audience: CheckRules = {
+  ...rules,
+  isAudience: true,
+  shapes: audienceShapes,
+  badRowShare: 0,
+  expectGzip: () => null,
+};
 
 describe('checkFile', () => {
   let folder: string;
@@ -42,11 +48,11 @@ describe('checkFile', () => {
         bad: 4,
         reasons: [
           { code: 'invalid_id', column: 'id', count: 3, first_row: 3 },
-          { code: 'unknown_key', column: 'keys', count: 1, first_row: 4 },
+          { code: 'empty_keys', column: 'keys', count: 1, first_row: 4 },
         ],
         firstBad: [
           { row: 3, code: 'invalid_id', text: 'x,a' },
-          { row: 4, code: 'unknown_key', text: `${id(0)},a|` },
+          { row: 4, code: 'empty_keys', text: `${id(0)},a|` },
         ],
       },
     });

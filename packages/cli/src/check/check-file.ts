@@ -5,6 +5,7 @@ import {
   brokenGzip,
   faultOfCompression,
   faultOfRows,
+  rowsOf,
   faultOfSize,
   lineOutOfBounds,
   noBytes,
@@ -14,7 +15,7 @@ import {
   trailingBytes,
   unpackedTooLarge,
 } from '@inlet/row-rule/file-rule';
-import type { LineContext } from '@inlet/row-rule/validate-row';
+import type { KeyLookup } from '@inlet/row-rule/validate-row';
 import { RowValidator } from '@inlet/row-rule/validate-rows';
 import { type RowLayout, rowRule } from '@inlet/row-rule/row-rule';
 import { unpackHead } from '@inlet/row-rule/unpack-head';
@@ -25,11 +26,12 @@ import { reasonOf } from '../failures/path-errors.ts';
 import { type CountedRows, RowCounts } from './row-counts.ts';
 
 export type CheckRules = {
+  readonly isAudience: boolean;
   readonly shapes: Shapes;
   readonly limits: FileLimits;
   /** Maximum share of rejected rows in a file. */
   readonly badRowShare: number;
-  readonly keys: LineContext['attributeIdByKey'];
+  readonly keys: KeyLookup;
   /** Whether the file is declared to be gzip-compressed. Null if the compression is not declared. */
   readonly expectGzip: (name: string) => boolean | null;
   /** Maximum number of rejected rows to show. */
@@ -95,7 +97,7 @@ async function validateFile(path: string, rules: CheckRules, onBytes: (bytes: nu
       ...found,
       layout,
       rows,
-      fault: faultOfRows({ accepted: rows.good, rejected: rows.bad }, rules.badRowShare),
+      fault: faultOfRows(rowsOf(counts.loadCounts(validator.accepted), rules.isAudience), rules.badRowShare),
     };
   } finally {
     await handle.close();

@@ -1,23 +1,20 @@
-import type { LineContext } from '@inlet/row-rule/validate-row';
-import { canBeAttributeId, canBeForeignKey } from '@inlet/row-rule/row-rule';
+import type { KeyLookup } from '@inlet/row-rule/validate-row';
+import { canBeAttributeId, canBeForeignKey, trimSpaces } from '@inlet/row-rule/row-rule';
 import type { Inlet } from '@inlet/sdk';
 import { readFile } from 'node:fs/promises';
 import { allAttributes } from '../connect.ts';
 import { pathFailure } from '../failures/path-errors.ts';
 
-/** The keys that are valid in a file. */
-type KnownKeys = LineContext['attributeIdByKey'];
-
 type KeyType = 0 | 1;
 
 /** Accepts every well-formed key, for checks without a list of the partner's keys. */
-export function keysByForm(type: KeyType): KnownKeys {
+export function keysByForm(type: KeyType): KeyLookup {
   const has = type === 0 ? canBeAttributeId : canBeForeignKey;
   return { has, get: () => 0 };
 }
 
 /** Reads one key per line. */
-export async function keysInFile(path: string): Promise<KnownKeys> {
+export async function keysInFile(path: string): Promise<KeyLookup> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw pathFailure(path, 'read', error);
   });
@@ -25,12 +22,17 @@ export async function keysInFile(path: string): Promise<KnownKeys> {
   return keysOf(lines.filter((line) => line !== ''));
 }
 
-/** Returns the keys that an import accepts. Keys of retired attributes are excluded. */
-export async function keysOfPartner(inlet: Inlet, type: KeyType): Promise<KnownKeys> {
-  const taken = (await allAttributes(inlet)).filter(({ retired }) => !retired);
-  return keysOf(taken.flatMap((attribute) => (type === 0 ? [String(attribute.attribute_id)] : attribute.foreign_keys)));
+/** Returns the keys that an import accepts, and the keys of retired attributes. */
+export async function keysOfPartner(inlet: Inlet, type: KeyType): Promise<KeyLookup> {
+  const attributes = await allAttributes(inlet);
+  const keysWhere = (isRetired: boolean): string[] =>
+    attributes
+      .filter(({ retired }) => retired === isRetired)
+      .flatMap((attribute) => (type === 0 ? [String(attribute.attribute_id)] : attribute.foreign_keys.map(trimSpaces)));
+  return keysOf(keysWhere(false), new Set(keysWhere(true)));
 }
 
-function keysOf(keys: readonly string[]): ReadonlyMap<string, number> {
-  return new Map(keys.map((key, index) => [key, index + 1]));
+function keysOf(keys: readonly string[], retired: ReadonlySet<string> = new Set()): KeyLookup {
+  const known = new Map(keys.map((key, index) => [key, index + 1]));
+  return { has: (key) => known.has(key), get: (key) => known.get(key), isRetired: (key) => retired.has(key) };
 }

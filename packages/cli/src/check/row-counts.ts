@@ -1,3 +1,4 @@
+import type { LoadCounts } from '@inlet/row-rule/file-rule';
 import { displayText } from '@inlet/row-rule/text';
 import { type RejectReason, columnOfReason, rejectReasons } from '@inlet/row-rule/row-rule';
 
@@ -47,6 +48,15 @@ export class RowCounts {
     const line = raw.at(-1) === 0x0d ? raw.subarray(0, -1) : raw;
     const text = displayText(line.subarray(0, shownBytes));
     this.#firstBad.push({ row, code, column: columnOfReason(code), text });
+  }
+
+  loadCounts(accepted: number): LoadCounts {
+    const rejects = Array.from(this.#byReason, ([reason, { count, first }]) => ({
+      reason,
+      rows: count,
+      firstRow: first,
+    }));
+    return { accepted, rejects };
   }
 
   counted(good: number): CountedRows {

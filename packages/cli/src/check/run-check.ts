@@ -85,6 +85,7 @@ async function readRules(options: CheckOptions): Promise<CheckRules> {
   const inlet = options.attributes ? await connect(options) : null;
   const byName = (path: string): boolean | null => (hasGzipName(path) ? true : isAudience ? null : false);
   return {
+    isAudience,
     shapes: isAudience ? audienceShapes : marketplaceShapes,
     limits: inlet ? await readLimits(inlet) : defaultFileLimits,
     badRowShare: badRowShares[isAudience ? 'audience' : 'marketplace'],
