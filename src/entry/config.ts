@@ -3,6 +3,7 @@ import { type Protection, defaultProtection } from '../domain/composition/protec
 import { environmentPattern } from '../domain/key-format.ts';
 import { type Limits, defaultLimits } from '../domain/limits.ts';
 import { type Network, parseNetwork } from '../domain/network-address.ts';
+import { type Retention, defaultRetention, minAuditLogDays, minJobDays } from '../domain/retention.ts';
 import { Secret } from '../domain/secret.ts';
 import { httpSettings } from './http-settings.ts';
 import { findMissingOidcSettings, oidcSettings } from './oidc-settings.ts';
@@ -152,6 +153,22 @@ const settings = z.object({
   INLET_PURGE_SECONDS: count(10).describe(
     'Interval in seconds at which a worker checks for rows of cleared audiences to purge from ClickHouse.',
   ),
+  INLET_RETENTION_DAYS: z.coerce
+    .number()
+    .int()
+    .min(minJobDays)
+    .default(defaultRetention.jobDays)
+    .describe(
+      `Number of days for which finished jobs and their files are kept, at least ${minJobDays}. The files of an audience are kept until the audience is cleared.`,
+    ),
+  INLET_AUDIT_LOG_DAYS: z.coerce
+    .number()
+    .int()
+    .min(minAuditLogDays)
+    .default(defaultRetention.auditLogDays)
+    .describe(
+      `Number of days for which entries of the audit log are kept, at least ${minAuditLogDays}. PostgreSQL rejects the deletion of younger entries.`,
+    ),
   INLET_TOPOLOGY_SECONDS: count(30).describe(
     'Interval in seconds at which a process compares the recorded shards with its configuration and with the cluster definition on every shard.',
   ),
@@ -233,6 +250,10 @@ export function limitsOf(config: Config): Limits {
     maxPlainFileBytes: config.INLET_MAX_PLAIN_FILE_BYTES,
     maxOpenJobs: config.INLET_MAX_OPEN_JOBS,
   };
+}
+
+export function retentionOf(config: Config): Retention {
+  return { jobDays: config.INLET_RETENTION_DAYS, auditLogDays: config.INLET_AUDIT_LOG_DAYS };
 }
 
 export function protectionOf(config: Config): Protection {

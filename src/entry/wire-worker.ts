@@ -3,10 +3,11 @@ import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-war
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
 import { postgresFileStore } from '../adapters/postgres/file-store.ts';
 import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
+import { postgresRetentionStore } from '../adapters/postgres/retention-store.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
 import { s3ObjectStore } from '../adapters/s3/object-store.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
-import { type Config, limitsOf, partnerNetworksOf } from './config.ts';
+import { type Config, limitsOf, partnerNetworksOf, retentionOf } from './config.ts';
 import { type ConnectedEngine, connectShards } from './connect-engine.ts';
 import { partnerRoleKeys, sourceStorage } from './source-storage.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
@@ -41,6 +42,8 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
     trace: observability.trace,
     recordRetry: observability.recordRetry,
     limits: limitsOf(config),
+    retention: retentionOf(config),
+    retentionStore: instrumentPort('postgres', 'retentionStore', postgresRetentionStore(db)),
     requestWindows: instrumentPort('postgres', 'requestWindows', postgresRequestWindows(db)),
     lanes: instrumentPort(
       'postgres',

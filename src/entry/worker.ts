@@ -12,6 +12,7 @@ import {
   wakeEverySeconds,
   windowsEverySeconds,
 } from '../usecases/admin/maintenance.ts';
+import { removeExpiredRecords, retentionTriedEverySeconds } from '../usecases/admin/retention.ts';
 import { matchesTopology } from '../usecases/admin/topology.ts';
 import { runLane } from '../usecases/lane/run-lane.ts';
 import { abandonBatch, loadBatch } from '../usecases/load/load-batch.ts';
@@ -38,6 +39,7 @@ const sweepers = [
   repeat(orphansEverySeconds * 1000, () => whileTopologyMatches(() => dropOrphanedStages(deps)), log),
   repeat(windowsEverySeconds * 1000, () => sweepRequestWindows(deps), log),
   repeat(forgetEverySeconds * 1000, () => forgetAcceptedRequests(deps), log),
+  repeat(retentionTriedEverySeconds * 1000, (signal) => removeExpiredRecords(deps, signal), log),
   repeat(
     config.INLET_PURGE_SECONDS * 1000,
     (signal) => whileTopologyMatches(() => purgeGenerations(deps, signal)),

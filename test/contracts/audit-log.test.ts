@@ -121,16 +121,24 @@ describe('the audit log', () => {
   });
 
   it.each([
-    'UPDATE audit_log SET actor = $$other$$',
-    'DELETE FROM audit_log',
-    'TRUNCATE audit_log',
-    'DELETE FROM audit_log WHERE false',
-  ])('rejects a statement that would change the audit log: %s', async (statement) => {
+    ['UPDATE audit_log SET actor = $$other$$', 'the audit log is only added to'],
+    ['UPDATE audit_log SET at = at WHERE at < now() - interval $$1 year$$', 'the audit log is only added to'],
+    ['TRUNCATE audit_log', 'the audit log is only added to'],
+    ['DELETE FROM audit_log', 'can be deleted after 90 days'],
+    ['DELETE FROM audit_log WHERE at > now() - interval $$89 days$$', 'can be deleted after 90 days'],
+  ])('rejects a statement that would change the audit log: %s', async (statement, reason) => {
     await newPartner();
+    await sql`INSERT INTO audit_log (at, event, actor) VALUES (now() - interval '91 days', 'old', 'test')`.execute(db);
     const before = await entriesOf(null);
     expect(before.length).toBeGreaterThan(0);
-    await expect(sql.raw(statement).execute(db)).rejects.toThrow('the audit log is only added to');
+    await expect(sql.raw(statement).execute(db)).rejects.toThrow(reason);
     expect(await entriesOf(null)).toEqual(before);
+  });
+
+  it('allows entries to be deleted after 90 days', async () => {
+    await sql`INSERT INTO audit_log (at, event, actor) VALUES (now() - interval '91 days', 'aged', 'test')`.execute(db);
+    await sql`DELETE FROM audit_log WHERE event = 'aged'`.execute(db);
+    expect((await entriesOf(null)).filter(({ event }) => event === 'aged')).toEqual([]);
   });
 
   it('contains no hash of a key or token', async () => {

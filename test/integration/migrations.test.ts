@@ -223,6 +223,27 @@ describe('migrating from a folder', () => {
     expect(await migrateControl()).toEqual([file]);
   });
 
+  it('builds an index without a transaction and replaces an invalid one that an interrupted build has left', async () => {
+    await migrateControl();
+    const client = new Client({ connectionString: stores.config.INLET_POSTGRES_URL.reveal() });
+    await client.connect();
+    await client.query(`INSERT INTO sweep VALUES ('one', now()), ('two', now())`);
+    await expect(
+      client.query('CREATE UNIQUE INDEX CONCURRENTLY more ON sweep (date(ran_at AT TIME ZONE $$UTC$$))'),
+    ).rejects.toThrow('could not create unique index');
+    await client.end();
+    const index = 'CREATE INDEX CONCURRENTLY IF NOT EXISTS more ON sweep (ran_at);';
+    const file = add('postgres', 'more', `-- outside a transaction\n${index}\n`);
+    expect(await migrateControl()).toEqual([file]);
+    expect(
+      await inPostgres(
+        stores.config,
+        `SELECT indisvalid, indisunique FROM pg_index WHERE indexrelid = 'more'::regclass`,
+      ),
+    ).toEqual([{ indisvalid: true, indisunique: false }]);
+    expect(await migrateControl()).toEqual([]);
+  });
+
   it('continues in ClickHouse after a file that failed halfway is fixed', async () => {
     await migrateData();
     const begun = 'CREATE TABLE IF NOT EXISTS more (id UInt64) ENGINE = MergeTree ORDER BY id;\n';

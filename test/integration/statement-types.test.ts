@@ -201,6 +201,14 @@ const statementTypes: Specs = {
   shard: { number: 'number', identity: 'string', weight: 'number', recorded_at: 'date=' },
   sweep: { name: 'string', ran_at: 'date' },
   job_file_reject: { job_file_id: 'number', reason: 'string', rows: 'number', first_row: 'number' },
+  partner_usage: {
+    partner_id: 'number',
+    stored_rows: 'number=',
+    stored_bytes: 'number=',
+    storage_measured_at: 'date?',
+    idempotency_keys: 'number=',
+    keys_measured_at: 'date?',
+  },
   request_window: { partner_id: 'number', key_id: 'number', number: 'number', taken: 'number' },
   accepted_request: {
     partner_id: 'number',

@@ -109,6 +109,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   dead_generation: 'INSERT',
   accepted_request: 'SELECT, INSERT, UPDATE (fingerprint, result, accepted_at)',
   request_window: 'SELECT, INSERT, UPDATE (number, taken)',
+  partner_usage: 'SELECT',
   // The API inserts rows for denied calls and never reads them.
   audit_log: 'INSERT',
   composition: 'SELECT, INSERT, UPDATE (generation, last_load_id, report, computed_at, published, published_with)',
@@ -135,6 +136,7 @@ export const apiFunctions = [
   'names_of_attributes(bigint[])',
   'what_waits(text, text, text)',
   'recorded_shards()',
+  'audiences_of(bigint)',
 ] as const;
 
 const apiSequences = ['warehouse_segment_id'] as const;

@@ -15,15 +15,25 @@ export async function underMigrationLock<T>(url: Secret, run: (client: Client) =
   const client = new Client({ connectionString: url.reveal(), application_name: 'inlet-migrate' });
   await client.connect();
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [advisoryLocks.migration]);
+    while (!(await tryLock(client))) await pause(lockPollMs);
     return await run(client);
   } finally {
     await client.end();
   }
 }
 
+const lockPollMs = 200;
+
+/** A statement that waits for the lock would hold a snapshot, and CREATE INDEX CONCURRENTLY waits for all snapshots. */
+async function tryLock(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
+    advisoryLocks.migration,
+  ]);
+  return rows[0]?.taken === true;
+}
+
 /**
- * Runs each migration and records it in the same transaction. Then updates the queues and the privileges of the API
+ * Runs each migration and records it, if possible in the same transaction. Then updates the queues and the privileges of the API
  * role.
  */
 export async function migratePostgres(
@@ -70,7 +80,32 @@ async function runFile(client: Client, file: MigrationFile, attempt = 1): Promis
   }
 }
 
+/**
+ * A file that starts with this comment contains statements that cannot run in a transaction, such as CREATE INDEX
+ * CONCURRENTLY. Each statement ends with a semicolon at the end of a line.
+ */
+const outsideTransaction = /^-- outside a transaction$/m;
+
+/** The statements block no other statement while they wait, so they wait as long as necessary. */
+async function runStatements(client: Client, file: MigrationFile): Promise<void> {
+  try {
+    // An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index, which IF NOT EXISTS would keep.
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT indexrelid::regclass::text AS name FROM pg_index JOIN pg_class c ON c.oid = indexrelid
+       WHERE NOT indisvalid AND c.relnamespace = 'public'::regnamespace`,
+    );
+    for (const { name } of rows) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+    const statements = file.text.split(/;\s*$/m).filter((text) => text.trim() !== '');
+    for (const statement of statements) await client.query(statement);
+    await client.query('INSERT INTO schema_migration (name, checksum) VALUES ($1, $2)', [file.name, file.checksum]);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`migration ${file.name} failed: ${reason}`, { cause: error });
+  }
+}
+
 async function runFileOnce(client: Client, file: MigrationFile): Promise<void> {
+  if (outsideTransaction.test(file.text)) return runStatements(client, file);
   await client.query('BEGIN');
   try {
     await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);

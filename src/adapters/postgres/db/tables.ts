@@ -201,6 +201,15 @@ type JobFileRejectTable = { job_file_id: number; reason: string; rows: number; f
 
 type RequestWindowTable = { partner_id: PartnerId; key_id: number; number: number; taken: number };
 
+type PartnerUsageTable = {
+  partner_id: PartnerId;
+  stored_rows: Generated<number>;
+  stored_bytes: Generated<number>;
+  storage_measured_at: Date | null;
+  idempotency_keys: Generated<number>;
+  keys_measured_at: Date | null;
+};
+
 export type Tables = {
   partner: PartnerTable;
   api_key: ApiKeyTable;
@@ -223,6 +232,7 @@ export type Tables = {
   sweep: { name: string; ran_at: Date };
   job_file_reject: JobFileRejectTable;
   request_window: RequestWindowTable;
+  partner_usage: PartnerUsageTable;
   accepted_request: AcceptedRequestTable;
 };
 

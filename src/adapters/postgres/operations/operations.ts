@@ -32,6 +32,7 @@ async function cancelJob(db: Database, boss: PgBoss, jobId: JobId): Promise<Canc
     const { partner_id: partnerId } = found;
     await lockLane(tx, partnerId);
     const job = await lockJob(tx, jobId);
+    if (!job) return null;
     const status = toJobStatus(job.status);
     if (!openStatuses.includes(status)) return { is: 'ended before', status };
     const isStarted = job.listed_at !== null;
@@ -48,7 +49,7 @@ async function lockJob(tx: Tx, jobId: JobId) {
     .select(['kind', 'status', 'listed_at'])
     .where('id', '=', jobId)
     .forUpdate()
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
 }
 
 async function stopFiles(tx: Tx, jobId: JobId): Promise<Cancellation> {

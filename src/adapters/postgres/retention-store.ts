@@ -1,0 +1,102 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { JobId } from '../../domain/ids.ts';
+import { jobKind, openStatuses } from '../../domain/job.ts';
+import type { ExpiredJobs, RetentionStore } from '../../ports/retention-store.ts';
+import type { Database } from './db/tables.ts';
+
+export function postgresRetentionStore(db: Database): RetentionStore {
+  return {
+    listExpiredJobs: (after) => selectExpiredJobs(db, after),
+    countFiles: (jobIds, limit) => countFiles(db, jobIds, limit),
+    removeJobs: (jobIds) => deleteJobs(db, jobIds),
+    removeAuditEntries: (days, limit) => deleteAuditEntries(db, days, limit),
+    removePurgedGenerations: async (days, limit) => {
+      const { numAffectedRows } = await sql`
+        DELETE FROM dead_generation WHERE ctid = ANY (ARRAY(
+          SELECT ctid FROM dead_generation WHERE purged_at < ${daysAgo(days)} ORDER BY purged_at LIMIT ${limit}))`.execute(
+        db,
+      );
+      return Number(numAffectedRows ?? 0);
+    },
+  };
+}
+
+const daysAgo = (days: number): RawBuilder<Date> => sql<Date>`now() - make_interval(days => ${days})`;
+
+/**
+ * Walks the primary key, because the order of IDs is almost the order of time. Jobs that must stay are examined again in every
+ * pass. All conditions stay true once they are true, so they need no second check. The subquery returns a value, because
+ * PostgreSQL would hash the whole of `audience_load` for an EXISTS below OR.
+ */
+async function selectExpiredJobs(
+  db: Database,
+  { days, afterId, limit }: Parameters<RetentionStore['listExpiredJobs']>[0],
+): Promise<ExpiredJobs> {
+  const { rows } = await sql<{ ids: JobId[]; last: JobId | null; is_recent: boolean | null }>`
+    WITH examined AS MATERIALIZED (
+      SELECT * FROM job WHERE id > ${afterId} ORDER BY id LIMIT ${limit}
+    ), expired AS (
+      SELECT id FROM examined job
+      WHERE status NOT IN (${sql.join(openStatuses)}) AND finished_at < ${daysAgo(days)}
+        AND (NOT cancelled OR cleaned_at < ${daysAgo(days)})
+        AND (kind <> ${jobKind.audience} OR (
+          SELECT load.generation < audience.generation AND NOT EXISTS (
+            SELECT FROM dead_generation dead
+            WHERE dead.audience_id = load.audience_id AND dead.generation = load.generation AND dead.purged_at IS NULL)
+          FROM audience_load load JOIN audience ON audience.id = load.audience_id
+          WHERE load.job_id = job.id))
+    )
+    SELECT coalesce((SELECT json_agg(id ORDER BY id) FROM expired), '[]') AS ids,
+      (SELECT max(id) FROM examined) AS last,
+      (SELECT bool_and(created_at > ${daysAgo(days)}) FROM examined) AS is_recent
+  `.execute(db);
+  const [row] = rows;
+  if (!row) throw new Error('an aggregate without GROUP BY returns one row');
+  return { jobIds: row.ids, next: row.is_recent === false ? row.last : null };
+}
+
+async function countFiles(db: Database, jobIds: readonly JobId[], limit: number): Promise<Map<JobId, number>> {
+  const { rows } = await sql<{ job_id: JobId; files: number }>`
+    SELECT job_id, count(*) AS files FROM (
+      SELECT job_id FROM job_file WHERE job_id = ${anyOf(jobIds)} ORDER BY job_id LIMIT ${limit}
+    ) AS file GROUP BY job_id
+  `.execute(db);
+  return new Map(rows.map(({ job_id, files }) => [job_id, files]));
+}
+
+/** Nothing else writes to these rows, so this transaction does not block other work. */
+async function deleteJobs(db: Database, jobIds: readonly JobId[]): Promise<void> {
+  if (jobIds.length === 0) return;
+  await db.transaction().execute(async (tx) => {
+    await sql`
+      DELETE FROM job_file_reject WHERE job_file_id = ANY (ARRAY(
+        SELECT id FROM job_file WHERE job_id = ${anyOf(jobIds)}))`.execute(tx);
+    await tx.deleteFrom('load_account').where('job_id', '=', anyOf(jobIds)).execute();
+    await tx.deleteFrom('job_file').where('job_id', '=', anyOf(jobIds)).execute();
+    await tx.deleteFrom('job_credential').where('job_id', '=', anyOf(jobIds)).execute();
+    await tx.deleteFrom('import_log').where('job_id', '=', anyOf(jobIds)).execute();
+    await tx.deleteFrom('audience_load').where('job_id', '=', anyOf(jobIds)).execute();
+    await tx.deleteFrom('job').where('id', '=', anyOf(jobIds)).execute();
+  });
+}
+
+const anyOf = (ids: readonly JobId[]): RawBuilder<JobId> => sql<JobId>`ANY(${ids}::bigint[])`;
+
+/**
+ * Deletes from the start of the primary key, and adds an entry that says so. An entry can have a slightly later time than the
+ * next one, and is then deleted in a later pass.
+ */
+async function deleteAuditEntries(db: Database, days: number, limit: number): Promise<number> {
+  const { rows } = await sql<{ removed: number }>`
+    WITH removed AS (
+      DELETE FROM audit_log WHERE id = ANY (ARRAY(SELECT id FROM audit_log ORDER BY id LIMIT ${limit}))
+        AND at < ${daysAgo(days)}
+      RETURNING id, at
+    ), noted AS (
+      INSERT INTO audit_log (event, actor, detail)
+      SELECT 'audit_log.delete', audit_actor(), jsonb_build_object('count', count(*), 'last_id', max(id), 'last_at', max(at))
+      FROM removed HAVING count(*) > 0
+    )
+    SELECT count(*) AS removed FROM removed`.execute(db);
+  return rows[0]?.removed ?? 0;
+}

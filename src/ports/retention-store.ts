@@ -1,0 +1,29 @@
+import type { JobId } from '../domain/ids.ts';
+
+export type ExpiredJobs = {
+  /** Ordered by ID. */
+  readonly jobIds: readonly JobId[];
+  /** The last examined ID. Null if all jobs that can have expired are examined. */
+  readonly next: JobId | null;
+};
+
+/** Removes records of finished work. Each call is one short transaction. */
+export interface RetentionStore {
+  /**
+   * Examines the next `limit` jobs by ID. A job has expired if it finished and was cleaned up more than `days` ago. A job of
+   * an audience must also belong to a generation that was purged: the jobs of the live generation are its list of files.
+   */
+  listExpiredJobs(after: {
+    readonly days: number;
+    readonly afterId: JobId;
+    readonly limit: number;
+  }): Promise<ExpiredJobs>;
+  /** Counts files of jobs in the order of their IDs, up to `limit` files. Omits jobs without files. */
+  countFiles(jobIds: readonly JobId[], limit: number): Promise<ReadonlyMap<JobId, number>>;
+  /** Removes the jobs and everything that belongs to them. */
+  removeJobs(jobIds: readonly JobId[]): Promise<void>;
+  /** Removes up to `limit` audit entries, oldest first, and returns the number removed. */
+  removeAuditEntries(days: number, limit: number): Promise<number>;
+  /** Removes up to `limit` generations that were purged more than `days` ago, and returns the number removed. */
+  removePurgedGenerations(days: number, limit: number): Promise<number>;
+}

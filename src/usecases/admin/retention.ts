@@ -1,0 +1,86 @@
+import { type Retention, firstJobsWithin, purgedGenerationDays } from '../../domain/retention.ts';
+import type { LaneStore } from '../../ports/lane-store.ts';
+import type { Log } from '../../ports/observability.ts';
+import type { RetentionStore } from '../../ports/retention-store.ts';
+
+/** Every worker tries more often, so that a turn comes even if workers are restarted every few minutes. */
+const retentionEverySeconds = 3_600;
+export const retentionTriedEverySeconds = 300;
+
+/** Maximum number of jobs, files, and other rows that one transaction removes, so that transactions stay short. */
+export const removedAtATime = { jobs: 500, files: 5_000, rows: 10_000 } as const;
+
+/** The share of the time in which the sweep runs statements is at most one half. */
+const pausePerWork = 1;
+
+type Deps = {
+  readonly lanes: Pick<LaneStore, 'claimTurn'>;
+  readonly retentionStore: RetentionStore;
+  readonly retention: Retention;
+  readonly log: Log;
+};
+
+/** Removes records of finished work that are older than their retention, in short transactions with pauses in between. */
+export async function removeExpiredRecords(deps: Deps, signal: AbortSignal): Promise<void> {
+  if (!(await deps.lanes.claimTurn('remove expired records', retentionEverySeconds))) return;
+  const { retentionStore: store, retention } = deps;
+  const jobs = await removeExpiredJobs(deps, signal);
+  const { rows } = removedAtATime;
+  const auditEntries = await removeAll(() => store.removeAuditEntries(retention.auditLogDays, rows), signal);
+  const generations = await removeAll(() => store.removePurgedGenerations(purgedGenerationDays, rows), signal);
+  if (jobs + auditEntries + generations > 0)
+    deps.log.info({ jobs, auditEntries, generations }, 'expired records removed');
+}
+
+async function removeExpiredJobs({ retentionStore: store, retention }: Deps, signal: AbortSignal): Promise<number> {
+  let removed = 0;
+  for (let afterId: number | null = 0; afterId !== null && !signal.aborted;) {
+    const days = retention.jobDays;
+    const { jobIds, next } = await paced(signal, () =>
+      store.listExpiredJobs({ days, afterId: afterId ?? 0, limit: removedAtATime.jobs }),
+    );
+    for (let left = jobIds; left.length > 0 && !signal.aborted;) {
+      const first = await paced(signal, async () => {
+        const filesOf = await store.countFiles(left, removedAtATime.files + 1);
+        const taken = firstJobsWithin(left, filesOf, removedAtATime.files);
+        await store.removeJobs(taken);
+        return taken.length;
+      });
+      left = left.slice(first);
+      removed += first;
+    }
+    afterId = next;
+  }
+  return removed;
+}
+
+async function removeAll(remove: () => Promise<number>, signal: AbortSignal): Promise<number> {
+  let all = 0;
+  for (let removed = Number.POSITIVE_INFINITY; removed > 0 && !signal.aborted;) {
+    removed = await paced(signal, remove);
+    all += removed;
+  }
+  return all;
+}
+
+/** Runs `work` and then pauses, so that the sweep leaves time for other work. */
+async function paced<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const start = performance.now();
+  const result = await work();
+  await pause((performance.now() - start) * pausePerWork, signal);
+  return result;
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
