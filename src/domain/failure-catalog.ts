@@ -110,6 +110,17 @@ export const failureCatalog = {
     status: 422,
   },
 
+  quota_exceeded: {
+    title: 'Quota exceeded',
+    cause:
+      'You store as much as one of your quotas allows. `detail` names the quota, its limit, and the current usage.',
+    remedy:
+      'Delete data or clear audiences that you no longer need, or ask the operator for a higher quota. `GET /v1/limits` shows your usage, which is measured every five minutes. For the quota `idempotency_keys`, send the request without `Idempotency-Key`.',
+    fault: 'partner',
+    isRetryable: false,
+    status: 422,
+  },
+
   // Authentication and authorization
 
   unauthenticated: {

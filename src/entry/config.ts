@@ -3,6 +3,7 @@ import { type Protection, defaultProtection } from '../domain/composition/protec
 import { environmentPattern } from '../domain/key-format.ts';
 import { type Limits, defaultLimits } from '../domain/limits.ts';
 import { type Network, parseNetwork } from '../domain/network-address.ts';
+import { type Quotas, defaultQuotas } from '../domain/quota.ts';
 import { type Retention, defaultRetention, minAuditLogDays, minJobDays } from '../domain/retention.ts';
 import { Secret } from '../domain/secret.ts';
 import { httpSettings } from './http-settings.ts';
@@ -185,6 +186,20 @@ const settings = z.object({
     'Maximum size of an uncompressed file in bytes.',
   ),
   INLET_MAX_OPEN_JOBS: count(defaultLimits.maxOpenJobs).describe('Maximum number of unfinished jobs per partner.'),
+  INLET_MAX_STORED_ROWS: count(defaultQuotas.storedRows).describe(
+    "Maximum number of rows that ClickHouse stores for one partner's attributes and audiences. Above it, imports and appends are rejected.",
+  ),
+  INLET_MAX_STORED_BYTES: count(defaultQuotas.storedBytes).describe(
+    'Maximum number of bytes that these rows occupy on disk, without replicas.',
+  ),
+  INLET_MAX_AUDIENCES: count(defaultQuotas.audiences).describe('Maximum number of audiences per partner.'),
+  INLET_MAX_ATTRIBUTES: count(defaultQuotas.attributes).describe(
+    'Maximum number of attributes per partner, including retired ones.',
+  ),
+  INLET_MAX_FOREIGN_KEYS: count(defaultQuotas.foreignKeys).describe('Maximum number of foreign keys per partner.'),
+  INLET_MAX_IDEMPOTENCY_KEYS: count(defaultQuotas.idempotencyKeys).describe(
+    'Maximum number of requests with an `Idempotency-Key` per partner in 24 hours. Above it, requests with a new key are rejected.',
+  ),
   INLET_MAX_FOLLOWERS: count(1_000).describe(
     'Maximum number of event streams and waiting requests (`Prefer: wait`) in one api process.',
   ),
@@ -249,6 +264,17 @@ export function limitsOf(config: Config): Limits {
     maxGzipFileBytes: config.INLET_MAX_GZIP_FILE_BYTES,
     maxPlainFileBytes: config.INLET_MAX_PLAIN_FILE_BYTES,
     maxOpenJobs: config.INLET_MAX_OPEN_JOBS,
+  };
+}
+
+export function quotasOf(config: Config): Quotas {
+  return {
+    storedRows: config.INLET_MAX_STORED_ROWS,
+    storedBytes: config.INLET_MAX_STORED_BYTES,
+    audiences: config.INLET_MAX_AUDIENCES,
+    attributes: config.INLET_MAX_ATTRIBUTES,
+    foreignKeys: config.INLET_MAX_FOREIGN_KEYS,
+    idempotencyKeys: config.INLET_MAX_IDEMPOTENCY_KEYS,
   };
 }
 

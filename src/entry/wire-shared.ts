@@ -9,11 +9,12 @@ import type { Database } from '../adapters/postgres/db/tables.ts';
 import { postgresAcceptedRequests } from '../adapters/postgres/idempotency-store.ts';
 import { postgresImportLogStore } from '../adapters/postgres/import-log-store.ts';
 import { postgresPartnerStore } from '../adapters/postgres/partner-store.ts';
+import { postgresUsageStore } from '../adapters/postgres/usage-store.ts';
 import { type BossRole, startBoss } from '../adapters/postgres/queue/queues.ts';
 import { connectS3 } from '../adapters/s3/connect.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import type { Secret } from '../domain/secret.ts';
-import type { Config } from './config.ts';
+import { type Config, quotasOf } from './config.ts';
 import { type Failpoints, failpoints } from './failpoints.ts';
 import { type Observability, startObservability } from './observability/observability.ts';
 
@@ -93,20 +94,23 @@ export async function connectServers(config: Config, role: ProcessRole, log: Log
 export function sharedStores({ config, db, boss, observability, failpoints: { wrapPort } }: Connections) {
   const { instrumentPort } = observability;
   const sealer = aesGcmSealer(config.INLET_SEALING_KEYS);
-  const requests = instrumentPort('postgres', 'requests', wrapPort('requests', postgresAcceptedRequests(db)));
+  const quotas = quotasOf(config);
+  const requests = instrumentPort('postgres', 'requests', wrapPort('requests', postgresAcceptedRequests(db, quotas)));
   return {
     requests,
+    quotas,
+    usage: instrumentPort('postgres', 'usage', postgresUsageStore(db)),
     partners: instrumentPort('postgres', 'partners', postgresPartnerStore(db)),
-    attributes: instrumentPort('postgres', 'attributes', postgresAttributeStore(db)),
+    attributes: instrumentPort('postgres', 'attributes', postgresAttributeStore(db, quotas)),
     importLogs: instrumentPort(
       'postgres',
       'importLogs',
-      wrapPort('importLogs', postgresImportLogStore(db, boss, sealer, requests)),
+      wrapPort('importLogs', postgresImportLogStore(db, boss, sealer, requests, quotas)),
     ),
     audiences: instrumentPort(
       'postgres',
       'audiences',
-      wrapPort('audiences', postgresAudienceStore(db, boss, requests)),
+      wrapPort('audiences', postgresAudienceStore(db, boss, requests, quotas)),
     ),
   };
 }

@@ -5,10 +5,12 @@ import {
   dropOrphanedStages,
   forgetAcceptedRequests,
   forgetEverySeconds,
+  measureUsage,
   orphansEverySeconds,
   purgeGenerations,
   requeueIdleLanes,
   sweepRequestWindows,
+  usageEverySeconds,
   wakeEverySeconds,
   windowsEverySeconds,
 } from '../usecases/admin/maintenance.ts';
@@ -39,6 +41,7 @@ const sweepers = [
   repeat(orphansEverySeconds * 1000, () => whileTopologyMatches(() => dropOrphanedStages(deps)), log),
   repeat(windowsEverySeconds * 1000, () => sweepRequestWindows(deps), log),
   repeat(forgetEverySeconds * 1000, () => forgetAcceptedRequests(deps), log),
+  repeat(usageEverySeconds * 1000, () => whileTopologyMatches(() => measureUsage(deps)), log),
   repeat(retentionTriedEverySeconds * 1000, (signal) => removeExpiredRecords(deps, signal), log),
   repeat(
     config.INLET_PURGE_SECONDS * 1000,

@@ -12,6 +12,9 @@ export type AttributeRows = {
   readonly versions: JobVersions;
 };
 
+/** The rows and bytes that ClickHouse stores for a partner, on all shards. */
+export type StoredData = { readonly partnerId: PartnerId; readonly rows: number; readonly bytes: number };
+
 /** The marketplace tables in ClickHouse, which store the attributes of each device. */
 export interface Warehouse {
   /** Stores which attribute each key in the job's files refers to. Idempotent. */
@@ -38,6 +41,8 @@ export interface Warehouse {
   countAttributeRows(rows: AttributeRows): Promise<{ readonly rows: number; readonly devices: number }>;
   /** Deletes the rows from every part on every shard. The rows are gone when this call returns. */
   deleteAttributeRows(rows: AttributeRows): Promise<void>;
+  /** Measures the attributes and audiences of all partners, including rows that are deleted but not purged yet. */
+  measureStoredData(): Promise<readonly StoredData[]>;
 }
 
 /** The devices of an audience between two clears. */

@@ -176,6 +176,7 @@ describe('inlet in a script', () => {
     expect((await run('attributes')).out).toMatch(/^ *\d+ +sports +sports +yes$/m);
     expect(await json('limits')).toMatchObject({ open_jobs: 200 });
     expect((await run('limits')).out).toMatch(/^files_per_prefix +10,000$/m);
+    expect((await run('limits')).out).toMatch(/^audiences +10,000 +\d+$/m);
     expect(await run('delete-attributes music --key-type foreign')).toMatchObject({ code: 2, out: '' });
     const deleted = await run('delete-attributes music --key-type foreign --yes --watch');
     expect([deleted.code, deleted.out]).toEqual([0, expect.stringMatching(/^delete \d+: done/)]);

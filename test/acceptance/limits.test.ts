@@ -14,6 +14,12 @@ const settings = {
   INLET_MAX_PLAIN_FILE_BYTES: '80',
   INLET_MAX_LINE_BYTES: '90',
   INLET_MAX_HEADER_BYTES: '4000',
+  INLET_MAX_STORED_ROWS: '100',
+  INLET_MAX_STORED_BYTES: '200',
+  INLET_MAX_AUDIENCES: '3',
+  INLET_MAX_ATTRIBUTES: '4',
+  INLET_MAX_FOREIGN_KEYS: '5',
+  INLET_MAX_IDEMPOTENCY_KEYS: '6',
 };
 
 describe('GET /v1/limits', () => {
@@ -49,6 +55,14 @@ describe('GET /v1/limits', () => {
       line_bytes: 90,
       body_bytes: 1024 * 1024,
       header_bytes: 4000,
+      quotas: {
+        stored_rows: { limit: 100, used: 0, measured_at: null },
+        stored_bytes: { limit: 200, used: 0, measured_at: null },
+        audiences: { limit: 3, used: 0 },
+        attributes: { limit: 4, used: 0 },
+        foreign_keys: { limit: 5, used: 0 },
+        idempotency_keys: { limit: 6, used: 0, measured_at: null },
+      },
     });
   });
 

@@ -41,6 +41,7 @@ const reads = [
   'audienceWarehouse.countDevices',
   'audienceWarehouse.countNewDevices',
   'audienceWarehouse.countDead',
+  'warehouse.measureStoredData',
   'importLogs.find',
   'importLogs.listFiles',
   'importLogs.listNewest',

@@ -66,7 +66,7 @@ describe("the API's database role", () => {
     await as(partnerId(), async (client) => {
       for (const table of readable) {
         expect(await count(client, table), table).toBe(
-          table === 'partner' && partnerId() === tenants.intruder.id ? 1 : 0,
+          ['partner', 'partner_usage'].includes(table) && partnerId() === tenants.intruder.id ? 1 : 0,
         );
       }
     });

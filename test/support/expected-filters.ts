@@ -51,7 +51,10 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     byCommands,
   ],
   'dead-generations.ts': [byWorkers, byWorkers, byWorkers],
-  'idempotency-store.ts': [/from "accepted_request" where "partner_id" = \$/],
+  'idempotency-store.ts': [
+    /from "accepted_request" where "partner_id" = \$/,
+    /^insert into "accepted_request" .* FROM partner_usage WHERE partner_id = \$/s,
+  ],
   'import-log-store.ts': [/ahead\.partner_id = job\.partner_id/, /where "log"\."partner_id" = \$/],
   'lane/lane-store.ts': [
     /^select "prefix" from "partner" where "id" = \$/,
@@ -60,10 +63,19 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     byBoth,
     /^update "partner" .* where "id" = \$/,
     /^insert into "job" .* FROM job WHERE partner_id = \$/,
+    /^insert into "job" .* stored_rows FROM partner_usage WHERE partner_id = \$/,
+    /^insert into "job" .* stored_bytes FROM partner_usage WHERE partner_id = \$/,
   ],
   'loaded-files.ts': [/from "job_file" as "file" where "file"\."partner_id" = \$/],
   'operations/operations.ts': [byCommands],
   'operations/select-lanes.ts': [byCommands],
   'row-audit.ts': [byCommands, byCommands],
+  'usage-store.ts': [
+    byWorkers,
+    /FROM attribute WHERE partner_id = \$/,
+    /FROM attribute_foreign_key WHERE partner_id = \$/,
+    /JOIN partner_usage measured ON measured\.partner_id = \$/,
+    byWorkers,
+  ],
   'partner-store.ts': [byBoth, /^select "audience_bad_row_share" .* from "partner" where "id" = \$/, byCommands],
 };

@@ -66,6 +66,11 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
     await client.query('INSERT INTO request_window (partner_id, key_id, number, taken) VALUES ($1, 0, 0, 1)', [
       partner.id,
     ]);
+    for (const [id, stored] of [
+      [partner.id, 77],
+      [intruder.id, 0],
+    ])
+      await client.query('INSERT INTO partner_usage (partner_id, stored_rows) VALUES ($1, $2)', [id, stored]);
     let seq = 0;
     const job = (kind: string, status: number): Promise<number> =>
       idOf(

@@ -3,7 +3,7 @@ import type { ResolvedKey } from '../../domain/attribute.ts';
 import type { JobVersions } from '../../domain/job.ts';
 import type { ShardRows } from '../../domain/row-account.ts';
 import type { Load } from '../../ports/load-stage.ts';
-import type { Warehouse, AttributeRows } from '../../ports/warehouse.ts';
+import type { Warehouse, AttributeRows, StoredData } from '../../ports/warehouse.ts';
 import {
   type Engine,
   jobQueryPrefix,
@@ -29,6 +29,7 @@ export function clickhouseWarehouse(engine: Engine): Warehouse {
     dropJob: (jobId) => dropJob(engine, jobId),
     countAttributeRows: (rows) => countAttributeRows(engine, rows),
     deleteAttributeRows: (rows) => deleteAttributeRows(engine, rows),
+    measureStoredData: () => measureStoredData(engine),
   };
 }
 
@@ -163,4 +164,22 @@ export async function deleteAttributeRows(engine: Engine, rows: AttributeRows): 
       partitions: [rows.partnerId],
     }),
   );
+}
+
+/** Reads only metadata: every partner has its own partition. */
+async function measureStoredData(engine: Engine): Promise<StoredData[]> {
+  const perShard = await onEveryShard(engine, (shard) =>
+    selectRows<{ partner: string; rows: string; bytes: string }>(
+      shard,
+      `SELECT partition AS partner, toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes
+        FROM system.parts
+        WHERE active AND database = currentDatabase() AND table IN ('device_attributes_local', 'audience_devices_local')
+        GROUP BY partition`,
+    ),
+  );
+  return [...Map.groupBy(perShard.flat(), ({ partner }) => Number(partner))].map(([partnerId, parts]) => ({
+    partnerId,
+    rows: parts.reduce((sum, { rows }) => sum + Number(rows), 0),
+    bytes: parts.reduce((sum, { bytes }) => sum + Number(bytes), 0),
+  }));
 }

@@ -120,4 +120,5 @@ const bodyProblems: DocumentedProblems = {
 const idempotencyProblems: DocumentedProblems = {
   idempotency_key_in_use: { detail: 'Another request with this Idempotency-Key is still running.' },
   idempotency_key_reused: { detail: 'This Idempotency-Key was used for a different request.' },
+  quota_exceeded: { detail: 'The quota stored_rows is 10000000000. 10000000345 are used.' },
 };

@@ -1,12 +1,14 @@
 import Fastify, { type FastifyBaseLogger } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Limits, RequestLimits } from '../../domain/limits.ts';
+import type { Quotas } from '../../domain/quota.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
 import type { KeyIssuer, Fingerprint } from '../../ports/crypto.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
 import type { CustomerStore, IssuedTokens, AttributeStore, PartnerStore } from '../../ports/partner-store.ts';
 import type { AsCaller, RequestWindows } from '../../ports/request-store.ts';
+import type { UsageStore } from '../../ports/usage-store.ts';
 import { limitRequests } from '../../usecases/access/limit-requests.ts';
 import type { AccessRecorder } from '../../usecases/access/record-access.ts';
 import type { FollowedRecords } from '../../usecases/follow/followed-records.ts';
@@ -50,6 +52,8 @@ export type ApiDeps = {
   readonly following: FollowedRecords;
   readonly streamSeconds: number;
   readonly limits: Limits;
+  readonly quotas: Quotas;
+  readonly usage: UsageStore;
   readonly requestLimits: RequestLimits;
   readonly requestWindows: RequestWindows;
   readonly httpLimits: HttpLimits;

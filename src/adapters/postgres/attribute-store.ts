@@ -1,23 +1,46 @@
 import type { PartnerId } from '../../domain/ids.ts';
 import { sql } from 'kysely';
 import type { Attribute } from '../../domain/attribute.ts';
+import { type Quotas, defaultQuotas, requireQuota } from '../../domain/quota.ts';
 import type { AttributeStore, Page } from '../../ports/partner-store.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { explainUniqueViolation } from './db/unique-violation.ts';
+import { lockLane } from './lane/lane-store.ts';
+import { selectUsage } from './usage-store.ts';
 
 const taken = 'Names and foreign keys must be unique for a partner, and one of these is already in use.';
 
-export function postgresAttributeStore(db: Database): AttributeStore {
+export function postgresAttributeStore(db: Database, quotas = defaultQuotas): AttributeStore {
   return {
-    create: (partnerId, attribute) => explainUniqueViolation(taken, () => insertAttribute(db, partnerId, attribute)),
+    create: (partnerId, attribute) =>
+      explainUniqueViolation(taken, () =>
+        db
+          .transaction()
+          .execute((tx) => withinQuotas(tx, partnerId, quotas, () => insertAttribute(tx, partnerId, attribute))),
+      ),
     list: (partnerId, which) => selectAttributes(db, partnerId, which),
     tie: (partnerId, attributeId, keys) =>
-      db.transaction().execute((tx) => tieForeignKeys(tx, partnerId, attributeId, keys)),
+      db
+        .transaction()
+        .execute((tx) => withinQuotas(tx, partnerId, quotas, () => tieForeignKeys(tx, partnerId, attributeId, keys))),
     rename: (partnerId, attributeId, name) =>
       explainUniqueViolation(taken, () => change(db, partnerId, attributeId, { name })),
     retire: (partnerId, attributeId) =>
       change(db, partnerId, attributeId, { retired_at: sql<Date>`coalesce(retired_at, now())` }),
   };
+}
+
+/** Runs `write` and rejects it if it exceeds a quota. The lock makes concurrent writes wait. */
+async function withinQuotas<T>(tx: Tx, partnerId: PartnerId, quotas: Quotas, write: () => Promise<T>): Promise<T> {
+  await lockLane(tx, partnerId);
+  const before = await selectUsage(tx, partnerId);
+  const written = await write();
+  const after = await selectUsage(tx, partnerId);
+  for (const name of ['attributes', 'foreignKeys'] as const) {
+    const { used } = before[name];
+    requireQuota(name, quotas, { used, added: after[name].used - used });
+  }
+  return written;
 }
 
 async function change(
@@ -38,20 +61,18 @@ async function change(
 
 /** Creates an attribute. Fails if another attribute has one of the foreign keys. Only `tie` moves a foreign key. */
 async function insertAttribute(
-  db: Database,
+  tx: Tx,
   partnerId: PartnerId,
   attribute: { name: string; foreignKeys: readonly string[] },
 ): Promise<Attribute> {
-  return db.transaction().execute(async (tx) => {
-    const { id } = await tx
-      .insertInto('attribute')
-      .values({ partner_id: partnerId, name: attribute.name })
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    const keys = attribute.foreignKeys.map((key) => ({ partner_id: partnerId, foreign_key: key, attribute_id: id }));
-    if (keys.length > 0) await tx.insertInto('attribute_foreign_key').values(keys).execute();
-    return { id, ...attribute, isRetired: false };
-  });
+  const { id } = await tx
+    .insertInto('attribute')
+    .values({ partner_id: partnerId, name: attribute.name })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const keys = attribute.foreignKeys.map((key) => ({ partner_id: partnerId, foreign_key: key, attribute_id: id }));
+  if (keys.length > 0) await tx.insertInto('attribute_foreign_key').values(keys).execute();
+  return { id, ...attribute, isRetired: false };
 }
 
 export async function selectAttributes(

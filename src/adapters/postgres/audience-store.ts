@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type Audience, type AudienceScope, type StatusesPresent, audienceStatus } from '../../domain/audience.ts';
 import { isFailureCode } from '../../domain/failure-catalog.ts';
 import type { IdempotentRequest } from '../../domain/idempotency.ts';
+import { type Quotas, defaultQuotas, requireQuota } from '../../domain/quota.ts';
 import type { AudiencePath } from '../../domain/source-file.ts';
 import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
 import type { AudienceStore, FailedLoad, NewAudienceLoad } from '../../ports/audience-store.ts';
@@ -22,8 +23,9 @@ export function postgresAudienceStore(
   db: Database,
   boss: PgBoss,
   requests = postgresAcceptedRequests(db),
+  quotas = defaultQuotas,
 ): AudienceStore {
-  const deps = { db, boss, requests };
+  const deps = { db, boss, requests, quotas };
   return {
     create: (scope, audience, idempotency = null) => createAudience(deps, scope, audience, idempotency),
     append: (scope, audienceId, load, idempotency = null) =>
@@ -95,7 +97,12 @@ function one(db: Database | Tx, scope: AudienceScope, audienceId: number) {
   return db.selectFrom('audience').select('generation').where('id', '=', audienceId).where(inScope(scope));
 }
 
-type Deps = { readonly db: Database; readonly boss: PgBoss; readonly requests: RequestRecords };
+type Deps = {
+  readonly db: Database;
+  readonly boss: PgBoss;
+  readonly requests: RequestRecords;
+  readonly quotas: Quotas;
+};
 
 const madeSchema = z.object({ audienceId: z.int(), warehouseSegmentId: z.int() });
 
@@ -105,8 +112,10 @@ async function createAudience(
   { name, path, maxOpenJobs }: NewAudienceLoad & { readonly name: string },
   idempotency: IdempotentRequest | null,
 ): Promise<{ audienceId: number; warehouseSegmentId: number }> {
+  const { boss, quotas } = deps;
   return runIdempotently(deps, { partnerId, idempotency, result: madeSchema }, (tx) =>
-    submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
+    submitJob(boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs, quotas }, async (jobId) => {
+      await requireAudienceQuota(tx, partnerId, quotas);
       const made = await tx
         .insertInto('audience')
         .values({ partner_id: partnerId, customer_id: customerId, name })
@@ -116,6 +125,12 @@ async function createAudience(
       return { audienceId: made.id, warehouseSegmentId: made.warehouse_segment_id };
     }),
   );
+}
+
+/** The caller has locked the partner's row, so no other transaction creates an audience at the same time. */
+async function requireAudienceQuota(tx: Tx, partnerId: PartnerId, quotas: Quotas): Promise<void> {
+  const { rows } = await sql<{ used: number }>`SELECT audiences_of(${partnerId}) AS used`.execute(tx);
+  requireQuota('audiences', quotas, { used: rows[0]?.used ?? 0, added: 1 });
 }
 
 /** Adds a load to the generation that is live at submission. A later clear cancels the load. */
@@ -130,7 +145,7 @@ async function appendToAudience(
   if (!(await findAudience(deps.db, scope, audienceId))) return null;
   return runIdempotently(deps, { partnerId, idempotency, result: z.int() }, (tx) =>
     // Locks the lane before the audience. Every transaction that locks both uses this order.
-    submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs }, async (jobId) => {
+    submitJob(deps.boss, tx, partnerId, { kind: jobKind.audience, maxOpenJobs, quotas: deps.quotas }, async (jobId) => {
       const { generation } = await lockAudience(tx, scope, audienceId);
       await supersedeSamePath(tx, { id: jobId, audienceId, generation }, path);
       await insertLoad(tx, { jobId, partnerId, audienceId, generation, path });

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { type IdempotentRequest, acceptedRequestHours } from '../../domain/idempotency.ts';
+import { type Quotas, defaultQuotas, requireQuota } from '../../domain/quota.ts';
 import type { AcceptedRequests } from '../../ports/request-store.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Tx, Database } from './db/tables.ts';
@@ -21,11 +22,11 @@ export type RequestRecords = AcceptedRequests & {
   readonly save: (tx: Tx, key: RequestKey, request: StoredRequest) => Promise<void>;
 };
 
-export function postgresAcceptedRequests(db: Database): RequestRecords {
+export function postgresAcceptedRequests(db: Database, quotas = defaultQuotas): RequestRecords {
   return {
     claim: claimKey,
     find: selectRequest,
-    save: saveRequest,
+    save: (tx, key, request) => saveRequest(tx, quotas, key, request),
     deleteExpired: (limit) => deleteExpired(db, limit),
   };
 }
@@ -109,8 +110,13 @@ async function selectRequest(tx: Tx, key: RequestKey): Promise<StoredRequest | n
   return found ?? null;
 }
 
+/**
+ * Forgetting older requests early, or not recording this one, could carry out a request twice. A request above the quota is
+ * therefore rejected, and the caller can send it without a key. The number of requests is as old as the last measurement.
+ */
 async function saveRequest(
   tx: Tx,
+  quotas: Quotas,
   { partnerId, keyHash }: RequestKey,
   { fingerprint, result }: StoredRequest,
 ): Promise<void> {
@@ -124,10 +130,13 @@ async function saveRequest(
         .doUpdateSet({ ...values, accepted_at: sql<Date>`now()` })
         .where('accepted_request.accepted_at', '<=', expiredBefore),
     )
-    .returning('partner_id')
+    .returning(
+      sql<number | null>`(SELECT idempotency_keys FROM partner_usage WHERE partner_id = ${partnerId})`.as('recorded'),
+    )
     .executeTakeFirst();
   // The claim prevents this case. If it occurs anyway, the error rolls the transaction back.
   if (!saved) throw new Error('a request with the same idempotency key ran at the same time');
+  requireQuota('idempotencyKeys', quotas, { used: saved.recorded ?? 0, added: 1 });
 }
 
 /** Deletes up to `limit` expired requests, oldest first. Later calls delete the rest. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { type ImportLog, logType, pathType } from '../../domain/import-log.ts';
+import { defaultQuotas } from '../../domain/quota.ts';
 import { type Progress, estimateSecondsLeft, jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
 import type { Sealer } from '../../ports/crypto.ts';
 import type { ImportLogStore, NewDelete, NewImport } from '../../ports/import-log-store.ts';
@@ -20,12 +21,13 @@ export function postgresImportLogStore(
   boss: PgBoss,
   sealer: Sealer,
   requests = postgresAcceptedRequests(db),
+  quotas = defaultQuotas,
 ): ImportLogStore {
   const deps = { db, requests };
   return {
     submitImport: (partnerId, request, maxOpenJobs, idempotency = null) =>
       runIdempotently(deps, { partnerId, idempotency, result }, (tx) =>
-        submitJob(boss, tx, partnerId, { kind: jobKind.import, maxOpenJobs }, (jobId) =>
+        submitJob(boss, tx, partnerId, { kind: jobKind.import, maxOpenJobs, quotas }, (jobId) =>
           insertImport(tx, sealer, { jobId, partnerId }, request),
         ),
       ),

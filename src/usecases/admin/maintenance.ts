@@ -3,6 +3,7 @@ import type { LaneStore } from '../../ports/lane-store.ts';
 import type { FileStore, LoadStage } from '../../ports/load-stage.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { AcceptedRequests, RequestWindows } from '../../ports/request-store.ts';
+import type { UsageStore } from '../../ports/usage-store.ts';
 import type { Warehouse, AudienceWarehouse } from '../../ports/warehouse.ts';
 
 type Deps = {
@@ -18,6 +19,7 @@ export const wakeEverySeconds = 10;
 export const orphansEverySeconds = 60;
 export const forgetEverySeconds = 600;
 export const windowsEverySeconds = 300;
+export const usageEverySeconds = 300;
 
 /** Maximum number of requests deleted in one transaction, to keep transactions short. */
 const forgottenAtATime = 10_000;
@@ -63,6 +65,17 @@ export async function sweepRequestWindows(deps: {
   readonly requestWindows: RequestWindows;
 }): Promise<void> {
   if (await deps.lanes.claimTurn('sweep request windows', windowsEverySeconds)) await deps.requestWindows.sweep();
+}
+
+/** Measures what each partner uses of its quotas. */
+export async function measureUsage(deps: {
+  readonly lanes: LaneStore;
+  readonly warehouse: Warehouse;
+  readonly usage: UsageStore;
+}): Promise<void> {
+  if (!(await deps.lanes.claimTurn('measure usage', usageEverySeconds))) return;
+  await deps.usage.recordIdempotencyKeys();
+  await deps.usage.recordStoredData(await deps.warehouse.measureStoredData());
 }
 
 type PurgeDeps = {

@@ -7,21 +7,32 @@ import { table } from '../terminal/table.ts';
 
 export function addLimitsCommand(program: Command): void {
   partnerCommand(program, 'limits', {
-    description: 'show your rate and size limits',
+    description: 'show your limits, and your quotas with their usage',
     examples: [['inlet limits', 'Show the limits of your account.']],
   }).action(async (options: CommonOptions) => {
     const output = outputFor(options);
     const inlet = await connect(options);
     const limits = valueOf(await inlet.getLimits());
-    output.result(limits, () =>
-      table(
+    output.result(limits, () => {
+      const { quotas, ...others } = limits;
+      const values = table(
         [
           { title: 'LIMIT', of: ([name]) => name },
           { title: 'VALUE', align: 'right', of: ([, value]) => value.toLocaleString('en') },
         ],
-        Object.entries(limits),
+        Object.entries(others),
         output.stdout,
-      ),
-    );
+      );
+      const usage = table(
+        [
+          { title: 'QUOTA', of: ([name]) => name },
+          { title: 'LIMIT', align: 'right', of: ([, { limit }]) => limit.toLocaleString('en') },
+          { title: 'USED', align: 'right', of: ([, { used }]) => used.toLocaleString('en') },
+        ],
+        Object.entries(quotas),
+        output.stdout,
+      );
+      return `${values}\n${usage}`;
+    });
   });
 }

@@ -13,6 +13,7 @@ export const apiCodes = {
   file_not_failed: "The file entry has not failed",
   idempotency_key_in_use: "A request with this Idempotency-Key is in progress",
   idempotency_key_reused: "Idempotency-Key was used for a different request",
+  quota_exceeded: "Quota exceeded",
   unauthenticated: "API key is missing or invalid",
   invalid_user_token: "User token is invalid",
   scope_missing: "API key lacks the required scope",

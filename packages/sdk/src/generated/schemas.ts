@@ -215,6 +215,45 @@ export type Limits = {
   readonly body_bytes: number;
   /** Maximum size of the request headers, including the path. */
   readonly header_bytes: number;
+  /** What you can store. Above a quota, the response is 422 `quota_exceeded`. */
+  readonly quotas: {
+    /** Rows of your attributes and audiences, including rows that are deleted but not purged yet. */
+    readonly stored_rows: {
+      readonly limit: number;
+      readonly used: number;
+      /** When `used` was measured. Null before the first time. */
+      readonly measured_at: string | null;
+    };
+    /** Bytes that these rows occupy. */
+    readonly stored_bytes: {
+      readonly limit: number;
+      readonly used: number;
+      /** When `used` was measured. Null before the first time. */
+      readonly measured_at: string | null;
+    };
+    /** Your audiences, including the audiences of your customers. */
+    readonly audiences: {
+      readonly limit: number;
+      readonly used: number;
+    };
+    /** Your attributes, including retired ones. */
+    readonly attributes: {
+      readonly limit: number;
+      readonly used: number;
+    };
+    /** Your foreign keys. */
+    readonly foreign_keys: {
+      readonly limit: number;
+      readonly used: number;
+    };
+    /** Requests with an `Idempotency-Key` in the last 24 hours. */
+    readonly idempotency_keys: {
+      readonly limit: number;
+      readonly used: number;
+      /** When `used` was measured. Null before the first time. */
+      readonly measured_at: string | null;
+    };
+  };
 };
 
 export type Live = {

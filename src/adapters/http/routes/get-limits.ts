@@ -1,10 +1,23 @@
 import { z } from 'zod';
 import { type Limits, type RequestLimits, maxKeysPerDelete } from '../../../domain/limits.ts';
+import { type Quotas, type Usage, quotaNames } from '../../../domain/quota.ts';
 import type { PartnerStore } from '../../../ports/partner-store.ts';
+import type { UsageStore } from '../../../ports/usage-store.ts';
 import { partnerOf } from '../authentication.ts';
 import { defineRoute } from '../operation.ts';
+import { timestamp } from '../schemas.ts';
 
 const limit = (description: string) => z.int().meta({ description });
+
+const counted = { limit: z.int(), used: z.int() };
+const countedQuota = (description: string) => z.object(counted).meta({ description });
+const measuredQuota = (description: string) =>
+  z
+    .object({
+      ...counted,
+      measured_at: timestamp.nullable().meta({ description: 'When `used` was measured. Null before the first time.' }),
+    })
+    .meta({ description });
 
 export const limitsSchema = z
   .object({
@@ -21,10 +34,36 @@ export const limitsSchema = z
     line_bytes: limit('Maximum length of a line. A longer line is rejected.'),
     body_bytes: limit('Maximum size of a request body.'),
     header_bytes: limit('Maximum size of the request headers, including the path.'),
+    quotas: z
+      .object({
+        stored_rows: measuredQuota(
+          'Rows of your attributes and audiences, including rows that are deleted but not purged yet.',
+        ),
+        stored_bytes: measuredQuota('Bytes that these rows occupy.'),
+        audiences: countedQuota('Your audiences, including the audiences of your customers.'),
+        attributes: countedQuota('Your attributes, including retired ones.'),
+        foreign_keys: countedQuota('Your foreign keys.'),
+        idempotency_keys: measuredQuota('Requests with an `Idempotency-Key` in the last 24 hours.'),
+      })
+      .meta({ description: 'What you can store. Above a quota, the response is 422 `quota_exceeded`.' }),
   })
   .meta({ id: 'Limits' });
 
-type Deps = { readonly limits: Limits; readonly requestLimits: RequestLimits; readonly partners: PartnerStore };
+type Deps = {
+  readonly limits: Limits;
+  readonly quotas: Quotas;
+  readonly requestLimits: RequestLimits;
+  readonly partners: PartnerStore;
+  readonly usage: UsageStore;
+};
+
+const measuredAt = new Date('2026-11-15T01:12:18.654Z');
+
+const count = (quota: number, { used }: Pick<Usage, 'used'>) => ({ limit: quota, used });
+const measurement = (quota: number, usage: Usage) => ({
+  ...count(quota, usage),
+  measured_at: usage.measuredAt?.toISOString() ?? null,
+});
 
 export const getLimits = defineRoute({
   id: 'getLimits',
@@ -34,7 +73,7 @@ export const getLimits = defineRoute({
   scope: 'any',
   summary: 'Get your limits',
   description:
-    'Returns your rate and size limits. The `RateLimit` header of every response shows how many requests are left in the current minute.',
+    'Returns your rate and size limits, and your quotas with their current usage. The `RateLimit` header of every response shows how many requests are left in the current minute.',
   response: {
     status: 200,
     description: 'The limits.',
@@ -51,22 +90,42 @@ export const getLimits = defineRoute({
       line_bytes: 102_400,
       body_bytes: 1_048_576,
       header_bytes: 16_384,
+      quotas: {
+        stored_rows: measurement(10_000_000_000, { used: 41_873_211, measuredAt }),
+        stored_bytes: measurement(1_000_000_000_000, { used: 719_401_322, measuredAt }),
+        audiences: count(10_000, { used: 12 }),
+        attributes: count(10_000, { used: 240 }),
+        foreign_keys: count(100_000, { used: 240 }),
+        idempotency_keys: measurement(100_000, { used: 87, measuredAt }),
+      },
     },
   },
   problems: {},
   handler:
-    ({ limits, requestLimits, partners }: Deps) =>
-    async (request) => ({
-      requests_per_minute_per_key: requestLimits.perKey,
-      requests_per_minute_per_partner: requestLimits.perPartner,
-      open_jobs: limits.maxOpenJobs,
-      files_per_prefix: limits.maxFilesPerPrefix,
-      keys_per_delete: maxKeysPerDelete,
-      audience_bad_row_share: (await partners.readSettings(partnerOf(request).id)).audienceBadRowShare,
-      gzip_file_bytes: limits.maxGzipFileBytes,
-      plain_file_bytes: limits.maxPlainFileBytes,
-      line_bytes: limits.maxLineBytes,
-      body_bytes: requestLimits.maxBodyBytes,
-      header_bytes: requestLimits.maxHeaderBytes,
-    }),
+    ({ limits, quotas, requestLimits, partners, usage }: Deps) =>
+    async (request) => {
+      const partnerId = partnerOf(request).id;
+      const used = await usage.read(partnerId);
+      return {
+        requests_per_minute_per_key: requestLimits.perKey,
+        requests_per_minute_per_partner: requestLimits.perPartner,
+        open_jobs: limits.maxOpenJobs,
+        files_per_prefix: limits.maxFilesPerPrefix,
+        keys_per_delete: maxKeysPerDelete,
+        audience_bad_row_share: (await partners.readSettings(partnerId)).audienceBadRowShare,
+        gzip_file_bytes: limits.maxGzipFileBytes,
+        plain_file_bytes: limits.maxPlainFileBytes,
+        line_bytes: limits.maxLineBytes,
+        body_bytes: requestLimits.maxBodyBytes,
+        header_bytes: requestLimits.maxHeaderBytes,
+        quotas: {
+          [quotaNames.storedRows]: measurement(quotas.storedRows, used.storedRows),
+          [quotaNames.storedBytes]: measurement(quotas.storedBytes, used.storedBytes),
+          [quotaNames.audiences]: count(quotas.audiences, used.audiences),
+          [quotaNames.attributes]: count(quotas.attributes, used.attributes),
+          [quotaNames.foreignKeys]: count(quotas.foreignKeys, used.foreignKeys),
+          [quotaNames.idempotencyKeys]: measurement(quotas.idempotencyKeys, used.idempotencyKeys),
+        },
+      };
+    },
 });

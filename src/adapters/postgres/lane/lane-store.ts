@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { type PgBoss, fromKysely } from 'pg-boss';
 import { Failure } from '../../../domain/failure.ts';
 import type { BatchId, JobId, PartnerId } from '../../../domain/ids.ts';
+import { type Quotas, requireQuota } from '../../../domain/quota.ts';
 import { errorOfJob } from '../../../domain/import-log.ts';
 import { type JobKind, cancelledBeforeStart, jobKind, jobStatus, openStatuses } from '../../../domain/job.ts';
 import type { CountsBefore, LaneJob, LaneStep, LaneStore, LaneToken, StagedLoad } from '../../../ports/lane-store.ts';
@@ -378,6 +379,7 @@ export async function endCanceledJobs(tx: Tx, partnerId: PartnerId): Promise<voi
 
 /**
  * Appends a job to the partner's lane, writes its record, and sends the lane's token, all in the caller's transaction.
+ * A job that adds data must pass the quotas, and is rejected if the last measurement has reached one of them.
  * The partner's row stays locked until the commit, so jobs become visible in submission order. The token is sent last.
  * A concurrent sender of the same token waits until this transaction ends, so this transaction must not wait for other
  * locks after that.
@@ -386,7 +388,7 @@ export async function submitJob<T>(
   boss: PgBoss,
   tx: Tx,
   partnerId: PartnerId,
-  { kind, maxOpenJobs }: { readonly kind: JobKind; readonly maxOpenJobs: number },
+  { kind, maxOpenJobs, quotas }: { readonly kind: JobKind; readonly maxOpenJobs: number; readonly quotas?: Quotas },
   writeRecord: (jobId: JobId) => Promise<T>,
 ): Promise<T> {
   const { seq } = await tx
@@ -403,10 +405,16 @@ export async function submitJob<T>(
     .returning([
       'id',
       sql<number>`(SELECT count(*) + 1 FROM job WHERE partner_id = ${partnerId} AND status IN (0, 1))`.as('openJobs'),
+      sql<number | null>`(SELECT stored_rows FROM partner_usage WHERE partner_id = ${partnerId})`.as('storedRows'),
+      sql<number | null>`(SELECT stored_bytes FROM partner_usage WHERE partner_id = ${partnerId})`.as('storedBytes'),
     ])
     .executeTakeFirstOrThrow();
   if (job.openJobs > maxOpenJobs) {
     throw new Failure('too_many_open_jobs', `The partner has ${maxOpenJobs} open jobs, which is the limit.`);
+  }
+  if (quotas) {
+    requireQuota('storedRows', quotas, { used: job.storedRows ?? 0, added: 1 });
+    requireQuota('storedBytes', quotas, { used: job.storedBytes ?? 0, added: 1 });
   }
   const written = await writeRecord(job.id);
   await sendLaneToken(boss, tx, partnerId);

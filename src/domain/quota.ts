@@ -1,0 +1,51 @@
+import { Failure } from './failure.ts';
+
+/** How much a partner can store. Each quota is a setting, and `GET /v1/limits` shows them with the current usage. */
+export type Quotas = {
+  readonly storedRows: number;
+  readonly storedBytes: number;
+  readonly audiences: number;
+  readonly attributes: number;
+  readonly foreignKeys: number;
+  /** Requests with an idempotency key that are recorded at the same time. */
+  readonly idempotencyKeys: number;
+};
+
+export const defaultQuotas: Quotas = {
+  storedRows: 10_000_000_000,
+  storedBytes: 1_000_000_000_000,
+  audiences: 10_000,
+  attributes: 10_000,
+  foreignKeys: 100_000,
+  idempotencyKeys: 100_000,
+};
+
+export type Usage = {
+  readonly used: number;
+  /** Null before the first measurement, and for a usage that is counted when it is read. */
+  readonly measuredAt: Date | null;
+};
+
+export type PartnerUsage = { readonly [Name in keyof Quotas]: Usage };
+
+/** The names in responses and messages. */
+export const quotaNames = {
+  storedRows: 'stored_rows',
+  storedBytes: 'stored_bytes',
+  audiences: 'audiences',
+  attributes: 'attributes',
+  foreignKeys: 'foreign_keys',
+  idempotencyKeys: 'idempotency_keys',
+} as const satisfies Readonly<Record<keyof Quotas, string>>;
+
+/** Throws if the partner cannot add this many more. Always allows a request that adds nothing. */
+export function requireQuota(
+  name: keyof Quotas,
+  quotas: Quotas,
+  { used, added }: { used: number; added: number },
+): void {
+  const limit = quotas[name];
+  if (added <= 0 || used + added <= limit) return;
+  const request = added > 1 ? `, and the request adds ${added}` : '';
+  throw new Failure('quota_exceeded', `The quota ${quotaNames[name]} is ${limit}. ${used} are used${request}.`);
+}

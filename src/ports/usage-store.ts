@@ -1,0 +1,13 @@
+import type { PartnerId } from '../domain/ids.ts';
+import type { PartnerUsage } from '../domain/quota.ts';
+import type { StoredData } from './warehouse.ts';
+
+/** What partners use of their quotas. */
+export interface UsageStore {
+  /** Counts of audiences, attributes, and foreign keys are exact. The others are as old as their measurement. */
+  read(partnerId: PartnerId): Promise<PartnerUsage>;
+  /** Records the stored data of all partners. A partner that is not listed stores nothing. */
+  recordStoredData(measured: readonly StoredData[]): Promise<void>;
+  /** Counts the recorded requests of all partners. */
+  recordIdempotencyKeys(): Promise<void>;
+}
