@@ -43,8 +43,8 @@ describe('wrong API keys', () => {
       const seconds = Number(rejected.headers.get('retry-after'));
       expect(seconds).toBeGreaterThan(0);
       expect(readRateLimit(rejected.headers.get('ratelimit'))).toEqual({ 'wrong-keys': { r: 0, t: seconds } });
-      // A valid key that was not used recently is throttled too. Otherwise, its response would reveal that it is valid.
-      expect((await ask(bearer(unknown.apiKey))).status).toBe(429);
+      // A key that was created a moment ago works too, although others behind the same address send wrong keys.
+      expect((await ask(bearer(unknown.apiKey))).status).toBe(200);
       expect((await ask(bearer(known.apiKey))).status).toBe(200);
       expect((await ask({})).status).toBe(401);
     });
@@ -70,8 +70,6 @@ describe('wrong API keys', () => {
       }
       expect((await ask(from('198.51.100.9, 203.0.113.7'))).status).toBe(429);
       expect((await ask(from('203.0.113.8'))).status).toBe(401);
-      expect((await ask({ ...from('203.0.113.7'), ...bearer(known.apiKey) })).status).toBe(429);
-      expect((await ask({ ...from('203.0.113.8'), ...bearer(known.apiKey) })).status).toBe(200);
       expect((await ask({ ...from('203.0.113.7'), ...bearer(known.apiKey) })).status).toBe(200);
     });
   });

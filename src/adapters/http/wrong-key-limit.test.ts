@@ -1,6 +1,7 @@
 import Fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InvalidApiKey } from '../../domain/caller.ts';
+import { formatKey } from '../../domain/key-format.ts';
 import { addProblemAnswers } from './problems.ts';
 import { guardAgainstWrongKeys } from './wrong-key-limit.ts';
 import type { Api } from './api.ts';
@@ -60,6 +61,16 @@ describe('the limit on invalid keys', () => {
     expect(await send('Bearer good-too')).toBe(429);
     expect(await Promise.all(times(20, () => send('Bearer good')))).toEqual(times(20, () => 200));
     expect(maxConcurrent).toBeGreaterThan(1);
+  });
+
+  it('looks up one key with a correct checksum per second while the address is throttled', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const wrong = (n: number): string => `Bearer ${formatKey('key', 'test', String(n).padStart(33, '0'))}`;
+    await Promise.all(times(most, (n) => send(`Bearer wrong-${n}`)));
+    expect(await send('Bearer wrong-again')).toBe(429);
+    expect([await send(wrong(1)), await send(wrong(2))]).toEqual([401, 429]);
+    vi.advanceTimersByTime(1_000);
+    expect([await send('Bearer wrong-again'), await send(wrong(3)), await send(wrong(4))]).toEqual([429, 401, 429]);
   });
 
   it('admits concurrent requests with the same valid key before its first lookup completes', async () => {

@@ -2,11 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 import { InvalidApiKey } from '../../domain/caller.ts';
 import { Failure } from '../../domain/failure.ts';
+import { parseKey } from '../../domain/key-format.ts';
 import { type RequestLimits, requestWindowSeconds } from '../../domain/limits.ts';
 import { parseAddress } from '../../domain/network-address.ts';
 
 /** Maximum number of valid keys kept in memory. A key that was evicted is throttled like an unrecognized key. */
 const maxKnownKeys = 10_000;
+/** While addresses are throttled, one key with a correct checksum is looked up in this time, so that a new key works soon. */
+const throttledLookupEveryMs = 1_000;
 /** Maximum time in the queue. Equals the timeout for a database connection. */
 const maxQueueMs = 5_000;
 
@@ -14,8 +17,8 @@ const maxQueueMs = 5_000;
 type Guard = <T>(request: FastifyRequest, reply: FastifyReply, lookUp: () => Promise<T>) => Promise<T>;
 
 /**
- * Throttles an address that has sent too many invalid keys. Its keys are not looked up while it is throttled. Keys that
- * were valid earlier in this process are exempt. Otherwise, an attacker could lock out all users behind the same
+ * Throttles an address that has sent too many invalid keys. While it is throttled, at most one of its keys per second is
+ * looked up. Keys that were valid earlier in this process are exempt. Otherwise, an attacker could lock out all users behind the same
  * address. Unrecognized keys are looked up one at a time. This keeps the count exact under concurrency and limits the
  * lookups to one database connection.
  */
@@ -24,9 +27,15 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
   const known = new Set<string>();
   const inTurn = serialQueue();
 
-  function rejectIfThrottled(ip: string, reply: FastifyReply): void {
+  let nextThrottledLookup = 0;
+
+  function rejectIfThrottled(ip: string, key: string, reply: FastifyReply): void {
     const seconds = counts.secondsToWait(ip);
     if (seconds === null) return;
+    if (parseKey(key)?.kind === 'key' && performance.now() >= nextThrottledLookup) {
+      nextThrottledLookup = performance.now() + throttledLookupEveryMs;
+      return;
+    }
     reply.header('ratelimit-policy', `"wrong-keys";q=${wrongKeysPerAddress};w=${requestWindowSeconds}`);
     reply.header('ratelimit', `"wrong-keys";r=0;t=${seconds}`);
     reply.header('retry-after', String(seconds));
@@ -41,7 +50,8 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
 
   return async ({ headers: { authorization }, ip }, reply, lookUp) => {
     if (authorization === undefined) return lookUp();
-    const key = hashOfKeyIn(authorization);
+    const text = keyIn(authorization);
+    const key = hashOf(text);
     const verify = async () => {
       try {
         const found = await lookUp();
@@ -57,7 +67,7 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
     };
     if (known.has(key)) return verify();
     return inTurn(async () => {
-      if (!known.has(key)) rejectIfThrottled(ip, reply);
+      if (!known.has(key)) rejectIfThrottled(ip, text, reply);
       return verify();
     });
   };
@@ -76,14 +86,14 @@ function serialQueue() {
   };
 }
 
-/**
- * Extracts the key, because headers with the same key can differ in case and spacing. Hashes it, so that no key stays
- * in memory.
- */
-function hashOfKeyIn(authorization: string): string {
-  return createHash('sha256')
-    .update(authorization.slice(authorization.lastIndexOf(' ') + 1))
-    .digest('base64');
+/** Extracts the key, because headers with the same key can differ in case and spacing. */
+function keyIn(authorization: string): string {
+  return authorization.slice(authorization.lastIndexOf(' ') + 1);
+}
+
+/** Hashes the key, so that no key stays in memory. */
+function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64');
 }
 
 /**
