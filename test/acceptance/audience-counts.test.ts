@@ -1,14 +1,15 @@
 import { createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeEngine } from '../../src/adapters/clickhouse/connect.ts';
+import { runsOf } from '../support/campaign.ts';
 import { type Marketplace, startMarketplace } from '../support/start-marketplace.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 import { audienceClient } from './audience-client.ts';
 
-// Appends twenty files. Half of the devices in each file are also in the previous file.
+// Half of the devices in each file are also in the previous file.
 
-const appends = 20;
-const rowsOfFile = 500_000;
+const appends = runsOf({ short: 6, long: 20 });
+const rowsOfFile = runsOf({ short: 300_000, long: 500_000 });
 const step = rowsOfFile / 2;
 const mebibyte = 1024 * 1024;
 

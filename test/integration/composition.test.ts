@@ -6,6 +6,7 @@ import { reportKey } from '../../src/adapters/vault/keys.ts';
 import { createLogger } from '../../src/entry/logging.ts';
 import { deviceOfNumber, insertAudience, insertByNumbers } from '../support/audience-tables.ts';
 import { type BruteCounts, type BruteSplit, countByBruteForce } from '../support/brute-force-composition.ts';
+import { runsOf } from '../support/campaign.ts';
 import { configFor } from '../support/environment.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
 import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
@@ -13,7 +14,7 @@ import { type TestStores, createStores, withDatabase } from '../support/stores.t
 import { wireAll } from '../support/wired.ts';
 
 /** Scale 20 means an audience of a million devices, five million known devices, and 26 million attribute rows. */
-const scale = 1;
+const scale = runsOf({ short: 0.2, long: 1 });
 const known = 250_000 * scale;
 const attributes = 20;
 const unprotected = {
