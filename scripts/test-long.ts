@@ -42,6 +42,7 @@ const steps: Readonly<Record<string, readonly string[]>> = {
   fairness: ['test/chaos/fairness.ts', '--jobs', '1000', '--partners', '100'],
   'killed-upload': ['test/chaos/killed-upload.ts', '--gigabytes', '1'],
   'many-workers': ['test/chaos/many-workers.ts', '--workers', '16', '--lanes', '100'],
+  clears: ['test/chaos/clears.ts', '--clears', '5000', '--audiences', '500'],
 };
 
 const chosen = process.argv.slice(2);

@@ -314,6 +314,20 @@ ORDER BY (load_id, file_id, reason, row)
 TTL loaded_on + toIntervalDay(90)
 SETTINGS index_granularity = 8192;
 
+CREATE TABLE {database}.purged_generations_local
+(
+    `purge_id` UUID,
+    `partner_id` UInt64,
+    `audience_id` UInt64,
+    `generation` UInt32,
+    `purged_on` Date DEFAULT today()
+)
+ENGINE = MergeTree
+PARTITION BY toMonday(purged_on)
+ORDER BY (purge_id, partner_id, audience_id, generation)
+TTL purged_on + toIntervalDay(30)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, index_granularity = 8192;
+
 CREATE TABLE {database}.schema_migration
 (
     `name` String,

@@ -551,7 +551,8 @@ CREATE TABLE public.shard (
 
 CREATE TABLE public.sweep (
     name text NOT NULL,
-    ran_at timestamp with time zone NOT NULL
+    ran_at timestamp with time zone NOT NULL,
+    next_at timestamp with time zone
 );
 
 CREATE TABLE public.user_token (

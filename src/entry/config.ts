@@ -170,6 +170,9 @@ const settings = z.object({
     .describe(
       `Number of days for which entries of the audit log are kept, at least ${minAuditLogDays}. PostgreSQL rejects the deletion of younger entries.`,
     ),
+  INLET_PURGE_WAIT_HOURS: count(12).describe(
+    'Longest time, in hours, that rows of a cleared audience wait until they are a tenth of all rows of the partner. Rows of partners with up to a million rows do not wait.',
+  ),
   INLET_TOPOLOGY_SECONDS: count(30).describe(
     'Interval in seconds at which a process compares the recorded shards with its configuration and with the cluster definition on every shard.',
   ),

@@ -27,7 +27,13 @@ import { wireWorker } from './wire-worker.ts';
 const config = readConfig();
 const log = createLogger({ name: 'inlet-worker', level: config.INLET_LOG_LEVEL });
 const wired = await wireWorker(config, log);
-const deps = { ...wired, log, maxBatchesPerLane: config.INLET_FILES_OUT_PER_LANE, stepsPerTurn: 10 };
+const deps = {
+  ...wired,
+  log,
+  maxBatchesPerLane: config.INLET_FILES_OUT_PER_LANE,
+  stepsPerTurn: 10,
+  purgeWaitSeconds: config.INLET_PURGE_WAIT_HOURS * 3600,
+};
 const liveness = startWorkerLiveness({ url: config.INLET_POSTGRES_URL, log });
 const handBack = new AbortController();
 const recoverTokensMilliseconds = 500;

@@ -1,4 +1,4 @@
-import type { JobId, PartnerId } from '../domain/ids.ts';
+import type { JobId } from '../domain/ids.ts';
 import type { Audience, AudienceScope, FileEntryId } from '../domain/audience.ts';
 import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
 import type { PublishedReport } from '../domain/composition/protection.ts';
@@ -100,20 +100,19 @@ export interface AudienceStore {
     page: { readonly afterId: number; readonly limit: number },
   ): Promise<readonly FailedLoad[]>;
   /**
-   * Claims dead generations of any partner that are due for a purge. Returns none while another process holds a claim.
-   * A claim expires two minutes after its last renewal.
+   * Claims dead generations of any partner that are due for a purge. Returns none while another process holds the claim
+   * and during the pause after a purge. The claim expires two minutes after its last renewal.
    */
   claimDueGenerations(limit: number): Promise<readonly DeadGeneration[]>;
-  renewPurgeLease(partnerIds: readonly PartnerId[]): Promise<void>;
-  /**
-   * Releases the claim. `seconds` is the duration of the purge. The partners' next purge starts after a multiple of
-   * that time.
-   */
-  endPurge(partnerIds: readonly PartnerId[], seconds: number): Promise<void>;
+  renewPurgeClaim(): Promise<void>;
+  /** Releases the claim. `seconds` is the duration of the purge. The next purge starts after a multiple of that time. */
+  endPurge(seconds: number): Promise<void>;
   /** Lists dead generations for the operator, newest first. */
   listDead(limit: number): Promise<readonly DeadGeneration[]>;
-  /** Records the number of removed rows. The generation is checked once more later and is then finished. */
-  recordPurge(generation: Generation, rows: number): Promise<void>;
+  /** Records the numbers of removed rows. A generation is checked once more later and is then finished. */
+  recordPurges(purged: readonly (Generation & { readonly rows: number })[]): Promise<void>;
+  /** Makes generations due again after this time. */
+  postponePurges(generations: readonly Generation[], seconds: number): Promise<void>;
 }
 
 /** The state of an audience after its latest load. Counts from an earlier state are stale. */

@@ -72,8 +72,10 @@ export interface AudienceWarehouse {
   countDevices(job: CountedJob, about: number): Promise<DeviceCounts>;
   /** Like `countDevices`, for the devices that the staged files would add to the audience. */
   countNewDevices(job: CountedJob, loads: readonly FilesOfLoad[]): Promise<DeviceCounts>;
-  /** Returns the number of rows that are left of a dead generation. */
-  countDead(generation: Generation): Promise<number>;
+  /** Returns the number of rows that are left of each dead generation, and of all rows that their partners store. */
+  countDead(
+    generations: readonly Generation[],
+  ): Promise<{ readonly rows: readonly number[]; readonly storedRows: ReadonlyMap<PartnerId, number> }>;
   /**
    * Deletes the rows of dead generations from every part on every shard. If aborted, the deletion continues in
    * ClickHouse.

@@ -95,8 +95,10 @@ describe('clearing an audience', () => {
           .map(Number)
           .reduce((sum, count) => sum + count);
       await waitUntil('the cleared generation is purged', async () => {
-        // After a purge, the purger pauses for up to ten times the duration of that purge.
-        await withDatabase(market.stores, (client) => client.query('UPDATE partner SET purge_after = now()'));
+        // After a purge, the next one waits three times as long as that purge took.
+        await withDatabase(market.stores, (client) =>
+          client.query(`UPDATE sweep SET next_at = NULL WHERE name = 'purge generations'`),
+        );
         return (await left()) === 0;
       });
       const noted = (): Promise<number> =>

@@ -20,7 +20,7 @@ export async function auditWhenIdle(cluster: TestCluster, partners: readonly Cha
     printLine(`not idle yet: ${wrong.length} findings, first: ${wrong[0]}`);
     // Makes the next purge and the sweep for orphaned stages due.
     await withDatabase(cluster.stores, async (client) => {
-      await client.query('UPDATE partner SET purge_after = now()');
+      await client.query(`UPDATE sweep SET next_at = NULL WHERE name = 'purge generations'`);
       await client.query(`UPDATE sweep SET ran_at = now() - interval '1 hour' WHERE name = 'drop orphaned stages'`);
     });
     await pause(5_000);

@@ -131,8 +131,9 @@ describe.each(placesOnTopologies)(
       }
       await audiences.purge([of(8, 0), ofOther(1), of(8, 1), of(9, 5)], signal);
       const checked = [of(8, 0), of(8, 1), of(8, 2), of(9, 0), ofOther(0), ofOther(1)];
-      const left = checked.map((generation) => audiences.countDead(generation));
-      expect(await Promise.all(left)).toEqual([0, 0, 30, 40, 50, 0]);
+      const { rows: left, storedRows } = await audiences.countDead(checked);
+      expect(left).toEqual([0, 0, 30, 40, 50, 0]);
+      expect(storedRows.get(partnerId + 1)).toBe(50);
     });
 
     it('counts each device that staged files would add to an audience once', async () => {

@@ -61,8 +61,10 @@ describe('backup under load', () => {
     const api = await startApi(environment, 'restored');
     url = api.url;
     processes.push(api, await startWorker(environment, 'restored'), await startWorker(environment, 'restored'));
-    // A purge that was running during the backup keeps its lease for two minutes.
-    await withDatabase(fresh.stores, (client) => client.query('UPDATE dead_generation SET purging_until = NULL'));
+    // A purge that was running during the backup keeps its claim for two minutes.
+    await withDatabase(fresh.stores, (client) =>
+      client.query(`UPDATE sweep SET next_at = NULL WHERE name = 'purge generations'`),
+    );
     expect(await findings()).toEqual([]);
     expect(await inletOutput(fresh.stores.environment, ['doctor'])).not.toContain('FAIL ');
   });

@@ -61,7 +61,7 @@ const notInWorker = [
   'audiences.append',
   'audiences.clear',
   'audiences.dismissFile',
-  'audiences.renewPurgeLease',
+  'audiences.renewPurgeClaim',
   'requests.claim',
   'requests.save',
   'lanes.markCleaned',
@@ -121,8 +121,8 @@ describe('a worker that is killed', () => {
   /** Resends a dead worker's tokens, as workers that had seen it alive would. */
   const resendTokens = async (): Promise<void> => {
     const left = await withDatabase(stores, async (client) => {
-      // Expires the lease of a purge.
-      await client.query('UPDATE dead_generation SET purging_until = NULL');
+      // Expires the claim of a purge.
+      await client.query(`UPDATE sweep SET next_at = NULL WHERE name = 'purge generations'`);
       const { rows } = await client.query<HeldToken>(
         `SELECT name AS queue, id, retry_count AS "retryCount", singleton_key AS "singletonKey", data
          FROM pgboss.job WHERE state = 'active'`,
@@ -136,7 +136,7 @@ describe('a worker that is killed', () => {
     waitForCleanAudit(async () => {
       // Makes the next purge and the sweep for orphaned stages due.
       await withDatabase(stores, async (client) => {
-        await client.query('UPDATE partner SET purge_after = now()');
+        await client.query(`UPDATE sweep SET next_at = NULL WHERE name = 'purge generations'`);
         await client.query(`UPDATE sweep SET ran_at = now() - interval '1 hour' WHERE name = 'drop orphaned stages'`);
       });
       await dropOrphanedStages({ ...deps, log: silentLog });

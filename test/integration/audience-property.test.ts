@@ -142,7 +142,8 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
     withDatabase(stores, async (client) => Number((await client.query<{ count: string }>(query)).rows[0]?.count));
 
   /** Purges generations of many partners, because a worker purges only one partner every ten seconds. */
-  const purge = (): Promise<void> => purgeGenerations({ ...deps, log: silentLog }, new AbortController().signal);
+  const purge = (): Promise<void> =>
+    purgeGenerations({ ...deps, log: silentLog, purgeWaitSeconds: 0 }, new AbortController().signal);
 
   it(`audiences match a model for ${runs} scripts with the seed ${campaignSeed}`, { timeout: 3_600_000 }, async () => {
     const over = new AbortController();
@@ -196,7 +197,9 @@ describe.each(topologies)('audiences after any interleaving, on topology %s', (t
     });
     const left = `SELECT count(*) FROM dead_generation WHERE purged_at IS NULL AND check_at < 'infinity'`;
     while ((await count(left)) > 0) {
-      await withDatabase(stores, (client) => client.query('UPDATE partner SET purge_after = now()'));
+      await withDatabase(stores, (client) =>
+        client.query(`UPDATE sweep SET next_at = NULL WHERE name = 'purge generations'`),
+      );
       await purge();
     }
     const found = await selectOnShards(

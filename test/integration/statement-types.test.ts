@@ -199,7 +199,7 @@ const statementTypes: Specs = {
   },
   report_budget: { partner_id: 'number', day: 'date', computed: 'number' },
   shard: { number: 'number', identity: 'string', weight: 'number', recorded_at: 'date=' },
-  sweep: { name: 'string', ran_at: 'date' },
+  sweep: { name: 'string', ran_at: 'date', next_at: 'date?' },
   job_file_reject: { job_file_id: 'number', reason: 'string', rows: 'number', first_row: 'number' },
   partner_usage: {
     partner_id: 'number',

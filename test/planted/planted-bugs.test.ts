@@ -77,7 +77,9 @@ async function findingsWith(bug: Bug | null): Promise<string[]> {
       ? [await withSuspendedWorker(cluster, bug)]
       : [await cluster.newPartner(), await cluster.newPartner()];
     if (!stops) await Promise.all(partners.map((partner) => withTimeout(submitOneOfEach(partner))));
-    await withDatabase(cluster.stores, (client) => client.query('UPDATE partner SET purge_after = now()'));
+    await withDatabase(cluster.stores, (client) =>
+      client.query(`UPDATE sweep SET next_at = NULL WHERE name = 'purge generations'`),
+    );
     // With a bug, the audit never becomes clean, so the test waits for the expected report instead.
     if (bug)
       await waitUntil('the auditor reports the bug', () => isReported(cluster, partners, bug), timeoutSeconds).catch(

@@ -50,7 +50,6 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /from "user_token" as "token" .* "token"\."partner_id" = \$/,
     byCommands,
   ],
-  'dead-generations.ts': [byWorkers, byWorkers, byWorkers],
   'idempotency-store.ts': [
     /from "accepted_request" where "partner_id" = \$/,
     /^insert into "accepted_request" .* FROM partner_usage WHERE partner_id = \$/s,

@@ -1,4 +1,5 @@
-import type { LoadId } from '../../domain/ids.ts';
+import { randomUUID } from 'node:crypto';
+import type { LoadId, PartnerId } from '../../domain/ids.ts';
 import type { ShardRows } from '../../domain/row-account.ts';
 import type { ClickHouseSettings } from '@clickhouse/client';
 import type { Load } from '../../ports/load-stage.ts';
@@ -12,7 +13,6 @@ import {
   newQueryId,
   onEveryShard,
   selectNumber,
-  sumOverShards,
 } from './connect.ts';
 import { mutate } from './mutate.ts';
 import {
@@ -29,7 +29,7 @@ export function clickhouseAudienceWarehouse(engine: Engine): AudienceWarehouse {
     publish: (load, fileIds) => publishMembers(engine, load, fileIds),
     countDevices: (job, about) => countDevices(engine, job, about),
     countNewDevices: (job, loads) => countNewDevices(engine, job, loads),
-    countDead: (generation) => countDead(engine, generation),
+    countDead: (generations) => countDead(engine, generations),
     purge: (generations, signal) => purgeGenerations(engine, generations, signal),
   };
 }
@@ -107,31 +107,86 @@ async function copyMembers(shard: Shard, load: Load, fileIds: readonly number[],
   });
 }
 
-async function countDead(engine: Engine, generation: Generation): Promise<number> {
-  return sumOverShards(engine, (shard) =>
-    selectNumber(shard, {
-      query: `SELECT toString(count()) AS number FROM audience_devices_local WHERE ${isOfGeneration}`,
-      query_params: generationParameters(generation),
-    }),
-  );
-}
+/** The statements contain up to 10,000 generations. */
+const longStatement: ClickHouseSettings = { max_query_size: '4194304' };
 
 /**
- * Deletes the generations in one mutation that has one command per partner partition. The mutation rewrites only parts
- * that contain rows of these generations and hard-links all other parts under a new name. With many parts, hard-linking
- * takes seconds per mutation, so there should be few mutations. Returns when no part contains the rows.
+ * Counts all generations in one query per shard. The lists are written into the statement, because parameters are sent in
+ * the URL.
  */
-async function purgeGenerations(engine: Engine, dead: readonly Generation[], signal: AbortSignal): Promise<void> {
-  const byPartner = Map.groupBy(dead, ({ partnerId }) => partnerId);
-  const query = `ALTER TABLE audience_devices_local ${[...byPartner].map(deleteOfPartner).join(', ')}`;
-  const statement = { query, query_params: {}, partitions: [...byPartner.keys()] };
-  await onEveryShard(engine, (shard) => mutate(shard, 'audience_devices_local', statement, signal));
+async function countDead(
+  engine: Engine,
+  generations: readonly Generation[],
+): Promise<{ rows: number[]; storedRows: Map<PartnerId, number> }> {
+  const list = (ids: readonly number[]): string => `[${ids.map(checkedId).join()}]::Array(UInt64)`;
+  const partners = [...new Set(generations.map(({ partnerId }) => partnerId))];
+  const dead = `arrayZip(${list(generations.map(({ partnerId }) => partnerId))},
+    ${list(generations.map(({ audienceId }) => audienceId))}, ${list(generations.map(({ generation }) => generation))})`;
+  const counted = new Map<string, number>();
+  const storedRows = new Map<PartnerId, number>();
+  const add = <K>(map: Map<K, number>, key: K, rows: string): unknown =>
+    map.set(key, (map.get(key) ?? 0) + Number(rows));
+  await onEveryShard(engine, async (shard) => {
+    const counts = await shard.query({
+      query: `
+        SELECT concat(toString(partner_id), ':', toString(audience_id), ':', toString(generation)) AS key,
+          toString(count()) AS rows
+        FROM audience_devices_local
+        WHERE (partner_id, audience_id, generation) IN (SELECT one.1, one.2, one.3 FROM (SELECT arrayJoin(${dead}) AS one))
+        GROUP BY partner_id, audience_id, generation`,
+      clickhouse_settings: longStatement,
+      format: 'JSONEachRow',
+    });
+    for (const { key, rows } of await counts.json<{ key: string; rows: string }>()) add(counted, key, rows);
+    const stored = await shard.query({
+      query: `
+        SELECT partition_id AS partner, toString(sum(rows)) AS rows FROM system.parts
+        WHERE active AND database = currentDatabase() AND table = 'audience_devices_local'
+          AND has(${list(partners)}, toUInt64OrZero(partition_id))
+        GROUP BY partition_id`,
+      clickhouse_settings: longStatement,
+      format: 'JSONEachRow',
+    });
+    for (const { partner, rows } of await stored.json<{ partner: string; rows: string }>()) {
+      add(storedRows, Number(partner), rows);
+    }
+  });
+  const rows = generations.map(
+    ({ partnerId, audienceId, generation }) => counted.get(`${partnerId}:${audienceId}:${generation}`) ?? 0,
+  );
+  return { rows, storedRows };
 }
 
-function deleteOfPartner([partnerId, dead]: [number, Generation[]]): string {
-  const pairs = dead.map(({ audienceId, generation }) => `(${checkedId(audienceId)}, ${checkedId(generation)})`);
-  return `DELETE IN PARTITION ID '${checkedId(partnerId)}'
-    WHERE partner_id = ${checkedId(partnerId)} AND (audience_id, generation) IN (${pairs.join(', ')})`;
+/** With more partners than this, the mutation has a single command instead of one per partner. */
+const maxPartitionCommands = 16;
+
+/**
+ * Deletes the generations in one mutation per shard. The mutation rewrites only parts that contain rows of these
+ * generations and hard-links all other parts under a new name. With many parts, hard-linking takes seconds per mutation,
+ * so there should be few mutations. For a few partners, the mutation names their partitions, so that the parts of other
+ * partners are not searched. Every part goes through all commands, so that with many partners the search is cheaper.
+ * Returns when no part contains the rows.
+ */
+async function purgeGenerations(engine: Engine, dead: readonly Generation[], signal: AbortSignal): Promise<void> {
+  const partitions = [...new Set(dead.map(({ partnerId }) => checkedId(partnerId)))];
+  const purgeId = randomUUID();
+  const values = dead.map(({ partnerId, audienceId, generation }) => ({
+    purge_id: purgeId,
+    partner_id: partnerId,
+    audience_id: audienceId,
+    generation,
+  }));
+  const condition = `(partner_id, audience_id, generation) IN (
+    SELECT partner_id, audience_id, generation FROM purged_generations_local WHERE purge_id = '${purgeId}')`;
+  const commands =
+    partitions.length > maxPartitionCommands
+      ? [`DELETE WHERE ${condition}`]
+      : partitions.map((id) => `DELETE IN PARTITION ID '${id}' WHERE ${condition}`);
+  const query = `ALTER TABLE audience_devices_local ${commands.join(', ')}`;
+  await onEveryShard(engine, async (shard) => {
+    await shard.insert({ table: 'purged_generations_local', values, format: 'JSONEachRow' });
+    await mutate(shard, 'audience_devices_local', { query, query_params: {}, partitions }, signal);
+  });
 }
 
 /** Validates an ID before it is written into a statement, because a partition cannot be a query parameter. */

@@ -5,7 +5,8 @@ import { type Shard, selectRows } from './connect.ts';
 const firstPauseMs = 20;
 const longestPauseMs = 1_000;
 
-type Mutation = { mutation_id: string; command: string; latest_fail_reason: string };
+/** A command of a mutation. `partition` is empty if the command applies to all partitions. */
+type Mutation = { mutation_id: string; partition: string; latest_fail_reason: string };
 
 type Statement = {
   readonly query: string;
@@ -60,11 +61,15 @@ async function untilApplied(
   }
 }
 
-/** Mutations that name one of the partitions and have not yet rewritten every part in it. */
+/** Mutations that apply to one of the partitions and have not yet rewritten every part in it. */
 function pendingIn({ open, versions }: Progress, ids: readonly string[]): Mutation[] {
-  return open.filter(({ mutation_id, command }) =>
-    ids.some((id) => command.includes(`PARTITION ID '${id}'`) && (versions.get(id) ?? 0) < versionOf(mutation_id)),
-  );
+  const watched = new Set(ids);
+  const versionIn = (id: string): number => versions.get(id) ?? 0;
+  const lowest = Math.min(...ids.map(versionIn));
+  return open.filter(({ mutation_id, partition }) => {
+    if (partition === '') return lowest < versionOf(mutation_id);
+    return watched.has(partition) && versionIn(partition) < versionOf(mutation_id);
+  });
 }
 
 /** ClickHouse names a mutation after the version that its parts get, for example `mutation_42.txt`. */
@@ -119,7 +124,8 @@ function createWatcher(shard: Shard, table: string): Watcher {
 async function selectProgress(shard: Shard, table: string, ids: readonly string[]): Promise<Progress> {
   const open = await selectRows<Mutation>(
     shard,
-    `SELECT mutation_id, command, latest_fail_reason FROM system.mutations
+    `SELECT mutation_id, extract(command, 'PARTITION ID \\'([^\\']*)\\'') AS partition, latest_fail_reason
+     FROM system.mutations
      WHERE database = currentDatabase() AND table = {table: String} AND NOT is_done AND NOT is_killed`,
     { table },
   );

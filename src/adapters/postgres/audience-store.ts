@@ -13,7 +13,14 @@ import { dismissFile, entriesOf, inScope, selectAudienceFiles } from './audience
 import { selectAudienceMarks } from './change-feed.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { supersedeSamePath } from './lane/jobs.ts';
-import { claimDueGenerations, endPurge, recordPurge, renewPurgeLease, selectDead } from './dead-generations.ts';
+import {
+  claimDueGenerations,
+  endPurge,
+  postponePurges,
+  recordPurges,
+  renewPurgeClaim,
+  selectDead,
+} from './dead-generations.ts';
 import { type RequestRecords, postgresAcceptedRequests, runIdempotently } from './idempotency-store.ts';
 import { lockLane, submitJob } from './lane/lane-store.ts';
 import { selectLoadedFiles } from './loaded-files.ts';
@@ -73,9 +80,10 @@ export function postgresAudienceStore(
     },
     claimDueGenerations: (limit) => claimDueGenerations(db, limit),
     listDead: (limit) => selectDead(db, limit),
-    renewPurgeLease: (partnerIds) => renewPurgeLease(db, partnerIds),
-    endPurge: (partnerIds, seconds) => endPurge(db, partnerIds, seconds),
-    recordPurge: (generation, rows) => recordPurge(db, generation, rows),
+    renewPurgeClaim: () => renewPurgeClaim(db),
+    endPurge: (seconds) => endPurge(db, seconds),
+    recordPurges: (purged) => recordPurges(db, purged),
+    postponePurges: (generations, seconds) => postponePurges(db, generations, seconds),
   };
 }
 

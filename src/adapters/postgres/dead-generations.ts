@@ -3,68 +3,53 @@ import { sql } from 'kysely';
 import type { DeadGeneration } from '../../ports/audience-store.ts';
 import type { Generation } from '../../ports/warehouse.ts';
 import { tryStartWork } from './lane/lane-store.ts';
-import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
 
 /** The time of the second check. By then, delayed statements have written their rows to the dead generation. */
 const recheckAfter = sql<Date>`dead_at + interval '1 hour'`;
 
-/** The time at which a purge claim expires unless it is renewed. */
-const lease = sql<Date>`now() + interval '2 minutes'`;
+/** The row in `sweep` that holds the claim of the running purge, or the pause after it. */
+const turn = 'purge generations';
+
+/** The time at which a claim expires unless it is renewed. */
+const claimEnd = sql<Date>`now() + interval '2 minutes'`;
 
 /**
- * After a purge, the partner's next purge waits this many times the duration of that purge. The wait limits how often
- * data is rewritten.
+ * After a purge, the next one waits this many times as long as that purge took. A mutation renames every part of the
+ * table, so the pause limits the load that purging causes. Meanwhile, the next purge collects more generations.
  */
-const pausePerPurge = 10;
+const pausePerPurge = 3;
 
 export async function claimDueGenerations(db: Database, limit: number): Promise<DeadGeneration[]> {
   return db.transaction().execute(async (tx) => {
     // A generation that is cleared during a backup cut is still live in the backup.
     if (!(await tryStartWork(tx))) return [];
-    await sql`SELECT pg_advisory_xact_lock(${advisoryLocks.purge})`.execute(tx);
     const { rows } = await sql<DeadRow>`
       WITH due AS (
-        SELECT d.audience_id, d.generation, d.partner_id
-        FROM dead_generation d JOIN partner p ON p.id = d.partner_id
-        WHERE d.purged_at IS NULL AND d.check_at <= now() AND p.purge_after <= now()
-          AND NOT EXISTS (SELECT FROM dead_generation WHERE purged_at IS NULL AND purging_until > now())
-        ORDER BY d.check_at LIMIT ${limit}
+        SELECT * FROM dead_generation WHERE purged_at IS NULL AND check_at <= now() ORDER BY check_at LIMIT ${limit}
+      ), claimed AS (
+        INSERT INTO sweep (name, ran_at, next_at) SELECT ${turn}, now(), ${claimEnd} WHERE EXISTS (SELECT FROM due)
+        ON CONFLICT (name) DO UPDATE SET ran_at = excluded.ran_at, next_at = excluded.next_at
+          WHERE sweep.next_at IS NULL OR sweep.next_at <= now()
+        RETURNING name
       )
-      UPDATE dead_generation d SET purging_until = ${lease}
-      FROM due
-      WHERE d.audience_id = due.audience_id AND d.generation = due.generation
-      RETURNING d.*
+      SELECT due.* FROM due CROSS JOIN claimed
     `.execute(tx);
     return rows.map(toDeadGeneration);
   });
 }
 
-export async function renewPurgeLease(db: Database, partnerIds: readonly PartnerId[]): Promise<void> {
-  await db
-    .updateTable('dead_generation')
-    .set({ purging_until: lease })
-    .where('partner_id', 'in', partnerIds)
-    .where('purged_at', 'is', null)
-    .where('purging_until', 'is not', null)
-    .execute();
+export async function renewPurgeClaim(db: Database): Promise<void> {
+  await db.updateTable('sweep').set({ next_at: claimEnd }).where('name', '=', turn).execute();
 }
 
 /** Releases the claim, whether or not the purge succeeded. */
-export async function endPurge(db: Database, partnerIds: readonly PartnerId[], seconds: number): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    await tx
-      .updateTable('partner')
-      .set({ purge_after: sql<Date>`now() + make_interval(secs => ${seconds * pausePerPurge})` })
-      .where('id', 'in', partnerIds)
-      .execute();
-    await tx
-      .updateTable('dead_generation')
-      .set({ purging_until: null })
-      .where('partner_id', 'in', partnerIds)
-      .where('purging_until', 'is not', null)
-      .execute();
-  });
+export async function endPurge(db: Database, seconds: number): Promise<void> {
+  await db
+    .updateTable('sweep')
+    .set({ next_at: sql<Date>`now() + make_interval(secs => ${seconds * pausePerPurge})` })
+    .where('name', '=', turn)
+    .execute();
 }
 
 export async function selectDead(db: Database, limit: number): Promise<DeadGeneration[]> {
@@ -93,18 +78,35 @@ function toDeadGeneration(row: DeadRow): DeadGeneration {
 }
 
 /**
- * Records the result of a check. The first check runs immediately and the second an hour later. After the second check,
+ * Records the results of a check. The first check runs immediately and the second an hour later. After the second check,
  * the purge is complete.
  */
-export async function recordPurge(db: Database, { audienceId, generation }: Generation, rows: number): Promise<void> {
-  await db
-    .updateTable('dead_generation')
-    .set({
-      purged_rows: sql`purged_rows + ${rows}`,
-      purged_at: sql`CASE WHEN now() >= ${recheckAfter} THEN now() END`,
-      check_at: sql`greatest(now(), ${recheckAfter})`,
-    })
-    .where('audience_id', '=', audienceId)
-    .where('generation', '=', generation)
-    .execute();
+export async function recordPurges(
+  db: Database,
+  purged: readonly (Generation & { readonly rows: number })[],
+): Promise<void> {
+  if (purged.length === 0) return;
+  await sql`
+    UPDATE dead_generation d SET
+      purged_rows = purged_rows + checked.rows,
+      purged_at = CASE WHEN now() >= ${recheckAfter} THEN now() END,
+      check_at = greatest(now(), ${recheckAfter})
+    FROM unnest(
+      ${purged.map(({ audienceId }) => audienceId)}::bigint[], ${purged.map(({ generation }) => generation)}::int[],
+      ${purged.map(({ rows }) => rows)}::bigint[]
+    ) AS checked (audience_id, generation, rows)
+    WHERE d.audience_id = checked.audience_id AND d.generation = checked.generation
+  `.execute(db);
+}
+
+export async function postponePurges(db: Database, generations: readonly Generation[], seconds: number): Promise<void> {
+  if (generations.length === 0) return;
+  await sql`
+    UPDATE dead_generation d SET check_at = now() + make_interval(secs => ${seconds})
+    FROM unnest(
+      ${generations.map(({ audienceId }) => audienceId)}::bigint[],
+      ${generations.map(({ generation }) => generation)}::int[]
+    ) AS waiting (audience_id, generation)
+    WHERE d.audience_id = waiting.audience_id AND d.generation = waiting.generation
+  `.execute(db);
 }

@@ -1,3 +1,4 @@
+import { planPurge } from '../../domain/purge.ts';
 import type { AudienceStore, DeadGeneration } from '../../ports/audience-store.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { FileStore, LoadStage } from '../../ports/load-stage.ts';
@@ -82,46 +83,54 @@ type PurgeDeps = {
   readonly audiences: AudienceStore;
   readonly audienceWarehouse: AudienceWarehouse;
   readonly log: Log;
+  /** The longest time that dead rows of a large partner wait for others to be purged with them. */
+  readonly purgeWaitSeconds: number;
 };
 
 /** Maximum number of dead generations in one purge. */
-const generationsAtATime = 100;
+const generationsAtATime = 10_000;
 
-/** How often a running purge renews its lease, in milliseconds. */
+/** How often a running purge renews its claim, in milliseconds. */
 const keepEvery = 30_000;
 
+/** Generations that wait are counted again after this time. */
+const recountAfterSeconds = 600;
+
 /**
- * Purges rows of cleared audiences from ClickHouse in the background. One mutation covers the dead generations of many
- * partners. Only one purge runs at a time across all workers, and purges of one partner run for only a small share of
- * the time. Nothing reads these rows, so nothing waits for the purge. A worker that shuts down does not wait either,
- * because ClickHouse continues the mutation.
+ * Purges rows of cleared audiences from ClickHouse in the background. One mutation covers all due generations of all
+ * partners, because a mutation renames every part of the table. Only one purge runs at a time across all workers, and
+ * purges run for only a part of the time. Nothing reads these rows, so nothing waits for the purge. A worker that shuts
+ * down does not wait either, because ClickHouse continues the mutation.
  */
 export async function purgeGenerations(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
   const due = await deps.audiences.claimDueGenerations(generationsAtATime);
   if (due.length === 0) return;
-  const partnerIds = [...new Set(due.map(({ partnerId }) => partnerId))];
   const start = performance.now();
   const keeping = setInterval(() => {
     deps.audiences
-      .renewPurgeLease(partnerIds)
-      .catch((error: unknown) => deps.log.warn({ partnerIds, err: error }, 'cannot extend the purge lease'));
+      .renewPurgeClaim()
+      .catch((error: unknown) => deps.log.warn({ err: error }, 'cannot extend the claim of the purge'));
   }, keepEvery);
   try {
     await purge(deps, due, signal);
   } finally {
     clearInterval(keeping);
-    await deps.audiences.endPurge(partnerIds, (performance.now() - start) / 1000);
+    await deps.audiences.endPurge((performance.now() - start) / 1000);
   }
 }
 
 async function purge(deps: PurgeDeps, due: readonly DeadGeneration[], signal: AbortSignal): Promise<void> {
-  const counted = [];
-  for (const generation of due) {
-    counted.push({ generation, rows: await deps.audienceWarehouse.countDead(generation) });
+  const { rows, storedRows } = await deps.audienceWarehouse.countDead(due);
+  const counted = due.map((generation, index) => ({ ...generation, rows: rows[index] ?? 0 }));
+  const plan = planPurge(counted, storedRows, { now: new Date(), maxWaitSeconds: deps.purgeWaitSeconds });
+  if (plan.purge.length > 0) await deps.audienceWarehouse.purge(plan.purge, signal);
+  await deps.audiences.recordPurges([...plan.purge, ...plan.empty]);
+  await deps.audiences.postponePurges(plan.wait, recountAfterSeconds);
+  const purgedRows = plan.purge.reduce((sum, { rows: some }) => sum + some, 0);
+  if (purgedRows > 0) {
+    deps.log.info(
+      { generations: plan.purge.length, rows: purgedRows, waiting: plan.wait.length },
+      'dead generations purged',
+    );
   }
-  const toPurge = counted.flatMap(({ generation, rows }) => (rows > 0 ? [generation] : []));
-  if (toPurge.length > 0) await deps.audienceWarehouse.purge(toPurge, signal);
-  for (const { generation, rows } of counted) await deps.audiences.recordPurge(generation, rows);
-  const rows = counted.reduce((sum, { rows: some }) => sum + some, 0);
-  if (rows > 0) deps.log.info({ generations: toPurge.length, rows }, 'dead generations purged');
 }

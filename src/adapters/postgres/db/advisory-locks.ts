@@ -8,7 +8,7 @@ export const advisoryLocks = {
   migration: 7_340_021,
   /** Hash seed. Transaction lock on a partner name while the partner is created in both stores. */
   partnerName: 7_340_022,
-  /** Transaction lock. It allows one process at a time to claim dead generations for purging. */
+  /** Reserved. Processes of earlier releases lock it while they claim dead generations for purging. */
   purge: 7_340_023,
   /**
    * Hash seed. Shared session lock on each queue token that a worker holds. It shows other workers that this worker is

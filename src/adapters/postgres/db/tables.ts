@@ -229,7 +229,7 @@ export type Tables = {
   composition: CompositionTable;
   report_budget: { partner_id: PartnerId; day: Date; computed: number };
   shard: { number: number; identity: string; weight: number; recorded_at: Timestamp };
-  sweep: { name: string; ran_at: Date };
+  sweep: { name: string; ran_at: Date; next_at: Date | null };
   job_file_reject: JobFileRejectTable;
   request_window: RequestWindowTable;
   partner_usage: PartnerUsageTable;
