@@ -26,6 +26,21 @@ export type Audience = AudienceCounts & {
   readonly updatedAt: Date;
 };
 
+/** Matched devices of audiences with fewer devices than this are shown rounded. */
+const exactMatchesFrom = 1_000;
+
+/**
+ * Decision 7: the matched devices of a small audience are shown rounded down to a multiple of `unit`. An exact number for
+ * an audience of one device would tell whether any partner has imported that device.
+ */
+export function roundMatches<A extends Pick<AudienceCounts, 'uniqueDevices' | 'matchedDevices'>>(
+  audience: A,
+  unit: number,
+): A {
+  if (audience.uniqueDevices >= exactMatchesFrom) return audience;
+  return { ...audience, matchedDevices: Math.floor(audience.matchedDevices / unit) * unit };
+}
+
 /** Whether any file entry has this status. */
 export type StatusesPresent = Readonly<Record<JobStatus, boolean>>;
 

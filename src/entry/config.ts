@@ -151,6 +151,9 @@ const settings = z.object({
   INLET_SHUTDOWN_GRACE_SECONDS: count(30).describe(
     'Time, in seconds, that a process has to finish its work after SIGTERM.',
   ),
+  INLET_MATCHED_UNIT: count(50).describe(
+    'Matched devices of an audience with fewer than 1,000 devices are shown rounded down to a multiple of this number, so that they do not tell whether a single device is known. 1 shows exact numbers.',
+  ),
   INLET_PURGE_SECONDS: count(10).describe(
     'Interval in seconds at which a worker checks for rows of cleared audiences to purge from ClickHouse.',
   ),

@@ -14,6 +14,7 @@ import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts'
 import { randomKeys, reportKey, requestFingerprint } from '../adapters/vault/keys.ts';
 import { cosSquaredNoise } from '../domain/composition/noise.ts';
 import { accessRecorder } from '../usecases/access/record-access.ts';
+import { roundedAudiences } from '../usecases/follow/read-audiences.ts';
 import { followedRecords } from '../usecases/follow/followed-records.ts';
 import type { RequireTopology } from '../usecases/admin/topology.ts';
 import { compositionComputer } from '../usecases/report/compute-composition.ts';
@@ -48,7 +49,8 @@ export function apiDeps(connections: Connections, { engine, stage, requireTopolo
   const { config, name, log, postgresUrl, db, observability } = connections;
   const { instrumentPort } = observability;
   const stores = sharedStores(connections);
-  const { audiences, importLogs } = stores;
+  const { importLogs } = stores;
+  const audiences = roundedAudiences(stores.audiences, config.INLET_MATCHED_UNIT);
   const keys = instrumentPort('postgres', 'keys', postgresApiKeyStore(db));
   const audit = instrumentPort('postgres', 'audit', postgresAuditLog(db));
   const feed = postgresChangeFeed({ url: postgresUrl, name: `${name}-changes`, log });
@@ -56,6 +58,7 @@ export function apiDeps(connections: Connections, { engine, stage, requireTopolo
   const composition = compositionDeps(connections, engine, requireTopology);
   return {
     ...stores,
+    audiences,
     db,
     asCaller,
     stage,

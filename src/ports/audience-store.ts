@@ -1,4 +1,4 @@
-import type { JobId } from '../domain/ids.ts';
+import type { JobId, PartnerId } from '../domain/ids.ts';
 import type { Audience, AudienceScope, FileEntryId } from '../domain/audience.ts';
 import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
 import type { PublishedReport } from '../domain/composition/protection.ts';

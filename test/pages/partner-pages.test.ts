@@ -19,6 +19,7 @@ describe('partner pages', () => {
     marketplace = await startMarketplace('partner-pages', {
       INLET_REQUESTS_PER_KEY: '300',
       INLET_REQUESTS_PER_PARTNER: '1200',
+      INLET_MATCHED_UNIT: '50',
     });
     const { partner, service } = marketplace;
     for (const name of ['sports', 'travel', 'music']) await partner.createAttribute(name, name);

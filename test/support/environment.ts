@@ -21,6 +21,8 @@ export function environmentFor(stores: { database: string; topology: Topology })
     ...serviceEnvironment(addresses, { ...stores, bucket: testBucket }),
     ...noLimits,
     NODE_COMPILE_CACHE: compileCache(),
+    // Tests compare exact counts of small audiences. `audience-rounding.test.ts` tests the rounding.
+    INLET_MATCHED_UNIT: '1',
     INLET_API_PORT: '0',
   };
 }

@@ -16,6 +16,7 @@ import {
   shardFor,
 } from './connect.ts';
 import { dropJob, stopJob } from './load-stage.ts';
+import { findRebuild } from './known-devices.ts';
 import { mutate } from './mutate.ts';
 import { attachStagingTable, hasStagingTables, requireFewParts } from './staging-tables.ts';
 
@@ -108,6 +109,7 @@ async function publishDevices(
   const ofJob = 'FROM staged_devices_local WHERE job_id = {job: UInt64} AND load_id IN ({loads: Array(UInt64)})';
   const query_params = { job: jobId, loads: loadIds };
   const ofShards = await onEveryShard(engine, async (shard) => {
+    const before = await findRebuild(shard);
     const query = `INSERT INTO known_devices_local (device) SELECT device ${ofJob} AND is_add ORDER BY device LIMIT 1 BY device`;
     const added = await insertSelected(shard, { query, query_params });
     const [counted] = await selectRows<{ total: string; deletes: string }>(
@@ -116,8 +118,11 @@ async function publishDevices(
       query_params,
     );
     const rows = Number(counted?.total ?? 0);
-    // If no row is a delete, the number of rows written is the number of devices.
-    if (counted?.deletes === '0') return { rows, devices: added };
+    // If no row is a delete, the number of rows written is the number of devices. During a rebuild, it includes the rows that
+    // were copied into the next table.
+    const after = await findRebuild(shard);
+    const isRebuilding = before.isFed || after.isFed || after.table !== before.table;
+    if (counted?.deletes === '0' && !isRebuilding) return { rows, devices: added };
     const devices = `SELECT device ${ofJob} ORDER BY device LIMIT 1 BY device`;
     const countAll = `SELECT toString(count()) AS number FROM (${devices})`;
     return { rows, devices: await selectNumber(shard, { query: countAll, query_params }) };

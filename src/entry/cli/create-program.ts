@@ -9,6 +9,7 @@ import { addDoctorCommand } from './doctor-command.ts';
 import { addExamples } from './examples.ts';
 import { addJobCommands } from './job-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addKnownDevicesCommands } from './known-devices-command.ts';
 import { addTopologyCommands } from './topology-command.ts';
 import { addPartnerCommands } from './partner-commands.ts';
 
@@ -27,6 +28,7 @@ export function createProgram(): Command {
     addBackupCommands(program);
     addAuditCommands(program);
     addDoctorCommand(program);
+    addKnownDevicesCommands(program);
     addTopologyCommands(program);
     addExamples(program);
   });

@@ -32,6 +32,7 @@ const examples: Readonly<Record<string, string>> = {
   audit: 'inlet audit --partner acme --since 24h',
   'audit-log': 'inlet audit-log --partner acme --limit 20',
   doctor: 'inlet doctor',
+  'known-devices rebuild': 'inlet known-devices rebuild',
   'topology show': 'inlet topology',
   'topology change': 'inlet topology change --confirm',
 };

@@ -1,10 +1,29 @@
-import type { Audience, AudienceScope } from '../../domain/audience.ts';
+import { type Audience, type AudienceScope, roundMatches } from '../../domain/audience.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { AudienceFilePage, AudienceStore, FilePosition } from '../../ports/audience-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
 import { type ErrorPage, type LoadError, listLoadErrors } from './list-load-errors.ts';
 
 type Deps = { readonly audiences: AudienceStore };
+
+/**
+ * The audiences as the API shows them. Every read goes through this store, so that no operation can return the exact
+ * matched devices of a small audience.
+ */
+export function roundedAudiences(audiences: AudienceStore, unit: number): AudienceStore {
+  return {
+    ...audiences,
+    find: async (...about) => {
+      const audience = await audiences.find(...about);
+      return audience && roundMatches(audience, unit);
+    },
+    list: async (...about) => (await audiences.list(...about)).map((audience) => roundMatches(audience, unit)),
+    findWithFiles: async (...about) => {
+      const found = await audiences.findWithFiles(...about);
+      return found && { ...found, audience: roundMatches(found.audience, unit) };
+    },
+  };
+}
 
 /** Maximum number of file entries on a record. The others are listed page by page. */
 export const maxFilesShown = 1_000;

@@ -28,7 +28,7 @@ export type Audience = {
   readonly updated_at: string;
   /** The sum of the distinct device counts of all loaded files. */
   readonly uploaded_devices: number;
-  /** Distinct devices that also exist in the device warehouse. */
+  /** Distinct devices that also exist in the device warehouse. If the audience has fewer than 1,000 devices, the number is rounded down, by default to a multiple of 50. */
   readonly matched_devices: number;
   /** When `matched_devices` was counted. Imports since then are not included. Null until a file has been loaded. */
   readonly matched_at: string | null;
@@ -49,7 +49,7 @@ export type AudienceDetails = {
   readonly updated_at: string;
   /** The sum of the distinct device counts of all loaded files. */
   readonly uploaded_devices: number;
-  /** Distinct devices that also exist in the device warehouse. */
+  /** Distinct devices that also exist in the device warehouse. If the audience has fewer than 1,000 devices, the number is rounded down, by default to a multiple of 50. */
   readonly matched_devices: number;
   /** When `matched_devices` was counted. Imports since then are not included. Null until a file has been loaded. */
   readonly matched_at: string | null;

@@ -20,7 +20,10 @@ export const audienceSchema = z
     created_at: timestamp,
     updated_at: timestamp,
     uploaded_devices: deviceCount.meta({ description: 'The sum of the distinct device counts of all loaded files.' }),
-    matched_devices: deviceCount.meta({ description: 'Distinct devices that also exist in the device warehouse.' }),
+    matched_devices: deviceCount.meta({
+      description:
+        'Distinct devices that also exist in the device warehouse. If the audience has fewer than 1,000 devices, the number is rounded down, by default to a multiple of 50.',
+    }),
     matched_at: timestamp.nullable().meta({
       description:
         'When `matched_devices` was counted. Imports since then are not included. Null until a file has been loaded.',

@@ -1,0 +1,85 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { KnownDevicesRebuild } from '../../ports/warehouse.ts';
+import { type Engine, type Shard, onEveryShard, selectNumber, selectRows, sumOverShards } from './connect.ts';
+
+const live = 'known_devices_local';
+const next = 'known_devices_next_local';
+const feed = 'known_devices_next_feed';
+
+/** A table that was swapped out can be larger than the limit that protects tables from being dropped by mistake. */
+const dropAnySize = { max_table_size_to_drop: '0' };
+
+export function clickhouseKnownDevicesRebuild(engine: Engine): KnownDevicesRebuild {
+  return {
+    count: () =>
+      sumOverShards(engine, (shard) =>
+        selectNumber(shard, { query: `SELECT toString(count()) AS number FROM ${live} FINAL` }),
+      ),
+    begin: async () => void (await onEveryShard(engine, begin)),
+    fill: async () => void (await onEveryShard(engine, fill)),
+    swap: async () =>
+      void (await onEveryShard(engine, (shard) => shard.command({ query: `EXCHANGE TABLES ${live} AND ${next}` }))),
+    dropOld: async () => void (await onEveryShard(engine, drop)),
+  };
+}
+
+/**
+ * Returns the identity of the live table, and whether a rebuild copies new devices into the next table. If a whole rebuild
+ * takes place between two calls, the identity differs.
+ */
+export async function findRebuild(shard: Shard): Promise<{ readonly table: string; readonly isFed: boolean }> {
+  const rows = await selectRows<{ name: string; uuid: string }>(
+    shard,
+    `SELECT name, toString(uuid) AS uuid FROM system.tables
+     WHERE database = currentDatabase() AND name IN ('${live}', '${feed}')`,
+  );
+  const table = rows.find(({ name }) => name === live)?.uuid ?? '';
+  return { table, isFed: rows.some(({ name }) => name === feed) };
+}
+
+/** Drops what an earlier rebuild has left, whether it was stopped before or after the swap. */
+async function drop(shard: Shard): Promise<void> {
+  await shard.command({ query: `DROP VIEW IF EXISTS ${feed} SYNC` });
+  await shard.command({ query: `DROP TABLE IF EXISTS ${next} SYNC`, clickhouse_settings: dropAnySize });
+}
+
+/**
+ * Creates the next table and a view that copies every new device into it. A statement that started before the view does not
+ * use it, so this function waits for such statements. Their rows are in the warehouse, where `fill` finds them.
+ */
+async function begin(shard: Shard): Promise<void> {
+  await drop(shard);
+  await shard.command({ query: `CREATE TABLE ${next} AS ${live}` });
+  await shard.command({ query: `CREATE MATERIALIZED VIEW ${feed} TO ${next} AS SELECT device FROM ${live}` });
+  const running = await insertsInto(shard);
+  while (running.size > 0 && (await insertsInto(shard)).intersection(running).size > 0) await pause(100);
+}
+
+async function insertsInto(shard: Shard): Promise<Set<string>> {
+  const rows = await selectRows<{ id: string }>(
+    shard,
+    `SELECT query_id AS id FROM system.processes
+     WHERE current_database = currentDatabase() AND startsWith(trimLeft(query), 'INSERT INTO ${live}')`,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * Inserts the devices that have a live attribute row, one statement per partner. A partner whose first import ends after
+ * this function has read the list of partners is covered by the view.
+ */
+async function fill(shard: Shard): Promise<void> {
+  const partners = await selectRows<{ id: string }>(
+    shard,
+    `SELECT DISTINCT partition_id AS id FROM system.parts
+     WHERE active AND database = currentDatabase() AND table = 'device_attributes_local'`,
+  );
+  for (const { id } of partners) {
+    await shard.command({
+      query: `INSERT INTO ${next} (device)
+        SELECT device FROM device_attributes_local FINAL WHERE partner_id = {partner: UInt64} GROUP BY device`,
+      query_params: { partner: id },
+      clickhouse_settings: { max_bytes_before_external_group_by: '268435456' },
+    });
+  }
+}
