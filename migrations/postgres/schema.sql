@@ -148,6 +148,11 @@ CREATE FUNCTION public.key_with_hash(bytea) RETURNS SETOF public.api_key
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$SELECT * FROM public.api_key WHERE key_hash = $1$_$;
 
+CREATE FUNCTION public.last_load_id() RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$ SELECT last_value FROM public.load_id $$;
+
 CREATE FUNCTION public.names_of_attributes(bigint[]) RETURNS TABLE(id bigint, name text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -520,6 +525,13 @@ CREATE TABLE public.partner_usage (
     keys_measured_at timestamp with time zone
 );
 
+CREATE TABLE public.repair_load (
+    load_id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    job_id bigint NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.report_budget (
     partner_id bigint NOT NULL,
     day timestamp with time zone NOT NULL,
@@ -547,6 +559,11 @@ CREATE TABLE public.shard (
     recorded_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT shard_number_check CHECK ((number > 0)),
     CONSTRAINT shard_weight_check CHECK ((weight > 0))
+);
+
+CREATE TABLE public.source_bucket (
+    identity uuid NOT NULL,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.sweep (
@@ -651,6 +668,9 @@ ALTER TABLE ONLY public.partner
 ALTER TABLE ONLY public.partner_usage
     ADD CONSTRAINT partner_usage_pkey PRIMARY KEY (partner_id);
 
+ALTER TABLE ONLY public.repair_load
+    ADD CONSTRAINT repair_load_pkey PRIMARY KEY (load_id);
+
 ALTER TABLE ONLY public.report_budget
     ADD CONSTRAINT report_budget_pkey PRIMARY KEY (partner_id);
 
@@ -665,6 +685,9 @@ ALTER TABLE ONLY public.shard
 
 ALTER TABLE ONLY public.shard
     ADD CONSTRAINT shard_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY public.source_bucket
+    ADD CONSTRAINT source_bucket_pkey PRIMARY KEY (identity);
 
 ALTER TABLE ONLY public.sweep
     ADD CONSTRAINT sweep_pkey PRIMARY KEY (name);
@@ -716,6 +739,8 @@ CREATE INDEX job_open ON public.job USING btree (partner_id, seq) WHERE (status 
 CREATE INDEX job_to_clean ON public.job USING btree (partner_id, id) WHERE (cancelled AND (cleaned_at IS NULL));
 
 CREATE INDEX load_account_job ON public.load_account USING btree (job_id);
+
+CREATE INDEX repair_load_job ON public.repair_load USING btree (job_id);
 
 CREATE INDEX user_token_of ON public.user_token USING btree (partner_id, id);
 
@@ -842,6 +867,12 @@ ALTER TABLE ONLY public.load_account
 ALTER TABLE ONLY public.partner_usage
     ADD CONSTRAINT partner_usage_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
 
+ALTER TABLE ONLY public.repair_load
+    ADD CONSTRAINT repair_load_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.repair_load
+    ADD CONSTRAINT repair_load_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
 ALTER TABLE ONLY public.report_budget
     ADD CONSTRAINT report_budget_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
 
@@ -929,6 +960,8 @@ CREATE POLICY of_partner ON public.partner USING ((id = public.current_partner()
 
 CREATE POLICY of_partner ON public.partner_usage USING ((partner_id = public.current_partner()));
 
+CREATE POLICY of_partner ON public.repair_load USING ((partner_id = public.current_partner()));
+
 CREATE POLICY of_partner ON public.report_budget USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.request_window USING ((partner_id = public.current_partner()));
@@ -938,6 +971,8 @@ CREATE POLICY of_partner ON public.user_token USING ((partner_id = public.curren
 ALTER TABLE public.partner ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.partner_usage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.repair_load ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.report_budget ENABLE ROW LEVEL SECURITY;
 
@@ -959,6 +994,9 @@ GRANT ALL ON FUNCTION public.import_log_marks(bigint[]) TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.key_with_hash(bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.key_with_hash(bytea) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.last_load_id() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.last_load_id() TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.names_of_attributes(bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.names_of_attributes(bigint[]) TO inlet_api;

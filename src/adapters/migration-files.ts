@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 export type MigrationFile = { readonly name: string; readonly text: string; readonly checksum: string };
+
+/** The folder with this release's migrations. */
+export function migrationFolder(store: 'postgres' | 'clickhouse'): string {
+  return fileURLToPath(new URL(`../../migrations/${store}`, import.meta.url));
+}
 
 /** Reads the numbered files of a folder (`0001-name.sql`) in order. Throws on a missing or duplicate number. */
 export async function readMigrationFiles(folder: string): Promise<MigrationFile[]> {

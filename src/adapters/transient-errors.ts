@@ -17,6 +17,8 @@ const unavailableCodes = new Set([
   // Inlet's own failures, which end when the operator acts or when ClickHouse has merged enough parts.
   'topology_mismatch',
   'merges_behind',
+  'bucket_mismatch',
+  'credentials_unreadable',
 ]);
 /** ClickHouse error types for an unavailable shard and for a server that is overloaded or out of disk space. */
 const unavailableTypes = new Set([

@@ -40,6 +40,8 @@ describe('the failure catalog', () => {
       'report_not_ready',
       'load_abandoned',
       'merges_behind',
+      'bucket_mismatch',
+      'credentials_unreadable',
       'rows_missing',
       'storage_address_refused',
     ]);

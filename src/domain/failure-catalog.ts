@@ -337,6 +337,22 @@ export const failureCatalog = {
     fault: 'operator',
     isRetryable: true,
   },
+  bucket_mismatch: {
+    title: 'Shared bucket is not the recorded one',
+    cause: 'The configured bucket or storage is not the one from which files were loaded before. Imports wait.',
+    remedy:
+      'None needed. The import continues after the operator fixes INLET_S3_BUCKET or INLET_S3_ENDPOINT. If the files were moved on purpose, the operator must also copy the object `.inlet/bucket-id`.',
+    fault: 'operator',
+    isRetryable: true,
+  },
+  credentials_unreadable: {
+    title: 'Stored credentials cannot be decrypted',
+    cause:
+      "The key that encrypted the job's credentials is missing from INLET_SEALING_KEYS or was changed. The import waits.",
+    remedy: 'None needed. The import continues after the operator adds the key to INLET_SEALING_KEYS.',
+    fault: 'operator',
+    isRetryable: true,
+  },
   rows_missing: {
     title: 'Rows are missing',
     cause: 'Inlet compared the rows that it stored with the rows that it accepted, and some were missing.',

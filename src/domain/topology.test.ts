@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ObservedServer, type ShardRecord, findTopologyDifferences } from './topology.ts';
+import { type ObservedServer, type ShardRecord, findLoadIdDifferences, findTopologyDifferences } from './topology.ts';
 
 const recorded: readonly ShardRecord[] = [
   { number: 1, identity: 'a', weight: 1 },
@@ -46,5 +46,16 @@ describe('comparing the topology', () => {
     ['an unreadable cluster', [server('a', { problem: 'no such cluster' }), server('b')], /no such cluster/],
   ])('reports %s', (_what, servers, expected) => {
     expect(differences(servers).join('\n')).toMatch(expected);
+  });
+});
+
+describe('comparing the load IDs', () => {
+  it('finds no difference if PostgreSQL has assigned every load that ClickHouse contains', () => {
+    expect(findLoadIdDifferences(7, 0)).toEqual([]);
+    expect(findLoadIdDifferences(7, 7)).toEqual([]);
+  });
+
+  it('reports a load that PostgreSQL has not assigned yet', () => {
+    expect(findLoadIdDifferences(7, 8).join()).toMatch(/up to 7, but ClickHouse contains load 8/);
   });
 });

@@ -39,6 +39,17 @@ export function findTopologyDifferences(
   return differences;
 }
 
+/**
+ * Load IDs only increase. If ClickHouse contains a load that PostgreSQL has not assigned yet, PostgreSQL was restored from an
+ * older state, or it belongs to another installation. It would assign IDs and versions again that ClickHouse already contains.
+ */
+export function findLoadIdDifferences(lastAssigned: number, highestStored: number): string[] {
+  if (highestStored <= lastAssigned) return [];
+  return [
+    `PostgreSQL has assigned load IDs up to ${lastAssigned}, but ClickHouse contains load ${highestStored}. Was PostgreSQL restored from an older state? Run \`inlet repair ids\`.`,
+  ];
+}
+
 function differencesOfServer(
   recorded: readonly ShardRecord[],
   server: ObservedServer,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Engine, closeEngine, connectEngine } from '../adapters/clickhouse/connect.ts';
 import { clickhouseBackup, requireEmptyEngine, restoreEngine } from '../adapters/clickhouse/engine-backup.ts';
 import { migrateEngine } from '../adapters/clickhouse/migrate.ts';
-import { readMigrationFiles } from '../adapters/migration-files.ts';
+import { migrationFolder, readMigrationFiles } from '../adapters/migration-files.ts';
 import { openControlBackup, requireEmptyControl, restoreControl } from '../adapters/postgres/control-backup.ts';
 import { prepareApiRole } from '../adapters/postgres/db/api-role.ts';
 import { underMigrationLock } from '../adapters/postgres/db/migrate.ts';
@@ -14,7 +14,6 @@ import { takeBackup } from '../usecases/admin/take-backup.ts';
 import type { Config } from './config.ts';
 import { withTopology } from './connect-engine.ts';
 import { createLogger } from './logging.ts';
-import { migrationFolder } from './migrate.ts';
 
 // Contents of a backup folder. The ClickHouse rows are on each shard's backup disk, in a folder with the same name.
 

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { type Engine, type Shard, closeEngine, connectEngine } from '../adapters/clickhouse/connect.ts';
 import { clickhouseLoadStage } from '../adapters/clickhouse/load-stage.ts';
 import { clickhouseTopology } from '../adapters/clickhouse/topology.ts';
+import { migrationFolder } from '../adapters/migration-files.ts';
 import { connectPostgres } from '../adapters/postgres/db/connect.ts';
 import type { Database } from '../adapters/postgres/db/tables.ts';
 import { postgresTopologyStore } from '../adapters/postgres/topology-store.ts';
@@ -33,10 +34,11 @@ export function connectShards({ config, name, log, db, observability, failpoints
     shards: [wrap(firstShard, 0), ...otherShards.map((shard, index) => wrap(shard, index + 1))],
   };
   const stage = failpoints.wrapPort('stage', clickhouseLoadStage(engine, config.INLET_ROOM_BYTES));
+  const folder = migrationFolder('clickhouse');
   const requireTopology = topologyGuard(
     {
       topology: postgresTopologyStore(db),
-      engineTopology: observability.instrumentPort('clickhouse', 'topology', clickhouseTopology(engine)),
+      engineTopology: observability.instrumentPort('clickhouse', 'topology', clickhouseTopology(engine, folder)),
       log,
       recordTopology: observability.recordTopology,
     },
@@ -64,7 +66,8 @@ export async function withTopology<T>(
     name: 'inlet-topology',
   });
   try {
-    return await run({ topology: postgresTopologyStore(db), engineTopology: clickhouseTopology(engine), db, engine });
+    const engineTopology = clickhouseTopology(engine, migrationFolder('clickhouse'));
+    return await run({ topology: postgresTopologyStore(db), engineTopology, db, engine });
   } finally {
     await closeEngine(engine);
     await db.destroy();

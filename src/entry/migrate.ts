@@ -1,15 +1,12 @@
-import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { migrateEngine } from '../adapters/clickhouse/migrate.ts';
 import { assignShardIdentities } from '../adapters/clickhouse/topology.ts';
+import { migrationFolder } from '../adapters/migration-files.ts';
 import { migratePostgres, underMigrationLock } from '../adapters/postgres/db/migrate.ts';
-import { recordTopology, requireRecordedTopology } from '../usecases/admin/topology.ts';
+import { recordTopology, requireRecordedTopology, requireUnownedShards } from '../usecases/admin/topology.ts';
 import type { Config } from './config.ts';
 import { withTopology } from './connect-engine.ts';
-
-export function migrationFolder(store: 'postgres' | 'clickhouse'): string {
-  return fileURLToPath(new URL(`../../migrations/${store}`, import.meta.url));
-}
+import { recordSharedBucket } from './shared-bucket.ts';
 
 /**
  * Migrates both databases under one lock. Returns the names of the applied migrations. The first run records the topology.
@@ -23,14 +20,15 @@ export async function migrate(config: Config, log: Logger): Promise<string[]> {
       apiRole: config.INLET_API_ROLE,
       log,
     });
-    const data = await withTopology(config, log, async ({ engine, ...deps }) => {
+    const data = await withTopology(config, log, async ({ db, engine, ...deps }) => {
       const isRecorded = (await deps.topology.read()).length > 0;
-      if (isRecorded) await requireRecordedTopology(deps);
+      await (isRecorded ? requireRecordedTopology(deps) : requireUnownedShards(deps));
       const ran = await migrateShards(config);
       if (!isRecorded) {
         await assignShardIdentities(engine);
         await recordTopology(deps);
       }
+      await recordSharedBucket(config, db, log);
       return ran;
     });
     return [...control.map((name) => `postgres/${name}`), ...data.map((name) => `clickhouse/${name}`)];

@@ -20,6 +20,8 @@ export function sourceStorage(deps: {
   readonly db: Database;
   readonly sealer: Sealer;
   readonly shared: ObjectStore;
+  /** Throws if the shared bucket is not the one that was recorded. */
+  readonly requireBucket: () => Promise<void>;
   readonly partnerEndpoint: string | null;
   readonly partnerNetworks: readonly Network[];
   readonly keysOfRole: (role: BucketRole, partnerId: PartnerId) => Promise<BucketKeys>;
@@ -28,7 +30,10 @@ export function sourceStorage(deps: {
   const shared = deps.instrument('sharedBucket', deps.shared);
   return {
     withObjects: async (source, run) => {
-      if (source.pathType === pathType.sharedBucket) return run(shared);
+      if (source.pathType === pathType.sharedBucket) {
+        await deps.requireBucket();
+        return run(shared);
+      }
       const credentials = await openCredentials(deps.db, deps.sealer, source);
       if (!credentials) throw new Failure('credentials_required', "The job's credentials no longer exist.");
       const keys = isRole(credentials) ? await deps.keysOfRole(credentials, source.partnerId) : credentials;

@@ -3,7 +3,7 @@ import { assignShardIdentities, countMisplacedRows } from '../adapters/clickhous
 import { underMigrationLock } from '../adapters/postgres/db/migrate.ts';
 import { Failure } from '../domain/failure.ts';
 import type { ShardRecord } from '../domain/topology.ts';
-import { type TopologyDeps, checkTopology, observeShards } from '../usecases/admin/topology.ts';
+import { type TopologyDeps, checkInstallation, observeShards } from '../usecases/admin/topology.ts';
 import { readConfig } from './config.ts';
 import { withTopology } from './connect-engine.ts';
 import { createLogger } from './logging.ts';
@@ -13,7 +13,7 @@ const log = createLogger({ name: 'inlet-topology', level: 'silent' });
 
 export async function describeTopology(): Promise<{ text: string; hasDifferences: boolean }> {
   return withTopology(readConfig(), log, async (deps) => {
-    const [recorded, differences] = [await deps.topology.read(), await checkTopology(deps)];
+    const [recorded, differences] = [await deps.topology.read(), await checkInstallation(deps)];
     const lines = [
       ...recorded.map(describeShard),
       ...(differences.length === 0 ? ['The configuration and every shard match the record.'] : differences),

@@ -1,9 +1,11 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { Logger } from 'pino';
+import { migrationFolder } from '../adapters/migration-files.ts';
 import { postgresAttributeStore } from '../adapters/postgres/attribute-store.ts';
 import { postgresAudienceStore } from '../adapters/postgres/audience-store.ts';
 import { noRole, underRole } from '../adapters/postgres/db/api-role.ts';
 import { connectForCallers, connectPostgres } from '../adapters/postgres/db/connect.ts';
+import { requireMigrated } from '../adapters/postgres/db/migrate.ts';
 import { requireRowSecurity } from '../adapters/postgres/db/row-security.ts';
 import type { Database } from '../adapters/postgres/db/tables.ts';
 import { postgresAcceptedRequests } from '../adapters/postgres/idempotency-store.ts';
@@ -42,6 +44,7 @@ export type Connections = {
 
 /** Connects to PostgreSQL and the object storage. ClickHouse is separate because operator commands do not need it. */
 export async function connectServers(config: Config, role: ProcessRole, log: Logger): Promise<Connections> {
+  await requireMigrated(config.INLET_POSTGRES_URL, migrationFolder('postgres'));
   const isRestricted = role.rows === 'of the caller' && config.INLET_API_ROLE !== noRole;
   if (isRestricted) await requireRowSecurity(config.INLET_POSTGRES_URL, config.INLET_API_ROLE);
   const postgresUrl = isRestricted

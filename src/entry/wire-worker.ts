@@ -9,6 +9,7 @@ import { s3ObjectStore } from '../adapters/s3/object-store.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { type Config, limitsOf, partnerNetworksOf, retentionOf } from './config.ts';
 import { type ConnectedEngine, connectShards } from './connect-engine.ts';
+import { bucketGuard } from './shared-bucket.ts';
 import { partnerRoleKeys, sourceStorage } from './source-storage.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
@@ -55,6 +56,7 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
       db,
       sealer: aesGcmSealer(config.INLET_SEALING_KEYS),
       shared: s3ObjectStore(s3, config.INLET_S3_BUCKET),
+      requireBucket: bucketGuard(db, s3, config.INLET_S3_BUCKET, config.INLET_TOPOLOGY_SECONDS * 1000),
       partnerEndpoint: config.INLET_PARTNER_S3_ENDPOINT ?? null,
       partnerNetworks: partnerNetworksOf(config),
       keysOfRole: partnerRoleKeys(config, stores.partners),

@@ -44,6 +44,11 @@ export interface AuditRecords {
   listAudiences(scope: AuditScope, page: AuditPage): Promise<readonly RecordedAudience[]>;
   /** Returns null if the audience has open jobs. */
   findAudience(audienceId: number): Promise<RecordedAudience | null>;
+  /** Returns the jobs, by position in the lane, and the audiences that do not exist or have a later generation. */
+  findUnrecorded(
+    partnerId: PartnerId,
+    stored: { readonly seqs: readonly number[]; readonly audiences: readonly Omit<Generation, 'partnerId'>[] },
+  ): Promise<{ readonly seqs: ReadonlySet<number>; readonly audienceIds: ReadonlySet<number> }>;
 }
 
 /** Counts what the engine contains. */
@@ -51,4 +56,11 @@ export interface AuditEngine {
   /** Counts the distinct devices with rows of these versions, on all shards. */
   countDevicesOfJob(partnerId: PartnerId, versions: JobVersions): Promise<number>;
   countDevicesOfAudience(generation: Generation): Promise<number>;
+  /** Lists the partners with rows, or only this partner if it has rows. */
+  listPartners(partnerId: PartnerId | null): Promise<readonly PartnerId[]>;
+  /** Counts a partner's attribute rows by the position of their job in the lane. */
+  countRowsOfJobs(partnerId: PartnerId): Promise<readonly { readonly seq: number; readonly rows: number }[]>;
+  countRowsOfAudiences(
+    partnerId: PartnerId,
+  ): Promise<readonly (Omit<Generation, 'partnerId'> & { readonly rows: number })[]>;
 }

@@ -6,6 +6,8 @@ export interface TopologyStore {
   read(): Promise<readonly ShardRecord[]>;
   /** Replaces the record. */
   record(shards: readonly ShardRecord[]): Promise<void>;
+  /** The last load ID that was assigned. */
+  readLastLoadId(): Promise<number>;
 }
 
 /** The configured ClickHouse servers. */
@@ -14,4 +16,8 @@ export interface EngineTopology {
   readonly cluster: string;
   /** One entry per configured URL, in order. Throws if a server is unavailable. */
   observe(): Promise<readonly ObservedServer[]>;
+  /** One sentence per table, view, or column of this release that a shard lacks. */
+  findSchemaDifferences(): Promise<readonly string[]>;
+  /** The highest load ID that the shards contain, or 0. */
+  findHighestLoadId(): Promise<number>;
 }

@@ -142,6 +142,8 @@ const statementTypes: Specs = {
     staged_rows: 'list',
     published_at: 'date?',
   },
+  repair_load: { load_id: 'number', partner_id: 'number', job_id: 'number', started_at: 'date=' },
+  source_bucket: { identity: 'string', recorded_at: 'date=' },
   customer: { id: 'number=', partner_id: 'number', name: 'string', created_at: 'date=' },
   user_token: {
     id: 'number=',

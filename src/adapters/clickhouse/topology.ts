@@ -3,9 +3,20 @@ import type { ObservedServer } from '../../domain/topology.ts';
 import type { EngineTopology } from '../../ports/topology.ts';
 import { transientErrorKind } from '../transient-errors.ts';
 import { type Engine, type Shard, onEveryShard, selectRows } from './connect.ts';
+import { type ExpectedSchema, findHighestLoadId, findSchemaDifferences, readSchema } from './schema.ts';
 
-export function clickhouseTopology(engine: Engine): EngineTopology {
-  return { cluster: engine.cluster, observe: () => onEveryShard(engine, (shard) => observe(shard, engine.cluster)) };
+/** `folder` contains the migrations of this release. */
+export function clickhouseTopology(engine: Engine, folder: string): EngineTopology {
+  let schema: Promise<ExpectedSchema> | undefined;
+  return {
+    cluster: engine.cluster,
+    observe: () => onEveryShard(engine, (shard) => observe(shard, engine.cluster)),
+    findSchemaDifferences: async () => {
+      schema ??= readSchema(folder);
+      return findSchemaDifferences(engine, await schema);
+    },
+    findHighestLoadId: () => findHighestLoadId(engine),
+  };
 }
 
 async function observe(shard: Shard, cluster: string): Promise<ObservedServer> {

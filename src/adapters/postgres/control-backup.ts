@@ -100,19 +100,19 @@ export async function requireEmptyControl(url: Secret): Promise<void> {
   if (tables > 0) throw new Error('The PostgreSQL database is not empty. Restore into a new one.');
 }
 
-/** The number of IDs to skip. It exceeds the number of IDs that can have been issued since any useful backup. */
+/** The number of IDs to skip after a restore. It exceeds the number of IDs that can have been issued since any useful backup. */
 const idsToSkip = 10_000_000;
+
+/** Partners may have stored the IDs of requests that were accepted after the restored state, so those IDs must not be reused. */
+export const skipIdsSql = `
+  SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, start_value) + ${idsToSkip})
+  FROM pg_sequences WHERE schemaname = 'public'`;
 
 /** Restores the dump in a single transaction. */
 export async function restoreControl(url: Secret, toolFolder: string, file: string): Promise<void> {
   const parameters = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges', file];
   await runTool(toolFolder, 'pg_restore', url, parameters);
-  // Partners may have stored the IDs of requests that were accepted after the backup, so those IDs must not be reused.
-  await countRows(
-    url,
-    `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, start_value) + ${idsToSkip})
-     FROM pg_sequences WHERE schemaname = 'public'`,
-  );
+  await countRows(url, skipIdsSql);
 }
 
 /** Runs a query and returns the number of rows. */

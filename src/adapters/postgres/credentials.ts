@@ -1,5 +1,6 @@
 import type { JobId, PartnerId } from '../../domain/ids.ts';
 import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
 import { type BucketCredentials, isRole } from '../../domain/partner-bucket.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { Sealed, Sealer } from '../../ports/crypto.ts';
@@ -36,6 +37,42 @@ export async function openCredentials(db: Database, sealer: Sealer, owner: Owner
     .where('job.partner_id', '=', owner.partnerId)
     .executeTakeFirst();
   if (!row) return null;
-  const opened = schema.parse(JSON.parse(sealer.open({ keyId: row.key_id, bytes: row.sealed }, contextOf(owner))));
+  const opened = schema.parse(JSON.parse(unseal(sealer, { keyId: row.key_id, bytes: row.sealed }, owner)));
   return 'roleArn' in opened ? opened : { ...opened, secretAccessKey: new Secret(opened.secretAccessKey) };
+}
+
+function unseal(sealer: Sealer, sealed: Sealed, owner: Owner): string {
+  try {
+    return sealer.open(sealed, contextOf(owner));
+  } catch (error) {
+    const detail = `The sealing key "${sealed.keyId}" of job ${owner.jobId} is not in INLET_SEALING_KEYS or has changed.`;
+    throw new Failure('credentials_unreadable', detail, { cause: error });
+  }
+}
+
+/** The number of jobs whose credentials doctor decrypts. */
+const checkedJobs = 1_000;
+
+/** Tries to decrypt the credentials of open jobs. Returns how many there are, and the failures. */
+export async function checkCredentials(
+  db: Database,
+  sealer: Sealer,
+): Promise<{ readonly jobs: number; readonly failures: readonly Failure[] }> {
+  const rows = await db
+    .selectFrom('job_credential')
+    .innerJoin('job', 'job.id', 'job_credential.job_id')
+    .select(['job_id', 'job.partner_id', 'key_id', 'sealed'])
+    .orderBy('job_id')
+    .limit(checkedJobs)
+    .execute();
+  const failures = rows.flatMap(({ job_id, partner_id, key_id, sealed }) => {
+    try {
+      unseal(sealer, { keyId: key_id, bytes: sealed }, { jobId: job_id, partnerId: partner_id });
+      return [];
+    } catch (error) {
+      if (error instanceof Failure) return [error];
+      throw error;
+    }
+  });
+  return { jobs: rows.length, failures };
 }

@@ -237,7 +237,18 @@ async function liveLoads(tx: Tx, loadIds: readonly LoadId[]): Promise<Set<number
       ]),
     )
     .execute();
-  return new Set(loads.flatMap(({ load_id }) => load_id ?? []));
+  const repaired = await selectRepairs(tx)
+    .where('load_id', '=', sql<number>`ANY(${loadIds}::bigint[])`)
+    .execute();
+  return new Set([...loads, ...repaired].flatMap(({ load_id }) => load_id ?? []));
+}
+
+/** A repair that was interrupted leaves its entries. After a day, its stages are dropped. */
+function selectRepairs(tx: Tx) {
+  return tx
+    .selectFrom('repair_load')
+    .select(['load_id', 'job_id'])
+    .where('started_at', '>', sql<Date>`now() - interval '1 day'`);
 }
 
 async function liveJobs(tx: Tx, jobIds: readonly JobId[]): Promise<Set<number>> {
@@ -247,5 +258,8 @@ async function liveJobs(tx: Tx, jobIds: readonly JobId[]): Promise<Set<number>> 
     .where('id', '=', sql<number>`ANY(${jobIds}::bigint[])`)
     .where('status', 'in', openStatuses)
     .execute();
-  return new Set(jobs.map(({ id }) => id));
+  const repaired = await selectRepairs(tx)
+    .where('job_id', '=', sql<number>`ANY(${jobIds}::bigint[])`)
+    .execute();
+  return new Set([...jobs.map(({ id }) => id), ...repaired.map(({ job_id }) => job_id)]);
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { PartnerId } from '../../domain/ids.ts';
 import { importMode } from '../../domain/import-log.ts';
 import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
 import type {
@@ -21,6 +22,7 @@ export function postgresAuditRecords(db: Database): AuditRecords {
         sql`${isOf(scope, sql`audience`)} AND audience.updated_at >= ${scope.since} AND audience.id > ${page.afterId}
           ORDER BY audience.id LIMIT ${page.limit}`,
       ),
+    findUnrecorded: (partnerId, stored) => selectUnrecorded(db, partnerId, stored),
     findAudience: async (audienceId) => (await selectAudiences(db, sql`audience.id = ${audienceId}`))[0] ?? null,
   };
 }
@@ -59,6 +61,34 @@ async function selectDeletes(db: Database, scope: AuditScope, page: AuditPage): 
     ORDER BY job.id LIMIT ${page.limit}
   `.execute(db);
   return rows;
+}
+
+type Stored = Parameters<AuditRecords['findUnrecorded']>[1];
+
+/**
+ * A job that has not started has no rows. An audience of an earlier generation is recorded, because a clear leaves its rows to the purge.
+ */
+async function selectUnrecorded(
+  db: Database,
+  partnerId: PartnerId,
+  { seqs, audiences }: Stored,
+): Promise<{ seqs: Set<number>; audienceIds: Set<number> }> {
+  const { rows: jobs } = await sql<{ seq: number }>`
+    SELECT stored.seq FROM unnest(${seqs}::bigint[]) AS stored (seq)
+    WHERE NOT EXISTS (SELECT FROM job WHERE job.partner_id = ${partnerId} AND job.seq = stored.seq AND job.listed_at IS NOT NULL)
+      AND (stored.seq > (SELECT min(seq) FROM job WHERE partner_id = ${partnerId})
+        OR stored.seq >= coalesce((SELECT next_seq FROM partner WHERE id = ${partnerId}), 0))
+  `.execute(db);
+  const { rows: lost } = await sql<{ id: number }>`
+    SELECT DISTINCT stored.id FROM unnest(
+      ${audiences.map(({ audienceId }) => audienceId)}::bigint[], ${audiences.map(({ generation }) => generation)}::int[]
+    ) AS stored (id, generation)
+    WHERE NOT EXISTS (
+      SELECT FROM audience WHERE audience.id = stored.id AND audience.partner_id = ${partnerId}
+        AND audience.generation >= stored.generation
+    )
+  `.execute(db);
+  return { seqs: new Set(jobs.map(({ seq }) => seq)), audienceIds: new Set(lost.map(({ id }) => id)) };
 }
 
 /** Audiences without open jobs. `which` selects rows of `audience`. */

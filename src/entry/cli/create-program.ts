@@ -10,6 +10,7 @@ import { addExamples } from './examples.ts';
 import { addJobCommands } from './job-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addKnownDevicesCommands } from './known-devices-command.ts';
+import { addRepairCommands } from './repair-command.ts';
 import { addTopologyCommands } from './topology-command.ts';
 import { addPartnerCommands } from './partner-commands.ts';
 
@@ -27,6 +28,7 @@ export function createProgram(): Command {
     addJobCommands(program);
     addBackupCommands(program);
     addAuditCommands(program);
+    addRepairCommands(program);
     addDoctorCommand(program);
     addKnownDevicesCommands(program);
     addTopologyCommands(program);

@@ -31,6 +31,8 @@ const examples: Readonly<Record<string, string>> = {
   restore: 'inlet restore /var/backups/inlet/2026-11-16',
   audit: 'inlet audit --partner acme --since 24h',
   'audit-log': 'inlet audit-log --partner acme --limit 20',
+  'repair rows': 'inlet repair --partner acme --since 24h --yes',
+  'repair ids': 'inlet repair ids --yes',
   doctor: 'inlet doctor',
   'known-devices rebuild': 'inlet known-devices rebuild',
   'topology show': 'inlet topology',

@@ -1,11 +1,16 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { fetchKeySet } from '../../adapters/oidc/key-set.ts';
-import { connectS3 } from '../../adapters/s3/connect.ts';
+import { clickhouseRepairEngine } from '../../adapters/clickhouse/repair.ts';
+import { checkCredentials } from '../../adapters/postgres/credentials.ts';
+import { postgresRepairRecords } from '../../adapters/postgres/repair.ts';
+import { aesGcmSealer } from '../../adapters/vault/aes-gcm-sealer.ts';
 import { Failure } from '../../domain/failure.ts';
 import { type Config, readConfig } from '../config.ts';
-import { checkTopology } from '../../usecases/admin/topology.ts';
+import { checkLoadIds, checkTopology } from '../../usecases/admin/topology.ts';
 import { withTopology } from '../connect-engine.ts';
 import { issuerOf } from '../issuer.ts';
+import { findLostCounts } from '../../usecases/admin/repair-rows.ts';
+import { connectSharedStorage, requireRecordedBucket } from '../shared-bucket.ts';
 import { createLogger } from '../logging.ts';
 
 import { engineChecks } from './engine-checks.ts';
@@ -24,18 +29,71 @@ export function runDoctor(): Promise<CheckResult[]> {
   ]);
 }
 
+/** The number of loads whose counts doctor looks up. */
+const checkedLoads = 200;
+
 function topologyChecks(config: Config): Check[] {
+  const withServers = <T>(run: Parameters<typeof withTopology<T>>[2]): Promise<T> =>
+    withTopology(config, createLogger({ name: 'inlet-doctor', level: 'silent' }), run);
   return [
     {
       name: 'Topology',
       remedy:
         'If a server is down, fix that first. Otherwise, fix INLET_CLICKHOUSE_URLS, INLET_CLICKHOUSE_CLUSTER, INLET_CLICKHOUSE_DATABASE, or the cluster definition on the shard. Loads and reports are stopped until then. If the cluster was changed on purpose, run `inlet topology change`.',
       run: () =>
-        withTopology(config, createLogger({ name: 'inlet-doctor', level: 'silent' }), async (deps) => {
+        withServers(async (deps) => {
           const differences = await checkTopology(deps);
           if (differences.length > 0) throw new Error(differences.join(' '));
           const shards = await deps.topology.read();
           return `${shards.length} shards, as recorded`;
+        }),
+    },
+    {
+      name: 'Tables',
+      remedy:
+        'Run `inlet migrate`. If a table, view, or column was changed by hand, restore it as in migrations/clickhouse/schema.sql. Loads and reports are stopped until then.',
+      run: () =>
+        withServers(async ({ engineTopology }) => {
+          const differences = await engineTopology.findSchemaDifferences();
+          if (differences.length > 0) throw new Error(differences.join(' '));
+          return 'every shard has the tables of this release';
+        }),
+    },
+    {
+      name: 'Load IDs',
+      remedy: 'Loads and reports are stopped until then. See docs/operators/incidents.md.',
+      run: () =>
+        withServers(async (deps) => {
+          const differences = await checkLoadIds(deps);
+          if (differences.length > 0) throw new Error(differences.join(' '));
+          return 'no ID is assigned twice';
+        }),
+    },
+    {
+      name: 'Recent loads',
+      remedy:
+        'The shard was restored from an older state, or it has lost rows. Run `inlet audit` and `inlet repair`. See docs/operators/incidents.md.',
+      run: () =>
+        withServers(async ({ db, engine }) => {
+          const deps = { repairRecords: postgresRepairRecords(db), repairEngine: clickhouseRepairEngine(engine) };
+          const lost = await findLostCounts(deps, checkedLoads);
+          if (lost !== null)
+            throw new Error(
+              `ClickHouse has no counts of load ${lost.first}, which PostgreSQL has recorded as published`,
+            );
+          return 'ClickHouse has the counts of every published load';
+        }),
+    },
+    {
+      name: 'Sealing keys',
+      remedy:
+        'Add the key to INLET_SEALING_KEYS, after the first key. Until then, these jobs wait. Never change the digits of a key.',
+      run: () =>
+        withServers(async ({ db }) => {
+          const { jobs, failures } = await checkCredentials(db, aesGcmSealer(config.INLET_SEALING_KEYS));
+          if (failures.length > 0)
+            throw new Error(`${failures.length} jobs cannot be decrypted. ${failures[0]?.detail}`);
+          return `the credentials of ${jobs} open jobs can be decrypted`;
         }),
     },
   ];
@@ -48,16 +106,13 @@ function storageChecks(config: Config): Check[] {
       remedy:
         'Start the storage, or fix INLET_S3_ENDPOINT, INLET_S3_BUCKET, or the access key. Until then, loads wait, but records can still be read.',
       run: async () => {
-        const s3 = connectS3({
-          endpoint: config.INLET_S3_ENDPOINT ?? null,
-          region: config.INLET_S3_REGION,
-          accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
-          secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
-        });
+        const s3 = connectSharedStorage(config);
         try {
           await s3.send(new ListObjectsV2Command({ Bucket: config.INLET_S3_BUCKET, MaxKeys: 1 }), {
             abortSignal: AbortSignal.timeout(4_000),
           });
+          const silent = createLogger({ name: 'inlet-doctor', level: 'silent' });
+          await withTopology(config, silent, ({ db }) => requireRecordedBucket(db, s3, config.INLET_S3_BUCKET));
           return `${config.INLET_S3_BUCKET} can be listed`;
         } finally {
           s3.destroy();

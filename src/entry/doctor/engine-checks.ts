@@ -1,10 +1,15 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Config } from '../config.ts';
-import type { Check } from './run-checks.ts';
+import { type Check, clockRemedy, describeClock } from './run-checks.ts';
 import { schemaCheck } from './schema-check.ts';
 
 const leastFreeShare = 0.1;
 const stuckMinutes = 30;
+const privileges = [
+  'SELECT, INSERT, ALTER, TRUNCATE, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW ON {database}.*',
+  'SELECT ON system.*',
+  'KILL QUERY ON *.*',
+];
 
 /** Returns one list of checks per shard. */
 export function engineChecks(config: Config): Check[][] {
@@ -55,6 +60,35 @@ export function engineChecks(config: Config): Check[][] {
       schemaCheck(`shard ${index + 1}`, 'clickhouse', () =>
         select('SELECT name, checksum FROM {database: Identifier}.schema_migration'),
       ),
+      {
+        name: `Clock of shard ${index + 1}`,
+        remedy: clockRemedy,
+        run: async () => {
+          const [row] = await select<{ now: string; zone: string }>(
+            'SELECT toString(toUnixTimestamp64Milli(now64(3))) AS now, timezone() AS zone',
+          );
+          return describeClock(Number(row?.now), row?.zone ?? '');
+        },
+      },
+      {
+        name: `Privileges on shard ${index + 1}`,
+        remedy:
+          'Grant the privilege to the user in INLET_CLICKHOUSE_URLS. Until then, loads and deletes fail and are retried.',
+        run: async () => {
+          const missing: string[] = [];
+          for (const privilege of privileges) {
+            // This statement has no parameters.
+            const named = privilege.replace(
+              '{database}',
+              `\`${config.INLET_CLICKHOUSE_DATABASE.replaceAll('`', '')}\``,
+            );
+            const [row] = await select<{ result: number }>(`CHECK GRANT ${named}`);
+            if (row?.result !== 1) missing.push(named);
+          }
+          if (missing.length > 0) throw new Error(`the user lacks ${missing.join('; ')}`);
+          return 'sufficient';
+        },
+      },
       {
         name: `Disk of shard ${index + 1}`,
         remedy:

@@ -3,7 +3,7 @@ import { noRole } from '../../adapters/postgres/db/api-role.ts';
 import { requireRowSecurity } from '../../adapters/postgres/db/row-security.ts';
 import { selectQueueStats } from '../../adapters/postgres/queue/queue-stats.ts';
 import type { Config } from '../config.ts';
-import type { Check } from './run-checks.ts';
+import { type Check, clockRemedy, describeClock } from './run-checks.ts';
 import { type Done, schemaCheck } from './schema-check.ts';
 
 /** Checks PostgreSQL and the jobs that it stores. */
@@ -44,6 +44,34 @@ export function postgresChecks(config: Config): Check[] {
     schemaCheck('PostgreSQL', 'postgres', () =>
       ask(async (client) => (await client.query<Done>('SELECT name, checksum FROM schema_migration')).rows),
     ),
+    {
+      name: 'Clock of PostgreSQL',
+      remedy: clockRemedy,
+      run: () =>
+        ask(async (client) => {
+          const { rows } = await client.query<{ now: number; zone: string }>(
+            `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now, current_setting('TimeZone') AS zone`,
+          );
+          return describeClock(Number(rows[0]?.now), rows[0]?.zone ?? '');
+        }),
+    },
+    {
+      name: 'Prefixes of partners',
+      remedy:
+        "Restore the partner's prefix in the table partner. Its storage credentials and its files belong to the old prefix. Until then, its imports fail with no_files.",
+      run: () =>
+        ask(async (client) => {
+          const { rows } = await client.query<{ names: string | null }>(
+            `SELECT string_agg(DISTINCT format('%s (%s)', p.name, p.prefix), ', ') AS names
+             FROM (SELECT * FROM job_file ORDER BY id DESC LIMIT 1000) f
+             JOIN partner p ON p.id = f.partner_id LEFT JOIN import_log l ON l.job_id = f.job_id
+             WHERE coalesce(l.path_type, 0) = 0 AND NOT starts_with(f.key, p.prefix)`,
+          );
+          const names = rows[0]?.names ?? null;
+          if (names !== null) throw new Error(`files were loaded from another prefix than that of ${names}`);
+          return 'match the files that were loaded last';
+        }),
+    },
     {
       name: 'API role',
       remedy: 'Fix the role. The api does not start without it. See docs/deploy.md.',

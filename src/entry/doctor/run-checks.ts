@@ -45,6 +45,19 @@ async function checkServer(checks: readonly Check[]): Promise<CheckResult[]> {
   });
 }
 
+const maxClockSeconds = 60;
+
+export const clockRemedy =
+  'Synchronize the clocks (NTP). Loads are not affected, but the storage rejects signatures that are 15 minutes old, and times in records and logs are wrong.';
+
+/** Throws if the server's clock differs from the clock of this machine. */
+export function describeClock(serverMs: number, zone: string): string {
+  const seconds = Math.round((serverMs - Date.now()) / 1000);
+  if (Math.abs(seconds) <= maxClockSeconds) return `${Math.abs(seconds)} s apart from this machine, time zone ${zone}`;
+  const direction = seconds > 0 ? 'ahead of' : 'behind';
+  throw new Error(`${Math.abs(seconds)} s ${direction} this machine`);
+}
+
 /** A socket error may have an empty message. Its code, or the errors of the attempted addresses, then describe it. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');

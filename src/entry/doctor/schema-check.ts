@@ -1,5 +1,4 @@
-import { pendingMigrations, readMigrationFiles } from '../../adapters/migration-files.ts';
-import { migrationFolder } from '../migrate.ts';
+import { migrationFolder, pendingMigrations, readMigrationFiles } from '../../adapters/migration-files.ts';
 import type { Check } from './run-checks.ts';
 
 /** A migration that a server has recorded as applied. */
@@ -18,7 +17,9 @@ export function schemaCheck(
       const files = await readMigrationFiles(migrationFolder(kind));
       const pending = pendingMigrations(files, done);
       if (pending.length > 0) throw new Error(`pending: ${pending.map(({ name }) => name).join(', ')}`);
-      return `${files.length} migrations applied`;
+      const unknown = [...done.keys()].filter((name) => !files.some((file) => file.name === name));
+      const newer = unknown.length === 0 ? '' : `, and by a newer release: ${unknown.join(', ')}`;
+      return `${files.length} migrations applied${newer}`;
     },
   };
 }

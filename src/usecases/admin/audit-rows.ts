@@ -1,4 +1,6 @@
+import type { PartnerId } from '../../domain/ids.ts';
 import { versionsOfJob } from '../../domain/job.ts';
+import type { Incomplete } from '../../ports/repair.ts';
 import type {
   AuditEngine,
   AuditPage,
@@ -17,21 +19,68 @@ export type AuditDeps = {
 };
 
 /** One audited job or audience. An empty list of differences means that the record and the engine agree. */
-export type Audited = { readonly subject: string; readonly differences: readonly string[] };
+export type Audited = {
+  readonly subject: string;
+  readonly differences: readonly string[];
+  /** The work to repair, if rows are missing. */
+  readonly incomplete: Incomplete | null;
+};
 
 /** Compares the records of finished work with the rows in the engine. */
 export async function* auditRows(deps: AuditDeps, scope: AuditScope): AsyncGenerator<Audited> {
   const { auditRecords } = deps;
   for await (const job of pages((page) => auditRecords.listImports(scope, page), 'jobId')) {
-    yield { subject: `import ${job.jobId}`, differences: await auditImport(deps, scope, job) };
+    const differences = await auditImport(deps, scope, job);
+    const incomplete = differences.length > 0 ? ({ kind: 'import', jobId: job.jobId } as const) : null;
+    yield { subject: `import ${job.jobId}`, differences, incomplete };
   }
   for await (const job of pages((page) => auditRecords.listDeletes(scope, page), 'jobId')) {
-    yield { subject: `delete ${job.jobId}`, differences: await differencesOfDelete(deps, job) };
+    yield { subject: `delete ${job.jobId}`, differences: await differencesOfDelete(deps, job), incomplete: null };
   }
   for await (const audience of pages((page) => auditRecords.listAudiences(scope, page), 'audienceId')) {
+    const { audienceId } = audience;
     const differences = await auditAudience(deps, audience);
-    if (differences) yield { subject: `audience ${audience.audienceId}`, differences };
+    const incomplete = differences && differences.length > 0 ? ({ kind: 'audience', audienceId } as const) : null;
+    if (differences) yield { subject: `audience ${audienceId}`, differences, incomplete };
   }
+  for (const partnerId of await deps.auditEngine.listPartners(scope.partnerId)) {
+    const differences = await differencesOfPartner(deps, partnerId);
+    if (differences.length > 0) yield { subject: `partner ${partnerId}`, differences, incomplete: null };
+  }
+}
+
+/** The number of IDs that a difference lists. */
+const namedIds = 20;
+
+/**
+ * Rows that belong to no record. After PostgreSQL was restored from an older state, the rows of later jobs are still stored. The
+ * records of old jobs are removed after a time, so jobs before the first recorded one are not reported.
+ */
+async function differencesOfPartner(deps: AuditDeps, partnerId: PartnerId): Promise<string[]> {
+  const [jobs, audiences] = await Promise.all([
+    deps.auditEngine.countRowsOfJobs(partnerId),
+    deps.auditEngine.countRowsOfAudiences(partnerId),
+  ]);
+  const unrecorded = await deps.auditRecords.findUnrecorded(partnerId, {
+    seqs: jobs.map(({ seq }) => seq),
+    audiences,
+  });
+  const describe = (what: string, rows: number, ids: readonly number[]): string[] =>
+    ids.length === 0
+      ? []
+      : [`${rows} rows are stored of ${what} that are not recorded: ${ids.slice(0, namedIds).join(', ')}.`];
+  const lostJobs = jobs.filter(({ seq }) => unrecorded.seqs.has(seq));
+  const lostAudiences = audiences.filter(({ audienceId }) => unrecorded.audienceIds.has(audienceId));
+  const sum = (counts: readonly { readonly rows: number }[]): number =>
+    counts.reduce((total, { rows }) => total + rows, 0);
+  return [
+    ...describe(
+      'jobs (by position in the lane)',
+      sum(lostJobs),
+      lostJobs.map(({ seq }) => seq),
+    ),
+    ...describe('audiences', sum(lostAudiences), [...new Set(lostAudiences.map(({ audienceId }) => audienceId))]),
+  ];
 }
 
 const pageSize = 500;

@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import { type ShardRecord, findTopologyDifferences } from '../../domain/topology.ts';
+import { type ShardRecord, findLoadIdDifferences, findTopologyDifferences } from '../../domain/topology.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { EngineTopology, TopologyStore } from '../../ports/topology.ts';
 
@@ -11,9 +11,40 @@ export async function checkTopology({ topology, engineTopology }: TopologyDeps):
   return findTopologyDifferences(recorded, servers, engineTopology.cluster);
 }
 
+/** Returns the differences of the IDs. Reads ClickHouse first, because a load gets its ID before it writes rows. */
+export async function checkLoadIds({ topology, engineTopology }: TopologyDeps): Promise<string[]> {
+  const highestStored = await engineTopology.findHighestLoadId();
+  return findLoadIdDifferences(await topology.readLastLoadId(), highestStored);
+}
+
+/**
+ * Returns everything that must not differ while rows are loaded: the topology, then the schema of the shards, then the IDs. Each
+ * of them can be compared only if the one before matches.
+ */
+export async function checkInstallation(deps: TopologyDeps): Promise<readonly string[]> {
+  const topology = await checkTopology(deps);
+  if (topology.length > 0) return topology;
+  const schema = await deps.engineTopology.findSchemaDifferences();
+  return schema.length > 0 ? schema : checkLoadIds(deps);
+}
+
 /** Throws `topology_mismatch` with every difference. For operator commands, whose output the operator sees. */
 export async function requireRecordedTopology(deps: TopologyDeps): Promise<void> {
   throwDifferences(await checkTopology(deps));
+}
+
+/**
+ * Throws if a shard has an identity although nothing is recorded. Its database then belongs to another installation, whose partners,
+ * jobs, and loads have the same IDs.
+ */
+export async function requireUnownedShards({ engineTopology }: Pick<TopologyDeps, 'engineTopology'>): Promise<void> {
+  const servers = await engineTopology.observe();
+  const owned = servers.findIndex(({ identity }) => identity !== null);
+  if (owned === -1) return;
+  throw new Failure(
+    'topology_mismatch',
+    `The ClickHouse database of shard ${owned + 1} belongs to another installation, because PostgreSQL has no record of it. Use another INLET_CLICKHOUSE_DATABASE, or fix INLET_POSTGRES_URL. If the first migration of this installation was interrupted, run \`inlet topology change --confirm\`.`,
+  );
 }
 
 /**
@@ -47,7 +78,7 @@ export function topologyGuard(deps: GuardDeps, intervalMs: number): RequireTopol
   let last: { readonly at: number; readonly differences: readonly string[] } | null = null;
   let running: Promise<void> | null = null;
   const check = async (): Promise<void> => {
-    const differences = await checkTopology(deps);
+    const differences = await checkInstallation(deps);
     if (differences.length > 0) deps.log.error({ differences }, 'topology mismatch: loads are stopped');
     else if (last !== null && last.differences.length > 0) deps.log.info({}, 'topology matches again');
     deps.recordTopology(differences.length > 0);

@@ -121,7 +121,9 @@ export const closedToApi: Readonly<Record<string, string>> = {
   api_key: 'keys are found by hash, through key_with_hash()',
   schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',
   load_account: 'written and read by workers',
+  repair_load: 'written by `inlet repair` and read by workers',
   shard: 'read through recorded_shards()',
+  source_bucket: 'read by workers and `inlet doctor`',
   sweep: 'used by workers only',
 };
 
@@ -137,6 +139,7 @@ export const apiFunctions = [
   'what_waits(text, text, text)',
   'recorded_shards()',
   'audiences_of(bigint)',
+  'last_load_id()',
 ] as const;
 
 const apiSequences = ['warehouse_segment_id'] as const;

@@ -60,6 +60,41 @@ export async function migratePostgres(
 }
 
 /**
+ * Throws if a migration of this release has not run. Otherwise, statements would fail one by one, and some of them would be
+ * retried. A newer schema is allowed, because migrations only add. An unreachable server is reported by the caller's own
+ * connections.
+ */
+export async function requireMigrated(url: Secret, folder: string): Promise<void> {
+  const client = new Client({
+    connectionString: url.reveal(),
+    application_name: 'inlet-schema',
+    connectionTimeoutMillis: 4_000,
+    query_timeout: 4_000,
+  });
+  client.on('error', () => undefined); // the failing call also rejects
+  try {
+    await client.connect();
+    const files = await readMigrationFiles(folder);
+    const done = new Set(await namesOfMigrations(client));
+    const pending = files.filter(({ name }) => !done.has(name)).map(({ name }) => name);
+    if (pending.length === 0) return;
+    throw new SchemaError(`The PostgreSQL schema lacks ${pending.join(', ')}. Run \`inlet migrate\`.`);
+  } catch (error) {
+    if (error instanceof SchemaError) throw error;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+class SchemaError extends Error {}
+
+async function namesOfMigrations(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ table: string | null }>(`SELECT to_regclass('schema_migration') AS table`);
+  if (rows[0]?.table === null) return [];
+  return (await client.query<{ name: string }>('SELECT name FROM schema_migration')).rows.map(({ name }) => name);
+}
+
+/**
  * A statement that waits for a lock also blocks every later statement on the table. It therefore gives up after a short
  * time, so that running processes can continue, and the file is tried again. A file that changes several tables can also
  * deadlock with a running transaction, and PostgreSQL may end either of them.

@@ -29,12 +29,25 @@ export async function requireRowSecurity(url: Secret, role: string): Promise<voi
       [Object.keys(apiTables)],
     );
     const unbound = rows[0]?.unbound ?? null;
-    if (unbound === null) return;
+    if (unbound === null) return await requirePrivileges(client, role);
     throw new Error(
       `The role ${role} sees the rows of all partners in ${unbound}: it must not own tables, be a superuser or have BYPASSRLS.`,
     );
   } finally {
     await client.end().catch(() => undefined);
+  }
+}
+
+/** Without a privilege, each request that needs it would fail. */
+async function requirePrivileges(client: Client, role: string): Promise<void> {
+  for (const privilege of ['SELECT', 'INSERT']) {
+    const tables = Object.entries(apiTables).flatMap(([table, rights]) => (rights.includes(privilege) ? [table] : []));
+    const { rows } = await client.query<{ missing: string | null }>(
+      `SELECT string_agg(name, ', ') AS missing FROM unnest($1::text[]) AS name WHERE NOT has_table_privilege(name, $2)`,
+      [tables, privilege],
+    );
+    const missing = rows[0]?.missing ?? null;
+    if (missing !== null) throw new Error(`The role ${role} lacks ${privilege} on ${missing}. Run \`inlet migrate\`.`);
   }
 }
 

@@ -230,6 +230,8 @@ export type Tables = {
   report_budget: { partner_id: PartnerId; day: Date; computed: number };
   shard: { number: number; identity: string; weight: number; recorded_at: Timestamp };
   sweep: { name: string; ran_at: Date; next_at: Date | null };
+  repair_load: { load_id: LoadId; partner_id: PartnerId; job_id: JobId; started_at: Timestamp };
+  source_bucket: { identity: string; recorded_at: Timestamp };
   job_file_reject: JobFileRejectTable;
   request_window: RequestWindowTable;
   partner_usage: PartnerUsageTable;

@@ -1,0 +1,126 @@
+import type { LoadId } from '../../domain/ids.ts';
+import type { RepairEngine, StagedFile } from '../../ports/repair.ts';
+import { generationParameters, isOfGeneration } from './audience-warehouse.ts';
+import { type Engine, onEveryShard, selectNumber, selectRows, shardFor, sumOverShards } from './connect.ts';
+
+export function clickhouseRepairEngine(engine: Engine): RepairEngine {
+  return {
+    shards: engine.shards.length,
+    findUncounted: (loadIds) => findUncounted(engine, loadIds),
+    countMissing: (staged, except) => {
+      const { query, query_params } = missingSql(staged, except);
+      return sumOverShards(engine, (shard) => selectNumber(shard, { query, query_params, clickhouse_settings: merge }));
+    },
+    addRows: async (staged, except) => {
+      const { query, query_params } = addSql(staged, except);
+      await onEveryShard(engine, (shard) =>
+        shard.command({ query, query_params, clickhouse_settings: { optimize_on_insert: 0 } }),
+      );
+    },
+    restoreCounts: (staged) => restoreCounts(engine, staged),
+  };
+}
+
+/** A sorted merge keeps neither table in memory. */
+const merge = { join_algorithm: 'full_sorting_merge' as const };
+
+async function findUncounted(engine: Engine, loadIds: readonly LoadId[]): Promise<LoadId[]> {
+  const counted = await onEveryShard(engine, (shard) =>
+    selectRows<{ id: string }>(
+      shard,
+      'SELECT DISTINCT toString(load_id) AS id FROM load_counts_local WHERE load_id IN ({loads: Array(UInt64)})',
+      { loads: loadIds },
+    ),
+  );
+  const found = new Set(counted.flat().map(({ id }) => Number(id)));
+  return loadIds.filter((loadId) => !found.has(loadId));
+}
+
+type Statement = { readonly query: string; readonly query_params: Record<string, unknown> };
+
+/**
+ * The final table lacks a staged row if it has no row of the same version or a later one. Within one job, an add has a higher
+ * version than a delete, so the version of the row itself is compared.
+ */
+function missingSql({ load, file }: StagedFile, except: readonly number[]): Statement {
+  const { loadId, partnerId, target } = load;
+  if (target.kind === 'audience') {
+    return {
+      query: `SELECT toString(countIf(is_stored = 0)) AS number
+        FROM (SELECT DISTINCT device, event FROM staged_members_local WHERE load_id = {load: UInt64}) AS staged
+        ANY LEFT JOIN (SELECT device, event, 1 AS is_stored FROM audience_devices_local WHERE ${isOfGeneration}) AS stored
+        ON staged.device = stored.device AND staged.event = stored.event`,
+      query_params: { load: loadId, ...generationParameters({ partnerId, ...target }) },
+    };
+  }
+  const ofVersion = (isDeleted: 0 | 1): string => `
+    SELECT countIf(is_stored = 0) AS rows
+    FROM (SELECT DISTINCT attribute_id, device FROM staged_attributes_local
+      WHERE load_id = {load: UInt64} AND is_deleted = ${isDeleted} AND attribute_id NOT IN ({except: Array(UInt64)})) AS staged
+    ANY LEFT JOIN (SELECT attribute_id, device, 1 AS is_stored FROM device_attributes_local
+      WHERE partner_id = {partner: UInt64} AND version >= ${isDeleted ? '{deletes: UInt64}' : '{adds: UInt64}'}) AS stored
+    ON staged.attribute_id = stored.attribute_id AND staged.device = stored.device`;
+  return {
+    query: `SELECT toString(sum(rows)) AS number FROM (${ofVersion(0)} UNION ALL ${ofVersion(1)})`,
+    query_params: {
+      load: loadId,
+      partner: file.partnerId,
+      except,
+      adds: target.versions.ofAdds,
+      deletes: target.versions.ofDeletes,
+    },
+  };
+}
+
+const columns = 'partner_id, attribute_id, device, id_type, country, version, is_deleted';
+
+function addSql({ load, file }: StagedFile, except: readonly number[]): Statement {
+  const { loadId, partnerId, target } = load;
+  if (target.kind === 'audience') {
+    return {
+      query: `INSERT INTO audience_devices_local (partner_id, audience_id, generation, device, event, file_id)
+        SELECT {partner: UInt64}, {audience: UInt64}, {generation: UInt32}, staged.device, staged.event, staged.file_id
+        FROM staged_members_local AS staged WHERE load_id = {load: UInt64} AND file_id = {file: UInt64}`,
+      query_params: { load: loadId, file: file.fileId, ...generationParameters({ partnerId, ...target }) },
+    };
+  }
+  return {
+    query: `INSERT INTO device_attributes_local (${columns}) SELECT ${columns} FROM staged_attributes_local
+      WHERE load_id = {load: UInt64} AND attribute_id NOT IN ({except: Array(UInt64)})`,
+    query_params: { load: loadId, except },
+  };
+}
+
+/** The repair's load has the same receiving shard as the original one, so both have their counts there. */
+async function restoreCounts(engine: Engine, { load, file }: StagedFile): Promise<void> {
+  const tables = {
+    load_counts_local: 'file_id, reason, rows, bytes, first_row, staged_rows',
+    load_rejects_local: 'file_id, reason, row, text',
+  };
+  for (const [table, copied] of Object.entries(tables)) {
+    await shardFor(engine, file.loadId).command({
+      query: `INSERT INTO ${table} (load_id, ${copied})
+        SELECT {original: UInt64}, ${copied} FROM ${table} WHERE load_id = {load: UInt64} AND file_id = {file: UInt64}
+        AND (SELECT count() FROM ${table} WHERE load_id = {original: UInt64} AND file_id = {file: UInt64}) = 0`,
+      query_params: { original: file.loadId, load: load.loadId, file: file.fileId },
+    });
+  }
+}
+
+/** Returns the highest position in the lane that the rows of each partner have. */
+export async function findHighestSeqs(engine: Engine): Promise<{ partnerId: number; seq: number }[]> {
+  const found = await onEveryShard(engine, (shard) =>
+    selectRows<{ partner: string; seq: string }>(
+      shard,
+      `SELECT toString(partner_id) AS partner, toString(intDiv(max(version), 2)) AS seq
+       FROM device_attributes_local GROUP BY partner_id ORDER BY partner_id`,
+    ),
+  );
+  return Array.from(
+    Map.groupBy(found.flat(), ({ partner }) => partner),
+    ([partner, seqs]) => ({
+      partnerId: Number(partner),
+      seq: Math.max(...seqs.map(({ seq }) => Number(seq))),
+    }),
+  );
+}

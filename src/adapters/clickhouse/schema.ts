@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Engine, onEveryShard, selectRows } from './connect.ts';
+
+/** The type of each column, by table or view and column. */
+export type ExpectedSchema = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** Reads the dump of the schema that the migrations in this folder produce. */
+export async function readSchema(folder: string): Promise<ExpectedSchema> {
+  return parseSchema(await readFile(join(folder, 'schema.sql'), 'utf8'));
+}
+
+export function parseSchema(dump: string): ExpectedSchema {
+  const statements = dump.split(/;\n+/).flatMap((statement): [string, Map<string, string>][] => {
+    const name = /^CREATE (?:TABLE|MATERIALIZED VIEW) \{database\}\.(\w+)/.exec(statement)?.[1];
+    if (name === undefined) return [];
+    const columns = statement.matchAll(/^ {4}`(\w+)` (.+?)(?: (?:CODEC|DEFAULT)\b.*)?,?$/gm);
+    return [[name, new Map(Array.from(columns, ([, column = '', type = '']) => [column, type]))]];
+  });
+  return new Map(statements);
+}
+
+const maxDifferences = 10;
+
+/**
+ * Returns one sentence per table, view, or column that a shard lacks or has with another type. A newer schema has more of them,
+ * which is no difference, because migrations only add.
+ */
+export async function findSchemaDifferences(engine: Engine, expected: ExpectedSchema): Promise<string[]> {
+  const ofShards = await onEveryShard(engine, async (shard, index) => {
+    const rows = await selectRows<{ table: string; name: string; type: string }>(
+      shard,
+      `SELECT table, name, type FROM system.columns
+       WHERE database = currentDatabase() AND table IN ({tables: Array(String)})`,
+      { tables: [...expected.keys()] },
+    );
+    const tables = Map.groupBy(rows, ({ table }) => table);
+    return [...expected].flatMap(([table, columns]) => {
+      const found = tables.get(table);
+      if (!found) return [`Shard ${index + 1} has no table or view ${table}.`];
+      return [...columns].flatMap(([column, type]) => {
+        const actual = found.find(({ name }) => name === column)?.type;
+        if (actual === type) return [];
+        const state = actual === undefined ? 'is missing' : `has type ${actual}, not ${type}`;
+        return [`Column ${column} of ${table} on shard ${index + 1} ${state}.`];
+      });
+    });
+  });
+  const differences = ofShards.flat();
+  const others = differences.length - maxDifferences;
+  return others > 0 ? [...differences.slice(0, maxDifferences), `There are ${others} more differences.`] : differences;
+}
+
+/** Older counts are not read, so that the query stays cheap. A week is longer than any restore goes back unnoticed. */
+const countedDays = 8;
+
+/** Returns the highest load ID of the last days, on any shard, or 0. */
+export async function findHighestLoadId(engine: Engine): Promise<number> {
+  const highest = await onEveryShard(engine, async (shard) => {
+    const [row] = await selectRows<{ id: string }>(
+      shard,
+      `SELECT toString(max(load_id)) AS id FROM load_counts_local WHERE loaded_on >= today() - ${countedDays}`,
+    );
+    return Number(row?.id ?? 0);
+  });
+  return Math.max(...highest);
+}

@@ -1,0 +1,59 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import { randomUUID } from 'node:crypto';
+import { readRecordedBucket, recordBucket } from '../adapters/postgres/source-bucket.ts';
+import type { Database } from '../adapters/postgres/db/tables.ts';
+import { readBucketIdentity, writeBucketIdentity } from '../adapters/s3/bucket-identity.ts';
+import { connectS3 } from '../adapters/s3/connect.ts';
+import { Failure } from '../domain/failure.ts';
+import type { Log } from '../ports/observability.ts';
+import type { Config } from './config.ts';
+
+/** Connects to the storage of the shared bucket. */
+export function connectSharedStorage(config: Config): S3Client {
+  return connectS3({
+    endpoint: config.INLET_S3_ENDPOINT ?? null,
+    region: config.INLET_S3_REGION,
+    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
+    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
+  });
+}
+
+/**
+ * Gives the bucket an ID, unless it has one, and records it, unless an ID is recorded. Migrations do not need the storage, so a
+ * failure is only reported. The next migration tries again.
+ */
+export async function recordSharedBucket(config: Config, db: Database, log: Log): Promise<void> {
+  if ((await readRecordedBucket(db)) !== null) return;
+  const s3 = connectSharedStorage(config);
+  try {
+    const found = await readBucketIdentity(s3, config.INLET_S3_BUCKET);
+    const identity = found ?? randomUUID();
+    if (found === null) await writeBucketIdentity(s3, config.INLET_S3_BUCKET, identity);
+    await recordBucket(db, identity);
+  } catch (error) {
+    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    log.warn({ bucket: config.INLET_S3_BUCKET, reason }, 'the shared bucket is not recorded');
+  } finally {
+    s3.destroy();
+  }
+}
+
+/** Throws `bucket_mismatch` if the bucket is not the recorded one. Without a record, every bucket is accepted. */
+export async function requireRecordedBucket(db: Database, s3: S3Client, bucket: string): Promise<void> {
+  const recorded = await readRecordedBucket(db);
+  if (recorded === null) return;
+  const found = await readBucketIdentity(s3, bucket);
+  if (found === recorded) return;
+  const what = found === null ? 'has no ID' : `has the ID ${found}`;
+  throw new Failure('bucket_mismatch', `Bucket "${bucket}" ${what}, but ${recorded} is recorded.`);
+}
+
+/** Compares the bucket at most once per interval. After a mismatch, every call compares it again. */
+export function bucketGuard(db: Database, s3: S3Client, bucket: string, intervalMs: number): () => Promise<void> {
+  let checkedAt: number | null = null;
+  return async () => {
+    if (checkedAt !== null && performance.now() - checkedAt < intervalMs) return;
+    await requireRecordedBucket(db, s3, bucket);
+    checkedAt = performance.now();
+  };
+}

@@ -1,0 +1,69 @@
+import type { JobId, LoadId, PartnerId } from '../domain/ids.ts';
+import type { KeyType } from '../domain/import-log.ts';
+import type { Load, LoadTarget } from './load-stage.ts';
+import type { JobSource, StoredObject } from './object-store.ts';
+
+/** A loaded file of a finished job, as recorded. */
+export type FileToRepair = {
+  readonly fileId: number;
+  /** The load that published the file. */
+  readonly loadId: LoadId;
+  readonly jobId: JobId;
+  readonly partnerId: PartnerId;
+  readonly seq: number;
+  /** Null for audiences. */
+  readonly keyType: KeyType | null;
+  readonly target: LoadTarget;
+  readonly source: JobSource;
+  readonly object: StoredObject;
+  readonly path: string;
+  readonly expectGzip: boolean | null;
+  readonly totalRows: number;
+  readonly acceptedRows: number;
+};
+
+/** What has changed since a job. A repair must not bring back what later jobs of the partner have removed. */
+export type LaterChanges = {
+  readonly deletedAttributeIds: readonly number[];
+  readonly hasReplace: boolean;
+  /** Whether a foreign key may refer to another attribute now. */
+  readonly hasMovedKeys: boolean;
+};
+
+/** The work whose rows may be missing. */
+export type Incomplete =
+  | { readonly kind: 'import'; readonly jobId: JobId }
+  | { readonly kind: 'audience'; readonly audienceId: number };
+
+export interface RepairRecords {
+  /** Lists the loaded files of an import, or of the current generation of an audience, in the order of their IDs. */
+  listFiles(of: Incomplete): Promise<readonly FileToRepair[]>;
+  /** Lists the newest published loads of the last days. */
+  listRecentLoads(limit: number): Promise<readonly LoadId[]>;
+  /** Lists the finished imports and the audiences with published loads from this ID on. */
+  listSince(loadId: LoadId, partnerId: PartnerId | null): Promise<readonly Incomplete[]>;
+  findLaterChanges(partnerId: PartnerId, seq: number): Promise<LaterChanges>;
+  /** Assigns a load ID that the same shard receives as `like`, and keeps its stage from being dropped as an orphan. */
+  startLoad(file: FileToRepair, like: LoadId, shards: number): Promise<LoadId>;
+  endLoads(loadIds: readonly LoadId[]): Promise<void>;
+  /**
+   * Runs `run` while the partner has no open job and none can be submitted, so that no delete runs at the same time. Returns
+   * null without running it if the partner still has open jobs after this time.
+   */
+  whileIdle<T>(partnerId: PartnerId, waitSeconds: number, run: () => Promise<T>): Promise<T | null>;
+}
+
+/** A file that is staged again. */
+export type StagedFile = { readonly load: Load; readonly file: FileToRepair };
+
+export interface RepairEngine {
+  readonly shards: number;
+  /** Returns the loads that the receiving shards have no counts of. */
+  findUncounted(loadIds: readonly LoadId[]): Promise<readonly LoadId[]>;
+  /** Counts the staged rows that the final table lacks, except those of these attributes. */
+  countMissing(staged: StagedFile, exceptAttributeIds: readonly number[]): Promise<number>;
+  /** Adds the staged rows to the final table, except those of these attributes. Idempotent. */
+  addRows(staged: StagedFile, exceptAttributeIds: readonly number[]): Promise<void>;
+  /** Restores the counts and rejected rows of the file's original load, if they are missing. */
+  restoreCounts(staged: StagedFile): Promise<void>;
+}

@@ -1,0 +1,261 @@
+import { rejectedRows } from '@inlet/row-rule/file-rule';
+import { resolveKeys } from '../../domain/attribute.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { LoadId } from '../../domain/ids.ts';
+import { keyType as keyTypes, pathType } from '../../domain/import-log.ts';
+import { stagingDifference } from '../../domain/row-account.ts';
+import type { BatchClaim } from '../../ports/load-stage.ts';
+import type { AttributeStore } from '../../ports/partner-store.ts';
+import type {
+  FileToRepair,
+  Incomplete,
+  LaterChanges,
+  RepairEngine,
+  RepairRecords,
+  StagedFile,
+} from '../../ports/repair.ts';
+import type { AuditScope } from '../../ports/row-audit.ts';
+import type { Warehouse } from '../../ports/warehouse.ts';
+import { type StageBatchDeps, stageBatch } from '../load/load-batch.ts';
+import { type AuditDeps, auditRows } from './audit-rows.ts';
+
+export type RepairDeps = AuditDeps &
+  Omit<StageBatchDeps, 'files'> & {
+    readonly repairRecords: RepairRecords;
+    readonly repairEngine: RepairEngine;
+    readonly attributes: AttributeStore;
+    readonly warehouse: Warehouse;
+  };
+
+/** A job or audience to repair, and why. */
+export type Suspect = { readonly subject: string; readonly reason: string; readonly of: Incomplete };
+
+/** The number of loads whose counts are looked up. */
+const recentLoads = 1_000;
+
+export type LostCounts = {
+  /** The lowest load of which the receiving shard has no counts. */
+  readonly first: LoadId;
+  /** Rows of this load and of all later ones may be missing. */
+  readonly suspectFrom: LoadId;
+};
+
+/** Looks up the counts of recent loads. Returns null if the receiving shards have all of them. */
+export async function findLostCounts(
+  deps: {
+    readonly repairRecords: Pick<RepairRecords, 'listRecentLoads'>;
+    readonly repairEngine: Pick<RepairEngine, 'findUncounted' | 'shards'>;
+  },
+  limit = recentLoads,
+): Promise<LostCounts | null> {
+  const { repairEngine } = deps;
+  const loadIds = await deps.repairRecords.listRecentLoads(limit);
+  const uncounted = loadIds.length === 0 ? [] : await repairEngine.findUncounted(loadIds);
+  return decideLostCounts(loadIds, new Set(uncounted), repairEngine.shards);
+}
+
+/**
+ * A shard that has lost the counts of a load may have lost the rows of every load after the last one whose counts it still has,
+ * including loads that other shards received. If it has none of the counts, it may have lost everything.
+ */
+export function decideLostCounts(
+  loadIds: readonly LoadId[],
+  uncounted: ReadonlySet<LoadId>,
+  shards: number,
+): LostCounts | null {
+  if (uncounted.size === 0) return null;
+  const starts = Array.from({ length: shards }, (_, shard) => {
+    const received = loadIds.filter((loadId) => loadId % shards === shard);
+    const lost = received.filter((loadId) => uncounted.has(loadId));
+    if (lost.length === 0) return Infinity;
+    const firstLost = Math.min(...lost);
+    return Math.max(0, ...received.filter((loadId) => loadId < firstLost)) + 1;
+  });
+  return { first: Math.min(...uncounted), suspectFrom: Math.min(...starts) };
+}
+
+/**
+ * Finds the work whose rows may be missing. An audit finds an import only if no later import can have replaced its rows. If a shard
+ * has lost the counts of a load, all work from that load on is compared with its source files as well.
+ */
+export async function* findSuspects(deps: RepairDeps, scope: AuditScope): AsyncGenerator<Suspect> {
+  const named = new Set<string>();
+  // Read first, because each repair restores the counts of its loads.
+  const lost = await findLostCounts(deps);
+  for await (const { subject, differences, incomplete } of auditRows(deps, scope)) {
+    if (!incomplete) continue;
+    named.add(subject);
+    yield { subject, reason: differences.join(' '), of: incomplete };
+  }
+  if (lost === null) return;
+  for (const of of await deps.repairRecords.listSince(lost.suspectFrom, scope.partnerId)) {
+    const subject = of.kind === 'import' ? `import ${of.jobId}` : `audience ${of.audienceId}`;
+    const reason = `ClickHouse has no counts of load ${lost.first}, so rows may be missing.`;
+    if (!named.has(subject)) yield { subject, reason, of };
+  }
+}
+
+/** Describes which files can be loaded again. Changes nothing. */
+export async function planRepair(deps: RepairDeps, of: Incomplete): Promise<string[]> {
+  const files = await deps.repairRecords.listFiles(of);
+  const lines: string[] = [];
+  for (const file of files) {
+    const obstacle = obstacleOf(file, await laterChanges(deps, file)) ?? (await changeOf(deps, file));
+    lines.push(describe(file, obstacle === null ? 'can be loaded again' : `cannot be loaded again: ${obstacle}`));
+  }
+  return lines;
+}
+
+export type Repaired = { readonly lines: readonly string[]; readonly isComplete: boolean };
+
+/**
+ * Loads the files of finished work again and adds the rows that are missing. The rows have the versions of their original job, so
+ * later jobs still win, and both final tables are sets, so rows that are not missing change nothing. Records and counts stay as
+ * they are, because they were right before the rows were lost.
+ */
+export async function repair(deps: RepairDeps, of: Incomplete, signal: AbortSignal): Promise<Repaired> {
+  const files = await deps.repairRecords.listFiles(of);
+  const lines: string[] = [];
+  let isComplete = true;
+  for (const ofJob of Map.groupBy(files, ({ jobId }) => jobId).values()) {
+    const result = await repairJob(deps, ofJob, signal);
+    lines.push(...result.lines);
+    isComplete &&= result.isComplete;
+  }
+  return { lines, isComplete };
+}
+
+async function repairJob(deps: RepairDeps, files: readonly FileToRepair[], signal: AbortSignal): Promise<Repaired> {
+  const [first] = files;
+  if (!first) return { lines: [], isComplete: true };
+  const obstacle = obstacleOf(first, await laterChanges(deps, first));
+  if (obstacle !== null) {
+    const lines = files.map((file) => describe(file, `cannot be loaded again: ${obstacle}`));
+    return { lines, isComplete: false };
+  }
+  const lines: string[] = [];
+  const staged: StagedFile[] = [];
+  const loadIds: LoadId[] = [];
+  try {
+    if (first.keyType !== null) {
+      const attributes = await deps.attributes.list(first.partnerId, { retired: true });
+      await deps.warehouse.writeJobKeys(first.jobId, resolveKeys(attributes, first.keyType));
+    }
+    for (const file of files) {
+      const loadId = await deps.repairRecords.startLoad(file, file.loadId, deps.repairEngine.shards);
+      loadIds.push(loadId);
+      const { jobId, partnerId, target } = file;
+      // Without bytes, the load uses the shared stage and needs no tables of its own.
+      const load = { loadId, jobId, partnerId, target, bytes: 0 };
+      const problem = await stageAgain(deps, { load, file }, signal);
+      if (problem === null) staged.push({ load, file });
+      else lines.push(describe(file, `cannot be loaded again: ${problem}`));
+    }
+    lines.push(...(await addMissing(deps, staged)));
+    return { lines, isComplete: staged.length === files.length };
+  } finally {
+    for (const loadId of loadIds) await deps.stage.dropLoad(loadId);
+    await deps.warehouse.dropJob(first.jobId);
+    await deps.repairRecords.endLoads(loadIds);
+  }
+}
+
+/** Returns why the file cannot be repaired, or null. The rows must be those that the file had when it was loaded. */
+async function stageAgain(deps: RepairDeps, { load, file }: StagedFile, signal: AbortSignal): Promise<string | null> {
+  const { fileId, object, expectGzip, source } = file;
+  const claim: BatchClaim = {
+    batchId: fileId,
+    attempt: 1,
+    source,
+    load,
+    files: [{ fileId, object, expectGzip }],
+    badRowShare: 1,
+    previousLoadId: null,
+  };
+  const files = { ...noFileStore, recordProgress: () => Promise.resolve(true) };
+  const [result] = await stageBatch({ ...deps, files }, claim, signal);
+  if (result?.is === 'failed') return result.failure.detail;
+  const counts = (await deps.stage.countRows(load)).get(fileId);
+  const [accepted, total] = [counts?.accepted ?? 0, counts ? counts.accepted + rejectedRows(counts) : 0];
+  if (accepted !== file.acceptedRows || total !== file.totalRows) {
+    return `${file.acceptedRows} of ${file.totalRows} rows were accepted, but now ${accepted} of ${total} are.`;
+  }
+  return stagingDifference(counts?.stagedRows ?? 0, await deps.stage.countStaged(load, [fileId]));
+}
+
+/** Repairs load into the stage only. They claim nothing and commit nothing. */
+const noFileStore: StageBatchDeps['files'] = {
+  claim: () => Promise.resolve(null),
+  commit: () => Promise.resolve(false),
+  recordProgress: () => Promise.resolve(true),
+  findLive: () => Promise.resolve({ loadIds: new Set(), jobIds: new Set() }),
+};
+
+const waitSeconds = 300;
+
+/** Adds the rows while no job of the partner runs, because a delete at the same time could miss them. */
+async function addMissing(deps: RepairDeps, staged: readonly StagedFile[]): Promise<string[]> {
+  const [first] = staged;
+  if (!first) return [];
+  const { partnerId } = first.file;
+  const lines = await deps.repairRecords.whileIdle(partnerId, waitSeconds, () =>
+    addWhileIdle(deps, staged, first.file),
+  );
+  if (lines !== null) return lines;
+  throw new Failure('unavailable', `Partner ${partnerId} still has open jobs after ${waitSeconds} s. Try again later.`);
+}
+
+async function addWhileIdle(
+  deps: RepairDeps,
+  staged: readonly StagedFile[],
+  { jobId, partnerId, target, seq }: FileToRepair,
+): Promise<string[]> {
+  const { repairEngine, repairRecords, warehouse } = deps;
+  const changes = await repairRecords.findLaterChanges(partnerId, seq);
+  // A delete or replacement may have ended since the files were staged.
+  if (changes.hasReplace && target.kind === 'attributes') return staged.map(({ file }) => describe(file, replaced));
+  const except = changes.deletedAttributeIds;
+  const lines: string[] = [];
+  for (const one of staged) {
+    const missing = await repairEngine.countMissing(one, except);
+    if (missing > 0) await repairEngine.addRows(one, except);
+    await repairEngine.restoreCounts(one);
+    lines.push(describe(one.file, missing === 0 ? 'no rows are missing' : `${missing} missing rows are restored`));
+  }
+  if (target.kind !== 'attributes') return lines;
+  const loadIds = staged.map(({ load }) => load.loadId);
+  // A replacement also marks the rows that it replaced, and these marks may be lost.
+  if (target.isReplacing)
+    await warehouse.replaceAttributes({ id: jobId, partnerId, versions: target.versions }, loadIds);
+  await warehouse.publishDevices(jobId, loadIds);
+  return lines;
+}
+
+const replaced = 'a later import with mode "replace" has replaced its rows, or should have. Import it again.';
+
+async function laterChanges(deps: RepairDeps, { partnerId, seq }: FileToRepair): Promise<LaterChanges> {
+  return deps.repairRecords.findLaterChanges(partnerId, seq);
+}
+
+export function obstacleOf({ source, target, keyType }: FileToRepair, changes: LaterChanges): string | null {
+  if (source.pathType !== pathType.sharedBucket)
+    return 'it is in a partner-owned bucket. The partner must import it again.';
+  if (target.kind !== 'attributes') return null;
+  if (changes.hasReplace) return replaced;
+  if (changes.hasMovedKeys && keyType === keyTypes.foreignKey)
+    return 'foreign keys have been changed since. The partner must import it again.';
+  // Replacing again would also mark the rows that were deleted since, and could show them again.
+  if (target.isReplacing && changes.deletedAttributeIds.length > 0)
+    return 'attributes have been deleted since. Import it again.';
+  return null;
+}
+
+async function changeOf({ sources }: RepairDeps, { source, object }: FileToRepair): Promise<string | null> {
+  const found = await sources.withObjects(source, (objects) => objects.find(object.key));
+  if (!found) return 'it was deleted.';
+  return found.etag === object.etag && found.size === object.size ? null : 'it was overwritten.';
+}
+
+function describe({ loadId, path, acceptedRows }: FileToRepair, state: string): string {
+  return `load ${loadId}, ${path} (${acceptedRows} rows): ${state}`;
+}
