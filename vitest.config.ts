@@ -101,6 +101,17 @@ export default defineConfig(({ mode }) => ({
       },
       {
         test: {
+          // Misconfigures installations. The gate runs a few cases, and `npm run test:misconfigured` runs all of them.
+          name: 'misconfigured',
+          include: ['test/misconfigured/**/*.test.ts'],
+          globalSetup: 'test/support/global-setup.ts',
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
           // Tests the image that deploy/image/build-here.sh builds. Needs the servers and podman.
           name: 'image',
           include: ['test/image/**/*.test.ts'],

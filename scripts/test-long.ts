@@ -36,6 +36,7 @@ const steps: Readonly<Record<string, readonly string[]>> = {
   measured: vitest('measured'),
   fault: vitest('fault'),
   'fault-alone': vitest('fault-alone'),
+  misconfigured: vitest('misconfigured'),
   gates: vitest('gates'),
   chaos: ['test/chaos/run.ts', '--minutes', '5', '--seed', seed, '--partners', '100', '--workers', '3'],
   outages: ['test/chaos/outages.ts', '--seconds', '30', '--seed', seed, '--partners', '20'],
