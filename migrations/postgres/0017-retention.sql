@@ -25,7 +25,8 @@ ALTER TABLE partner_usage ENABLE ROW LEVEL SECURITY;
 DROP POLICY IF EXISTS of_partner ON partner_usage;
 CREATE POLICY of_partner ON partner_usage USING (partner_id = current_partner());
 
--- A caller for a customer sees only that customer's audiences, but the quota covers all audiences of the partner.
-CREATE OR REPLACE FUNCTION audiences_of(bigint) RETURNS bigint
+-- A caller for a customer sees only that customer's audiences, but the quota covers all audiences of the partner. Returns no row
+-- for another partner.
+CREATE OR REPLACE FUNCTION audiences_of(bigint) RETURNS SETOF bigint
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-  AS 'SELECT count(*) FROM public.audience WHERE partner_id = $1';
+  AS 'SELECT count(*) FROM public.audience WHERE partner_id = $1 HAVING $1 = public.current_partner()';

@@ -27,10 +27,10 @@ CREATE FUNCTION public.audience_marks(bigint[]) RETURNS TABLE(id bigint, is_fina
   WHERE audience.id = ANY ($1)
 $_$;
 
-CREATE FUNCTION public.audiences_of(bigint) RETURNS bigint
+CREATE FUNCTION public.audiences_of(bigint) RETURNS SETOF bigint
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $_$SELECT count(*) FROM public.audience WHERE partner_id = $1$_$;
+    AS $_$SELECT count(*) FROM public.audience WHERE partner_id = $1 HAVING $1 = public.current_partner()$_$;
 
 CREATE FUNCTION public.audit_actor() RETURNS text
     LANGUAGE sql STABLE

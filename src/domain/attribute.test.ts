@@ -31,6 +31,16 @@ describe('resolveKeys', () => {
 });
 
 describe('importKeys', () => {
+  it('finds old keys with spaces at their ends without them, but never instead of another key', () => {
+    const spaced = { id: 1, name: 'a', foreignKeys: ['sport ', ' ', ' golf'], isRetired: false };
+    const exact = { id: 2, name: 'b', foreignKeys: ['sport'], isRetired: false };
+    const retired = { id: 3, name: 'c', foreignKeys: [' golf '], isRetired: true };
+    expect(importKeys([retired, spaced, exact], keyType.foreignKey)).toEqual([
+      { key: 'sport', attributeId: 2 },
+      { key: 'golf', attributeId: 1 },
+    ]);
+  });
+
   it('marks the keys of retired attributes and trims keys', () => {
     const retired = { id: 1004, name: 'Chess', foreignKeys: ['chess'], isRetired: true };
     const spaced = { id: 1005, name: 'Chess', foreignKeys: [' old key '], isRetired: false };

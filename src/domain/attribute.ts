@@ -1,4 +1,4 @@
-import { canBeForeignKey, trimSpaces } from '@inlet/row-rule/row-rule';
+import { canBeForeignKey, keysInFiles } from '@inlet/row-rule/row-rule';
 import { Failure } from './failure.ts';
 import { type KeyType, keyType } from './import-log.ts';
 
@@ -23,11 +23,19 @@ const retiredAttribute = 0;
 
 /** Returns the keys that can occur in the files of an import. Rows with a key of a retired attribute are rejected. */
 export function importKeys(attributes: readonly Attribute[], type: KeyType): ResolvedKey[] {
-  const retired = new Set(attributes.filter(({ isRetired }) => isRetired).map(({ id }) => id));
-  return resolveKeys(attributes, type).map(({ key, attributeId }) => ({
-    key: trimSpaces(key),
-    attributeId: retired.has(attributeId) ? retiredAttribute : attributeId,
-  }));
+  const active = resolveKeys(
+    attributes.filter(({ isRetired }) => !isRetired),
+    type,
+  );
+  const retired = resolveKeys(
+    attributes.filter(({ isRetired }) => isRetired),
+    type,
+  );
+  const keys = keysInFiles([
+    ...active.map(({ key, attributeId }) => [key, attributeId] as const),
+    ...retired.map(({ key }) => [key, retiredAttribute] as const),
+  ]);
+  return Array.from(keys, ([key, attributeId]) => ({ key, attributeId }));
 }
 
 /** Resolves the keys of a request. Fails if any key is unknown. */

@@ -115,7 +115,7 @@ export const failureCatalog = {
     cause:
       'You store as much as one of your quotas allows. `detail` names the quota, its limit, and the current usage.',
     remedy:
-      'Delete data or clear audiences that you no longer need, or ask the operator for a higher quota. `GET /v1/limits` shows your usage, which is measured every five minutes. For the quota `idempotency_keys`, send the request without `Idempotency-Key`.',
+      'Ask the operator for a higher quota. To free rows and bytes, delete data or clear audiences that you no longer need. `GET /v1/limits` shows your usage, which is measured every five minutes. For the quota `idempotency_keys`, send the request without `Idempotency-Key`.',
     fault: 'partner',
     isRetryable: false,
     status: 422,

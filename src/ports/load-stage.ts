@@ -1,6 +1,6 @@
 import type { BatchId, JobId, LoadId, PartnerId } from '../domain/ids.ts';
 import type { LoadCounts } from '@inlet/row-rule/file-rule';
-import type { RejectReason, RowLayout } from '@inlet/row-rule/row-rule';
+import type { RowLayout } from '@inlet/row-rule/row-rule';
 import type { Readable } from 'node:stream';
 import type { Failure } from '../domain/failure.ts';
 import type { JobVersions } from '../domain/job.ts';
@@ -39,7 +39,8 @@ export type WholeFile = FileToStage & { readonly content: Uint8Array };
 export type RejectedRow = {
   readonly fileId: number;
   readonly row: number;
-  readonly reason: RejectReason;
+  /** A newer release may have stored a reason that this release does not have. */
+  readonly reason: string;
   readonly text: Uint8Array;
 };
 

@@ -33,6 +33,8 @@ const rejections: readonly [RejectReason, string | Buffer, string][] = [
   ['invalid_country', five(1, { country: 'Zürich 🏔' }), five(1, { country: 'Zürich 🏔' })],
   ['invalid_operation', five(1, { operation: '\\x41' }), five(1, { operation: '\\\\x41' })],
   ['unknown_key', `"${deviceId(1)}","1","DE","0","a ""b"""`, `"${deviceId(1)}","1","DE","0","a ""b"""`],
+  ['empty_keys', `${deviceId(1)},1,DE,0,sport|`, `${deviceId(1)},1,DE,0,sport|`],
+  ['retired_key', `${deviceId(1)},1,DE,0,old`, `${deviceId(1)},1,DE,0,old`],
 ];
 
 const rejected = (file: string, row: number, code: RejectReason, text: string): LoadErrorRecord => {
@@ -67,6 +69,8 @@ describe('errors and files of an import', () => {
   beforeAll(async () => {
     market = await joinMarketplace();
     await market.partner.createAttribute('sport', 'sport');
+    const old = await market.partner.createAttribute('old', 'old');
+    await market.partner.operate('attribute', 'retire', String(old), '--partner', market.partner.name);
     const pairs = Array.from({ length: 150 }, () => ['x,sport', two(1, 'golf')]).flat();
     const files: Readonly<Record<string, Buffer>> = {
       [everyReason]: lines('id,id_type,country,operation,keys', five(1), ...rejections.map(([, line]) => line)),
@@ -144,7 +148,7 @@ describe('errors and files of an import', () => {
     };
     const loaded = { status: 2, error: null };
     expect(summary).toEqual([
-      { file: everyReason, ...loaded, total_rows: 12, rejected_rows: 11 },
+      { file: everyReason, ...loaded, total_rows: 14, rejected_rows: 13 },
       { file: empty, ...failedBy('empty_file'), total_rows: 0, rejected_rows: 0 },
       { file: many, ...loaded, total_rows: 301, rejected_rows: 300 },
       { file: odd, ...failedBy('no_good_row'), total_rows: 2, rejected_rows: 2 },

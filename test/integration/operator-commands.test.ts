@@ -75,10 +75,14 @@ describe('the operator commands', () => {
       'Workers',
       'ClickHouse, shard 2',
       'Schema of shard 2',
+      'Clock of shard 2',
+      'Privileges on shard 2',
       'Disk of shard 2',
       'Damaged parts of shard 2',
       'Mutations of shard 2',
       'Topology',
+      'Tables',
+      'Load IDs',
       'Shared bucket',
     ]);
     // Only the cause is reported, because remedies for its consequences would be misleading.

@@ -140,6 +140,9 @@ describe("a partner's quotas", () => {
     const refusal = exceeded('The quota idempotency_keys is 6. 7 are used.');
     expect(await newImport({ 'idempotency-key': 'another' })).toMatchObject(refusal);
     expect((await newImport({ 'idempotency-key': 'key-0' })).status).toBe(202);
+    const { record } = await newAudience();
+    const clear = `/v2/firstparty/audience/${String(record['audience_id'])}`;
+    expect((await call('PUT', clear, undefined, { 'idempotency-key': 'clear' })).status).toBe(204);
     expect((await newImport()).status).toBe(202);
     await withDatabase(stores, (client) => client.query('DELETE FROM accepted_request'));
     await measure();

@@ -136,7 +136,9 @@ describe('a statement of one partner, replayed for another', () => {
 
   it("a replayed statement reads and writes rows of the first partner with the owner's privileges", async () => {
     const client = await connect('none', tenants.intruder.id);
-    for (const sent of statements.filter(({ text }) => /^\s*select/i.test(text))) {
+    // The function returns rows only for the partner that is set.
+    const reads = statements.filter(({ text }) => /^\s*select/i.test(text) && !text.includes('audiences_of('));
+    for (const sent of reads) {
       const result = await replay(client, sent.text, sent.values);
       expect(outcomeOf(result), sent.text).toBeGreaterThan(0);
     }

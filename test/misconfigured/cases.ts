@@ -52,6 +52,8 @@ export type Expectation = {
   /** True if doctor names the difference but does not fail, because it is harmless. */
   readonly isHarmless?: boolean;
   readonly entry?: 'api' | 'worker';
+  /** Matched devices, if the audience file is loaded before the import succeeds. */
+  readonly matched?: number;
   /** Seconds to wait for the outcome. */
   readonly seconds?: number;
 };
@@ -85,7 +87,11 @@ export function misconfigured(
       outcome: is,
       says,
       named: nameOf(expected, lines, says),
-      wrong: await findWrongNumbers(site, is === 'fails with a clear code' ? await site.submit() : importId),
+      wrong: await findWrongNumbers(
+        site,
+        is === 'fails with a clear code' ? await site.submit() : importId,
+        expected.matched,
+      ),
     };
   };
 }

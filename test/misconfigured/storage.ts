@@ -38,7 +38,7 @@ const changedAfterListing = (change: (site: Site) => Promise<unknown>): Case['ru
       await change(site);
       return { undo: () => site.partner.upload('2.csv', site.secondFile) };
     },
-    { reason: never, doctor: null, seconds: 60 },
+    { reason: never, doctor: null, matched: 100, seconds: 60 },
   );
 
 export const storageCases: readonly Case[] = [
@@ -53,7 +53,7 @@ export const storageCases: readonly Case[] = [
         s3.destroy();
         return { settings: { INLET_S3_BUCKET: bucket } };
       },
-      waiting(/^Shared bucket: bucket_mismatch: Bucket "other-.*" has no ID/),
+      waiting(/^Recorded bucket: bucket_mismatch: Bucket "other-.*" has no ID/),
     ),
   },
   {
@@ -70,7 +70,7 @@ export const storageCases: readonly Case[] = [
           },
         };
       },
-      waiting(/^Shared bucket: bucket_mismatch: Bucket ".*" has no ID/),
+      waiting(/^Recorded bucket: bucket_mismatch: Bucket ".*" has no ID/),
     ),
   },
   {

@@ -131,7 +131,10 @@ export const bugs: readonly Bug[] = [
     name: 'a file without an accepted row succeeds',
     within: 'packages/row-rule/src',
     changes: [
-      ["  if (accepted === 0) return { code: 'no_good_row', detail: `All ${rejected} rows were rejected.` };\n", ''],
+      [
+        "  if (accepted === 0 && rejected > 0) return { code: 'no_good_row', detail: `All ${total} rows were rejected.` };\n",
+        '',
+      ],
     ],
     reports: /status 2, not 3/,
   },
@@ -214,7 +217,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'cleared generations are never purged',
     within: 'src/usecases',
-    changes: [['if (toPurge.length > 0) await deps.audienceWarehouse.purge(toPurge, signal);', 'void signal;']],
+    changes: [['if (plan.purge.length > 0) await deps.audienceWarehouse.purge(plan.purge, signal);', 'void signal;']],
     reports: /rows of cleared generations/,
   },
   {

@@ -191,6 +191,13 @@ describe('layout detection', () => {
     },
     { what: 'an unknown name without rows', head: 'Device,Topics\n', headerRow: null },
     { what: 'a hashed ID above rows', head: `${'a'.repeat(32)},sport\n${id},sport\n`, headerRow: null },
+    {
+      what: 'an ID with a wrong letter above rows',
+      head: `${id.replace('f', 'O')},sport\n${id},sport\n`,
+      headerRow: null,
+    },
+    { what: 'an email address above rows', head: `user@example.com,sport\n${id},sport\n`, headerRow: null },
+    { what: 'null above rows', head: `NULL,sport\n${id},sport\n`, headerRow: null },
     { what: 'an empty field above rows', head: `,sport\n${id},sport\n`, headerRow: null },
     { what: 'a known name with more columns than the rows', head: `id,keys,event\n${id},sport\n`, headerRow: null },
   ])('finds header row $headerRow for $what', ({ head, headerRow }) => {

@@ -193,8 +193,11 @@ function isHeader(line: string, shape: Shape, head: Uint8Array): boolean {
   return headerNames.has(name.toLowerCase()) || (isName.test(name) && rowsFollow(shape, head));
 }
 
-/** A name has a letter that is not a hexadecimal digit. A malformed ID, for example a hash, usually has none. */
-const isName = /[g-z]/i;
+/**
+ * A name has a letter that is not a hexadecimal digit. A malformed ID, for example a hash, usually has none. The other
+ * patterns are common in malformed rows.
+ */
+const isName = /^(?!.*@)(?![^-]{8}-)(?!(?:null|none|unknown|undefined)$).*[g-z]/i;
 const isId = new RegExp(advertisingIdPattern);
 
 /** Number of lines after a possible header that must be rows. */

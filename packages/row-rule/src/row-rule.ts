@@ -147,6 +147,19 @@ const foreignKey = /^(?! )[^|\u0000-\u001f\u007f]{1,200}(?<! )$/u;
 /** Attribute IDs are matched exactly, so `01` is not accepted for 1. */
 const attributeId = /^[1-9][0-9]{0,15}$/;
 
+/**
+ * Maps the keys that can occur in files, which are trimmed. A key with spaces at its ends, from before they were rejected, is
+ * found without them, unless another key has that name. Of several such keys, the first one is found.
+ */
+export function keysInFiles<T>(keys: readonly (readonly [key: string, value: T])[]): Map<string, T> {
+  const found = new Map(keys.filter(([key]) => trimSpaces(key) === key));
+  for (const [key, value] of keys) {
+    const trimmed = trimSpaces(key);
+    if (trimmed !== '' && !found.has(trimmed)) found.set(trimmed, value);
+  }
+  return found;
+}
+
 export function canBeForeignKey(key: string): boolean {
   return foreignKey.test(key);
 }

@@ -384,7 +384,7 @@ async function listRejects(engine: Engine, page: RejectPage): Promise<RejectedRo
   return rows.map((row) => ({
     fileId: Number(row.file),
     row: Number(row.line),
-    reason: knownReason(row.reason),
+    reason: row.reason,
     text: Buffer.from(row.digits, 'hex'),
   }));
 }

@@ -8,7 +8,7 @@ import { parseAddress } from '../../domain/network-address.ts';
 
 /** Maximum number of valid keys kept in memory. A key that was evicted is throttled like an unrecognized key. */
 const maxKnownKeys = 10_000;
-/** While addresses are throttled, one key with a correct checksum is looked up in this time, so that a new key works soon. */
+/** While an address is throttled, one key with a correct checksum is looked up in this time, so that a new key works soon. */
 const throttledLookupEveryMs = 1_000;
 /** Maximum time in the queue. Equals the timeout for a database connection. */
 const maxQueueMs = 5_000;
@@ -27,15 +27,10 @@ export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimit
   const known = new Set<string>();
   const inTurn = serialQueue();
 
-  let nextThrottledLookup = 0;
-
   function rejectIfThrottled(ip: string, key: string, reply: FastifyReply): void {
     const seconds = counts.secondsToWait(ip);
     if (seconds === null) return;
-    if (parseKey(key)?.kind === 'key' && performance.now() >= nextThrottledLookup) {
-      nextThrottledLookup = performance.now() + throttledLookupEveryMs;
-      return;
-    }
+    if (parseKey(key)?.kind === 'key' && counts.takeLookup(ip)) return;
     reply.header('ratelimit-policy', `"wrong-keys";q=${wrongKeysPerAddress};w=${requestWindowSeconds}`);
     reply.header('ratelimit', `"wrong-keys";r=0;t=${seconds}`);
     reply.header('retry-after', String(seconds));
@@ -105,6 +100,8 @@ export type WrongKeyCounts = {
   readonly note: (address: string) => void;
   /** Returns the number of seconds until the address is no longer throttled. Null if it is not throttled. */
   readonly secondsToWait: (address: string) => number | null;
+  /** Returns true if a throttled address can look up a key now. */
+  readonly takeLookup: (address: string) => boolean;
 };
 
 /**
@@ -112,7 +109,7 @@ export type WrongKeyCounts = {
  * idle longest.
  */
 export function countWrongKeys(limit: number, windowSeconds: number, now = () => performance.now()): WrongKeyCounts {
-  const counts = new Map<string, number>();
+  const counts = new Map<string, { wrongKeys: number; nextLookupAt: number }>();
   let endsAt = 0;
 
   function beginWindow(): void {
@@ -125,16 +122,22 @@ export function countWrongKeys(limit: number, windowSeconds: number, now = () =>
     note: (address) => {
       beginWindow();
       const network = networkOf(address);
-      const count = (counts.get(network) ?? 0) + 1;
+      const { wrongKeys, nextLookupAt } = counts.get(network) ?? { wrongKeys: 0, nextLookupAt: 0 };
       counts.delete(network);
-      counts.set(network, count);
+      counts.set(network, { wrongKeys: wrongKeys + 1, nextLookupAt });
       const [oldest] = counts.keys();
       if (counts.size > maxAddresses && oldest !== undefined) counts.delete(oldest);
     },
     secondsToWait: (address) => {
       beginWindow();
-      if ((counts.get(networkOf(address)) ?? 0) < limit) return null;
+      if ((counts.get(networkOf(address))?.wrongKeys ?? 0) < limit) return null;
       return Math.max(1, Math.ceil((endsAt - now()) / 1000));
+    },
+    takeLookup: (address) => {
+      const count = counts.get(networkOf(address));
+      if (!count || now() < count.nextLookupAt) return false;
+      count.nextLookupAt = now() + throttledLookupEveryMs;
+      return true;
     },
   };
 }

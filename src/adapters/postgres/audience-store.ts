@@ -52,7 +52,7 @@ export function postgresAudienceStore(
     dismissFile: async (scope, audienceId, entry, idempotency = null) => {
       if (!(await findAudience(db, scope, audienceId))) return 'not found';
       const refusal: { is: 'not found' | 'not failed' | null } = { is: null };
-      const run = { partnerId: scope.partnerId, idempotency, result: z.literal('dismissed') };
+      const run = { partnerId: scope.partnerId, idempotency, result: z.literal('dismissed'), hasQuota: false };
       try {
         return await runIdempotently(deps, run, async (tx) => {
           const { generation } = await lockAudience(tx, scope, audienceId);
@@ -137,7 +137,7 @@ async function createAudience(
 
 /** The caller has locked the partner's row, so no other transaction creates an audience at the same time. */
 async function requireAudienceQuota(tx: Tx, partnerId: PartnerId, quotas: Quotas): Promise<void> {
-  const { rows } = await sql<{ used: number }>`SELECT audiences_of(${partnerId}) AS used`.execute(tx);
+  const { rows } = await sql<{ used: number }>`SELECT used FROM audiences_of(${partnerId}) AS used`.execute(tx);
   requireQuota('audiences', quotas, { used: rows[0]?.used ?? 0, added: 1 });
 }
 
@@ -201,31 +201,35 @@ async function clearAudience(
   idempotency: IdempotentRequest | null,
 ): Promise<boolean> {
   if (!(await findAudience(deps.db, scope, audienceId))) return false;
-  return runIdempotently(deps, { partnerId: scope.partnerId, idempotency, result: z.literal(true) }, async (tx) => {
-    // Locks the lane before the audience, as an append does. The lane sees either the canceled jobs or the new token.
-    await lockLane(tx, scope.partnerId);
-    const { generation } = await lockAudience(tx, scope, audienceId);
-    await tx
-      .updateTable('audience')
-      .set({
-        generation: generation + 1,
-        uploaded_devices: 0,
-        unique_devices: 0,
-        matched_devices: 0,
-        matched_at: null,
-        last_load_id: null,
-        updated_at: sql`now()`,
-      })
-      .where('id', '=', audienceId)
-      .execute();
-    await tx
-      .insertInto('dead_generation')
-      .values({ audience_id: audienceId, generation, partner_id: scope.partnerId })
-      .execute();
-    await cancelJobs(tx, scope.partnerId, audienceId);
-    await sendLaneToken(deps.boss, tx, scope.partnerId);
-    return true;
-  });
+  return runIdempotently(
+    deps,
+    { partnerId: scope.partnerId, idempotency, result: z.literal(true), hasQuota: false },
+    async (tx) => {
+      // Locks the lane before the audience, as an append does. The lane sees either the canceled jobs or the new token.
+      await lockLane(tx, scope.partnerId);
+      const { generation } = await lockAudience(tx, scope, audienceId);
+      await tx
+        .updateTable('audience')
+        .set({
+          generation: generation + 1,
+          uploaded_devices: 0,
+          unique_devices: 0,
+          matched_devices: 0,
+          matched_at: null,
+          last_load_id: null,
+          updated_at: sql`now()`,
+        })
+        .where('id', '=', audienceId)
+        .execute();
+      await tx
+        .insertInto('dead_generation')
+        .values({ audience_id: audienceId, generation, partner_id: scope.partnerId })
+        .execute();
+      await cancelJobs(tx, scope.partnerId, audienceId);
+      await sendLaneToken(deps.boss, tx, scope.partnerId);
+      return true;
+    },
+  );
 }
 
 /**

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { type IdempotentRequest, acceptedRequestHours } from '../../domain/idempotency.ts';
-import { type Quotas, defaultQuotas, requireQuota } from '../../domain/quota.ts';
+import { defaultQuotas, requireQuota } from '../../domain/quota.ts';
 import type { AcceptedRequests } from '../../ports/request-store.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Tx, Database } from './db/tables.ts';
@@ -19,14 +19,17 @@ export type RequestRecords = AcceptedRequests & {
   readonly claim: (tx: Tx, key: RequestKey) => Promise<boolean>;
   readonly find: (tx: Tx, key: RequestKey) => Promise<StoredRequest | null>;
   /** Stores the request and replaces an expired one. The caller holds the claim. */
-  readonly save: (tx: Tx, key: RequestKey, request: StoredRequest) => Promise<void>;
+  readonly save: (tx: Tx, key: RequestKey, request: StoredRequest, hasQuota: boolean) => Promise<void>;
 };
 
 export function postgresAcceptedRequests(db: Database, quotas = defaultQuotas): RequestRecords {
   return {
     claim: claimKey,
     find: selectRequest,
-    save: (tx, key, request) => saveRequest(tx, quotas, key, request),
+    save: async (tx, key, request, hasQuota) => {
+      const recorded = await saveRequest(tx, key, request);
+      if (hasQuota) requireQuota('idempotencyKeys', quotas, { used: recorded, added: 1 });
+    },
     deleteExpired: (limit) => deleteExpired(db, limit),
   };
 }
@@ -38,6 +41,8 @@ type Run<Result> = {
   /** Null if the request has no idempotency key. */
   readonly idempotency: IdempotentRequest | null;
   readonly result: z.ZodType<Result>;
+  /** Deletes and clears are accepted above the quota for idempotency keys. */
+  readonly hasQuota?: boolean;
 };
 
 /** The maximum wait for another request with the same key. Submitting a job takes a few milliseconds. */
@@ -50,7 +55,7 @@ const pollEveryMs = 40;
  */
 export async function runIdempotently<Result>(
   { db, requests }: Deps,
-  { partnerId, idempotency, result: schema }: Run<Result>,
+  { partnerId, idempotency, result: schema, hasQuota = true }: Run<Result>,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
   if (!idempotency) return db.transaction().execute(work);
@@ -66,7 +71,7 @@ export async function runIdempotently<Result>(
       if (stored) return { result: replay(stored, fingerprints, schema), isReplayed: true };
       if (!isClaimed) return null;
       const result = await work(tx);
-      await requests.save(tx, key, { fingerprint: fingerprints[0], result });
+      await requests.save(tx, key, { fingerprint: fingerprints[0], result }, hasQuota);
       return { result, isReplayed: false };
     });
     if (done?.isReplayed) idempotency.onReplay();
@@ -111,15 +116,15 @@ async function selectRequest(tx: Tx, key: RequestKey): Promise<StoredRequest | n
 }
 
 /**
- * Forgetting older requests early, or not recording this one, could carry out a request twice. A request above the quota is
- * therefore rejected, and the caller can send it without a key. The number of requests is as old as the last measurement.
+ * Returns the number of recorded requests, which is as old as the last measurement. Forgetting older requests early, or not
+ * recording this one, could carry out a request twice. A request above the quota is therefore rejected, and the caller can send
+ * it without a key.
  */
 async function saveRequest(
   tx: Tx,
-  quotas: Quotas,
   { partnerId, keyHash }: RequestKey,
   { fingerprint, result }: StoredRequest,
-): Promise<void> {
+): Promise<number> {
   const values = { fingerprint: Buffer.from(fingerprint), result: JSON.stringify(result) };
   const saved = await tx
     .insertInto('accepted_request')
@@ -136,7 +141,7 @@ async function saveRequest(
     .executeTakeFirst();
   // The claim prevents this case. If it occurs anyway, the error rolls the transaction back.
   if (!saved) throw new Error('a request with the same idempotency key ran at the same time');
-  requireQuota('idempotencyKeys', quotas, { used: saved.recorded ?? 0, added: 1 });
+  return saved.recorded ?? 0;
 }
 
 /** Deletes up to `limit` expired requests, oldest first. Later calls delete the rest. */

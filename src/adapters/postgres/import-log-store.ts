@@ -32,7 +32,7 @@ export function postgresImportLogStore(
         ),
       ),
     submitDelete: (partnerId, request, maxOpenJobs, idempotency = null) =>
-      runIdempotently(deps, { partnerId, idempotency, result }, async (tx) => {
+      runIdempotently(deps, { partnerId, idempotency, result, hasQuota: false }, async (tx) => {
         const attributeIds = request.attributeIdsIn(await selectAttributes(tx, partnerId, { retired: true }));
         return submitJob(boss, tx, partnerId, { kind: jobKind.delete, maxOpenJobs }, (jobId) =>
           insertDelete(tx, { jobId, partnerId }, request, attributeIds),

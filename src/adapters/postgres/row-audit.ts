@@ -66,7 +66,8 @@ async function selectDeletes(db: Database, scope: AuditScope, page: AuditPage): 
 type Stored = Parameters<AuditRecords['findUnrecorded']>[1];
 
 /**
- * A job that has not started has no rows. An audience of an earlier generation is recorded, because a clear leaves its rows to the purge.
+ * A job that has not started has no rows. Imports and deletes before the oldest recorded one are past their retention. Jobs of live
+ * audiences are kept longer. An audience of an earlier generation is recorded, because a clear leaves its rows to the purge.
  */
 async function selectUnrecorded(
   db: Database,
@@ -76,7 +77,7 @@ async function selectUnrecorded(
   const { rows: jobs } = await sql<{ seq: number }>`
     SELECT stored.seq FROM unnest(${seqs}::bigint[]) AS stored (seq)
     WHERE NOT EXISTS (SELECT FROM job WHERE job.partner_id = ${partnerId} AND job.seq = stored.seq AND job.listed_at IS NOT NULL)
-      AND (stored.seq > (SELECT min(seq) FROM job WHERE partner_id = ${partnerId})
+      AND (stored.seq > (SELECT min(seq) FROM job WHERE partner_id = ${partnerId} AND kind <> ${jobKind.audience})
         OR stored.seq >= coalesce((SELECT next_seq FROM partner WHERE id = ${partnerId}), 0))
   `.execute(db);
   const { rows: lost } = await sql<{ id: number }>`

@@ -35,15 +35,15 @@ type Row = {
 
 export async function selectUsage(db: Database | Tx, partnerId: PartnerId): Promise<PartnerUsage> {
   const { rows } = await sql<Row>`
-    SELECT audiences_of(${partnerId}) AS audiences,
-      (SELECT count(*) FROM attribute WHERE partner_id = ${partnerId}) AS attributes,
-      (SELECT count(*) FROM attribute_foreign_key WHERE partner_id = ${partnerId}) AS foreign_keys,
+    SELECT coalesce((SELECT used FROM audiences_of(partner.id) AS used), 0) AS audiences,
+      (SELECT count(*) FROM attribute WHERE partner_id = partner.id) AS attributes,
+      (SELECT count(*) FROM attribute_foreign_key WHERE partner_id = partner.id) AS foreign_keys,
       measured.stored_rows, measured.stored_bytes, measured.storage_measured_at,
       measured.idempotency_keys, measured.keys_measured_at
-    FROM (SELECT) AS one LEFT JOIN partner_usage measured ON measured.partner_id = ${partnerId}
+    FROM partner LEFT JOIN partner_usage measured ON measured.partner_id = partner.id WHERE partner.id = ${partnerId}
   `.execute(db);
   const [row] = rows;
-  if (!row) throw new Error('a left join of one row returns one row');
+  if (!row) throw new Error(`there is no partner ${partnerId}`);
   const counted = (used: number) => ({ used, measuredAt: null });
   return {
     storedRows: { used: row.stored_rows ?? 0, measuredAt: row.storage_measured_at },

@@ -111,9 +111,22 @@ function storageChecks(config: Config): Check[] {
           await s3.send(new ListObjectsV2Command({ Bucket: config.INLET_S3_BUCKET, MaxKeys: 1 }), {
             abortSignal: AbortSignal.timeout(4_000),
           });
-          const silent = createLogger({ name: 'inlet-doctor', level: 'silent' });
-          await withTopology(config, silent, ({ db }) => requireRecordedBucket(db, s3, config.INLET_S3_BUCKET));
           return `${config.INLET_S3_BUCKET} can be listed`;
+        } finally {
+          s3.destroy();
+        }
+      },
+    },
+    {
+      name: 'Recorded bucket',
+      remedy:
+        'Fix INLET_S3_BUCKET or INLET_S3_ENDPOINT. If the files were moved on purpose, also copy the object .inlet/bucket-id.',
+      run: async () => {
+        const s3 = connectSharedStorage(config);
+        const silent = createLogger({ name: 'inlet-doctor', level: 'silent' });
+        try {
+          await withTopology(config, silent, ({ db }) => requireRecordedBucket(db, s3, config.INLET_S3_BUCKET));
+          return 'the configured bucket is the recorded one, or none is recorded';
         } finally {
           s3.destroy();
         }

@@ -1,4 +1,5 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { text } from 'node:stream/consumers';
 import type { Config } from '../config.ts';
 import { type Check, clockRemedy, describeClock } from './run-checks.ts';
 import { schemaCheck } from './schema-check.ts';
@@ -75,15 +76,19 @@ export function engineChecks(config: Config): Check[][] {
         remedy:
           'Grant the privilege to the user in INLET_CLICKHOUSE_URLS. Until then, loads and deletes fail and are retried.',
         run: async () => {
+          const [profile] = await select<{ level: string }>(`SELECT toString(getSetting('readonly')) AS level`);
+          if (profile?.level !== '0') throw new Error('the profile of the user is readonly');
           const missing: string[] = [];
           for (const privilege of privileges) {
-            // This statement has no parameters.
+            // This statement has neither parameters nor a FORMAT clause.
             const named = privilege.replace(
               '{database}',
               `\`${config.INLET_CLICKHOUSE_DATABASE.replaceAll('`', '')}\``,
             );
-            const [row] = await select<{ result: number }>(`CHECK GRANT ${named}`);
-            if (row?.result !== 1) missing.push(named);
+            const result = await ask(async (client) =>
+              text((await client.exec({ query: `CHECK GRANT ${named}` })).stream),
+            );
+            if (result.trim() !== '1') missing.push(named);
           }
           if (missing.length > 0) throw new Error(`the user lacks ${missing.join('; ')}`);
           return 'sufficient';

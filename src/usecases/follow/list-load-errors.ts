@@ -1,6 +1,5 @@
 import { displayText } from '@inlet/row-rule/text';
-import { type RejectReason, columnOfReason, rejectReasons } from '@inlet/row-rule/row-rule';
-import type { FailureCode } from '../../domain/failure-catalog.ts';
+import { columnOfReason, isRejectReason, rejectReasons } from '@inlet/row-rule/row-rule';
 import type { LoadStage, RejectedRow } from '../../ports/load-stage.ts';
 import type { FilePage, LoadedFile } from '../../ports/records.ts';
 
@@ -15,7 +14,7 @@ export type LoadError = {
   /** Null if the error concerns the whole job. */
   readonly file: string | null;
   readonly row: number;
-  readonly code: FailureCode | RejectReason;
+  readonly code: string;
   readonly message: string;
   readonly column: string | null;
   readonly text: string | null;
@@ -84,8 +83,9 @@ function rejectLine({ fileId, row, reason, text }: RejectedRow, files: ReadonlyM
     file: files.get(fileId)?.path ?? '',
     row,
     code: reason,
-    message: rejectReasons[reason],
-    column: columnOfReason(reason),
+    // A newer release may have rejected the row for a reason that this release does not have.
+    message: isRejectReason(reason) ? rejectReasons[reason] : 'The row was rejected.',
+    column: isRejectReason(reason) ? columnOfReason(reason) : null,
     text: displayText(text),
   };
 }

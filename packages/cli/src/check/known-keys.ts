@@ -1,5 +1,5 @@
 import type { KeyLookup } from '@inlet/row-rule/validate-row';
-import { canBeAttributeId, canBeForeignKey, trimSpaces } from '@inlet/row-rule/row-rule';
+import { canBeAttributeId, canBeForeignKey, keysInFiles } from '@inlet/row-rule/row-rule';
 import type { Inlet } from '@inlet/sdk';
 import { readFile } from 'node:fs/promises';
 import { allAttributes } from '../connect.ts';
@@ -25,10 +25,16 @@ export async function keysInFile(path: string): Promise<KeyLookup> {
 /** Returns the keys that an import accepts, and the keys of retired attributes. */
 export async function keysOfPartner(inlet: Inlet, type: KeyType): Promise<KeyLookup> {
   const attributes = await allAttributes(inlet);
+  const found = keysInFiles(
+    [false, true].flatMap((isRetired) =>
+      attributes
+        .filter(({ retired }) => retired === isRetired)
+        .flatMap((attribute) => (type === 0 ? [String(attribute.attribute_id)] : attribute.foreign_keys))
+        .map((key) => [key, isRetired] as const),
+    ),
+  );
   const keysWhere = (isRetired: boolean): string[] =>
-    attributes
-      .filter(({ retired }) => retired === isRetired)
-      .flatMap((attribute) => (type === 0 ? [String(attribute.attribute_id)] : attribute.foreign_keys.map(trimSpaces)));
+    [...found].flatMap(([key, retired]) => (retired === isRetired ? [key] : []));
   return keysOf(keysWhere(false), new Set(keysWhere(true)));
 }
 

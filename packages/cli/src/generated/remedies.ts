@@ -13,7 +13,7 @@ export const remedies: Readonly<Record<string, string>> = {
   file_not_failed: "Wait until the file is loaded. To remove loaded devices, clear the audience.",
   idempotency_key_in_use: "Send the same request again after the time in `Retry-After`. You get the response to the first request.",
   idempotency_key_reused: "Use a new key for each new request. Reuse a key only to send the same request again.",
-  quota_exceeded: "Delete data or clear audiences that you no longer need, or ask the operator for a higher quota. `GET /v1/limits` shows your usage, which is measured every five minutes. For the quota `idempotency_keys`, send the request without `Idempotency-Key`.",
+  quota_exceeded: "Ask the operator for a higher quota. To free rows and bytes, delete data or clear audiences that you no longer need. `GET /v1/limits` shows your usage, which is measured every five minutes. For the quota `idempotency_keys`, send the request without `Idempotency-Key`.",
   unauthenticated: "Send `Authorization: Bearer <API_KEY>` with one of your API keys.",
   invalid_user_token: "Send a user token that was issued for one of your customers, or omit the header to act for yourself.",
   scope_missing: "Use a key with that scope, or ask the operator for one: `inlet key create --scope <scope>`.",

@@ -217,7 +217,7 @@ export type Limits = {
   readonly header_bytes: number;
   /** What you can store. Above a quota, the response is 422 `quota_exceeded`. */
   readonly quotas: {
-    /** Rows of your attributes and audiences, including rows that are deleted but not purged yet. */
+    /** Rows of your attributes and audiences, including duplicates that are not merged yet and deleted rows that are not purged yet. */
     readonly stored_rows: {
       readonly limit: number;
       readonly used: number;

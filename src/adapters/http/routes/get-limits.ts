@@ -37,7 +37,7 @@ export const limitsSchema = z
     quotas: z
       .object({
         stored_rows: measuredQuota(
-          'Rows of your attributes and audiences, including rows that are deleted but not purged yet.',
+          'Rows of your attributes and audiences, including duplicates that are not merged yet and deleted rows that are not purged yet.',
         ),
         stored_bytes: measuredQuota('Bytes that these rows occupy.'),
         audiences: countedQuota('Your audiences, including the audiences of your customers.'),

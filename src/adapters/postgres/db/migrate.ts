@@ -116,7 +116,7 @@ async function runFile(client: Client, file: MigrationFile, attempt = 1): Promis
 }
 
 /**
- * A file that starts with this comment contains statements that cannot run in a transaction, such as CREATE INDEX
+ * A file with this comment contains statements that cannot run in a transaction, such as CREATE INDEX
  * CONCURRENTLY. Each statement ends with a semicolon at the end of a line.
  */
 const outsideTransaction = /^-- outside a transaction$/m;

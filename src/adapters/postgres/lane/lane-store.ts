@@ -346,7 +346,7 @@ async function claimStagedLoads(tx: Tx, jobId: JobId): Promise<StagedLoad[]> {
       ),
       fileIds: files.map(({ file_id }) => file_id),
       rows: files.reduce((sum, { accepted_rows }) => sum + accepted_rows, 0),
-      // A staged file has at least one accepted row, so zero devices means that the file is not counted yet.
+      // Zero devices means that the file is not counted yet, or that all of its rows are opt-outs, which are cheap to count.
       isCounted: files.every(({ uploaded_devices }) => uploaded_devices > 0),
       publishAttempt: first.publish_attempts,
       account: first.staged_rows && toAccount(first.staged_rows, first.published_at),
