@@ -6,7 +6,7 @@ const firstPauseMs = 20;
 const longestPauseMs = 1_000;
 
 /** A command of a mutation. `partition` is empty if the command applies to all partitions. */
-type Mutation = { mutation_id: string; partition: string; latest_fail_reason: string };
+type Mutation = { mutation_id: string; partition: string; failed_partition: string; latest_fail_reason: string };
 
 type Statement = {
   readonly query: string;
@@ -52,7 +52,9 @@ async function untilApplied(
     for (let ms = firstPauseMs; ; ms = Math.min(ms * 1.5, longestPauseMs)) {
       const pending = pendingIn(await poll(), ids);
       if (pending.length === 0) return;
-      const failed = pending.find(({ latest_fail_reason }) => latest_fail_reason !== '');
+      // ClickHouse applies several mutations to a part at once. If one of them fails, it reports the failure for all of them, also
+      // for those of other partitions.
+      const failed = pending.find(({ failed_partition: id }) => id !== '' && ids.includes(id));
       if (failed) throw new Error(`mutation ${failed.mutation_id} of ${table}: ${failed.latest_fail_reason}`);
       await pause(ms, undefined, signal ? { signal } : {});
     }
@@ -124,7 +126,8 @@ function createWatcher(shard: Shard, table: string): Watcher {
 async function selectProgress(shard: Shard, table: string, ids: readonly string[]): Promise<Progress> {
   const open = await selectRows<Mutation>(
     shard,
-    `SELECT mutation_id, extract(command, 'PARTITION ID \\'([^\\']*)\\'') AS partition, latest_fail_reason
+    `SELECT mutation_id, extract(command, 'PARTITION ID \\'([^\\']*)\\'') AS partition,
+       splitByChar('_', latest_failed_part)[1] AS failed_partition, latest_fail_reason
      FROM system.mutations
      WHERE database = currentDatabase() AND table = {table: String} AND NOT is_done AND NOT is_killed`,
     { table },

@@ -9,7 +9,7 @@ import { type Quotas, defaultQuotas, requireQuota } from '../../domain/quota.ts'
 import type { AudiencePath } from '../../domain/source-file.ts';
 import { jobKind, jobStatus, openStatuses } from '../../domain/job.ts';
 import type { AudienceStore, FailedLoad, NewAudienceLoad } from '../../ports/audience-store.ts';
-import { dismissFile, entriesOf, inScope, selectAudienceFiles } from './audience-files.ts';
+import { dismissFile, hasEntryOf, inScope, selectAudienceFiles } from './audience-files.ts';
 import { selectAudienceMarks } from './change-feed.ts';
 import type { Database, Tx } from './db/tables.ts';
 import { supersedeSamePath } from './lane/jobs.ts';
@@ -287,7 +287,7 @@ async function selectAudiences(
   const { rows } = await sql<Row>`
     SELECT audience.id, audience.name, audience.warehouse_segment_id, audience.uploaded_devices,
            audience.unique_devices, audience.matched_devices, audience.matched_at, audience.created_at, ${updatedAt} AS updated_at,
-           json_build_object(${sql.join([0, 1, 2, 3].map((status) => sql`${sql.lit(status)}, EXISTS (${entriesOf(status)})`))}) AS files
+           json_build_object(${sql.join(Object.values(jobStatus).map((status) => sql`${sql.lit(status)}, ${hasEntryOf(status)}`))}) AS files
     FROM (SELECT * FROM audience WHERE ${inScope(scope)} AND ${which}) AS audience
     ORDER BY audience.id DESC
   `.execute(db);
