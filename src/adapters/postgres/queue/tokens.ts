@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { type Job, type PgBoss, type WorkOptions, fromKysely } from 'pg-boss';
 import type { BatchId, PartnerId } from '../../../domain/ids.ts';
-import { isSmallLoad } from '../../../domain/job.ts';
 import type { LaneToken } from '../../../ports/lane-store.ts';
 import type { Log } from '../../../ports/observability.ts';
 import { transientErrorKind } from '../../transient-errors.ts';
@@ -23,9 +22,7 @@ export type RecordRetry = (queue: string, cause: (typeof retryCauses)[number]) =
 /** How often a token has waited for an unavailable dependency, lost a connection, or lost its worker. */
 type RetryCounters = { readonly waits?: number; readonly breaks?: number; readonly lost?: number };
 export type LanePayload = RetryCounters & { readonly partnerId: PartnerId };
-type FilePayload = RetryCounters & { readonly fileId: number } & FileShare;
-/** Defines which slots can take a file token. Tokens of the previous release have no partner. */
-type FileShare = { readonly isSmall?: boolean; readonly partnerId?: PartnerId };
+type FilePayload = RetryCounters & { readonly fileId: number; readonly isSmall?: boolean };
 
 /**
  * Sends the lane's token in the transaction that changes Inlet's own rows. The queues are `exclusive`. At most one
@@ -42,45 +39,36 @@ export function laneToken(partnerId: PartnerId): { data: LanePayload; singletonK
 
 export async function sendFileTokens(boss: PgBoss, tx: Tx, fileIds: readonly number[]): Promise<void> {
   if (fileIds.length === 0) return;
-  const shares = await selectShares(tx, fileIds);
+  const small = await selectSmallBatches(tx, fileIds);
   const tokens = fileIds.map((fileId) => {
-    const data = { fileId, ...shares.get(fileId) } satisfies FilePayload;
-    return { data, singletonKey: String(fileId), priority: priorityOf(fileQueue, data), ...groupOf(data) };
+    const data = { fileId, isSmall: small.has(fileId) } satisfies FilePayload;
+    return { data, singletonKey: String(fileId), priority: priorityOf(fileQueue, data) };
   });
   await boss.insert(fileQueue, tokens, { db: fromKysely(tx) });
 }
 
-async function selectShares(tx: Tx, batchIds: readonly BatchId[]): Promise<Map<BatchId, FileShare>> {
+/** A load of this size takes about a second. */
+const smallLoadBytes = 8 * 1024 * 1024;
+
+async function selectSmallBatches(tx: Tx, batchIds: readonly BatchId[]): Promise<Set<BatchId>> {
   const batches = await tx
     .selectFrom('job_file')
-    .select(['batch_id', 'partner_id', sql<number>`sum(size)::bigint`.as('bytes')])
+    .select('batch_id')
     .where('batch_id', '=', sql<BatchId>`ANY(${batchIds}::bigint[])`)
     .where('staged', '=', false)
-    .groupBy(['batch_id', 'partner_id'])
+    .groupBy('batch_id')
+    .having(sql<number>`sum(size)`, '<=', smallLoadBytes)
     .execute();
-  return new Map(
-    batches.map(({ batch_id, partner_id, bytes }) => [
-      batch_id,
-      { isSmall: isSmallLoad(bytes), partnerId: partner_id },
-    ]),
-  );
+  return new Set(batches.map(({ batch_id }) => batch_id));
 }
 
 /** The priority of small loads. Some slots of each worker take only tokens of this priority. */
 const smallPriority = 1;
 
-/**
- * An interrupted lane goes first. The priority of a load marks small ones. After a lost connection or a timeout, a small load
- * counts as large. A storage that does not respond could otherwise occupy the slots of small loads again and again.
- */
-export function priorityOf(queue: string, data: RetryCounters & FileShare, afterSeconds = 0): number {
-  if (queue === fileQueue) return data.isSmall === true && (data.breaks ?? 0) === 0 ? smallPriority : 0;
+/** An interrupted lane goes first. The priority of a load marks small ones. */
+function priorityOf(queue: string, data: RetryCounters & { readonly isSmall?: boolean }, afterSeconds = 0): number {
+  if (queue === fileQueue) return data.isSmall === true ? smallPriority : 0;
   return afterSeconds > 0 ? 0 : 1;
-}
-
-/** pg-boss counts the active tokens of each partner. */
-function groupOf({ partnerId }: FileShare): { group?: { id: string } } {
-  return partnerId === undefined ? {} : { group: { id: String(partnerId) } };
 }
 
 /**
@@ -111,7 +99,7 @@ export type HeldToken = {
   readonly id: string;
   readonly retryCount: number;
   readonly singletonKey: string | null;
-  readonly data: RetryCounters & FileShare;
+  readonly data: RetryCounters & { readonly isSmall?: boolean };
 };
 
 export function tokenName({ id, retryCount }: Pick<HeldToken, 'id' | 'retryCount'>): string {
@@ -136,15 +124,7 @@ export async function resendToken(
     const key = singletonKey === null ? {} : { singletonKey };
     await boss.insert(
       queue,
-      [
-        {
-          data,
-          ...key,
-          ...(queue === fileQueue ? groupOf(data) : {}),
-          startAfter: afterSeconds,
-          priority: priorityOf(queue, data, afterSeconds),
-        },
-      ],
+      [{ data, ...key, startAfter: afterSeconds, priority: priorityOf(queue, data, afterSeconds) }],
       transaction,
     );
     return true;
@@ -196,7 +176,7 @@ export async function startWork(
       handle: ({ id, retryCount, data }, signal) =>
         handlers.runLane({ partnerId: data.partnerId, id, retryCount }, signal),
     }),
-    ...slotsOf<FilePayload>(context, shares.small, files, { minPriority: smallPriority, groupConcurrency: 1 }),
+    ...slotsOf<FilePayload>(context, shares.small, files, { minPriority: smallPriority }),
     ...slotsOf<FilePayload>(context, shares.large, files, { maxPriority: smallPriority - 1 }),
     ...slotsOf<FilePayload>(context, shares.any, files),
     ...slotsOf<FilePayload>(context, 1, {
@@ -208,16 +188,12 @@ export async function startWork(
 }
 
 /**
- * Reserves half of the slots for small loads and a quarter, and at least one, for large loads. pg-boss prefers small loads in
- * the other slots. Neither kind can therefore starve the other, unless the worker has only one slot. A slot for small loads
- * takes only loads of partners that have no other load in progress, so that a partner with many or hanging loads leaves
- * these slots to others.
+ * Reserves a quarter of the slots, and at least one, for small loads and as many for large loads. pg-boss prefers small loads in
+ * the other slots. Neither kind can therefore starve the other, unless the worker has only one slot.
  */
 export function shareSlots(slots: number): { readonly small: number; readonly large: number; readonly any: number } {
-  if (slots < 2) return { small: 0, large: 0, any: slots };
-  const small = Math.floor(slots / 2);
-  const large = Math.max(1, Math.floor(slots / 4));
-  return { small, large, any: slots - small - large };
+  const reserved = slots < 2 ? 0 : Math.max(1, Math.floor(slots / 4));
+  return { small: reserved, large: reserved, any: slots - 2 * reserved };
 }
 
 /** Claims no more tokens in this process. Running handlers continue. */
@@ -244,7 +220,7 @@ function slotsOf<Payload extends RetryCounters>(
   context: WorkerContext,
   count: number,
   work: Work<Payload>,
-  which: Pick<WorkOptions, 'minPriority' | 'maxPriority' | 'groupConcurrency'> = {},
+  which: Pick<WorkOptions, 'minPriority' | 'maxPriority'> = {},
 ): Promise<void>[] {
   const { boss, db, liveness, handBack, log, recordRetry } = context;
   return Array.from({ length: count }, async () => {
