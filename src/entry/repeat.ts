@@ -1,4 +1,5 @@
 import type { Log } from '../ports/observability.ts';
+import { pause } from '../usecases/admin/pause.ts';
 
 /** Runs a task repeatedly with a pause in between. Failures are logged. The task's signal aborts on stop. */
 export function repeat(
@@ -27,16 +28,4 @@ export function repeat(
       await running;
     },
   };
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal.addEventListener('abort', end);
-  });
 }

@@ -2,6 +2,7 @@ import { type Retention, firstJobsWithin, purgedGenerationDays } from '../../dom
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { RetentionStore } from '../../ports/retention-store.ts';
+import { pause } from './pause.ts';
 
 /** Every worker tries more often, so that a turn comes even if workers are restarted every few minutes. */
 const retentionEverySeconds = 3_600;
@@ -69,18 +70,4 @@ async function paced<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
   const result = await work();
   await pause((performance.now() - start) * pausePerWork, signal);
   return result;
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }
