@@ -30,6 +30,9 @@ const address = (protocols: readonly string[]) =>
 const countOrOff = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
   z.coerce.number().int().nonnegative().default(fallback);
 
+const daysOf = (fallback: number, min: number): z.ZodDefault<z.ZodCoercedNumber> =>
+  z.coerce.number().int().min(min).default(fallback);
+
 const settings = z.object({
   INLET_ENVIRONMENT: z
     .string()
@@ -157,22 +160,12 @@ const settings = z.object({
   INLET_PURGE_SECONDS: count(10).describe(
     'Interval in seconds at which a worker checks for rows of cleared audiences to purge from ClickHouse.',
   ),
-  INLET_RETENTION_DAYS: z.coerce
-    .number()
-    .int()
-    .min(minJobDays)
-    .default(defaultRetention.jobDays)
-    .describe(
-      `Number of days for which finished jobs and their files are kept, at least ${minJobDays}. The files of an audience are kept until the audience is cleared.`,
-    ),
-  INLET_AUDIT_LOG_DAYS: z.coerce
-    .number()
-    .int()
-    .min(minAuditLogDays)
-    .default(defaultRetention.auditLogDays)
-    .describe(
-      `Number of days for which entries of the audit log are kept, at least ${minAuditLogDays}. PostgreSQL rejects the deletion of younger entries.`,
-    ),
+  INLET_RETENTION_DAYS: daysOf(defaultRetention.jobDays, minJobDays).describe(
+    `Number of days for which finished jobs and their files are kept, at least ${minJobDays}. The files of an audience are kept until the audience is cleared.`,
+  ),
+  INLET_AUDIT_LOG_DAYS: daysOf(defaultRetention.auditLogDays, minAuditLogDays).describe(
+    `Number of days for which entries of the audit log are kept, at least ${minAuditLogDays}. PostgreSQL rejects the deletion of younger entries.`,
+  ),
   INLET_PURGE_WAIT_HOURS: count(12).describe(
     'Longest time, in hours, that rows of a cleared audience wait until they are a tenth of all rows of the partner. Rows of partners with up to a million rows do not wait.',
   ),

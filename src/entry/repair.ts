@@ -7,6 +7,7 @@ import type { Database } from '../adapters/postgres/db/tables.ts';
 import { moveIdsForward, postgresRepairRecords, recordCounts } from '../adapters/postgres/repair.ts';
 import { postgresAuditRecords } from '../adapters/postgres/row-audit.ts';
 import { toSeconds } from '../domain/duration.ts';
+import { pages } from '../usecases/admin/audit-rows.ts';
 import { partnerNamed } from '../usecases/admin/manage-partners.ts';
 import { findSuspects, planRepair, repair } from '../usecases/admin/repair-rows.ts';
 import { checkLoadIds, requireRecordedTopology } from '../usecases/admin/topology.ts';
@@ -89,15 +90,11 @@ async function recountAudiences(db: Database, engine: Engine): Promise<number> {
   ];
   const all = { partnerId: null, since: new Date(0) };
   let recounted = 0;
-  for (let afterId = 0; ;) {
-    const page = await records.listAudiences(all, { afterId, limit: 500 });
-    for (const audience of page) {
-      afterId = audience.audienceId;
-      const devices = await stored.countDevicesOfAudience(audience);
-      if (devices === audience.uniqueDevices) continue;
-      await recordCounts(db, audience, await warehouse.countDevices({ ...audience, id: 0 }, devices));
-      recounted += 1;
-    }
-    if (page.length === 0) return recounted;
+  for await (const audience of pages((page) => records.listAudiences(all, page), 'audienceId')) {
+    const devices = await stored.countDevicesOfAudience(audience);
+    if (devices === audience.uniqueDevices) continue;
+    await recordCounts(db, audience, await warehouse.countDevices({ ...audience, id: 0 }, devices));
+    recounted += 1;
   }
+  return recounted;
 }

@@ -13,10 +13,10 @@ import { postgresImportLogStore } from '../adapters/postgres/import-log-store.ts
 import { postgresPartnerStore } from '../adapters/postgres/partner-store.ts';
 import { postgresUsageStore } from '../adapters/postgres/usage-store.ts';
 import { type BossRole, startBoss } from '../adapters/postgres/queue/queues.ts';
-import { connectS3 } from '../adapters/s3/connect.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import type { Secret } from '../domain/secret.ts';
 import { type Config, quotasOf } from './config.ts';
+import { connectSharedStorage } from './shared-bucket.ts';
 import { type Failpoints, failpoints } from './failpoints.ts';
 import { type Observability, startObservability } from './observability/observability.ts';
 
@@ -61,12 +61,7 @@ export async function connectServers(config: Config, role: ProcessRole, log: Log
     log,
   });
   const observability = await startObservability({ ...config, INLET_POSTGRES_URL: postgresUrl }, role.name, log);
-  const s3 = connectS3({
-    endpoint: config.INLET_S3_ENDPOINT ?? null,
-    region: config.INLET_S3_REGION,
-    accessKeyId: config.INLET_S3_ACCESS_KEY_ID,
-    secretAccessKey: config.INLET_S3_SECRET_ACCESS_KEY,
-  });
+  const s3 = connectSharedStorage(config);
   const boss = await startBoss({
     url: postgresUrl,
     role: role.boss,

@@ -75,16 +75,14 @@ export function rejectedRows({ rejects }: LoadCounts): number {
 /** `optOuts` are rejected rows that do not count against the file. `rejected` does not include them. */
 type Rows = { readonly accepted: number; readonly rejected: number; readonly optOuts: number };
 
-/**
- * Decision 16: marketplace imports skip any number of rejected rows. By default, an audience file must not have any. An ID of
- * zeros means that the user has opted out of tracking. It is not an error of the audience file.
- */
+/** Decision 16: an ID of zeros means that the user has opted out of tracking. It never fails an audience file. */
 export function rowsOf(counts: LoadCounts, isAudience: boolean): Rows {
   const zeroIds = counts.rejects.find(({ reason }) => reason === 'zero_id')?.rows ?? 0;
   const optOuts = isAudience ? zeroIds : 0;
   return { accepted: counts.accepted, rejected: rejectedRows(counts) - optOuts, optOuts };
 }
 
+/** Decision 16: marketplace imports skip any number of rejected rows. By default, an audience file must not have any. */
 export const badRowShares = { marketplace: 1, audience: 0 } as const;
 
 /** Decisions 16 and 17: a file fails if it has no valid row, or if more than the given share of its rows is rejected. */

@@ -24,8 +24,8 @@ export const audienceShapes: readonly Columns[] = [memberColumns];
 
 /**
  * Patterns for lines with quotes, following RFC 4180 within one line. A field is either fully quoted, with optional spaces
- * around the quotes, or contains no quote. A line without quotes is split at the delimiter, which is much cheaper. The tab is written as a regular
- * expression escape, so that SQL quoting does not change it.
+ * around the quotes, or contains no quote. A line without quotes is split at the delimiter, which is much cheaper. The tab
+ * is written as a regular expression escape, so that SQL quoting does not change it.
  */
 export function quotedFieldPatterns(delimiter: Delimiter): { readonly line: string; readonly field: string } {
   const sign = delimiter === '\t' ? '\\t' : delimiter;

@@ -75,6 +75,15 @@ export async function selectRows<Row>(
   return (await shard.query({ query, query_params, format: 'JSONEachRow' })).json<Row>();
 }
 
+/** Returns the rows of all shards. */
+export async function selectFromShards<Row>(
+  engine: Engine,
+  query: string,
+  query_params: Record<string, unknown> = {},
+): Promise<Row[]> {
+  return (await onEveryShard(engine, (shard) => selectRows<Row>(shard, query, query_params))).flat();
+}
+
 /** Runs a query of the form `SELECT toString(…) AS number` that returns one row. */
 export async function selectNumber(
   shard: Shard,

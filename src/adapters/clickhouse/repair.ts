@@ -1,7 +1,7 @@
 import type { LoadId } from '../../domain/ids.ts';
 import type { RepairEngine, StagedFile } from '../../ports/repair.ts';
 import { generationParameters, isOfGeneration } from './audience-warehouse.ts';
-import { type Engine, onEveryShard, selectNumber, selectRows, shardFor, sumOverShards } from './connect.ts';
+import { type Engine, onEveryShard, selectFromShards, selectNumber, shardFor, sumOverShards } from './connect.ts';
 
 export function clickhouseRepairEngine(engine: Engine): RepairEngine {
   return {
@@ -25,14 +25,12 @@ export function clickhouseRepairEngine(engine: Engine): RepairEngine {
 const merge = { join_algorithm: 'full_sorting_merge' as const };
 
 async function findUncounted(engine: Engine, loadIds: readonly LoadId[]): Promise<LoadId[]> {
-  const counted = await onEveryShard(engine, (shard) =>
-    selectRows<{ id: string }>(
-      shard,
-      'SELECT DISTINCT toString(load_id) AS id FROM load_counts_local WHERE load_id IN ({loads: Array(UInt64)})',
-      { loads: loadIds },
-    ),
+  const counted = await selectFromShards<{ id: string }>(
+    engine,
+    'SELECT DISTINCT toString(load_id) AS id FROM load_counts_local WHERE load_id IN ({loads: Array(UInt64)})',
+    { loads: loadIds },
   );
-  const found = new Set(counted.flat().map(({ id }) => Number(id)));
+  const found = new Set(counted.map(({ id }) => Number(id)));
   return loadIds.filter((loadId) => !found.has(loadId));
 }
 
@@ -109,15 +107,13 @@ async function restoreCounts(engine: Engine, { load, file }: StagedFile): Promis
 
 /** Returns the highest position in the lane that the rows of each partner have. */
 export async function findHighestSeqs(engine: Engine): Promise<{ partnerId: number; seq: number }[]> {
-  const found = await onEveryShard(engine, (shard) =>
-    selectRows<{ partner: string; seq: string }>(
-      shard,
-      `SELECT toString(partner_id) AS partner, toString(intDiv(max(version), 2)) AS seq
-       FROM device_attributes_local GROUP BY partner_id ORDER BY partner_id`,
-    ),
+  const found = await selectFromShards<{ partner: string; seq: string }>(
+    engine,
+    `SELECT toString(partner_id) AS partner, toString(intDiv(max(version), 2)) AS seq
+     FROM device_attributes_local GROUP BY partner_id ORDER BY partner_id`,
   );
   return Array.from(
-    Map.groupBy(found.flat(), ({ partner }) => partner),
+    Map.groupBy(found, ({ partner }) => partner),
     ([partner, seqs]) => ({
       partnerId: Number(partner),
       seq: Math.max(...seqs.map(({ seq }) => Number(seq))),

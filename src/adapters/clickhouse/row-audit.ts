@@ -1,6 +1,6 @@
 import type { AuditEngine } from '../../ports/row-audit.ts';
 import { generationParameters, isOfGeneration } from './audience-warehouse.ts';
-import { type Engine, onEveryShard, selectNumber, selectRows, sumOverShards } from './connect.ts';
+import { type Engine, selectFromShards, selectNumber, sumOverShards } from './connect.ts';
 
 /** Each device is on one shard. Devices are counted with bounded memory, because an import can have a billion of them. */
 export function clickhouseAuditEngine(engine: Engine): AuditEngine {
@@ -22,7 +22,7 @@ export function clickhouseAuditEngine(engine: Engine): AuditEngine {
     countDevicesOfAudience: (generation) =>
       countDistinct('audience_devices_local', isOfGeneration, generationParameters(generation)),
     listPartners: async (partnerId) => {
-      const found = await ofAllShards<{ id: string }>(
+      const found = await selectFromShards<{ id: string }>(
         engine,
         `SELECT DISTINCT partition_id AS id FROM system.parts WHERE active AND rows > 0 AND database = currentDatabase()
            AND table IN ('device_attributes_local', 'audience_devices_local')`,
@@ -31,7 +31,7 @@ export function clickhouseAuditEngine(engine: Engine): AuditEngine {
       return partnerId === null ? ids : ids.filter((id) => id === partnerId);
     },
     countRowsOfJobs: async (partnerId) => {
-      const found = await ofAllShards<{ seq: string; rows: string }>(
+      const found = await selectFromShards<{ seq: string; rows: string }>(
         engine,
         `SELECT toString(intDiv(version, 2)) AS seq, toString(count()) AS rows FROM device_attributes_local FINAL
          WHERE partner_id = {partner: UInt64} GROUP BY seq`,
@@ -46,7 +46,7 @@ export function clickhouseAuditEngine(engine: Engine): AuditEngine {
       ).toSorted((one, other) => one.seq - other.seq);
     },
     countRowsOfAudiences: async (partnerId) => {
-      const found = await ofAllShards<{ audience: string; generation: number; rows: string }>(
+      const found = await selectFromShards<{ audience: string; generation: number; rows: string }>(
         engine,
         `SELECT toString(audience_id) AS audience, generation, toString(count()) AS rows FROM audience_devices_local
          WHERE partner_id = {partner: UInt64} GROUP BY audience_id, generation`,
@@ -61,14 +61,6 @@ export function clickhouseAuditEngine(engine: Engine): AuditEngine {
       );
     },
   };
-}
-
-async function ofAllShards<Row>(
-  engine: Engine,
-  query: string,
-  parameters: Record<string, number> = {},
-): Promise<Row[]> {
-  return (await onEveryShard(engine, (shard) => selectRows<Row>(shard, query, parameters))).flat();
 }
 
 function sumOf(counts: readonly { readonly rows: string }[]): number {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Engine, onEveryShard, selectRows } from './connect.ts';
+import { type Engine, onEveryShard, selectFromShards, selectRows } from './connect.ts';
 
 /** The type of each column, by table or view and column. */
 export type ExpectedSchema = ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -56,12 +56,9 @@ const countedDays = 8;
 
 /** Returns the highest load ID of the last days, on any shard, or 0. */
 export async function findHighestLoadId(engine: Engine): Promise<number> {
-  const highest = await onEveryShard(engine, async (shard) => {
-    const [row] = await selectRows<{ id: string }>(
-      shard,
-      `SELECT toString(max(load_id)) AS id FROM load_counts_local WHERE loaded_on >= today() - ${countedDays}`,
-    );
-    return Number(row?.id ?? 0);
-  });
-  return Math.max(...highest);
+  const found = await selectFromShards<{ id: string }>(
+    engine,
+    `SELECT toString(max(load_id)) AS id FROM load_counts_local WHERE loaded_on >= today() - ${countedDays}`,
+  );
+  return Math.max(0, ...found.map(({ id }) => Number(id)));
 }

@@ -11,6 +11,7 @@ import {
   newQueryId,
   insertSelected,
   onEveryShard,
+  selectFromShards,
   selectNumber,
   selectRows,
   shardFor,
@@ -173,16 +174,14 @@ export async function deleteAttributeRows(engine: Engine, rows: AttributeRows): 
 
 /** Reads only metadata: every partner has its own partition. */
 async function measureStoredData(engine: Engine): Promise<StoredData[]> {
-  const perShard = await onEveryShard(engine, (shard) =>
-    selectRows<{ partner: string; rows: string; bytes: string }>(
-      shard,
-      `SELECT partition AS partner, toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes
-        FROM system.parts
-        WHERE active AND database = currentDatabase() AND table IN ('device_attributes_local', 'audience_devices_local')
-        GROUP BY partition`,
-    ),
+  const found = await selectFromShards<{ partner: string; rows: string; bytes: string }>(
+    engine,
+    `SELECT partition AS partner, toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes
+     FROM system.parts
+     WHERE active AND database = currentDatabase() AND table IN ('device_attributes_local', 'audience_devices_local')
+     GROUP BY partition`,
   );
-  return [...Map.groupBy(perShard.flat(), ({ partner }) => Number(partner))].map(([partnerId, parts]) => ({
+  return [...Map.groupBy(found, ({ partner }) => Number(partner))].map(([partnerId, parts]) => ({
     partnerId,
     rows: parts.reduce((sum, { rows }) => sum + Number(rows), 0),
     bytes: parts.reduce((sum, { bytes }) => sum + Number(bytes), 0),

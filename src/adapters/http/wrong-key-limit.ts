@@ -18,9 +18,9 @@ type Guard = <T>(request: FastifyRequest, reply: FastifyReply, lookUp: () => Pro
 
 /**
  * Throttles an address that has sent too many invalid keys. While it is throttled, at most one of its keys per second is
- * looked up. Keys that were valid earlier in this process are exempt. Otherwise, an attacker could lock out all users behind the same
- * address. Unrecognized keys are looked up one at a time. This keeps the count exact under concurrency and limits the
- * lookups to one database connection.
+ * looked up. Keys that were valid earlier in this process are exempt. Otherwise, an attacker could lock out all users
+ * behind the same address. Unrecognized keys are looked up one at a time. This keeps the count exact under concurrency
+ * and limits the lookups to one database connection.
  */
 export function guardAgainstWrongKeys({ wrongKeysPerAddress }: Pick<RequestLimits, 'wrongKeysPerAddress'>): Guard {
   const counts = countWrongKeys(wrongKeysPerAddress, requestWindowSeconds);

@@ -113,7 +113,7 @@ export function engineChecks(config: Config): Check[][] {
       {
         name: `Damaged parts of shard ${index + 1}`,
         remedy:
-          'ClickHouse removed these parts, for example after a power failure, so rows may be missing. Run `inlet audit` to find the jobs and audiences. Import their files again, or restore a backup.',
+          'ClickHouse removed these parts, for example after a power failure, so rows may be missing. Run `inlet audit` to find the jobs and audiences, and `inlet repair` to load their files again.',
         run: async () => {
           const [row] = await select<{ parts: string; table: string }>(
             `SELECT toString(count()) AS parts, any(table) AS table FROM system.detached_parts

@@ -85,7 +85,8 @@ async function differencesOfPartner(deps: AuditDeps, partnerId: PartnerId): Prom
 
 const pageSize = 500;
 
-async function* pages<Key extends string, Item extends Readonly<Record<Key, number>>>(
+/** Lists all items, page by page. `key` is the ID by which they are sorted. */
+export async function* pages<Key extends string, Item extends Readonly<Record<Key, number>>>(
   list: (page: AuditPage) => Promise<readonly Item[]>,
   key: Key,
 ): AsyncGenerator<Item> {

@@ -1,5 +1,5 @@
 import { rejectedRows } from '@inlet/row-rule/file-rule';
-import { resolveKeys } from '../../domain/attribute.ts';
+import { importKeys } from '../../domain/attribute.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { LoadId } from '../../domain/ids.ts';
 import { keyType as keyTypes, pathType } from '../../domain/import-log.ts';
@@ -99,9 +99,12 @@ export async function* findSuspects(deps: RepairDeps, scope: AuditScope): AsyncG
 export async function planRepair(deps: RepairDeps, of: Incomplete): Promise<string[]> {
   const files = await deps.repairRecords.listFiles(of);
   const lines: string[] = [];
-  for (const file of files) {
-    const obstacle = obstacleOf(file, await laterChanges(deps, file)) ?? (await changeOf(deps, file));
-    lines.push(describe(file, obstacle === null ? 'can be loaded again' : `cannot be loaded again: ${obstacle}`));
+  for (const ofJob of Map.groupBy(files, ({ jobId }) => jobId).values()) {
+    const obstacleOfJob = await findObstacle(deps, ofJob);
+    for (const file of ofJob) {
+      const obstacle = obstacleOfJob ?? (await changeOf(deps, file));
+      lines.push(describe(file, obstacle === null ? 'can be loaded again' : `cannot be loaded again: ${obstacle}`));
+    }
   }
   return lines;
 }
@@ -128,7 +131,7 @@ export async function repair(deps: RepairDeps, of: Incomplete, signal: AbortSign
 async function repairJob(deps: RepairDeps, files: readonly FileToRepair[], signal: AbortSignal): Promise<Repaired> {
   const [first] = files;
   if (!first) return { lines: [], isComplete: true };
-  const obstacle = obstacleOf(first, await laterChanges(deps, first));
+  const obstacle = await findObstacle(deps, files);
   if (obstacle !== null) {
     const lines = files.map((file) => describe(file, `cannot be loaded again: ${obstacle}`));
     return { lines, isComplete: false };
@@ -139,7 +142,9 @@ async function repairJob(deps: RepairDeps, files: readonly FileToRepair[], signa
   try {
     if (first.keyType !== null) {
       const attributes = await deps.attributes.list(first.partnerId, { retired: true });
-      await deps.warehouse.writeJobKeys(first.jobId, resolveKeys(attributes, first.keyType));
+      // The attributes can have been retired since the import.
+      const active = attributes.map((attribute) => ({ ...attribute, isRetired: false }));
+      await deps.warehouse.writeJobKeys(first.jobId, importKeys(active, first.keyType));
     }
     for (const file of files) {
       const loadId = await deps.repairRecords.startLoad(file, file.loadId, deps.repairEngine.shards);
@@ -172,7 +177,8 @@ async function stageAgain(deps: RepairDeps, { load, file }: StagedFile, signal: 
     badRowShare: 1,
     previousLoadId: null,
   };
-  const files = { ...noFileStore, recordProgress: () => Promise.resolve(true) };
+  // The job has ended, so there is no progress to record and nothing that could cancel the load.
+  const files = { recordProgress: () => Promise.resolve(true) };
   const [result] = await stageBatch({ ...deps, files }, claim, signal);
   if (result?.is === 'failed') return result.failure.detail;
   const counts = (await deps.stage.countRows(load)).get(fileId);
@@ -182,14 +188,6 @@ async function stageAgain(deps: RepairDeps, { load, file }: StagedFile, signal: 
   }
   return stagingDifference(counts?.stagedRows ?? 0, await deps.stage.countStaged(load, [fileId]));
 }
-
-/** Repairs load into the stage only. They claim nothing and commit nothing. */
-const noFileStore: StageBatchDeps['files'] = {
-  claim: () => Promise.resolve(null),
-  commit: () => Promise.resolve(false),
-  recordProgress: () => Promise.resolve(true),
-  findLive: () => Promise.resolve({ loadIds: new Set(), jobIds: new Set() }),
-};
 
 const waitSeconds = 300;
 
@@ -233,8 +231,10 @@ async function addWhileIdle(
 
 const replaced = 'a later import with mode "replace" has replaced its rows, or should have. Import it again.';
 
-async function laterChanges(deps: RepairDeps, { partnerId, seq }: FileToRepair): Promise<LaterChanges> {
-  return deps.repairRecords.findLaterChanges(partnerId, seq);
+/** Returns why none of these files of one job can be loaded again, or null. */
+async function findObstacle(deps: RepairDeps, [first]: readonly FileToRepair[]): Promise<string | null> {
+  if (!first) return null;
+  return obstacleOf(first, await deps.repairRecords.findLaterChanges(first.partnerId, first.seq));
 }
 
 export function obstacleOf({ source, target, keyType }: FileToRepair, changes: LaterChanges): string | null {

@@ -28,7 +28,8 @@ import type {
 import type { ObjectStore, SourceStorage } from '../../ports/object-store.ts';
 import type { Log, Trace } from '../../ports/observability.ts';
 
-type LoadBatchDeps = StageBatchDeps & { readonly trace: Trace };
+type BatchDeps = StageBatchDeps & { readonly files: FileStore };
+type LoadBatchDeps = BatchDeps & { readonly trace: Trace };
 
 /**
  * Loads a batch of files up to the point of no return. Stages the rows, counts them, and decides the outcome of each
@@ -116,7 +117,7 @@ async function verifyStaged(
  * Ends a batch that has no attempts left, so that its job can end and the lane can continue. A staged batch is not
  * abandoned, because it cannot be claimed again.
  */
-export async function abandonBatch(deps: StageBatchDeps, batchId: BatchId): Promise<void> {
+export async function abandonBatch(deps: BatchDeps, batchId: BatchId): Promise<void> {
   const claim = await deps.files.claim(batchId);
   if (!claim) return;
   if (claim.previousLoadId !== null) await deps.stage.dropLoad(claim.previousLoadId);
@@ -128,7 +129,7 @@ export async function abandonBatch(deps: StageBatchDeps, batchId: BatchId): Prom
 }
 
 export type StageBatchDeps = {
-  readonly files: FileStore;
+  readonly files: Pick<FileStore, 'recordProgress'>;
   readonly sources: SourceStorage;
   readonly stage: LoadStage;
   readonly limits: Limits;
