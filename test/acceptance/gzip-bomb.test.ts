@@ -10,7 +10,8 @@ import { waitUntil } from '../support/wait-until.ts';
 
 const gibibyte = 1024 ** 3;
 const mebibyte = 1024 ** 2;
-const unpackedGibibytes = inject('campaign') === 'long' ? 10 : 1;
+const inLongRun = inject('campaign') === 'long';
+const unpackedGibibytes = inLongRun ? 10 : 1;
 const unpackedBytes = unpackedGibibytes * gibibyte;
 
 const shardPids = readAddresses().clickhouse.shards.map(({ pid }) => pid);
@@ -85,7 +86,7 @@ describe(`a small gzip file that unpacks to ${unpackedGibibytes} GiB`, { timeout
     expectGoodFileAndBounds(ended);
   });
 
-  it('rejects a gzip bomb of blank lines at the file size limit and loads the next file', async () => {
+  it.runIf(inLongRun)('rejects a gzip bomb of blank lines at the file size limit and loads the next file', async () => {
     const bomb = gzipBomb('\n', unpackedBytes);
     const ended = await explode('bomb-of-blank-lines', [bomb], { INLET_MAX_PLAIN_FILE_BYTES: '20000000' });
     expect(ended.codes).toEqual([['unpacked_too_large']]);

@@ -76,7 +76,7 @@ const sweeps = ['lanes.requeueIdleLanes', 'lanes.claimTurn', 'requests.deleteExp
  * The gate kills workers at this number of points, spread evenly over the list. The long run kills workers at all
  * points.
  */
-const pointsInGate = 3;
+const pointsInGate = 2;
 
 function spread<T>(list: readonly T[], count: number): T[] {
   return list.filter(

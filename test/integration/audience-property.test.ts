@@ -39,7 +39,7 @@ import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 // that they would repair is a bug in this test.
 
 /** The number of scripts on each topology. */
-const runs = runsOf({ short: 5, long: 60 });
+const runs = runsOf({ short: 3, long: 60 });
 
 /**
  * Partner 1 has its own audiences and the audiences of customers A and B. Partner 2 has only the audiences of customer

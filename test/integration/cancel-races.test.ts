@@ -16,7 +16,7 @@ import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support
 // Several callers cancel many small jobs at random moments. Each job has its own devices.
 
 const partnerCount = 3;
-const jobsPerPartner = runsOf({ short: 8, long: 40 });
+const jobsPerPartner = runsOf({ short: 5, long: 40 });
 const rowsPerFile = 20;
 
 type Plan = {

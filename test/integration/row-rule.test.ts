@@ -128,7 +128,7 @@ describe('the row rule', () => {
           expect(await validateInEngine(lines, layout, arrival)).toEqual(expected);
           for (const { reason } of expected) seen.add(reason);
         }),
-        { numRuns: runsOf({ short: 10, long: 30 }), seed: campaignSeed },
+        { numRuns: runsOf({ short: 5, long: 30 }), seed: campaignSeed },
       );
       // The generator must produce every reason. Otherwise, the comparison would not cover it.
       const reasons = rowRule(layout, maxLineBytes).map(({ reason }) => reason);

@@ -18,7 +18,7 @@ import { type ModelJob, type ModelRow, applyJob } from '../support/warehouse-mod
 // small model.
 
 const jobId = 1;
-const runs = runsOf({ short: 40, long: 250 });
+const runs = runsOf({ short: 15, long: 250 });
 const lanes = 4;
 
 // Every sequence has its own three attributes, so that sequences can share partners without sharing rows. Shrinking

@@ -26,7 +26,6 @@ export const bugs: readonly Bug[] = [
     changes: [['if (!job || !(await isStillOurs(tx, claim))) return false;', 'void [job, isStillOurs];']],
     stopAt: 'before files.commit',
     first: 'import',
-    inGate: true,
     reports: /rows, not/,
   },
   {

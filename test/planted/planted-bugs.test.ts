@@ -93,10 +93,12 @@ async function findingsWith(bug: Bug | null): Promise<string[]> {
   }
 }
 
-const planted = inject('campaign') === 'long' ? bugs : bugs.filter(({ inGate }) => inGate);
+const inLongRun = inject('campaign') === 'long';
+const planted = inLongRun ? bugs : bugs.filter(({ inGate }) => inGate);
 
 describe('the auditor', () => {
-  it('reports nothing without a bug', async () => {
+  // In the gate, the chaos campaign shows the same.
+  it.runIf(inLongRun)('reports nothing without a bug', async () => {
     expect(await findingsWith(null)).toEqual([]);
   });
 
