@@ -61,6 +61,14 @@ export function intoBatches<File extends { readonly size: number }>(files: reado
   return batches;
 }
 
+/** A load of this size takes about a second. */
+const smallLoadBytes = 8 * 1024 * 1024;
+
+/** Small loads have slots of their own, and ClickHouse runs them before large loads. */
+export function isSmallLoad(bytes: number): boolean {
+  return bytes <= smallLoadBytes;
+}
+
 /** A job's progress. It is read from PostgreSQL, so polling puts no load on ClickHouse. */
 export type Progress = {
   readonly bytesRead: number;

@@ -145,7 +145,7 @@ const settings = z.object({
     .describe('Minimum level of log messages.'),
   INLET_WORKER_LANES: count(8).describe('Number of lanes that one worker process runs concurrently.'),
   INLET_WORKER_FILES: count(4).describe(
-    'Number of file batches that one worker process loads concurrently. Of two or more, a quarter (at least one) is reserved for loads of up to 8 MiB, and as many for larger loads.',
+    'Number of file batches that one worker process loads concurrently. Of two or more, half are reserved for loads of up to 8 MiB, and a quarter (at least one) for larger loads.',
   ),
   INLET_FILES_OUT_PER_LANE: count(4).describe('Maximum number of concurrent loads per partner, across all workers.'),
   INLET_ROOM_BYTES: count(8 * 1024 * 1024).describe(

@@ -6,6 +6,7 @@ import { type OwnBucket, createOwnBucket } from '../support/own-bucket.ts';
 import { createPartner } from '../support/partners.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
 import { type Marketplace, startMarketplace } from '../support/start-marketplace.ts';
+import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 let market: Marketplace;
@@ -16,20 +17,20 @@ beforeAll(async () => {
   storage = await startProxy(readAddresses().s3.endpoint);
   market = await startMarketplace('fair-shares', {
     INLET_PARTNER_S3_ENDPOINT: storage.address,
-    INLET_WORKER_FILES: '2',
+    INLET_WORKER_FILES: '4',
   });
   own = await createOwnBucket();
 });
 afterAll(async () => {
+  await storage.close(); // ends the loads that hang
   await market.stop();
-  await storage.close();
 });
 
 it("imports a small file while another partner's large files load slowly", async () => {
   const { partner, api, stores, service } = market;
   await partner.createAttribute('x', 'x');
   const large = `${device(1)},x\n`.repeat(220_000);
-  for (const name of ['1', '2', '3']) await own.upload(`large/${name}.csv`, large);
+  for (const name of ['1', '2', '3', '4']) await own.upload(`large/${name}.csv`, large);
   storage.make({ is: 'slow', bytesPerSecond: 50_000 });
   const slow = await api.queue({
     file_path: `s3://${own.bucket}/large/`,
@@ -47,4 +48,33 @@ it("imports a small file while another partner's large files load slowly", async
     status: 2,
   });
   expect(await api.get(slow)).toMatchObject({ status: 1 });
+});
+
+it("imports a small file while another partner's small files hang", async () => {
+  const { stores, service } = market;
+  const hanging = await createPartner(stores.environment);
+  await hanging.createAttribute('x', 'x');
+  const small = `${device(1)},x\n`.repeat(50_000);
+  for (const name of ['1', '2', '3', '4']) await own.upload(`small/${name}.csv`, small);
+  storage.make({ is: 'slow', bytesPerSecond: 2_000 });
+  await apiClient(service.url, hanging.apiKey).queue({
+    file_path: `s3://${own.bucket}/small/`,
+    path_type: 1,
+    key_type: 1,
+    compressed: false,
+    credentials: own.credentials,
+  });
+  await waitUntil('a small file hangs', () =>
+    withDatabase(stores, async (client) => {
+      const query = 'SELECT FROM job_file WHERE partner_id = $1 AND status = 1';
+      return ((await client.query(query, [hanging.id])).rowCount ?? 0) > 0;
+    }),
+  );
+  const other = await createPartner(stores.environment);
+  await other.createAttribute('x', 'x');
+  await other.upload('small.csv', `${device(1)},x\n`);
+  const client = apiClient(service.url, other.apiKey);
+  expect(await client.waitForEnd(await client.queue({ file_path: 'small.csv', key_type: 1 }), 20)).toMatchObject({
+    status: 2,
+  });
 });

@@ -12,6 +12,12 @@ export type S3Settings = {
   readonly sessionToken?: Secret;
 };
 
+/**
+ * The time until a storage responds, per attempt. A request to a partner's storage occupies a slot of a worker meanwhile, and the
+ * operator cannot fix a storage that does not respond.
+ */
+export const responseTimeoutMs = { shared: 60_000, partner: 20_000 };
+
 export function connectS3(settings: S3Settings, guarded?: Agents): S3Client {
   return new S3Client({
     ...(settings.endpoint === null ? {} : { endpoint: settings.endpoint, forcePathStyle: true }),
@@ -28,7 +34,7 @@ export function connectS3(settings: S3Settings, guarded?: Agents): S3Client {
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: 10_000, // includes waiting for a free socket
-      requestTimeout: 60_000,
+      requestTimeout: guarded ? responseTimeoutMs.partner : responseTimeoutMs.shared,
       throwOnRequestTimeout: true, // the default only logs a warning
       socketTimeout: 300_000, // detects a stalled body; long enough for a slow ClickHouse server to consume it
       httpAgent: guarded?.http ?? agentLimits,

@@ -6,11 +6,11 @@ import { Agent as SecureAgent, get as getHttps } from 'node:https';
 import type { StoredObject } from '../../ports/object-store.ts';
 import { type Agents, agentLimits } from '../guarded-agents.ts';
 import { encodeRfc3986, signRequest } from '../sign-request.ts';
+import { responseTimeoutMs } from './connect.ts';
 
 // A GET through the SDK takes 2 ms of CPU time regardless of the object's size, which dominates a load of a thousand
 // small files. This module sends the request without the SDK. Signing it takes 0.15 ms.
 
-const timeoutMs = 60_000;
 const openAgents: Agents = { http: new Agent(agentLimits), https: new SecureAgent(agentLimits) };
 
 /**
@@ -22,7 +22,7 @@ export async function quickGet(
   bucket: string,
   object: StoredObject,
   signal: AbortSignal,
-  agents = openAgents,
+  guarded?: Agents,
 ): Promise<Buffer | null> {
   const endpoint = await client.config.endpoint?.();
   if (!endpoint || client.config.forcePathStyle !== true) return null;
@@ -35,6 +35,8 @@ export async function quickGet(
     path,
   });
   const headers = { ...signed, 'if-match': object.etag };
+  const agents = guarded ?? openAgents;
+  const timeoutMs = guarded ? responseTimeoutMs.partner : responseTimeoutMs.shared;
   const [send, agent] = protocol === 'https:' ? [getHttps, agents.https] : [getHttp, agents.http];
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {

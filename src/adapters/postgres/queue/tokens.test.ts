@@ -1,14 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { shareSlots } from './tokens.ts';
+import { fileQueue, priorityOf, shareSlots } from './tokens.ts';
 
 describe('the file slots of a worker', () => {
   it.each([
     [1, { small: 0, large: 0, any: 1 }],
     [2, { small: 1, large: 1, any: 0 }],
     [3, { small: 1, large: 1, any: 1 }],
-    [4, { small: 1, large: 1, any: 2 }],
-    [16, { small: 4, large: 4, any: 8 }],
+    [4, { small: 2, large: 1, any: 1 }],
+    [16, { small: 8, large: 4, any: 4 }],
   ])('of %i, reserves some for small and some for large loads', (slots, shares) => {
     expect(shareSlots(slots)).toEqual(shares);
+  });
+});
+
+describe('the priority of a load', () => {
+  it.each([
+    ['a small load', { isSmall: true }, 1],
+    ['a small load that waited for a dependency', { isSmall: true, waits: 3 }, 1],
+    ['a small load after a timeout', { isSmall: true, waits: 1, breaks: 1 }, 0],
+    ['a large load', { isSmall: false }, 0],
+  ])('reserves slots for small loads that caused no timeout: %s', (_name, data, priority) => {
+    expect(priorityOf(fileQueue, data)).toBe(priority);
   });
 });

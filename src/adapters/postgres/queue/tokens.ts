@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { type Job, type PgBoss, type WorkOptions, fromKysely } from 'pg-boss';
 import type { BatchId, PartnerId } from '../../../domain/ids.ts';
+import { isSmallLoad } from '../../../domain/job.ts';
 import type { LaneToken } from '../../../ports/lane-store.ts';
 import type { Log } from '../../../ports/observability.ts';
 import { transientErrorKind } from '../../transient-errors.ts';
@@ -37,37 +38,44 @@ export function laneToken(partnerId: PartnerId): { data: LanePayload; singletonK
   return { data: { partnerId }, singletonKey: String(partnerId) };
 }
 
+/**
+ * Sends a token for each of the first open batches of a job. Only the first batch can use the slots for small loads. A partner
+ * has one job in progress, so that it uses at most one of these slots, even if its storage does not respond.
+ */
 export async function sendFileTokens(boss: PgBoss, tx: Tx, fileIds: readonly number[]): Promise<void> {
-  if (fileIds.length === 0) return;
-  const small = await selectSmallBatches(tx, fileIds);
+  const [first] = fileIds;
+  if (first === undefined) return;
+  const isFirstSmall = isSmallLoad(await bytesToLoad(tx, first));
   const tokens = fileIds.map((fileId) => {
-    const data = { fileId, isSmall: small.has(fileId) } satisfies FilePayload;
+    const data = { fileId, isSmall: fileId === first && isFirstSmall } satisfies FilePayload;
     return { data, singletonKey: String(fileId), priority: priorityOf(fileQueue, data) };
   });
   await boss.insert(fileQueue, tokens, { db: fromKysely(tx) });
 }
 
-/** A load of this size takes about a second. */
-const smallLoadBytes = 8 * 1024 * 1024;
-
-async function selectSmallBatches(tx: Tx, batchIds: readonly BatchId[]): Promise<Set<BatchId>> {
-  const batches = await tx
+async function bytesToLoad(tx: Tx, batchId: BatchId): Promise<number> {
+  const { bytes } = await tx
     .selectFrom('job_file')
-    .select('batch_id')
-    .where('batch_id', '=', sql<BatchId>`ANY(${batchIds}::bigint[])`)
+    .select(sql<number>`coalesce(sum(size), 0)::bigint`.as('bytes'))
+    .where('batch_id', '=', batchId)
     .where('staged', '=', false)
-    .groupBy('batch_id')
-    .having(sql<number>`sum(size)`, '<=', smallLoadBytes)
-    .execute();
-  return new Set(batches.map(({ batch_id }) => batch_id));
+    .executeTakeFirstOrThrow();
+  return bytes;
 }
 
 /** The priority of small loads. Some slots of each worker take only tokens of this priority. */
 const smallPriority = 1;
 
-/** An interrupted lane goes first. The priority of a load marks small ones. */
-function priorityOf(queue: string, data: RetryCounters & { readonly isSmall?: boolean }, afterSeconds = 0): number {
-  if (queue === fileQueue) return data.isSmall === true ? smallPriority : 0;
+/**
+ * An interrupted lane goes first. The priority of a load marks small ones. After a lost connection or a timeout, a small load
+ * counts as large. A storage that does not respond could otherwise occupy the slots of small loads again and again.
+ */
+export function priorityOf(
+  queue: string,
+  data: RetryCounters & { readonly isSmall?: boolean },
+  afterSeconds = 0,
+): number {
+  if (queue === fileQueue) return data.isSmall === true && (data.breaks ?? 0) === 0 ? smallPriority : 0;
   return afterSeconds > 0 ? 0 : 1;
 }
 
@@ -188,12 +196,14 @@ export async function startWork(
 }
 
 /**
- * Reserves a quarter of the slots, and at least one, for small loads and as many for large loads. pg-boss prefers small loads in
+ * Reserves half of the slots for small loads and a quarter, and at least one, for large loads. pg-boss prefers small loads in
  * the other slots. Neither kind can therefore starve the other, unless the worker has only one slot.
  */
 export function shareSlots(slots: number): { readonly small: number; readonly large: number; readonly any: number } {
-  const reserved = slots < 2 ? 0 : Math.max(1, Math.floor(slots / 4));
-  return { small: reserved, large: reserved, any: slots - 2 * reserved };
+  if (slots < 2) return { small: 0, large: 0, any: slots };
+  const small = Math.floor(slots / 2);
+  const large = Math.max(1, Math.floor(slots / 4));
+  return { small, large, any: slots - small - large };
 }
 
 /** Claims no more tokens in this process. Running handlers continue. */
