@@ -4,6 +4,7 @@ import { type RejectReason, type RowLayout, isRejectReason } from '@inlet/row-ru
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { JobId, LoadId } from '../../domain/ids.ts';
+import { isSmallLoad } from '../../domain/job.ts';
 import type { ShardRows } from '../../domain/row-account.ts';
 import { failureOf } from '../../domain/source-file.ts';
 import type {
@@ -165,6 +166,15 @@ const blocks: Readonly<Record<LoadTarget['kind'], ClickHouseSettings>> = {
   attributes: { min_insert_block_size_rows: '262144', min_insert_block_size_bytes: '16777216' },
 };
 
+/**
+ * The threads of a large load yield to other statements (`nice`), so that small loads of other partners do not wait for them.
+ * ClickHouse ignores the setting without the capability CAP_SYS_NICE, which its packages grant. It reads the setting before it
+ * parses the statement, so a SETTINGS clause has no effect. The name is an alias that older releases know, too.
+ */
+export function prioritySettings(bytes: number): ClickHouseSettings {
+  return isSmallLoad(bytes) ? {} : { os_thread_priority: '10' };
+}
+
 /** Each row is a whole file, so small blocks limit ClickHouse's memory use. */
 const together: ClickHouseSettings = { max_insert_block_size: '16' };
 
@@ -281,7 +291,12 @@ async function push(engine: Engine, load: Load, what: Push): Promise<void> {
     values: what.values,
     query_id: newQueryId(loadQueryPrefix(load.loadId), 'stage'),
     query_params: { load: load.loadId, ...targetParameters(load), ...what.parameters },
-    clickhouse_settings: { ...settings, ...blocks[load.target.kind], ...what.settings },
+    clickhouse_settings: {
+      ...settings,
+      ...blocks[load.target.kind],
+      ...prioritySettings(load.bytes),
+      ...what.settings,
+    },
     http_headers: what.isGzip ? { 'Content-Encoding': 'gzip' } : {},
     abort_signal: what.signal,
   });
