@@ -16,6 +16,9 @@ const slowest = [
   'planted-bugs',
   'chaos',
   'failpoints',
+  'backup',
+  'unavailable-dependencies',
+  'lanes',
 ];
 
 class SlowestFirst extends BaseSequencer {

@@ -1,6 +1,6 @@
 import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { purgeGenerations } from '../../src/usecases/admin/maintenance.ts';
 import { createCustomer, createUserToken } from '../../src/usecases/admin/manage-keys.ts';
 import { audienceClient } from '../acceptance/audience-client.ts';
@@ -47,7 +47,9 @@ const runs = runsOf({ short: 3, long: 60 });
  */
 const customersOf: readonly (readonly (string | null)[])[] = [[null, 'A', 'B'], ['C']];
 
-describe.each(topologies)('audiences after any interleaving, on topology %s', (topology) => {
+const testedTopologies = inject('campaign') === 'long' ? topologies : (['two'] as const);
+
+describe.each(testedTopologies)('audiences after any interleaving, on topology %s', (topology) => {
   let stores: TestStores;
   let service: Service;
   let deps: Wired;

@@ -1,3 +1,4 @@
+import { inject } from 'vitest';
 import type { Topology } from '../../stack/service-environment.ts';
 import { selectOnShards } from './shard-tables.ts';
 import type { TestStores } from './stores.ts';
@@ -11,12 +12,19 @@ export const places = [
   { place: 'its own tables', roomBytes: 1 },
 ] as const;
 
-export const placesOnTopologies: readonly { place: string; roomBytes: number; topology: Topology }[] = places.flatMap(
-  (place) => [
-    { ...place, topology: 'one' as const },
-    { ...place, topology: 'two' as const },
-  ],
-);
+const [shared, own] = places;
+
+/** The acceptance tests use the shared staging table on two shards, so the gate leaves out that combination. */
+export const placesOnTopologies: readonly { place: string; roomBytes: number; topology: Topology }[] =
+  inject('campaign') === 'long'
+    ? places.flatMap((place) => [
+        { ...place, topology: 'one' as const },
+        { ...place, topology: 'two' as const },
+      ])
+    : [
+        { ...shared, topology: 'one' },
+        { ...own, topology: 'two' },
+      ];
 
 /** Returns the IDs of all loads that have staged rows in either kind of table. */
 export async function stagedLoads(stores: TestStores): Promise<string[]> {
