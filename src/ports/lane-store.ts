@@ -105,8 +105,11 @@ export type JobSummary = {
 export interface LaneStore {
   /** Decides the next step and dispatches batches, in one transaction. See "Lanes" in docs/architecture.md. */
   nextStep(token: LaneToken, maxBatches: number): Promise<LaneStep>;
-  /** Completes the token and sends a new one, which is queued behind the tokens of other partners. */
-  yieldLane(token: LaneToken): Promise<void>;
+  /**
+   * Completes the token and sends a new one, which is queued behind the tokens of other partners. No worker claims it before the
+   * delay has passed.
+   */
+  yieldLane(token: LaneToken, afterSeconds: number): Promise<void>;
   /** Records the job's files and batches. Has no effect if they are already recorded. */
   startImport(jobId: JobId, batches: readonly (readonly FileToLoad[])[]): Promise<void>;
   /**

@@ -39,8 +39,11 @@ export interface Warehouse {
   /** Removes the job's temporary data. */
   dropJob(jobId: JobId): Promise<void>;
   countAttributeRows(rows: AttributeRows): Promise<{ readonly rows: number; readonly devices: number }>;
-  /** Deletes the rows from every part on every shard. The rows are gone when this call returns. */
-  deleteAttributeRows(rows: AttributeRows): Promise<void>;
+  /**
+   * Deletes the rows from every part on every shard. Returns true when the rows are gone, or false if that takes longer than a few
+   * seconds. Call it again until it returns true.
+   */
+  deleteAttributeRows(rows: AttributeRows): Promise<boolean>;
   /** Measures the attributes and audiences of all partners, including rows that are deleted but not purged yet. */
   measureStoredData(): Promise<readonly StoredData[]>;
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { queuedSchema } from '../../src/adapters/http/records/import-log.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 import { device } from '../support/device-id.ts';
@@ -6,6 +7,7 @@ import { type OwnBucket, createOwnBucket } from '../support/own-bucket.ts';
 import { createPartner } from '../support/partners.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
 import { type Marketplace, startMarketplace } from '../support/start-marketplace.ts';
+import { commandOnShards } from '../support/shard-tables.ts';
 import { withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -18,6 +20,7 @@ beforeAll(async () => {
   market = await startMarketplace('fair-shares', {
     INLET_PARTNER_S3_ENDPOINT: storage.address,
     INLET_WORKER_FILES: '4',
+    INLET_WORKER_LANES: '1',
   });
   own = await createOwnBucket();
 });
@@ -77,4 +80,29 @@ it("imports a small file while another partner's small files hang", async () => 
   expect(await client.waitForEnd(await client.queue({ file_path: 'small.csv', key_type: 1 }), 20)).toMatchObject({
     status: 2,
   });
+});
+
+it("imports a file while ClickHouse removes another partner's rows", async () => {
+  const { stores, service } = market;
+  const deleting = await createPartner(stores.environment);
+  await deleting.createAttribute('x', 'x');
+  await deleting.upload('old.csv', `${device(1)},x\n`);
+  const deletingApi = apiClient(service.url, deleting.apiKey);
+  await deletingApi.waitForEnd(await deletingApi.queue({ file_path: 'old.csv', key_type: 1 }), 20);
+  // Mutations do not run without merges.
+  await commandOnShards(stores, 'SYSTEM STOP MERGES device_attributes_local');
+  const body = JSON.stringify({ keys: ['x'], key_type: 1 });
+  const answer = await deletingApi.request('/v1/marketplace/import', { method: 'DELETE', body });
+  const { import_log_id: deleteId } = queuedSchema.parse(await answer.json());
+  await waitUntil('the delete runs', async () => (await deletingApi.get(deleteId)).status === 1);
+  const other = await createPartner(stores.environment);
+  await other.createAttribute('x', 'x');
+  await other.upload('small.csv', `${device(1)},x\n`);
+  const client = apiClient(service.url, other.apiKey);
+  expect(await client.waitForEnd(await client.queue({ file_path: 'small.csv', key_type: 1 }), 20)).toMatchObject({
+    status: 2,
+  });
+  expect(await deletingApi.get(deleteId)).toMatchObject({ status: 1 });
+  await commandOnShards(stores, 'SYSTEM START MERGES device_attributes_local');
+  expect(await deletingApi.waitForEnd(deleteId, 30)).toMatchObject({ status: 2 });
 });

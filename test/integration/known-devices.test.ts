@@ -10,6 +10,7 @@ import { device } from '../support/device-id.ts';
 import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const partnerId = 5;
 
@@ -54,7 +55,9 @@ describe('rebuilding the known devices', () => {
     expect(counted).toEqual({ rows: to - from, devices: to - from });
   };
   const deleteAttribute = (attributeId: number): Promise<void> =>
-    warehouse.deleteAttributeRows({ partnerId, attributeIds: [attributeId], versions: versionsOfJob(seq + 1) });
+    waitUntil('the rows are deleted', () =>
+      warehouse.deleteAttributeRows({ partnerId, attributeIds: [attributeId], versions: versionsOfJob(seq + 1) }),
+    );
   const known = (): Promise<string[]> => selectOnShards(stores, 'SELECT DISTINCT device FROM known_devices_local');
   const devices = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => device(from + n));
   const tables = (): Promise<string[]> =>

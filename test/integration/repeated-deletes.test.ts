@@ -5,7 +5,7 @@ import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-/** Wraps the engine and counts its calls. */
+/** Wraps the engine and counts its commands and its polls of mutations. */
 function counted(engine: Engine) {
   const counts = { commands: 0, polls: 0, polling: 0, maxPolling: 0 };
   const shard = new Proxy(engine.shards[0], {
@@ -18,6 +18,7 @@ function counted(engine: Engine) {
       }
       if (property === 'query') {
         return async (given: Parameters<Shard['query']>[0]) => {
+          if (!/system\.(?:mutations|parts)/.test(given.query)) return inner.query(given);
           counts.polling += 1;
           counts.maxPolling = Math.max(counts.maxPolling, counts.polling);
           try {
@@ -78,7 +79,7 @@ describe('a repeated delete', () => {
     expect(before.counts.maxPolling).toBe(1);
 
     await engine.shards[0].command({ query: 'SYSTEM START MERGES device_attributes_local' });
-    await Promise.all(attempts);
+    expect(await Promise.all(attempts)).toEqual(attempts.map(() => true));
     expect(await number('toString((SELECT count() FROM device_attributes_local))')).toBe(0);
   });
 
@@ -97,7 +98,7 @@ describe('a repeated delete', () => {
       const failed = `SELECT count() FROM system.mutations WHERE database = currentDatabase() AND latest_fail_reason != ''`;
       return (await number(`toString((${failed}))`)) === 1;
     });
-    await deleteAttributeRows(engine, rowsOf(12));
+    expect(await deleteAttributeRows(engine, rowsOf(12))).toBe(true);
     expect(await number('toString((SELECT count() FROM device_attributes_local WHERE partner_id = 12))')).toBe(0);
     expect(await number('toString((SELECT count() FROM device_attributes_local WHERE partner_id = 11))')).toBe(1);
     await expect(deleteAttributeRows(engine, rowsOf(11))).rejects.toThrow('no space');

@@ -13,6 +13,7 @@ import { attributeLoad, streamedFile } from '../support/staging.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 import { type ModelJob, type ModelRow, applyJob } from '../support/warehouse-model.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 // Runs random sequences of one partner's jobs on the warehouse, as the use cases do, and compares the result with a
 // small model.
@@ -84,7 +85,8 @@ describe('the warehouse after any sequence of jobs', () => {
   const run = async (partnerId: number, seq: number, toDo: ModelJob): Promise<void> => {
     const versions = versionsOfJob(seq);
     if (toDo.kind === 'delete') {
-      return warehouse.deleteAttributeRows({ partnerId, attributeIds: toDo.attributes, versions });
+      const rows = { partnerId, attributeIds: toDo.attributes, versions };
+      return waitUntil('the rows are deleted', () => warehouse.deleteAttributeRows(rows));
     }
     const loads = toDo.files.map(() =>
       attributeLoad(nextId++, { id: jobId, partnerId, seq, isReplacing: toDo.kind === 'replace' }),

@@ -31,31 +31,44 @@ type Statement = {
  * compares the versions of the parts in these partitions instead.
  */
 export async function mutate(shard: Shard, table: string, statement: Statement, signal?: AbortSignal): Promise<void> {
-  const { partitions, ...command } = statement;
-  await untilApplied(shard, table, partitions, signal);
-  const stoppable = signal ? { abort_signal: signal } : {};
-  await shard.command({ ...command, clickhouse_settings: { mutations_sync: '0' }, ...stoppable });
-  await untilApplied(shard, table, partitions, signal);
+  const wait = signal ? { signal } : {};
+  await untilApplied(shard, table, statement.partitions, wait);
+  await startMutation(shard, statement, signal);
+  await untilApplied(shard, table, statement.partitions, wait);
 }
 
-/** Waits until no open mutation of these partitions has a part left to rewrite in them. */
-async function untilApplied(
+export async function startMutation(
+  shard: Shard,
+  { query, query_params }: Statement,
+  signal?: AbortSignal,
+): Promise<void> {
+  const stoppable = signal ? { abort_signal: signal } : {};
+  await shard.command({ query, query_params, clickhouse_settings: { mutations_sync: '0' }, ...stoppable });
+}
+
+/**
+ * Waits until no open mutation of these partitions has a part left to rewrite in them. Returns false if that takes longer than
+ * `maxMs`.
+ */
+export async function untilApplied(
   shard: Shard,
   table: string,
   partitions: readonly number[],
-  signal?: AbortSignal,
-): Promise<void> {
+  { signal, maxMs = Number.POSITIVE_INFINITY }: { readonly signal?: AbortSignal; readonly maxMs?: number } = {},
+): Promise<boolean> {
+  const end = performance.now() + maxMs;
   const ids = partitions.map(String);
   const { poll, watch, unwatch } = watcherOf(shard, table);
   watch(ids);
   try {
     for (let ms = firstPauseMs; ; ms = Math.min(ms * 1.5, longestPauseMs)) {
       const pending = pendingIn(await poll(), ids);
-      if (pending.length === 0) return;
+      if (pending.length === 0) return true;
       // ClickHouse applies several mutations to a part at once. If one of them fails, it reports the failure for all of them, also
       // for those of other partitions.
       const failed = pending.find(({ failed_partition: id }) => id !== '' && ids.includes(id));
       if (failed) throw new Error(`mutation ${failed.mutation_id} of ${table}: ${failed.latest_fail_reason}`);
+      if (performance.now() >= end) return false;
       await pause(ms, undefined, signal ? { signal } : {});
     }
   } finally {

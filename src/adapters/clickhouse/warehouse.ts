@@ -6,6 +6,7 @@ import type { Load } from '../../ports/load-stage.ts';
 import type { Warehouse, AttributeRows, StoredData } from '../../ports/warehouse.ts';
 import {
   type Engine,
+  type Shard,
   jobQueryPrefix,
   loadQueryPrefix,
   newQueryId,
@@ -18,7 +19,7 @@ import {
 } from './connect.ts';
 import { dropJob, stopJob } from './load-stage.ts';
 import { findRebuild } from './known-devices.ts';
-import { mutate } from './mutate.ts';
+import { startMutation, untilApplied } from './mutate.ts';
 import { attachStagingTable, hasStagingTables, requireFewParts } from './staging-tables.ts';
 
 export function clickhouseWarehouse(engine: Engine): Warehouse {
@@ -50,9 +51,12 @@ const columns = 'partner_id, attribute_id, device, id_type, country, version, is
 
 /** Adds staged rows to the warehouse, shard by shard. Idempotent, because the warehouse is a set. */
 async function publishLoad(engine: Engine, load: Load): Promise<ShardRows> {
-  await onEveryShard(engine, (shard) => requireFewParts(shard, load));
-  return onEveryShard(engine, async (shard) => {
-    if (await hasStagingTables(shard, load.loadId)) return attachStagingTable(shard, load);
+  const haveOwnTables = await onEveryShard(engine, async (shard) => {
+    const [hasOwnTables] = await Promise.all([hasStagingTables(shard, load.loadId), requireFewParts(shard, load)]);
+    return hasOwnTables;
+  });
+  return onEveryShard(engine, async (shard, index) => {
+    if (haveOwnTables[index] === true) return attachStagingTable(shard, load);
     return insertSelected(shard, {
       query: `
         INSERT INTO device_attributes_local (${columns})
@@ -113,15 +117,15 @@ async function publishDevices(
     const before = await findRebuild(shard);
     const query = `INSERT INTO known_devices_local (device) SELECT device ${ofJob} AND is_add ORDER BY device LIMIT 1 BY device`;
     const added = await insertSelected(shard, { query, query_params });
-    const [counted] = await selectRows<{ total: string; deletes: string }>(
+    const count = selectRows<{ total: string; deletes: string }>(
       shard,
       `SELECT toString(count()) AS total, toString(countIf(NOT is_add)) AS deletes ${ofJob}`,
       query_params,
     );
+    const [[counted], after] = await Promise.all([count, findRebuild(shard)]);
     const rows = Number(counted?.total ?? 0);
     // If no row is a delete, the number of rows written is the number of devices. During a rebuild, it includes the rows that
     // were copied into the next table.
-    const after = await findRebuild(shard);
     const isRebuilding = before.isFed || after.isFed || after.table !== before.table;
     if (counted?.deletes === '0' && !isRebuilding) return { rows, devices: added };
     const devices = `SELECT device ${ofJob} ORDER BY device LIMIT 1 BY device`;
@@ -156,20 +160,35 @@ async function countAttributeRows(engine: Engine, rows: AttributeRows): Promise<
   return counts.reduce((sum, count) => ({ rows: sum.rows + count.rows, devices: sum.devices + count.devices }));
 }
 
+/** The longest wait for a mutation. Meanwhile, a delete occupies a slot for lanes. */
+const maxMutationWaitMs = 3_000;
+
 /**
  * Uses a mutation instead of a lightweight delete, so that the parts are rewritten without the rows before this
- * function returns. The mutation affects only the partner's partition. If a suspended process resumes and repeats the
- * delete, the version protects the rows of later imports.
+ * function returns true. The mutation affects only the partner's partition. If a suspended process resumes and repeats the
+ * delete, the version protects the rows of later imports. Returns false while ClickHouse still rewrites parts. A later
+ * call continues to wait for the same mutation.
  */
-export async function deleteAttributeRows(engine: Engine, rows: AttributeRows): Promise<void> {
+export async function deleteAttributeRows(engine: Engine, rows: AttributeRows): Promise<boolean> {
   if (!Number.isSafeInteger(rows.partnerId)) throw new TypeError(`${rows.partnerId} is not a partition ID`);
-  await onEveryShard(engine, (shard) =>
-    mutate(shard, 'device_attributes_local', {
-      query: `ALTER TABLE device_attributes_local DELETE IN PARTITION ID '${rows.partnerId}' WHERE ${condition}`,
-      query_params: parametersOf(rows),
-      partitions: [rows.partnerId],
-    }),
-  );
+  const ofShards = await onEveryShard(engine, (shard) => deleteOnShard(shard, rows));
+  return ofShards.every(Boolean);
+}
+
+async function deleteOnShard(shard: Shard, rows: AttributeRows): Promise<boolean> {
+  const table = 'device_attributes_local';
+  const partitions = [rows.partnerId];
+  const query_params = parametersOf(rows);
+  const areApplied = (): Promise<boolean> => untilApplied(shard, table, partitions, { maxMs: maxMutationWaitMs });
+  if (!(await areApplied())) return false;
+  const left = `SELECT toString(count()) AS number FROM ${table} WHERE ${condition}`;
+  if ((await selectNumber(shard, { query: left, query_params })) === 0) return true;
+  await startMutation(shard, {
+    query: `ALTER TABLE ${table} DELETE IN PARTITION ID '${rows.partnerId}' WHERE ${condition}`,
+    query_params,
+    partitions,
+  });
+  return areApplied();
 }
 
 /** Reads only metadata: every partner has its own partition. */

@@ -50,15 +50,26 @@ export async function runLane(deps: RunLaneDeps, token: LaneToken, signal: Abort
     const step = await deps.lanes.nextStep(token, deps.maxBatchesPerLane);
     if (step.do === 'rest') return;
     const jobId = step.do === 'clean' ? step.jobId : step.job.id;
-    await deps.trace.span(`lane ${step.do}`, { partnerId: token.partnerId, jobId }, () => runStep(deps, step));
+    const isDone = await deps.trace.span(`lane ${step.do}`, { partnerId: token.partnerId, jobId }, () =>
+      runStep(deps, step),
+    );
+    if (!isDone) return deps.lanes.yieldLane(token, deleteCheckSeconds);
   }
-  await deps.lanes.yieldLane(token);
+  await deps.lanes.yieldLane(token, 0);
 }
 
-async function runStep(deps: RunLaneDeps, step: Exclude<LaneStep, { do: 'rest' }>): Promise<void> {
-  if (step.do === 'clean') return cleanUp(deps, step.jobId, step.loadIds);
-  if (step.do === 'publish') return publishLoads(deps, step);
-  return step.do === 'prepare' ? prepare(deps, step.job) : finish(deps, step.job);
+/** How often a lane checks whether ClickHouse has removed the rows of a delete. It occupies no slot in between. */
+const deleteCheckSeconds = 5;
+
+/** Returns false if the step waits for ClickHouse. The lane repeats it later. */
+async function runStep(deps: RunLaneDeps, step: Exclude<LaneStep, { do: 'rest' }>): Promise<boolean> {
+  if (step.do === 'finish' && step.job.kind === 'delete') return finishDelete(deps, step.job);
+  if (step.do === 'clean') await cleanUp(deps, step.jobId, step.loadIds);
+  else if (step.do === 'publish') await publishLoads(deps, step);
+  else if (step.do === 'prepare') await prepare(deps, step.job);
+  else if (step.job.kind === 'audience') await finishAudienceLoad(deps, step.job);
+  else if (step.job.kind === 'import') await finishImport(deps, step.job);
+  return true;
 }
 
 /** Prepares a job. A failure that the partner must fix ends the job. Any other error is retried. */
@@ -72,11 +83,6 @@ async function prepare(deps: RunLaneDeps, job: LaneJob): Promise<void> {
     await deps.lanes.failJob(job.id, error);
     deps.log.info({ jobId: job.id, partnerId: job.partnerId, code: error.code }, 'job failed before it started');
   }
-}
-
-async function finish(deps: RunLaneDeps, job: LaneJob): Promise<void> {
-  if (job.kind === 'delete') return finishDelete(deps, job);
-  return job.kind === 'audience' ? finishAudienceLoad(deps, job) : finishImport(deps, job);
 }
 
 /** Stops the statements of a canceled job and drops its staging tables. */
@@ -254,13 +260,14 @@ async function prepareDelete(deps: DeleteDeps, job: DeleteJob): Promise<void> {
 }
 
 /** Deletes the rows. The job finishes only after every part on every shard is free of them. */
-async function finishDelete(deps: DeleteDeps, job: DeleteJob): Promise<void> {
-  await deps.warehouse.deleteAttributeRows(rowsOf(job));
+async function finishDelete(deps: DeleteDeps, job: DeleteJob): Promise<boolean> {
+  if (!(await deps.warehouse.deleteAttributeRows(rowsOf(job)))) return false;
   await deps.lanes.finishDelete(job.id);
   deps.log.info(
     { jobId: job.id, partnerId: job.partnerId, attributes: job.attributeIds.length },
     'attribute data deleted',
   );
+  return true;
 }
 
 type Listed = {

@@ -54,10 +54,10 @@ import {
 export function postgresLaneStore(db: Database, boss: PgBoss): LaneStore {
   return {
     nextStep: (token, maxBatches) => nextStep(db, boss, token, maxBatches),
-    yieldLane: (token) =>
+    yieldLane: (token, afterSeconds) =>
       db.transaction().execute(async (tx) => {
         await completeLaneToken(boss, tx, token);
-        await sendLaneToken(boss, tx, token.partnerId);
+        await sendLaneToken(boss, tx, token.partnerId, afterSeconds);
       }),
     startImport: (jobId, batches) => startImport(db, jobId, batches),
     startAudienceLoad: (job, batches) => startAudienceLoad(db, job, batches),

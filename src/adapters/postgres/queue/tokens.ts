@@ -30,8 +30,8 @@ type FilePayload = RetryCounters & { readonly fileId: number; readonly isSmall?:
  * token per lane and per batch is queued or active, and sending another token has no effect. Sending is therefore
  * always safe.
  */
-export async function sendLaneToken(boss: PgBoss, tx: Tx, partnerId: PartnerId): Promise<void> {
-  await boss.insert(laneQueue, [laneToken(partnerId)], { db: fromKysely(tx) });
+export async function sendLaneToken(boss: PgBoss, tx: Tx, partnerId: PartnerId, afterSeconds = 0): Promise<void> {
+  await boss.insert(laneQueue, [{ ...laneToken(partnerId), startAfter: afterSeconds }], { db: fromKysely(tx) });
 }
 
 export function laneToken(partnerId: PartnerId): { data: LanePayload; singletonKey: string } {
