@@ -232,6 +232,11 @@ export async function findStagingTables(shard: Shard, loadIds: readonly LoadId[]
   return new Set(found.flatMap(({ name }) => byName.get(name) ?? []));
 }
 
+/** A condition that is 1 if the table exists. */
+export function hasTable(name: string): string {
+  return `(SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = '${name}')`;
+}
+
 export async function hasStagingTables(shard: Shard, loadId: LoadId): Promise<boolean> {
   return (await findStagingTables(shard, [loadId])).has(loadId);
 }
