@@ -63,7 +63,7 @@ export const noMoreEvents = {
 } as const;
 
 export const tooManyStreams: DocumentedProblems = {
-  too_many_streams: { detail: 'The maximum number of open streams is reached.' },
+  too_many_streams: { detail: 'The maximum number of open streams has been reached.' },
 };
 
 export const eventStreamDescription =

@@ -1,19 +1,11 @@
-import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-
-/** Logs one line per request when the request completes. The arrival of a request is logged at level `debug`. */
-export class OneLineLog extends LogController {
-  override incomingRequest(request: FastifyRequest): void {
-    request.log.debug({ req: request }, 'incoming request');
-  }
-
-  override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
-    if (error) reply.log.error({ ...fieldsOf(request, reply), err: error }, 'request errored');
-    else logCompleted(request, reply);
-  }
-}
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export function logCompleted(request: FastifyRequest, reply: FastifyReply): void {
   reply.log.info(fieldsOf(request, reply), 'request completed');
+}
+
+export function logErrored(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  reply.log.error({ ...fieldsOf(request, reply), err: error }, 'request errored');
 }
 
 function fieldsOf(request: FastifyRequest, reply: FastifyReply): object {

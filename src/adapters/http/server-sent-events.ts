@@ -25,7 +25,7 @@ export async function streamEvents<State, Rec>(
   { streamSeconds }: StreamDeps,
 ): Promise<Readable | undefined> {
   const subscription = resource.subscribe('changes');
-  if (!subscription) throw new Failure('too_many_streams', 'The maximum number of open streams is reached.');
+  if (!subscription) throw new Failure('too_many_streams', 'The maximum number of open streams has been reached.');
   closeOnDisconnect(reply, subscription);
   try {
     const first = await subscription.fresh();

@@ -1,4 +1,4 @@
-import Fastify, { type FastifyBaseLogger } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Limits, RequestLimits } from '../../domain/limits.ts';
 import type { Quotas } from '../../domain/quota.ts';
@@ -25,7 +25,7 @@ import { type HttpLimits, type TlsSource, acceptEmptyJsonBodies, createHttpServe
 import { addRoute } from './operation.ts';
 import { addProblemAnswers, answerFrameworkError, answerUnparsable, handleUnusualHeaders } from './problems.ts';
 import { addRequestLimit } from './request-limits.ts';
-import { OneLineLog } from './request-log.ts';
+import { logCompleted, logErrored } from './request-log.ts';
 import { audienceRoutes, deprecatedRoutes, partnerRoutes, publicRoutes } from './routes.ts';
 import type { Dependency } from './routes/health.ts';
 import { addReference } from './routes/reference.ts';
@@ -114,4 +114,16 @@ export function buildApi(deps: ApiDeps, logger: FastifyBaseLogger, tls: TlsSourc
     });
   });
   return api;
+}
+
+/** Logs one line per request when the request completes. The arrival of a request is logged at level `debug`. */
+class OneLineLog extends LogController {
+  override incomingRequest(request: FastifyRequest): void {
+    request.log.debug({ req: request }, 'incoming request');
+  }
+
+  override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
+    if (error) logErrored(error, request, reply);
+    else logCompleted(request, reply);
+  }
 }

@@ -10,7 +10,7 @@ const script = (module: string): string => `
   const packages = new Set();
   registerHooks({
     load: (url, context, next) => {
-      const name = /node_modules\\/(@[^/]+\\/[^/]+)/.exec(url)?.[1];
+      const name = /node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1];
       if (name) packages.add(name);
       return next(url, context);
     },
@@ -21,6 +21,11 @@ const script = (module: string): string => `
 
 const load = async (module: string): Promise<string> =>
   (await run(process.execPath, ['--input-type=module', '--eval', script(module)])).stdout;
+
+it('loads no HTTP server in a worker', { timeout: 60_000 }, async () => {
+  expect(await load('wire-worker.ts')).not.toContain('"fastify"');
+  expect(await load('../adapters/http/server.ts')).toContain('"fastify"');
+});
 
 it('loads no package for metrics or traces unless they are enabled', { timeout: 60_000 }, async () => {
   const packages = await load('wire-worker.ts');

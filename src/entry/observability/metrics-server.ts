@@ -23,7 +23,7 @@ type Options = {
 
 /**
  * Serves `/metrics` and `/live` on a separate port, because these endpoints are for operators and require no API key.
- * `/live` checks no dependency, because restarting this process would not restore PostgreSQL.
+ * `/live` does not check any dependencies, because restarting this process would not restore PostgreSQL.
  */
 export async function serveMetrics({
   host,
