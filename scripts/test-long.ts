@@ -15,7 +15,8 @@ function serverTests(): string[] {
       .map((name) => join('test', folder, name))
       .filter(
         (path) =>
-          path.endsWith('.test.ts') && /inject\('campaign'\)|support\/campaign\.ts/.test(readFileSync(path, 'utf8')),
+          path.endsWith('.test.ts') &&
+          /inject\('campaign'\)|support\/(?:campaign|staging-places)\.ts/.test(readFileSync(path, 'utf8')),
       ),
   );
 }

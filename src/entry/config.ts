@@ -42,14 +42,14 @@ const settings = z.object({
       'Name of the environment, for example `live`, `test`, or `dev`. The name is part of every new API key and user token (`inlet_<environment>_key_…`), so that a leaked key shows its origin. Existing keys keep working after a change.',
     ),
   INLET_POSTGRES_URL: address(['postgres:', 'postgresql:']).describe(
-    'URL of PostgreSQL, the control plane, with user and password.',
+    'URL of the PostgreSQL control plane, including user and password.',
   ),
   INLET_API_ROLE: z
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must be a role name that contains only a-z, 0-9, and _')
     .default('inlet_api')
     .describe(
-      "PostgreSQL role of the api. Row-level security restricts the role to the calling partner's rows. `inlet migrate` creates the role. With `none`, the api has all privileges of its database user. See [deploy.md](deploy.md).",
+      "PostgreSQL role that the api uses. Row-level security restricts the role to the calling partner's rows. `inlet migrate` creates the role. With `none`, the api has all privileges of its database user. See [deploy.md](deploy.md).",
     ),
   INLET_POSTGRES_CONNECTIONS: count(10).describe(
     'Maximum number of pooled PostgreSQL connections per process. An api opens one more connection for the queue and, while clients follow records, one for change notifications. A worker opens up to four more connections for the queue, one for notifications, and one for its liveness.',

@@ -43,9 +43,7 @@ export const oidcSettings = {
     .string()
     .regex(partnerNamePattern, 'must be the name of a partner')
     .optional()
-    .describe(
-      'Name of the only partner whose calls can use tokens of this issuer. Set it instead of the partner claim.',
-    ),
+    .describe('Name of the only partner that can use tokens from this issuer. Set either this or the partner claim.'),
   INLET_OIDC_TOKEN_TYPE: z
     .enum(['access-token', 'id-token'])
     .default('access-token')
@@ -103,7 +101,7 @@ export function findMissingOidcSettings(config: OidcConfig): MissingSetting[] {
   const missing = needed.filter((name) => !isSet(name));
   const named = ofPartner.filter(isSet);
   return [
-    ...missing.map((name) => ({ name, message: 'is required with the other INLET_OIDC_ settings' })),
+    ...missing.map((name) => ({ name, message: 'is required if any other INLET_OIDC_ setting is set' })),
     ...(named.length === 1
       ? []
       : [

@@ -6,7 +6,7 @@ import type { Secret } from '../domain/secret.ts';
 export type StoredObject = { readonly key: string; readonly etag: string; readonly size: number };
 
 export type OpenedObject = {
-  /** True if the file starts with the first bytes of gzip data. */
+  /** True if the file starts with the magic number of gzip. */
   readonly isGzip: boolean;
   /** The first decompressed bytes of the content, which are enough to detect the row layout. */
   readonly head: Uint8Array;

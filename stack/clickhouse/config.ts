@@ -52,7 +52,7 @@ export function shardConfigFiles(state: State, shard: Shard): ConfigFiles {
   <!-- Local mode has hardly any background threads: these are nearer to those of a server. -->
   <background_pool_size>16</background_pool_size>
   <!-- Merges and mutations yield to statements. -->
-  <os_threads_nice_value_merge_mutate>15</os_threads_nice_value_merge_mutate>
+  <os_threads_nice_value_merge_mutate>19</os_threads_nice_value_merge_mutate>
   <background_schedule_pool_size>16</background_schedule_pool_size>
   <background_common_pool_size>4</background_common_pool_size>
   <background_distributed_schedule_pool_size>4</background_distributed_schedule_pool_size>

@@ -56,7 +56,7 @@ describe('the bill of materials', () => {
     expect(bom.metadata.component).toMatchObject({ name: 'inlet', type: 'application', version });
   });
 
-  it('lists every production package once and no package that only development uses', () => {
+  it('lists every production package once and omits development packages', () => {
     const refs = bom.components.map((one) => one['bom-ref']);
     expect(refs.toSorted()).toEqual(unique(productionPackages(packages).map(refOf)));
     // Development uses these packages too, and `npm sbom --omit dev` omits them.

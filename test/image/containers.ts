@@ -44,7 +44,7 @@ function runParameters(settings: Readonly<Record<string, string>>): string[] {
   ];
 }
 
-/** Runs one command of the image to completion. */
+/** Runs a command in the image and waits until it ends. */
 export function runInImage(settings: Readonly<Record<string, string>>, ...command: string[]): Promise<Ended> {
   return podman([...runParameters(settings), '--rm', image, ...command], settings);
 }

@@ -128,7 +128,7 @@ describe.each(places)('loading a file, staged in $place', ({ roomBytes }) => {
     expect(await file()).toMatchObject({ status: 2, failure: null });
   });
 
-  it('retries a batch after a storage failure in the middle and loads nothing twice', async () => {
+  it('retries a batch after a storage failure between two files and loads nothing twice', async () => {
     await finishFirstJob();
     for (const [n, name] of ['a', 'b'].entries())
       await partner.upload(`broken/${name}.csv`, `${device(11 + n)},sport\n`);

@@ -167,7 +167,7 @@ describe('the metrics of the API and the worker after an import', () => {
     expect(ours.filter((name) => !described.includes(`\`${basic(name)}\``))).toEqual([]);
   });
 
-  it('the metrics come with log lines that contain the request, job, and batch IDs', () => {
+  it('log lines contain the request, job, and batch IDs', () => {
     const linesOf = ({ logFile }: ServiceProcess): z.infer<typeof lineSchema>[] =>
       readFileSync(logFile, 'utf8')
         .split('\n')

@@ -43,7 +43,7 @@ describe('the traces of an import', () => {
     expect(within(request)).toEqual(['partners.findByKeyHash', 'requestWindows.take', 'importLogs.submitImport']);
   });
 
-  it('the traces have a span for each lane step and for the load, with their IDs and calls', () => {
+  it('traces have a span for each lane step, each load, and each outgoing call, with IDs as attributes', () => {
     const steps = ['lane prepare', 'lane publish', 'lane finish'].map((name) => named(name));
     expect(steps.map((spans) => spans.length)).toEqual([1, 1, 1]);
     const [load] = named('load batch');

@@ -6,7 +6,7 @@ import { device } from '../support/device-id.ts';
 import { type Case, type Expectation, misconfigured, never } from './cases.ts';
 import type { Site } from './site.ts';
 
-// The object storage is not the one from which files were loaded before, or files change while they are loaded.
+// The object storage is not the one that files were loaded from before, or files change during a load.
 
 const waiting = (doctor: RegExp): Expectation => ({ reason: /bucket_mismatch: [^"]{0,120}/, doctor });
 

@@ -60,7 +60,7 @@ describe('each', () => {
     expect(results).toEqual([true, true, false]);
   });
 
-  it('ends with the problem that a page request returns', async () => {
+  it('throws the problem if a request for a page fails', async () => {
     server = await startScriptedServer((response, _request, count) => {
       if (count === 1) sendJson(response, 200, [{ row: 1 }], { link: '</?cursor=1>; rel="next"' });
       else sendProblem(response, 404, 'not_found');

@@ -61,7 +61,7 @@ function topologyChecks(config: Config): Check[] {
     },
     {
       name: 'Load IDs',
-      remedy: 'Loads and reports are stopped until then. See docs/operators/incidents.md.',
+      remedy: 'Loads and reports are paused until then. See docs/operators/incidents.md.',
       run: () =>
         withServers(async (deps) => {
           const differences = await checkLoadIds(deps);

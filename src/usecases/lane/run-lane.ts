@@ -336,8 +336,7 @@ const maxReloads = 3;
 
 /**
  * Compares the rows that `count` finds or publishes with the account of each load. Returns null if rows are missing. The files
- * of these loads are then loaded again from the source. Otherwise, returns the loads. If another holder of the lane has
- * published a load and dropped its stage in the meantime, the load is marked as published. A published load is recorded
+ * of these loads are then loaded again from the source. Otherwise, returns the loads. If another holder of the lane has published a load and dropped the load's stage in the meantime, the load is marked as published. A published load is recorded
  * immediately, so that a retry does not publish it again.
  */
 async function verifyRows(

@@ -39,7 +39,7 @@ type Options = CommonOptions & KeyTypeOptions & { readonly yes?: true; readonly 
 
 export function addDeleteAttributesCommand(program: Command): void {
   partnerCommand(program, 'delete-attributes', {
-    description: 'permanently delete all data of attributes',
+    description: 'permanently delete all data for the given attributes',
     examples: [
       ['inlet delete-attributes sports travel --key-type foreign', 'Delete two attributes after a confirmation.'],
       [

@@ -43,13 +43,13 @@ function storageOutcome({ status, code, may_pass: isRetryable }: StorageAnswer):
   if (isRetryable) {
     return {
       exitCode: exitCode.unavailable,
-      remedy: 'The storage is unavailable or busy. Run the same command again later.',
+      remedy: 'The object storage is unavailable or busy. Run the same command again later.',
     };
   }
   if (code === 'RequestTimeTooSkewed') {
     return {
       exitCode: exitCode.notAllowed,
-      remedy: 'Correct the clock of this machine. Request signatures include the time.',
+      remedy: "Correct this machine's clock. Request signatures include the time.",
     };
   }
   if (status === 401 || status === 403 || code === 'NoSuchBucket') {

@@ -51,7 +51,7 @@ describe('report', () => {
     ['InternalError', 200, true, 4, 'Run the same command again later'],
     ['AccessDenied', 403, false, 3, '`inlet login`'],
     ['SignatureDoesNotMatch', 403, false, 3, '`inlet login`'],
-    ['RequestTimeTooSkewed', 403, false, 3, 'the clock'],
+    ['RequestTimeTooSkewed', 403, false, 3, "machine's clock"],
     ['NoSuchBucket', 404, false, 1, '`inlet login`'],
     ['NoSuchUpload', 404, false, 1, 'Run it again'],
     ['EntityTooLarge', 400, false, 1, 'documentation'],

@@ -3,7 +3,7 @@ import { type Problem, type Failure, type Result, type StorageAnswer, fail, succ
 import { type HttpResponse, type RetrySettings, defaultRetry, sendWithRetries } from '../send.ts';
 import { type Storage, type StorageRequest, sign } from './storage.ts';
 
-// S3 computes these ETags from the content. With KMS encryption, ETags have another form, so every file is sent again.
+// S3 computes these ETags from the content. With KMS encryption, ETags are not MD5 hashes, so every file is uploaded again.
 
 export function etagOf(bytes: Uint8Array): string {
   return `"${createHash('md5').update(bytes).digest('hex')}"`;

@@ -105,7 +105,7 @@ type Row = {
   is_cleared: boolean | null;
 };
 
-/** Selects the original request of a job of any partner. */
+/** Selects a job's original request, regardless of the partner. */
 async function selectRequest(db: Database, jobId: JobId): Promise<JobRequest | null> {
   const { rows } = await sql<Row>`
     SELECT j.status, j.kind, j.partner_id, p.name, p.prefix,
