@@ -115,6 +115,16 @@ export default defineConfig(({ mode }) => ({
       },
       {
         test: {
+          // Starts its own servers, with two replicas of each shard and ZooKeeper.
+          name: 'replicated',
+          include: ['test/replicated/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
           // Tests the image that deploy/image/build-here.sh builds. Needs the servers and podman.
           name: 'image',
           include: ['test/image/**/*.test.ts'],

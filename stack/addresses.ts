@@ -4,15 +4,21 @@ import { z } from 'zod';
 import { readIfExists, writeSecretFile } from './files.ts';
 import { cloneDirectory } from './paths.ts';
 
+const clickhouseServerSchema = z.object({ httpUrl: z.url(), httpPort: z.int(), tcpPort: z.int(), pid: z.int() });
+
 export const stackAddressesSchema = z.object({
   directory: z.string(),
   postgres: z.object({ url: z.url() }),
   clickhouse: z.object({
-    shards: z
-      .array(z.object({ httpUrl: z.url(), httpPort: z.int(), tcpPort: z.int(), pid: z.int() }))
-      .min(1)
-      .max(2),
-    clusters: z.object({ one: z.literal('inlet_one'), two: z.literal('inlet_two').optional() }),
+    shards: z.array(clickhouseServerSchema).min(1).max(2),
+    /** The second replica of each shard. Empty without replicas. */
+    secondReplicas: z.array(clickhouseServerSchema).max(2),
+    clusters: z.object({
+      one: z.literal('inlet_one'),
+      two: z.literal('inlet_two').optional(),
+      replicated: z.literal('inlet_replicated').optional(),
+    }),
+    zookeepers: z.array(z.object({ port: z.int(), pid: z.int() })),
   }),
   /** 256 bits in hexadecimal, for sealing credentials. */
   sealingKey: z.string(),

@@ -5,12 +5,14 @@
 #   radosgw        the RADOS Gateway, which is the S3 endpoint, and radosgw-admin, which creates its first users
 #   ceph-common    the command-line tools that set up the cluster
 #   postgresql-15  PostgreSQL server binaries (the stack creates its own cluster with initdb)
+#   libzookeeper-java, openjdk-17-jre-headless
+#                  ZooKeeper, which coordinates the replicas of ClickHouse
 #   libeatmydata1  a library that makes fsync return at once, for INLET_STACK_FAST=1
 #   prometheus     promtool, which tests the alert rules; the server is never started
 # ClickHouse is installed from npm. Packages that are already installed are not changed.
 set -euo pipefail
 
-wanted=(ceph-mon ceph-osd radosgw ceph-common postgresql-15 libeatmydata1 prometheus)
+wanted=(ceph-mon ceph-osd radosgw ceph-common postgresql-15 libzookeeper-java openjdk-17-jre-headless libeatmydata1 prometheus)
 missing=()
 for package in "${wanted[@]}"; do
   status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)

@@ -6,15 +6,28 @@ import { readIfExists, writeSecretFile } from './files.ts';
 import { cloneDirectory, stackDirectory } from './paths.ts';
 import { pickPort } from './ports.ts';
 
-const shardPortsSchema = z.object({ http: z.int(), tcp: z.int() });
+const serverPortsSchema = z.object({ http: z.int(), tcp: z.int() });
+const zookeeperPortsSchema = z.object({ client: z.int(), quorum: z.int(), election: z.int() });
+
+const oneOrTwo = z.coerce.number().pipe(z.union([z.literal(1), z.literal(2)]));
+const oneOrThree = z.coerce.number().pipe(z.union([z.literal(1), z.literal(3)]));
+
+/** How many servers a stack has. */
+const sizes = { shardCount: oneOrTwo, replicaCount: oneOrTwo, zookeeperCount: oneOrThree };
+export const sizeSchema = z.object(sizes).partial();
+export type Size = z.infer<typeof sizeSchema>;
 
 const stateSchema = z.object({
   clone: z.string(),
-  shardCount: z.union([z.literal(1), z.literal(2)]),
+  ...sizes,
+  // Stacks created by older versions have no replicas.
+  replicaCount: sizes.replicaCount.default(1),
+  zookeeperCount: sizes.zookeeperCount.default(1),
   cephClusterId: z.uuid(),
   ports: z.object({
     postgres: z.int(),
-    clickhouse: z.tuple([shardPortsSchema, shardPortsSchema]),
+    clickhouse: z.array(serverPortsSchema),
+    zookeeper: z.array(zookeeperPortsSchema).default([]),
     cephMonitor: z.int(),
     s3: z.int(),
   }),
@@ -35,6 +48,9 @@ export type State = z.infer<typeof stateSchema>;
 
 const stateFile = join(stackDirectory, 'state.json');
 const maxDirectoryBytes = 80;
+/** Two shards with two replicas each. */
+const maxServers = 4;
+const maxZookeepers = 3;
 
 export function readState(): State | undefined {
   const text = readIfExists(stateFile);
@@ -49,7 +65,13 @@ export function writeState(state: State): void {
 }
 
 export function portsOf({ ports }: State): number[] {
-  return [ports.postgres, ports.cephMonitor, ports.s3, ...ports.clickhouse.flatMap(({ http, tcp }) => [http, tcp])];
+  return [
+    ports.postgres,
+    ports.cephMonitor,
+    ports.s3,
+    ...ports.clickhouse.flatMap(({ http, tcp }) => [http, tcp]),
+    ...ports.zookeeper.flatMap(({ client, quorum, election }) => [client, quorum, election]),
+  ];
 }
 
 function prepareDirectory(): void {
@@ -84,13 +106,13 @@ async function newState(): Promise<State> {
   return {
     clone: cloneDirectory,
     shardCount: 2,
+    replicaCount: 1,
+    zookeeperCount: 1,
     cephClusterId: randomUUID(),
     ports: {
       postgres: await next(),
-      clickhouse: [
-        { http: await next(), tcp: await next() },
-        { http: await next(), tcp: await next() },
-      ],
+      clickhouse: [],
+      zookeeper: [],
       cephMonitor: await next(),
       s3: await next(),
     },
@@ -109,6 +131,14 @@ async function newState(): Promise<State> {
 export async function readOrCreateState(): Promise<State> {
   prepareDirectory();
   const state = readState() ?? (await newState());
+  const next = (): Promise<number> => pickPort(portsOf(state));
+  // Stacks created by older versions have fewer ports.
+  while (state.ports.clickhouse.length < maxServers) {
+    state.ports.clickhouse.push({ http: await next(), tcp: await next() });
+  }
+  while (state.ports.zookeeper.length < maxZookeepers) {
+    state.ports.zookeeper.push({ client: await next(), quorum: await next(), election: await next() });
+  }
   writeState(state);
   return state;
 }

@@ -122,7 +122,7 @@ export async function restore(config: Config, folder: string): Promise<Manifest>
   await withEngineServers(config, async (servers) => {
     await requireEmptyEngine(servers, database);
     const cluster = config.INLET_CLICKHOUSE_CLUSTER;
-    await migrateEngine({ urls, database, cluster, folder: migrationFolder('clickhouse') });
+    await migrateEngine({ shards: urls.map((url) => [url]), database, cluster, folder: migrationFolder('clickhouse') });
     const disk = config.INLET_CLICKHOUSE_BACKUP_DISK;
     await restoreEngine(servers, database, { disk, name: place.name, from: manifest.engineDatabase });
   });

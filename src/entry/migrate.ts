@@ -38,7 +38,7 @@ export async function migrate(config: Config, log: Logger): Promise<string[]> {
 /** Creates the database on a new shard and runs the pending migrations of every shard. */
 export function migrateShards(config: Config): Promise<string[]> {
   return migrateEngine({
-    urls: config.INLET_CLICKHOUSE_URLS,
+    shards: config.INLET_CLICKHOUSE_URLS.map((url) => [url]),
     database: config.INLET_CLICKHOUSE_DATABASE,
     cluster: config.INLET_CLICKHOUSE_CLUSTER,
     folder: migrationFolder('clickhouse'),

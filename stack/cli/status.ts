@@ -1,9 +1,11 @@
 import { cephPids, isCephHealthy } from '../ceph/lifecycle.ts';
-import { isShardHealthy, shardNumbers, shardPid, shardPorts } from '../clickhouse/lifecycle.ts';
+import { serverName } from '../clickhouse/config.ts';
+import { isServerHealthy, serverNumbers, serverPid, serverPorts } from '../clickhouse/lifecycle.ts';
 import { stackDirectory } from '../paths.ts';
 import { isPostgresHealthy, postgresPids } from '../postgres/lifecycle.ts';
 import { printError, messageOf, printLine, printServer } from '../output.ts';
 import { readState, type State } from '../state.ts';
+import { isZookeeperHealthy, zookeeperMembers, zookeeperPid, zookeeperPort } from '../zookeeper/lifecycle.ts';
 
 function report(name: string, port: number, pids: readonly number[], healthy: boolean): boolean {
   const processes = pids.length === 0 ? 'not running' : `pid ${pids.join(' ')}`;
@@ -13,24 +15,29 @@ function report(name: string, port: number, pids: readonly number[], healthy: bo
 
 async function status(state: State): Promise<boolean> {
   const { ports } = state;
-  const shards = shardNumbers(state);
-  const [postgres, ceph, ...clickhouse] = await Promise.all([
-    isPostgresHealthy(state),
-    isCephHealthy(state),
-    ...shards.map((shard) => isShardHealthy(state, shard)),
-  ]);
   const reports = [
-    report('PostgreSQL 15', ports.postgres, postgresPids(), postgres),
-    ...shards.map((shard, index) => {
-      const { http } = shardPorts(state, shard);
-      return report(
-        `ClickHouse shard ${String(shard)}`,
-        http,
-        [shardPid(shard) ?? []].flat(),
-        clickhouse[index] ?? false,
-      );
-    }),
-    report('S3 (Ceph gateway)', ports.s3, cephPids(), ceph),
+    report('PostgreSQL 15', ports.postgres, postgresPids(), await isPostgresHealthy(state)),
+    ...(await Promise.all(
+      zookeeperMembers(state).map(async (member) =>
+        report(
+          `ZooKeeper ${String(member)}`,
+          zookeeperPort(state, member),
+          [zookeeperPid(member) ?? []].flat(),
+          await isZookeeperHealthy(state, member),
+        ),
+      ),
+    )),
+    ...(await Promise.all(
+      serverNumbers(state).map(async (server) =>
+        report(
+          serverName(state, server),
+          serverPorts(state, server).http,
+          [serverPid(server) ?? []].flat(),
+          await isServerHealthy(state, server),
+        ),
+      ),
+    )),
+    report('S3 (Ceph gateway)', ports.s3, cephPids(), await isCephHealthy(state)),
   ];
   return reports.every(Boolean);
 }

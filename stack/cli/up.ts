@@ -3,12 +3,14 @@ import { parseArgs } from 'node:util';
 import { addressesOf } from '../addresses-of.ts';
 import { removeAddresses, writeAddresses } from '../addresses.ts';
 import { ensureCeph } from '../ceph/lifecycle.ts';
-import { ensureClickhouse, shardNumbers, shardPorts } from '../clickhouse/lifecycle.ts';
+import { serverName } from '../clickhouse/config.ts';
+import { ensureClickhouse, serverNumbers, serverPorts } from '../clickhouse/lifecycle.ts';
 import { withLock } from '../lock.ts';
 import { stackDirectory } from '../paths.ts';
 import { ensurePostgres } from '../postgres/lifecycle.ts';
 import { printError, messageOf, printLine, printServer, secondsSince } from '../output.ts';
-import { readOrCreateState, type State } from '../state.ts';
+import { readOrCreateState, type Size, sizeSchema, type State } from '../state.ts';
+import { ensureZookeeper, zookeeperMembers, zookeeperPort, zookeeperPrograms } from '../zookeeper/lifecycle.ts';
 
 const requiredPrograms = [
   '/usr/bin/ceph',
@@ -28,9 +30,13 @@ async function startAll(state: State): Promise<void> {
     report('PostgreSQL 15', state.ports.postgres, started);
   };
   const clickhouse = async (): Promise<void> => {
+    const isStarted = await ensureZookeeper(state);
+    for (const member of zookeeperMembers(state)) {
+      report(`ZooKeeper ${String(member)}`, zookeeperPort(state, member), isStarted);
+    }
     const started = await ensureClickhouse(state);
-    for (const shard of shardNumbers(state)) {
-      report(`ClickHouse shard ${String(shard)}`, shardPorts(state, shard).http, started.includes(shard));
+    for (const server of serverNumbers(state)) {
+      report(serverName(state, server), serverPorts(state, server).http, started.includes(server));
     }
   };
   const ceph = async (): Promise<void> => {
@@ -42,12 +48,13 @@ async function startAll(state: State): Promise<void> {
   if (failures.length > 0) throw new Error(failures.join('\n'));
 }
 
-async function up(shardCount: 1 | 2): Promise<void> {
+async function up(size: Size): Promise<void> {
   const start = performance.now();
-  const missing = requiredPrograms.filter((path) => !existsSync(path));
-  if (missing.length > 0) throw new Error(`Missing: ${missing.join(', ')}. Run "npm run stack:install" first.`);
   const state = await readOrCreateState();
-  state.shardCount = shardCount;
+  Object.assign(state, size);
+  const required = [...requiredPrograms, ...(state.replicaCount === 1 ? [] : zookeeperPrograms)];
+  const missing = required.filter((path) => !existsSync(path));
+  if (missing.length > 0) throw new Error(`Missing: ${missing.join(', ')}. Run "npm run stack:install" first.`);
   try {
     await startAll(state);
   } catch (error) {
@@ -59,14 +66,28 @@ async function up(shardCount: 1 | 2): Promise<void> {
   printLine(`All servers running after ${secondsSince(start)}. Data and logs: ${stackDirectory}`);
 }
 
-const { values } = parseArgs({ options: { shards: { type: 'string', default: '2' } } });
-if (values.shards !== '1' && values.shards !== '2') {
-  printError('Usage: npm run stack:up -- [--shards 1|2]');
+const usage = 'Usage: npm run stack:up -- [--shards 1|2] [--replicas 1|2] [--zookeepers 1|3]';
+
+/** Sizes that are not given stay as they are. */
+function readSize(): Size | null {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({ options: { shards: text, replicas: text, zookeepers: text } });
+  const { shards, replicas, zookeepers } = values;
+  const result = sizeSchema.safeParse({
+    ...(shards === undefined ? {} : { shardCount: shards }),
+    ...(replicas === undefined ? {} : { replicaCount: replicas }),
+    ...(zookeepers === undefined ? {} : { zookeeperCount: zookeepers }),
+  });
+  return result.success ? result.data : null;
+}
+
+const size = readSize();
+if (size === null) {
+  printError(usage);
   process.exit(2);
 }
-const shardCount = values.shards === '1' ? 1 : 2;
 try {
-  await withLock(() => up(shardCount));
+  await withLock(() => up(size));
 } catch (error) {
   printError(messageOf(error));
   process.exitCode = 1;

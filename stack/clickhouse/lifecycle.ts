@@ -6,31 +6,39 @@ import { areCurrent, writeConfigFiles } from '../files.ts';
 import { keepOrPickPort } from '../ports.ts';
 import { pidOf, stopDaemon, waitUntil, type Daemon } from '../processes.ts';
 import { portsOf, writeState, type State } from '../state.ts';
-import { clickhouseUser, shardConfigFiles, shardDirectory, type Shard } from './config.ts';
+import { clickhouseUser, replicaOf, serverConfigFiles, serverDirectory, type ServerNumber, shardOf } from './config.ts';
 
 const entryPoint = join(import.meta.dirname, 'server.ts');
 
-function daemonOf(shard: Shard): Daemon {
-  const directory = shardDirectory(shard);
+function daemonOf(server: ServerNumber): Daemon {
+  const directory = serverDirectory(server);
   return { pidFile: join(directory, 'server.pid'), commandLine: ['clickhouse/server.ts', directory] };
 }
 
-export function shardPid(shard: Shard): number | undefined {
-  return pidOf(daemonOf(shard));
+export function serverPid(server: ServerNumber): number | undefined {
+  return pidOf(daemonOf(server));
 }
 
-export function shardPorts({ ports }: State, shard: Shard): { http: number; tcp: number } {
-  return shard === 1 ? ports.clickhouse[0] : ports.clickhouse[1];
+export function serverPorts({ ports }: State, server: ServerNumber): { http: number; tcp: number } {
+  const ofServer = ports.clickhouse[server - 1];
+  if (ofServer === undefined) throw new Error(`The stack has no ports for ClickHouse server ${String(server)}.`);
+  return ofServer;
 }
 
-export function shardNumbers(state: State): Shard[] {
-  return state.shardCount === 2 ? [1, 2] : [1];
+const allServers = [1, 2, 3, 4] as const;
+
+export function serverNumbers({ shardCount, replicaCount }: State): ServerNumber[] {
+  return allServers.filter((server) => shardOf(server) <= shardCount && replicaOf(server) <= replicaCount);
 }
 
-export async function isShardHealthy(state: State, shard: Shard): Promise<boolean> {
-  if (shardPid(shard) === undefined) return false;
+export async function stopClickhouse(): Promise<void> {
+  await Promise.all(allServers.map(stopServer));
+}
+
+export async function isServerHealthy(state: State, server: ServerNumber): Promise<boolean> {
+  if (serverPid(server) === undefined) return false;
   try {
-    const response = await fetch(`http://127.0.0.1:${String(shardPorts(state, shard).http)}/?query=SELECT%201`, {
+    const response = await fetch(`http://127.0.0.1:${String(serverPorts(state, server).http)}/?query=SELECT%201`, {
       // An idle keep-alive connection would delay a shutdown.
       headers: {
         connection: 'close',
@@ -45,14 +53,14 @@ export async function isShardHealthy(state: State, shard: Shard): Promise<boolea
   }
 }
 
-export async function stopShard(shard: Shard): Promise<void> {
-  await stopDaemon(daemonOf(shard), 20_000);
+async function stopServer(server: ServerNumber): Promise<void> {
+  await stopDaemon(daemonOf(server), 20_000);
 }
 
-async function startShard(state: State, shard: Shard): Promise<void> {
-  const directory = shardDirectory(shard);
+async function startServer(state: State, server: ServerNumber): Promise<void> {
+  const directory = serverDirectory(server);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  rmSync(daemonOf(shard).pidFile, { force: true });
+  rmSync(daemonOf(server).pidFile, { force: true });
   const log = join(directory, 'process.log');
   const output = openSync(log, 'a', 0o600);
   const child = spawn(process.execPath, [entryPoint, directory], {
@@ -64,35 +72,35 @@ async function startShard(state: State, shard: Shard): Promise<void> {
   closeSync(output);
   child.unref();
   const hasExited = (): boolean => child.exitCode !== null || child.signalCode !== null;
-  const isHealthyOrExited = async (): Promise<boolean> => hasExited() || isShardHealthy(state, shard);
+  const isHealthyOrExited = async (): Promise<boolean> => hasExited() || isServerHealthy(state, server);
   if (!(await waitUntil(isHealthyOrExited, 60_000)) || hasExited()) {
-    throw new Error(`ClickHouse shard ${String(shard)} did not start; see ${log}`);
+    throw new Error(`ClickHouse server ${String(server)} did not start; see ${log}`);
   }
 }
 
-/** Returns the shards that had to be started. */
-export async function ensureClickhouse(state: State): Promise<Shard[]> {
-  const shards = shardNumbers(state);
-  if (state.shardCount === 1) await stopShard(2);
-  const healthy = new Set<Shard>();
-  for (const shard of shards) {
-    if (await isShardHealthy(state, shard)) {
-      healthy.add(shard);
+/** Returns the servers that had to be started. */
+export async function ensureClickhouse(state: State): Promise<ServerNumber[]> {
+  const servers = serverNumbers(state);
+  await Promise.all(allServers.filter((server) => !servers.includes(server)).map(stopServer));
+  const healthy = new Set<ServerNumber>();
+  for (const server of servers) {
+    if (await isServerHealthy(state, server)) {
+      healthy.add(server);
       continue;
     }
-    await stopShard(shard);
-    const ports = shardPorts(state, shard);
+    await stopServer(server);
+    const ports = serverPorts(state, server);
     ports.http = await keepOrPickPort(ports.http, portsOf(state));
     ports.tcp = await keepOrPickPort(ports.tcp, portsOf(state));
   }
   writeState(state);
-  // Each server's configuration contains the ports of all shards, so a new port restarts the other shard too.
-  const toStart = shards.filter((shard) => !healthy.has(shard) || !areCurrent(shardConfigFiles(state, shard)));
+  // Each server's configuration contains the ports of all servers, so a new port restarts the others too.
+  const toStart = servers.filter((server) => !healthy.has(server) || !areCurrent(serverConfigFiles(state, server)));
   await Promise.all(
-    toStart.map(async (shard) => {
-      await stopShard(shard);
-      writeConfigFiles(shardConfigFiles(state, shard));
-      await startShard(state, shard);
+    toStart.map(async (server) => {
+      await stopServer(server);
+      writeConfigFiles(serverConfigFiles(state, server));
+      await startServer(state, server);
     }),
   );
   return toStart;

@@ -8,13 +8,18 @@ import { join } from 'node:path';
 import { DataType, load, open } from 'ffi-rs';
 import { z } from 'zod';
 import { printError, messageOf } from '../output.ts';
-import { clickhouseUser, shardConfigFile } from './config.ts';
-import { ignoreConnectionErrors } from './ignore-connection-errors.ts';
+import { clickhouseUser, serverConfigFile } from './config.ts';
+import { enableReplication, ignoreConnectionErrors } from './patch-engine.ts';
 
 const directory = z.string().parse(process.argv[2]);
-const { http, tcp, password } = z
-  .object({ http: z.int(), tcp: z.int(), password: z.string() })
-  .parse(JSON.parse(readFileSync(shardConfigFile(directory, 'server.json'), 'utf8')));
+const { http, tcp, password, interserver } = z
+  .object({
+    http: z.int(),
+    tcp: z.int(),
+    password: z.string(),
+    interserver: z.object({ host: z.string(), port: z.int() }).nullable(),
+  })
+  .parse(JSON.parse(readFileSync(serverConfigFile(directory, 'server.json'), 'utf8')));
 
 writeFileSync(join(directory, 'server.pid'), String(process.pid));
 // Local mode cannot reattach its system log tables after a restart and would have no query_log.
@@ -30,9 +35,8 @@ const statements = [
 ];
 const commandLine = [
   'clickhouse',
-  `--config-file=${shardConfigFile(directory, 'config.xml')}`,
+  `--config-file=${serverConfigFile(directory, 'config.xml')}`,
   `--path=${join(directory, 'data')}`,
-  '--listen_host=127.0.0.1',
   `--http_port=${String(http)}`,
   `--tcp_port=${String(tcp)}`,
   '--query',
@@ -70,6 +74,7 @@ if (!ignoreConnectionErrors(library)) {
     'Unknown build of libchdb.so: a TCP reset on the native port will stop this server (ClickHouse issue 115666).',
   );
 }
+if (interserver) enableReplication(library, interserver);
 const result = await load({
   library: 'chdb',
   funcName: 'chdb_query_cmdline',

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { cephPid, startCephDaemon } from '../../stack/ceph/daemons.ts';
-import { shardPid } from '../../stack/clickhouse/lifecycle.ts';
+import { serverPid } from '../../stack/clickhouse/lifecycle.ts';
 import { postgresPids } from '../../stack/postgres/lifecycle.ts';
 
 // Kills and suspends the stack's servers. No other test can use the servers at the same time.
@@ -12,7 +12,7 @@ export type ServerName = 'PostgreSQL' | 'shard 1' | 'shard 2' | 'S3 gateway';
 
 function pidsOf(name: ServerName): number[] {
   if (name === 'PostgreSQL') return postgresPids();
-  const pid = name === 'S3 gateway' ? cephPid('radosgw') : shardPid(name === 'shard 1' ? 1 : 2);
+  const pid = name === 'S3 gateway' ? cephPid('radosgw') : serverPid(name === 'shard 1' ? 1 : 2);
   return [pid ?? []].flat();
 }
 

@@ -151,7 +151,7 @@ describe('migrating from a folder', () => {
   };
   const migrateData = (): Promise<string[]> =>
     migrateEngine({
-      urls: stores.config.INLET_CLICKHOUSE_URLS,
+      shards: stores.config.INLET_CLICKHOUSE_URLS.map((url) => [url]),
       database: stores.config.INLET_CLICKHOUSE_DATABASE,
       cluster: stores.config.INLET_CLICKHOUSE_CLUSTER,
       folder: join(folder, 'clickhouse'),

@@ -22,7 +22,7 @@ export async function createEngineTemplate(): Promise<void> {
     await client.command({ query: `DROP DATABASE IF EXISTS ${templateDatabase} SYNC` });
   });
   await migrateEngine({
-    urls: [new Secret(firstShard())],
+    shards: [[new Secret(firstShard())]],
     database: templateDatabase,
     cluster: templateCluster,
     folder: 'migrations/clickhouse',

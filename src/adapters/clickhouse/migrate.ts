@@ -1,12 +1,17 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { randomUUID } from 'node:crypto';
+import { Failure } from '../../domain/failure.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { pendingMigrations, readMigrationFiles } from '../migration-files.ts';
+import { type MigrationFile, pendingMigrations, readMigrationFiles } from '../migration-files.ts';
+import { selectRows } from './connect.ts';
+import { type ReplicaPath, renderMigration } from './migration-sql.ts';
 
 /** The client does not print errors, because it throws them. */
 const log = { level: ClickHouseLogLevel.OFF };
 
 export type EngineMigration = {
-  readonly urls: readonly Secret[];
+  /** The URLs of each shard's replicas. */
+  readonly shards: readonly (readonly Secret[])[];
   readonly database: string;
   readonly cluster: string;
   readonly folder: string;
@@ -16,30 +21,123 @@ export type EngineMigration = {
  * Runs the pending migrations of each shard in turn, so that a new shard gets all of them. ClickHouse has no transactions,
  * so every statement is idempotent. The caller holds the migration lock (in PostgreSQL).
  */
-export async function migrateEngine(options: EngineMigration): Promise<string[]> {
-  const files = await readMigrationFiles(options.folder);
-  const variables = { cluster: options.cluster, on_cluster: '', replicated: '' };
+export async function migrateEngine({ shards, database, cluster, folder }: EngineMigration): Promise<string[]> {
+  const files = await readMigrationFiles(folder);
   const ran = new Set<string>();
-  for (const url of options.urls) {
-    const shard = await openDatabase(url, options.database);
+  for (const urls of shards) {
+    const clients = await Promise.all(urls.map((url) => openDatabase(url, database)));
     try {
-      for (const file of pendingMigrations(files, await migrationsDone(shard))) {
-        for (const statement of splitStatements(fillVariables(file.text, variables))) {
-          await shard.command({ query: statement });
-        }
-        await shard.insert({
-          table: 'schema_migration',
-          values: [{ name: file.name, checksum: file.checksum }],
-          format: 'JSONEachRow',
-          clickhouse_settings: { async_insert: 0 },
-        });
-        ran.add(file.name);
-      }
+      for (const name of await migrateShard(clients, files, cluster)) ran.add(name);
     } finally {
-      await shard.close();
+      await Promise.all(clients.map((client) => client.close()));
     }
   }
   return [...ran];
+}
+
+type Replica = {
+  readonly client: ClickHouseClient;
+  /** Null if the tables of the shard are not replicated. */
+  readonly path: ReplicaPath | null;
+  /** The checksum of each migration that ran, by name. */
+  readonly done: Map<string, string>;
+};
+
+/**
+ * Runs each migration on all replicas before the next one, because a replica of a table must be created with the table's current
+ * columns.
+ */
+async function migrateShard(
+  clients: readonly ClickHouseClient[],
+  files: readonly MigrationFile[],
+  cluster: string,
+): Promise<string[]> {
+  const shardPath = await findShardPath(clients);
+  const replicas: Replica[] = [];
+  for (const client of clients) {
+    const path = shardPath === null ? null : { shardPath, replicaName: await nameOf(client) };
+    replicas.push({ client, path, done: await migrationsDone(client) });
+  }
+  const [first] = replicas;
+  await addNewReplicas(replicas);
+  const ran: string[] = [];
+  for (const file of files) {
+    const pending = replicas.filter(({ done }) => pendingMigrations([file], done).length > 0);
+    for (const replica of pending) {
+      for (const { sql, runsOn } of renderMigration(file.text, cluster, replica.path)) {
+        if (runsOn === 'one replica per shard' && replica !== first) continue;
+        await replica.client.command({ query: sql, clickhouse_settings: { alter_sync: '2' } });
+      }
+      await recordMigration(replica.client, file.name, file.checksum);
+    }
+    if (pending.length > 0) ran.push(file.name);
+  }
+  return ran;
+}
+
+/** A table that exists on every migrated server. */
+const anyTable = 'known_devices_local';
+
+/**
+ * Returns the path under which the replicas of a shard register their tables, or null if its tables are not replicated. The tables
+ * that exist decide, because an interrupted migration must continue with the same path.
+ */
+async function findShardPath(clients: readonly ClickHouseClient[]): Promise<string | null> {
+  const found = new Set<string | null>();
+  for (const client of clients) {
+    const [table] = await selectRows<{ path: string }>(
+      client,
+      `SELECT extract(engine_full, '^Replicated\\\\w+\\\\(\\'([^\\']+)/${anyTable}\\'') AS path FROM system.tables
+       WHERE database = currentDatabase() AND name = '${anyTable}'`,
+    );
+    if (table) found.add(table.path === '' ? null : table.path);
+  }
+  const [path] = found;
+  if (found.size > 1)
+    throw new Failure('topology_mismatch', 'The replicas of a shard have tables of different shards.');
+  if (path === undefined) return clients.length > 1 ? `/inlet/${randomUUID()}` : null;
+  if (path === null && clients.length > 1) {
+    throw new Failure('topology_mismatch', 'A shard has several replicas, but its tables are not replicated.');
+  }
+  return path;
+}
+
+/** The name of a server, which is unique among the replicas of a shard. */
+async function nameOf(client: ClickHouseClient): Promise<string> {
+  const [row] = await selectRows<{ name: string }>(
+    client,
+    `SELECT concat(hostName(), '-', toString(tcpPort())) AS name`,
+  );
+  if (!row || !/^[\w.-]+$/.test(row.name)) throw new Error(`"${row?.name ?? ''}" is not a valid replica name`);
+  return row.name;
+}
+
+/** Creates the tables of a replica that was added to a migrated shard. It copies them from another replica. */
+async function addNewReplicas(replicas: readonly Replica[]): Promise<void> {
+  const source = replicas.find(({ done }) => done.size > 0);
+  if (!source?.path) return;
+  for (const added of replicas.filter(({ done }) => done.size === 0)) {
+    for (const sql of await createStatements(source, added)) await added.client.command({ query: sql });
+    for (const [name, checksum] of source.done) {
+      await recordMigration(added.client, name, checksum);
+      added.done.set(name, checksum);
+    }
+  }
+}
+
+/** Tables come before the views that read them. Staging tables of loads belong to one replica. */
+async function createStatements(source: Replica, { path }: Replica): Promise<string[]> {
+  const tables = await selectRows<{ name: string; sql: string }>(
+    source.client,
+    `SELECT name, create_table_query AS sql FROM system.tables
+     WHERE database = currentDatabase() AND NOT startsWith(name, 'room_') AND name != 'schema_migration'
+     ORDER BY engine = 'MaterializedView', engine = 'Distributed', name`,
+  );
+  return tables.map(({ sql }) =>
+    sql
+      .replace(/^CREATE (TABLE|MATERIALIZED VIEW) /, 'CREATE $1 IF NOT EXISTS ')
+      .replace(`', '${source.path?.replicaName ?? ''}'`, () => `', '${path?.replicaName ?? ''}'`),
+  );
 }
 
 async function openDatabase(url: Secret, database: string): Promise<ClickHouseClient> {
@@ -53,32 +151,23 @@ async function openDatabase(url: Secret, database: string): Promise<ClickHouseCl
   return createClient({ url: url.reveal(), database, log });
 }
 
-async function migrationsDone(shard: ClickHouseClient): Promise<Map<string, string>> {
-  await shard.command({
+async function migrationsDone(client: ClickHouseClient): Promise<Map<string, string>> {
+  await client.command({
     query: `CREATE TABLE IF NOT EXISTS schema_migration (name String, checksum String, ran_at DateTime DEFAULT now())
       ENGINE = MergeTree ORDER BY name`,
   });
-  const result = await shard.query({ query: 'SELECT name, checksum FROM schema_migration', format: 'JSONEachRow' });
-  const rows = await result.json<{ name: string; checksum: string }>();
+  const rows = await selectRows<{ name: string; checksum: string }>(
+    client,
+    'SELECT name, checksum FROM schema_migration',
+  );
   return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
-/** Splits a migration at semicolons that end a line. Removes comment lines. */
-export function splitStatements(text: string): string[] {
-  return text
-    .split('\n')
-    .filter((line) => !line.trimStart().startsWith('--'))
-    .join('\n')
-    .split(/;[ \t]*(?:\n|$)/)
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '');
-}
-
-/** Replaces `${name}` variables. An unknown variable is an error in the file. */
-export function fillVariables(text: string, variables: Readonly<Record<string, string>>): string {
-  return text.replaceAll(/\$\{(\w+)\}/g, (_match, name: string) => {
-    const value = variables[name];
-    if (value === undefined) throw new Error(`the migration uses an unknown variable \${${name}}`);
-    return value;
+async function recordMigration(client: ClickHouseClient, name: string, checksum: string): Promise<void> {
+  await client.insert({
+    table: 'schema_migration',
+    values: [{ name, checksum }],
+    format: 'JSONEachRow',
+    clickhouse_settings: { async_insert: 0 },
   });
 }

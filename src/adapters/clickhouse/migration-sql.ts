@@ -1,0 +1,72 @@
+/**
+ * The tables whose rows every replica of a shard stores. The other tables have rows of loads in progress, which are on one replica,
+ * or describe one server.
+ */
+export const replicatedTables: ReadonlySet<string> = new Set([
+  'device_attributes_local',
+  'audience_devices_local',
+  'known_devices_local',
+  'load_rejects_local',
+  'purged_generations_local',
+]);
+
+/** Where a replica registers its tables in ClickHouse Keeper or ZooKeeper. */
+export type ReplicaPath = {
+  /** The same path for all replicas of a shard, and for no other shard. */
+  readonly shardPath: string;
+  readonly replicaName: string;
+};
+
+export type Statement = {
+  readonly sql: string;
+  /** ClickHouse applies some changes of a replicated table to all replicas. The others must run on every replica. */
+  readonly runsOn: 'every replica' | 'one replica per shard';
+};
+
+/** Returns the statements of a migration. `replica` is null if the tables are not replicated. */
+export function renderMigration(text: string, cluster: string, replica: ReplicaPath | null): Statement[] {
+  const variables = { cluster, on_cluster: '', replicated: '' };
+  return splitStatements(fillVariables(text, variables)).map((sql) => {
+    if (replica === null) return { sql, runsOn: 'every replica' };
+    return {
+      sql: replicateTable(sql, replica),
+      runsOn: isReplicatedChange(sql) ? 'one replica per shard' : 'every replica',
+    };
+  });
+}
+
+const createTable = /^(CREATE TABLE (?:IF NOT EXISTS )?(\w+)\s.*?ENGINE = )(\w*MergeTree)(?:\(([^)]*)\))?/s;
+
+function replicateTable(sql: string, { shardPath, replicaName }: ReplicaPath): string {
+  return sql.replace(createTable, (all, before: string, table: string, engine: string, given: string | undefined) => {
+    if (!replicatedTables.has(table)) return all;
+    const parameters = [`'${shardPath}/${table}'`, `'${replicaName}'`, ...(given === undefined ? [] : [given])];
+    return `${before}Replicated${engine}(${parameters.join(', ')})`;
+  });
+}
+
+/** ClickHouse replicates every ALTER of a replicated table, except changes of its settings. */
+function isReplicatedChange(sql: string): boolean {
+  const [, table] = /^ALTER TABLE (\w+)\s/.exec(sql) ?? [];
+  return table !== undefined && replicatedTables.has(table) && !/\bMODIFY SETTING\b/.test(sql);
+}
+
+/** Splits a migration at semicolons that end a line. Removes comment lines. */
+export function splitStatements(text: string): string[] {
+  return text
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('--'))
+    .join('\n')
+    .split(/;[ \t]*(?:\n|$)/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+}
+
+/** Replaces `${name}` variables. An unknown variable is an error in the file. */
+export function fillVariables(text: string, variables: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\$\{(\w+)\}/g, (_match, name: string) => {
+    const value = variables[name];
+    if (value === undefined) throw new Error(`the migration uses an unknown variable \${${name}}`);
+    return value;
+  });
+}

@@ -1,0 +1,69 @@
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type Shard, selectRows } from '../../src/adapters/clickhouse/connect.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { type StackAddresses, stackAddressesSchema } from '../../stack/addresses.ts';
+import { rememberSecrets } from '../support/known-secrets.ts';
+
+// Starts two shards with two replicas each, ZooKeeper, and PostgreSQL, all empty.
+
+export type Replica = { readonly url: Secret; readonly pid: number };
+
+export type ReplicatedServers = {
+  /** The replicas of each shard. */
+  readonly shards: readonly (readonly Replica[])[];
+  readonly cluster: string;
+  readonly zookeeperPids: readonly number[];
+  /** Restarts the servers that have exited, with the same data and ports. */
+  readonly startAgain: () => Promise<ReplicatedServers>;
+  readonly stop: () => Promise<void>;
+};
+
+const execute = promisify(execFile);
+
+export async function startReplicatedServers(
+  directory = `/var/tmp/inlet-replicated-${process.pid}`,
+): Promise<ReplicatedServers> {
+  const command = async (...what: string[]): Promise<string> => {
+    const env = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', INLET_STACK_DIR: directory };
+    return (await execute(process.execPath, ['stack/cli/stores.ts', ...what], { env })).stdout;
+  };
+  const { clickhouse, postgres } = stackAddressesSchema.parse(JSON.parse(await command('up', '--replicas', '2')));
+  const [first] = clickhouse.shards;
+  if (clickhouse.clusters.replicated === undefined || !first) throw new Error('no replicas');
+  rememberSecrets(new URL(postgres.url).password, new URL(first.httpUrl).password);
+  const replica = ({ httpUrl, pid }: StackAddresses['clickhouse']['shards'][number]): Replica => ({
+    url: new Secret(httpUrl),
+    pid,
+  });
+  return {
+    shards: clickhouse.shards.map((one, index) =>
+      [one, ...clickhouse.secondReplicas.slice(index, index + 1)].map(replica),
+    ),
+    cluster: clickhouse.clusters.replicated,
+    zookeeperPids: clickhouse.zookeepers.map(({ pid }) => pid),
+    startAgain: () => startReplicatedServers(directory),
+    stop: async () => void (await command('down')),
+  };
+}
+
+/** Runs statements on one replica. */
+async function onReplica<T>({ url }: Replica, run: (client: Shard) => Promise<T>, database = 'default'): Promise<T> {
+  const client = createClient({ url: url.reveal(), database, log: { level: ClickHouseLogLevel.OFF } });
+  try {
+    return await run(client);
+  } finally {
+    await client.close();
+  }
+}
+
+export function commandOn(replica: Replica, query: string, database?: string): Promise<unknown> {
+  return onReplica(replica, (client) => client.command({ query }), database);
+}
+
+/** Returns the first column of all rows, as text. */
+export async function selectOn(replica: Replica, query: string, database?: string): Promise<string[]> {
+  const rows = await onReplica(replica, (client) => selectRows<Record<string, unknown>>(client, query), database);
+  return rows.map((row) => String(Object.values(row)[0]));
+}
