@@ -224,16 +224,23 @@ describe('the composition of an audience', () => {
         [audienceId, JSON.stringify({ members: 'm', matched: 5_000, known, cells })],
       ),
     );
-    const start = performance.now();
+    // The CPU time of this thread does not depend on other load on the machine.
+    const cpuTime = (): number => {
+      const { user, system } = process.threadCpuUsage();
+      return user + system;
+    };
+    const start = cpuTime();
     let [last, longestGap] = [start, 0];
-    const ticking = setInterval(() => {
-      longestGap = Math.max(longestGap, performance.now() - last);
-      last = performance.now();
-    }, 1);
+    const tick = (): void => {
+      const now = cpuTime();
+      longestGap = Math.max(longestGap, now - last);
+      last = now;
+    };
+    const ticking = setInterval(tick, 1);
     const first = await report(api, '&split=country');
     clearInterval(ticking);
-    longestGap = Math.max(longestGap, performance.now() - last);
-    expect(longestGap).toBeLessThan((performance.now() - start) / 2);
+    tick();
+    expect(longestGap).toBeLessThan((last - start) / 2);
     expect(first.attributes).toHaveLength(100);
     expect(await report(api, '&split=country')).toEqual(first);
   });
