@@ -63,5 +63,7 @@ function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  // The S3 client uses this text if the storage sends only a code, which is the name of the error.
+  if (error.message === 'UnknownError') return error.name;
   return error.message === '' ? code : error.message;
 }
