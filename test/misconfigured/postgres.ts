@@ -28,9 +28,9 @@ export const postgresCases: readonly Case[] = [
     number: 15,
     title: 'older PostgreSQL schema',
     run: changed(
-      `UPDATE schema_migration SET name = 'hidden' WHERE name = '0018-repairs.sql'`,
-      `UPDATE schema_migration SET name = '0018-repairs.sql' WHERE name = 'hidden'`,
-      { reason: /The PostgreSQL schema lacks 0018-repairs\.sql/, doctor: /^Schema of PostgreSQL: pending: 0018/ },
+      `UPDATE schema_migration SET name = 'hidden ' || name WHERE name = (SELECT max(name) FROM schema_migration)`,
+      `UPDATE schema_migration SET name = substr(name, 8) WHERE name LIKE 'hidden %'`,
+      { reason: /The PostgreSQL schema lacks \d{4}-/, doctor: /^Schema of PostgreSQL: pending: \d{4}-/ },
     ),
   },
   {
