@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrateEngine } from '../../src/adapters/clickhouse/migrate.ts';
-import { replicatedTables } from '../../src/adapters/clickhouse/migration-sql.ts';
+import { renderMigration, replicatedTables } from '../../src/adapters/clickhouse/migration-sql.ts';
+import { migrationFolder, readMigrationFiles } from '../../src/adapters/migration-files.ts';
 import {
   type Replica,
   type ReplicatedServers,
   commandOn,
+  replicasOf,
   selectOn,
   startReplicatedServers,
 } from './replicated-servers.ts';
@@ -40,35 +42,32 @@ describe('migrating replicated shards', () => {
     );
   const pathsOf = (replica: Replica): Promise<string[]> =>
     select(replica, 'SELECT zookeeper_path FROM system.replicas WHERE database = currentDatabase() ORDER BY table');
-  const replicasOf = (index: number): [Replica, Replica] => {
-    const [first, second] = servers.shards[index] ?? [];
-    if (!first || !second) throw new Error('no replicas');
-    return [first, second];
-  };
 
   it('creates the same tables on every replica and replicates those with published rows', async () => {
     expect((await migrate()).length).toBeGreaterThan(5);
-    const [first, second] = replicasOf(0);
+    const [first, second] = replicasOf(servers, 0);
     expect(await schemaOf(second)).toEqual(await schemaOf(first));
     expect(await pathsOf(second)).toEqual(await pathsOf(first));
     expect(await pathsOf(first)).toHaveLength(replicatedTables.size);
-    expect(await pathsOf(replicasOf(1)[0])).not.toEqual(await pathsOf(first));
+    expect(await pathsOf(replicasOf(servers, 1)[0])).not.toEqual(await pathsOf(first));
     expect(await migrate()).toEqual([]);
   });
 
-  it('continues with the same path if it was interrupted after the first replica', async () => {
-    const [first, second] = replicasOf(0);
-    await migrate([[first]]).catch(() => undefined);
-    await commandOn(first, `DROP DATABASE ${database} SYNC`);
+  it('continues with the same path if it was interrupted after the first table', async () => {
+    const [first, second] = replicasOf(servers, 0);
+    const [migration] = await readMigrationFiles(migrationFolder('clickhouse'));
+    const path = { shardPath: `/inlet/${database}`, replicaName: 'first' };
+    const [createFirstTable] = renderMigration(migration?.text ?? '', servers.cluster, path);
+    await commandOn(first, `CREATE DATABASE ${database}`);
+    await commandOn(first, createFirstTable?.sql ?? '', database);
     await migrate([[first, second]]);
-    await commandOn(second, `DROP DATABASE ${database} SYNC`);
-    await migrate([[first, second]]);
-    expect(await pathsOf(second)).toEqual(await pathsOf(first));
-    expect(await schemaOf(second)).toEqual(await schemaOf(first));
+    const expected = [...replicatedTables].toSorted().map((table) => `/inlet/${database}/${table}`);
+    expect(await pathsOf(first)).toEqual(expected);
+    expect(await pathsOf(second)).toEqual(expected);
   });
 
   it('gives a replica that is added later the current tables and their rows', async () => {
-    const [first, second] = replicasOf(0);
+    const [first, second] = replicasOf(servers, 0);
     await migrate([[first, second]]);
     await commandOn(first, 'INSERT INTO known_devices_local SELECT generateUUIDv4() FROM numbers(100)', database);
     // As if the second replica had lost its disk.
@@ -80,13 +79,15 @@ describe('migrating replicated shards', () => {
   });
 
   it('refuses a second replica of a shard whose tables are not replicated', async () => {
-    const [first, second] = replicasOf(0);
+    const [first, second] = replicasOf(servers, 0);
     await migrate([[first]]);
     await expect(migrate([[first, second]])).rejects.toThrow('its tables are not replicated');
   });
 
   it('refuses replicas of different shards', async () => {
     await migrate();
-    await expect(migrate([[replicasOf(0)[0], replicasOf(1)[0]]])).rejects.toThrow('tables of different shards');
+    await expect(migrate([[replicasOf(servers, 0)[0], replicasOf(servers, 1)[0]]])).rejects.toThrow(
+      'tables of different shards',
+    );
   });
 });

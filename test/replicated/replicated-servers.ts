@@ -48,6 +48,13 @@ export async function startReplicatedServers(
   };
 }
 
+/** Returns both replicas of a shard. `index` counts from 0. */
+export function replicasOf({ shards }: ReplicatedServers, index: number): [Replica, Replica] {
+  const [first, second] = shards[index] ?? [];
+  if (!first || !second) throw new Error(`shard ${index + 1} has no replicas`);
+  return [first, second];
+}
+
 /** Runs statements on one replica. */
 async function onReplica<T>({ url }: Replica, run: (client: Shard) => Promise<T>, database = 'default'): Promise<T> {
   const client = createClient({ url: url.reveal(), database, log: { level: ClickHouseLogLevel.OFF } });

@@ -4,6 +4,7 @@ import {
   type Replica,
   type ReplicatedServers,
   commandOn,
+  replicasOf,
   selectOn,
   startReplicatedServers,
 } from './replicated-servers.ts';
@@ -12,11 +13,7 @@ import {
 
 describe('the replicas of a shard', () => {
   let servers: ReplicatedServers;
-  const replicas = (): [Replica, Replica] => {
-    const [first, second] = servers.shards[0] ?? [];
-    if (!first || !second) throw new Error('no replicas');
-    return [first, second];
-  };
+  const replicas = (): [Replica, Replica] => replicasOf(servers, 0);
   const rowsOn = async (replica: Replica): Promise<number> =>
     Number((await selectOn(replica, 'SELECT toString(count()) FROM devices'))[0]);
   const insert = (replica: Replica, from: number, count: number): Promise<unknown> =>

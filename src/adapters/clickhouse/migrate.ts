@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { type MigrationFile, pendingMigrations, readMigrationFiles } from '../migration-files.ts';
 import { selectRows } from './connect.ts';
-import { type ReplicaPath, renderMigration } from './migration-sql.ts';
+import { type ReplicaPath, renderMigration, replicatedTables } from './migration-sql.ts';
 
 /** The client does not print errors, because it throws them. */
 const log = { level: ClickHouseLogLevel.OFF };
@@ -75,9 +75,6 @@ async function migrateShard(
   return ran;
 }
 
-/** A table that exists on every migrated server. */
-const anyTable = 'known_devices_local';
-
 /**
  * Returns the path under which the replicas of a shard register their tables, or null if its tables are not replicated. The tables
  * that exist decide, because an interrupted migration must continue with the same path.
@@ -85,12 +82,13 @@ const anyTable = 'known_devices_local';
 async function findShardPath(clients: readonly ClickHouseClient[]): Promise<string | null> {
   const found = new Set<string | null>();
   for (const client of clients) {
-    const [table] = await selectRows<{ path: string }>(
+    const tables = await selectRows<{ path: string }>(
       client,
-      `SELECT extract(engine_full, '^Replicated\\\\w+\\\\(\\'([^\\']+)/${anyTable}\\'') AS path FROM system.tables
-       WHERE database = currentDatabase() AND name = '${anyTable}'`,
+      `SELECT DISTINCT extract(engine_full, '^Replicated\\\\w+\\\\(\\'([^\\']+)/\\\\w+\\'') AS path FROM system.tables
+       WHERE database = currentDatabase() AND name IN ({tables: Array(String)})`,
+      { tables: [...replicatedTables] },
     );
-    if (table) found.add(table.path === '' ? null : table.path);
+    for (const { path } of tables) found.add(path === '' ? null : path);
   }
   const [path] = found;
   if (found.size > 1)
