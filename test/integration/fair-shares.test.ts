@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { queuedSchema } from '../../src/adapters/http/records/import-log.ts';
+import { type ImportLogRecord, queuedSchema } from '../../src/adapters/http/records/import-log.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { apiClient } from '../acceptance/api-client.ts';
 import { device } from '../support/device-id.ts';
@@ -29,8 +29,18 @@ afterAll(async () => {
   await market.stop();
 });
 
+/** Imports a small file of a new partner, within 20 s. */
+async function importSmallFile(): Promise<ImportLogRecord> {
+  const { stores, service } = market;
+  const partner = await createPartner(stores.environment);
+  await partner.createAttribute('x', 'x');
+  await partner.upload('small.csv', `${device(1)},x\n`);
+  const client = apiClient(service.url, partner.apiKey);
+  return client.waitForEnd(await client.queue({ file_path: 'small.csv', key_type: 1 }), 20);
+}
+
 it("imports a small file while another partner's large files load slowly", async () => {
-  const { partner, api, stores, service } = market;
+  const { partner, api } = market;
   await partner.createAttribute('x', 'x');
   const large = `${device(1)},x\n`.repeat(220_000);
   for (const name of ['1', '2', '3', '4']) await own.upload(`large/${name}.csv`, large);
@@ -43,13 +53,7 @@ it("imports a small file while another partner's large files load slowly", async
     credentials: own.credentials,
   });
   await waitUntil('the large files are loading', async () => (await api.get(slow)).progress.bytes_read > 0);
-  const small = await createPartner(stores.environment);
-  await small.createAttribute('x', 'x');
-  await small.upload('small.csv', `${device(1)},x\n`);
-  const client = apiClient(service.url, small.apiKey);
-  expect(await client.waitForEnd(await client.queue({ file_path: 'small.csv', key_type: 1 }), 20)).toMatchObject({
-    status: 2,
-  });
+  expect(await importSmallFile()).toMatchObject({ status: 2 });
   expect(await api.get(slow)).toMatchObject({ status: 1 });
 });
 
@@ -73,13 +77,7 @@ it("imports a small file while another partner's small files hang", async () => 
       return ((await client.query(query, [hanging.id])).rowCount ?? 0) > 0;
     }),
   );
-  const other = await createPartner(stores.environment);
-  await other.createAttribute('x', 'x');
-  await other.upload('small.csv', `${device(1)},x\n`);
-  const client = apiClient(service.url, other.apiKey);
-  expect(await client.waitForEnd(await client.queue({ file_path: 'small.csv', key_type: 1 }), 20)).toMatchObject({
-    status: 2,
-  });
+  expect(await importSmallFile()).toMatchObject({ status: 2 });
 });
 
 it("imports a file while ClickHouse removes another partner's rows", async () => {
@@ -95,13 +93,7 @@ it("imports a file while ClickHouse removes another partner's rows", async () =>
   const answer = await deletingApi.request('/v1/marketplace/import', { method: 'DELETE', body });
   const { import_log_id: deleteId } = queuedSchema.parse(await answer.json());
   await waitUntil('the delete runs', async () => (await deletingApi.get(deleteId)).status === 1);
-  const other = await createPartner(stores.environment);
-  await other.createAttribute('x', 'x');
-  await other.upload('small.csv', `${device(1)},x\n`);
-  const client = apiClient(service.url, other.apiKey);
-  expect(await client.waitForEnd(await client.queue({ file_path: 'small.csv', key_type: 1 }), 20)).toMatchObject({
-    status: 2,
-  });
+  expect(await importSmallFile()).toMatchObject({ status: 2 });
   expect(await deletingApi.get(deleteId)).toMatchObject({ status: 1 });
   await commandOnShards(stores, 'SYSTEM START MERGES device_attributes_local');
   expect(await deletingApi.waitForEnd(deleteId, 30)).toMatchObject({ status: 2 });

@@ -19,7 +19,7 @@ import {
   attachStagingTable,
   findStagingTables,
   hasStagingTables,
-  requireFewParts,
+  prepareToPublish,
   stagingTableNames,
 } from './staging-tables.ts';
 
@@ -73,9 +73,9 @@ async function stagedMembersSql(shard: Shard, loads: readonly FilesOfLoad[]): Pr
 
 /** Adds staged rows to the audience, shard by shard. Idempotent, because an audience is a set. */
 async function publishMembers(engine: Engine, load: Load, fileIds: readonly number[]): Promise<ShardRows> {
-  await onEveryShard(engine, (shard) => requireFewParts(shard, load));
-  return onEveryShard(engine, async (shard) => {
-    const isShared = !(await hasStagingTables(shard, load.loadId));
+  const haveOwnTables = await prepareToPublish(engine, load);
+  return onEveryShard(engine, async (shard, index) => {
+    const isShared = haveOwnTables[index] !== true;
     if (isShared) return copyMembers(shard, load, fileIds, 'staged_members_local WHERE load_id = {load: UInt64}');
     const { rows } = stagingTableNames(load.loadId);
     // A staging table that contains rows of a failed file cannot be attached as a whole.

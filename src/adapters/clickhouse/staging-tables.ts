@@ -176,7 +176,7 @@ const maxPartsPerPartner = 1_000;
  * partners have their own partitions and continue. EXPLAIN ESTIMATE counts the parts of one partition, and unlike
  * system.parts does not list those of all partners.
  */
-export async function requireFewParts(shard: Shard, { partnerId, target }: Load): Promise<void> {
+async function requireFewParts(shard: Shard, { partnerId, target }: Load): Promise<void> {
   const { table } = finalTables[target.kind];
   const [estimate] = await selectRows<{ parts: string }>(
     shard,
@@ -239,6 +239,14 @@ export function hasTable(name: string): string {
 
 export async function hasStagingTables(shard: Shard, loadId: LoadId): Promise<boolean> {
   return (await findStagingTables(shard, [loadId])).has(loadId);
+}
+
+/** Fails if the partner has too many parts. Otherwise, returns for each shard whether the load has its own staging tables. */
+export async function prepareToPublish(engine: Engine, load: Load): Promise<boolean[]> {
+  return onEveryShard(engine, async (shard) => {
+    const [hasOwnTables] = await Promise.all([hasStagingTables(shard, load.loadId), requireFewParts(shard, load)]);
+    return hasOwnTables;
+  });
 }
 
 /** Links the staging table's files into the final table without rewriting them. Returns the number of rows. */

@@ -20,7 +20,7 @@ import {
 import { dropJob, stopJob } from './load-stage.ts';
 import { findRebuild } from './known-devices.ts';
 import { startMutation, untilApplied } from './mutate.ts';
-import { attachStagingTable, hasStagingTables, requireFewParts } from './staging-tables.ts';
+import { attachStagingTable, prepareToPublish } from './staging-tables.ts';
 
 export function clickhouseWarehouse(engine: Engine): Warehouse {
   return {
@@ -51,10 +51,7 @@ const columns = 'partner_id, attribute_id, device, id_type, country, version, is
 
 /** Adds staged rows to the warehouse, shard by shard. Idempotent, because the warehouse is a set. */
 async function publishLoad(engine: Engine, load: Load): Promise<ShardRows> {
-  const haveOwnTables = await onEveryShard(engine, async (shard) => {
-    const [hasOwnTables] = await Promise.all([hasStagingTables(shard, load.loadId), requireFewParts(shard, load)]);
-    return hasOwnTables;
-  });
+  const haveOwnTables = await prepareToPublish(engine, load);
   return onEveryShard(engine, async (shard, index) => {
     if (haveOwnTables[index] === true) return attachStagingTable(shard, load);
     return insertSelected(shard, {
