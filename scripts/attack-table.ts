@@ -1,6 +1,7 @@
 // Prints the table in docs/composition.md, which shows how often an optimal attacker guesses correctly whether one
 // device is present. The number of reports is 100 unless an argument overrides it. The table covers several noise
-// shapes on ±15 and several rounding steps. The attacker knows the count without that device, and chooses the count at which rounding reveals the most. Log-likelihoods are stored on a grid. Outcomes that prove the answer are counted
+// shapes on ±15 and several rounding steps. The attacker knows the count without that device, and chooses the count at
+// which rounding reveals the most. Log-likelihoods are stored on a grid. Outcomes that prove the answer are counted
 // separately.
 
 const bound = 15;

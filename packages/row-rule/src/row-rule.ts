@@ -148,7 +148,9 @@ const foreignKey = /^(?! )[^|\u0000-\u001f\u007f]{1,200}(?<! )$/u;
 const attributeId = /^[1-9][0-9]{0,15}$/;
 
 /**
- * Maps the keys that can occur in files, which are trimmed. Older keys can have leading or trailing spaces, which are rejected now. Such a key matches its trimmed form, unless that is another key. Of several such keys, the first one is found.
+ * Maps the keys that can occur in files, which are trimmed. Older keys can have leading or trailing spaces, which are
+ * rejected now. Such a key matches its trimmed form, unless that is another key. Of several such keys, the first one is
+ * found.
  */
 export function keysInFiles<T>(keys: readonly (readonly [key: string, value: T])[]): Map<string, T> {
   const found = new Map(keys.filter(([key]) => trimSpaces(key) === key));

@@ -265,7 +265,10 @@ type Row = {
   files: StatusesPresent;
 };
 
-/** The later of the audience's own time and the time of its newest entry. When a file fails, only the time of that file is updated. */
+/**
+ * The later of the audience's own time and the time of its newest entry. When a file fails, only the time of that file is
+ * updated.
+ */
 const updatedAt = sql`greatest(
   audience.updated_at,
   (SELECT max(f.updated_at) FROM job_file f
