@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -33,7 +33,7 @@ export type TreeCopy = {
 export function copyTree(): TreeCopy {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-gates-'));
   for (const path of listTrackedFiles()) cpSync(join(root, path), join(folder, path));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  linkPackages(folder);
   return {
     folder,
     write: (path, text) => {
@@ -44,6 +44,17 @@ export function copyTree(): TreeCopy {
     run: (script) => runScript(folder, script),
     drop: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** Links the installed packages. The packages of this repository are those of the copy. */
+function linkPackages(folder: string): void {
+  mkdirSync(join(folder, 'node_modules/@inlet'), { recursive: true });
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name !== '@inlet') symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  }
+  for (const name of readdirSync(join(root, 'node_modules/@inlet'))) {
+    symlinkSync(join(folder, 'packages', name), join(folder, 'node_modules/@inlet', name));
+  }
 }
 
 function runScript(folder: string, script: string): Promise<Outcome> {
