@@ -21,6 +21,13 @@ const slowest = [
   'lanes',
 ];
 
+/** Tests that load, count, or delete rows. */
+const onReplicas = [
+  'test/contracts/{warehouse,audience-warehouse}.test.ts',
+  'test/integration/{warehouse-property,known-devices,publish-audience,load-batch,purge}.test.ts',
+  'test/acceptance/{marketplace-import,marketplace-delete,audience,audience-append,audience-clear}.test.ts',
+];
+
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId }: TestSpecification): number =>
@@ -121,6 +128,19 @@ export default defineConfig(({ mode }) => ({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           maxWorkers: 1,
+        },
+      },
+      {
+        test: {
+          // Runs tests of the data plane on shards with two replicas. The servers must have been started with `--replicas 2`.
+          name: 'replicated-suites',
+          include: onReplicas,
+          env: { INLET_TEST_REPLICAS: '2' },
+          isolate: false,
+          globalSetup: 'test/support/global-setup.ts',
+          testTimeout: 180_000,
+          hookTimeout: 600_000,
+          maxWorkers: 2,
         },
       },
       {

@@ -8,12 +8,14 @@ import { insertMembers } from './yardsticks/bare-engine.ts';
 import { fastestInsert } from './yardsticks/fastest-insert.ts';
 
 /** Compares a load of ten million rows, until status 2 or until published, with a bare ClickHouse INSERT. */
-export function loadBench(of: Omit<Bench, 'compares' | 'run'> & { path: string; until: 'done' | 'published' }): Bench {
+export function loadBench(
+  of: Omit<Bench, 'compares' | 'run'> & { path: string; until: 'done' | 'published'; topology?: 'one' | 'replicated' },
+): Bench {
   return {
     ...of,
-    compares: `Inlet: from \`POST /v2/firstparty/audience\` until ${of.until === 'done' ? 'status 2, including both counts' : 'all rows are in the final table'}. Yardstick: a bare ClickHouse statement, \`INSERT … SELECT FROM s3()\`, that loads the same file into the same table.`,
+    compares: `Inlet: from \`POST /v2/firstparty/audience\` until ${of.until === 'done' ? 'status 2, including both counts' : 'all rows are in the final table'}. Yardstick: a bare ClickHouse statement, \`INSERT … SELECT FROM s3()\`, that loads the same file into the same ${of.topology === 'replicated' ? 'replicated tables, until every replica has the rows' : 'table'}.`,
     run: async (printLine) =>
-      withService('one', async (running) => {
+      withService(of.topology ?? 'one', async (running) => {
         printLine('creating the known devices and the file …');
         await prepareTenMillion(running, of.path);
         const bare = await fastestInsert(running, of.path, insertMembers, deleteMembers);

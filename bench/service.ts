@@ -12,6 +12,7 @@ const log = { level: ClickHouseLogLevel.OFF };
 
 export type Running = {
   readonly stores: TestStores;
+  readonly topology: Topology;
   readonly service: Service;
   readonly partner: TestPartner;
   readonly audiences: AudienceClient;
@@ -33,11 +34,11 @@ export async function withService<T>(
   const stores = await createStores(topology);
   const partner = await createPartner(stores.environment);
   const service = await startService({ ...stores.environment, INLET_LOG_LEVEL: 'info', ...settings }, 'bench');
-  const [url] = stores.config.INLET_CLICKHOUSE_URLS;
+  const [url] = stores.config.INLET_CLICKHOUSE_URLS.flat();
   const engine = createClient({ url: url?.reveal() ?? '', database: stores.database, request_timeout: 3_600_000, log });
   try {
     const audiences = audienceClient(service.url, partner.apiKey);
-    return await run({ stores, service, partner, audiences, engine });
+    return await run({ stores, topology, service, partner, audiences, engine });
   } finally {
     await engine.close();
     await service.stop();

@@ -1,6 +1,7 @@
 import type { StackAddresses } from './addresses.ts';
 
-export type Topology = 'one' | 'two';
+/** One shard, two shards, or two shards with two replicas each. */
+export type Topology = 'one' | 'two' | 'replicated';
 
 /** The environment of an Inlet process that uses these servers with its own database and bucket. */
 export function serviceEnvironment(
@@ -10,13 +11,18 @@ export function serviceEnvironment(
   const { postgres, clickhouse, s3, sealingKey } = addresses;
   const shards = own.topology === 'one' ? clickhouse.shards.slice(0, 1) : clickhouse.shards;
   const cluster = clickhouse.clusters[own.topology];
-  if (cluster === undefined) throw new Error('This needs two shards. Run "npm run stack:up -- --shards 2".');
+  if (cluster === undefined) {
+    const option = own.topology === 'two' ? '--shards 2' : '--replicas 2';
+    throw new Error(`This needs more servers. Run "npm run stack:up -- ${option}".`);
+  }
+  const replicas = own.topology === 'replicated' ? clickhouse.secondReplicas : [];
+  const urls = shards.map((shard, index) => [shard, ...replicas.slice(index, index + 1)].map(({ httpUrl }) => httpUrl));
   const postgresUrl = new URL(postgres.url);
   postgresUrl.pathname = `/${own.database}`;
   return {
     INLET_ENVIRONMENT: 'test',
     INLET_POSTGRES_URL: postgresUrl.href,
-    INLET_CLICKHOUSE_URLS: shards.map(({ httpUrl }) => httpUrl).join(','),
+    INLET_CLICKHOUSE_URLS: urls.map((ofShard) => ofShard.join('|')).join(','),
     INLET_CLICKHOUSE_DATABASE: own.database,
     INLET_CLICKHOUSE_CLUSTER: cluster,
     INLET_S3_ENDPOINT: s3.endpoint,

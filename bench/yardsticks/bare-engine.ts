@@ -1,4 +1,4 @@
-import type { ClickHouseSettings } from '@clickhouse/client';
+import { type ClickHouseSettings, createClient } from '@clickhouse/client';
 import { secondsOf } from '../bench.ts';
 import { objectOf } from '../files.ts';
 import type { Running } from '../service.ts';
@@ -12,7 +12,7 @@ export type BareInsert = (running: Running, path: string, settings: ClickHouseSe
 export const insertMembers: BareInsert = (running, path, settings) => {
   const values = `${yardstickPartnerId}, 1, 0, device, event, 1`;
   return insertFrom(running, path, settings, 'device UUID, event String', (file) => {
-    return `INSERT INTO audience_devices_local (partner_id, audience_id, generation, device, event, file_id)
+    return `INSERT INTO audience_devices${running.topology === 'replicated' ? '' : '_local'} (partner_id, audience_id, generation, device, event, file_id)
       SELECT ${values} FROM ${file}`;
   });
 };
@@ -25,7 +25,7 @@ export function insertAttributes(attributes: ReadonlyMap<string, number>): BareI
   const attribute = `transform(arrayJoin(splitByChar('|', keys)), [${keys}], [${ids}], 0)`;
   return (running, path, settings) =>
     insertFrom(running, path, settings, columns, (file) => {
-      return `INSERT INTO device_attributes_local
+      return `INSERT INTO device_attributes${running.topology === 'replicated' ? '' : '_local'}
           (partner_id, attribute_id, device, id_type, country, version, is_deleted)
         SELECT ${yardstickPartnerId}, ${attribute}, device, id_type, country, 1, operation FROM ${file}`;
     });
@@ -39,11 +39,33 @@ async function insertFrom(
   insert: (file: string) => string,
 ): Promise<number> {
   const object = objectOf(running, running.partner, path);
-  return secondsOf(() =>
-    running.engine.command({
+  const isReplicated = running.topology === 'replicated';
+  return secondsOf(async () => {
+    await running.engine.command({
       query: insert(`s3(${object.arguments}, 'CSV', '${columns}')`),
       query_params: object.parameters,
-      clickhouse_settings: { optimize_on_insert: 0, ...settings },
+      clickhouse_settings: { optimize_on_insert: 0, ...settings, ...(isReplicated ? replicatedInsert : {}) },
+    });
+    if (isReplicated) await syncReplicas(running);
+  });
+}
+
+/** Through the Distributed table, until the shards have the rows. The same rows are inserted in every round. */
+const replicatedInsert: ClickHouseSettings = {
+  distributed_foreground_insert: 1,
+  deduplicate_insert: 'disable',
+  deduplicate_insert_select: 'disable',
+};
+
+/** Waits until every replica has the rows. */
+async function syncReplicas({ stores }: Running): Promise<void> {
+  await Promise.all(
+    stores.config.INLET_CLICKHOUSE_URLS.flat().map(async (url) => {
+      const client = createClient({ url: url.reveal(), database: stores.database });
+      for (const table of ['audience_devices_local', 'device_attributes_local']) {
+        await client.command({ query: `SYSTEM SYNC REPLICA ${table} LIGHTWEIGHT` });
+      }
+      await client.close();
     }),
   );
 }

@@ -4,7 +4,7 @@ import type { Config } from '../../src/entry/config.ts';
 /** Returns the data plane's schema as one text per shard, with placeholders for the database and cluster names. */
 export async function dumpClickhouse(config: Config): Promise<string[]> {
   return Promise.all(
-    config.INLET_CLICKHOUSE_URLS.map(async (url) => {
+    config.INLET_CLICKHOUSE_URLS.flat().map(async (url) => {
       const shard = createClient({ url: url.reveal(), database: config.INLET_CLICKHOUSE_DATABASE });
       try {
         return withPlaceholders(await createStatements(shard), config);

@@ -25,7 +25,7 @@ export async function createEmptyStores(topology: Topology): Promise<EmptyStores
 }
 
 export async function dropEngineDatabase(config: Config): Promise<void> {
-  for (const url of config.INLET_CLICKHOUSE_URLS) {
+  for (const url of config.INLET_CLICKHOUSE_URLS.flat()) {
     const client = createClient({ url: url.reveal() });
     try {
       await client.command({ query: `DROP DATABASE IF EXISTS ${config.INLET_CLICKHOUSE_DATABASE} SYNC` });

@@ -17,6 +17,7 @@ const unavailableCodes = new Set([
   // Inlet's own failures, which end when the operator acts or when ClickHouse has merged enough parts.
   'topology_mismatch',
   'merges_behind',
+  'replicas_behind',
   'bucket_mismatch',
   'credentials_unreadable',
 ]);
@@ -28,6 +29,13 @@ const unavailableTypes = new Set([
   'NOT_ENOUGH_SPACE',
   'TABLE_IS_READ_ONLY',
   'DNS_ERROR',
+  // ClickHouse Keeper or another replica is unavailable, or a change has not reached all replicas yet.
+  'KEEPER_EXCEPTION',
+  'NO_ZOOKEEPER',
+  'UNKNOWN_STATUS_OF_INSERT',
+  'UNFINISHED',
+  'CANNOT_ASSIGN_ALTER',
+  'ALL_REPLICAS_ARE_STALE',
 ]);
 /** The last two alternatives are limits of the whole ClickHouse server or user, which other statements use up. */
 const unavailableMessages =

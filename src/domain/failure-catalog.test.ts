@@ -40,6 +40,7 @@ describe('the failure catalog', () => {
       'report_not_ready',
       'load_abandoned',
       'merges_behind',
+      'replicas_behind',
       'bucket_mismatch',
       'credentials_unreadable',
       'rows_missing',

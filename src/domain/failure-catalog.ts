@@ -337,6 +337,14 @@ export const failureCatalog = {
     fault: 'operator',
     isRetryable: true,
   },
+  replicas_behind: {
+    title: 'Publishing waits for a replica',
+    cause: 'Fewer replicas of a ClickHouse shard have the rows than `INLET_REPLICAS_REQUIRED` asks for.',
+    remedy:
+      'None needed. The import continues when the replica is available again. If it stays unavailable, the operator must restart or replace it.',
+    fault: 'operator',
+    isRetryable: true,
+  },
   bucket_mismatch: {
     title: 'Shared bucket is not the recorded one',
     cause: 'The configured bucket or storage is not the one from which files were loaded before. Imports wait.',

@@ -8,10 +8,24 @@ export type ShardRecord = {
 
 /** What one configured ClickHouse server reports about itself and the cluster. */
 export type ObservedServer = {
-  /** Null if its database has no identity. */
+  /** The positions of its URL in the configuration, starting at 1. */
+  readonly shard: number;
+  readonly replica: number;
+  /** The names of the servers that answered. A load balancer leads to several servers. */
+  readonly names: readonly string[];
+  /** The identity of the shard. Null if the server's database has none. */
   readonly identity: string | null;
+  /** Where the server registers its tables in ClickHouse Keeper. Null if one of them is not replicated. */
+  readonly keeperPath: string | null;
   /** The shards of the configured cluster as this server reaches them. */
-  readonly cluster: readonly { readonly number: number; readonly identity: string | null; readonly weight: number }[];
+  readonly cluster: readonly {
+    readonly number: number;
+    readonly identity: string | null;
+    readonly weight: number;
+    readonly replicas: number;
+    /** Whether a Distributed table writes to one replica only, which replicates the rows. */
+    readonly isInternallyReplicated: boolean;
+  }[];
   /** The cluster names in the definitions of its Distributed tables. */
   readonly clustersOfTables: readonly string[];
   /** Why the cluster could not be read, although the server responds. */
@@ -21,22 +35,46 @@ export type ObservedServer = {
 /**
  * Compares the recorded topology with the configured servers and with the cluster definition on each server. Returns one
  * sentence per difference. A device is stored on the shard that `cityHash64(device)` selects among the weights, so every
- * difference can lose rows or store a device twice.
+ * difference can lose rows or store a device twice. Replicas that are unavailable are not compared.
  */
 export function findTopologyDifferences(
   recorded: readonly ShardRecord[],
   servers: readonly ObservedServer[],
-  cluster: string,
+  configured: ConfiguredCluster,
 ): string[] {
   if (recorded.length === 0) return ['No topology is recorded.'];
   const differences: string[] = [];
-  if (servers.length !== recorded.length) {
-    differences.push(`INLET_CLICKHOUSE_URLS lists ${servers.length} shards, but ${recorded.length} are recorded.`);
+  const shards = configured.replicas.length;
+  if (shards !== recorded.length) {
+    differences.push(`INLET_CLICKHOUSE_URLS lists ${shards} shards, but ${recorded.length} are recorded.`);
   }
-  for (const [index, server] of servers.entries()) {
-    differences.push(...differencesOfServer(recorded, server, { number: index + 1, cluster }));
-  }
-  return differences;
+  for (const server of servers) differences.push(...differencesOfServer(recorded, server, configured));
+  return [...differences, ...findMixedUpServers(servers)];
+}
+
+/** The cluster as the configuration describes it. */
+export type ConfiguredCluster = {
+  readonly name: string;
+  /** The number of replicas of each shard. */
+  readonly replicas: readonly number[];
+};
+
+/** Servers that are listed twice, and replicas of a shard that do not replicate each other. */
+function findMixedUpServers(servers: readonly ObservedServer[]): string[] {
+  const byShard = Map.groupBy(servers, ({ shard }) => shard);
+  return [...byShard].flatMap(([shard, replicas]) => {
+    if (replicas.length === 1) return [];
+    const names = replicas.map((server) => String(server.names));
+    const paths = new Set(replicas.map(({ keeperPath }) => keeperPath));
+    return [
+      ...(new Set(names).size < names.length ? [`Two URLs of shard ${shard} lead to the same server.`] : []),
+      ...(paths.size > 1 || paths.has(null) ? [`The servers of shard ${shard} are not replicas of each other.`] : []),
+    ];
+  });
+}
+
+function urlOf({ shard, replica }: Pick<ObservedServer, 'shard' | 'replica'>): string {
+  return `URL ${shard}${replica === 1 ? '' : `, replica ${replica},`} in INLET_CLICKHOUSE_URLS`;
 }
 
 /**
@@ -53,9 +91,16 @@ export function findLoadIdDifferences(lastAssigned: number, highestStored: numbe
 function differencesOfServer(
   recorded: readonly ShardRecord[],
   server: ObservedServer,
-  { number, cluster }: { readonly number: number; readonly cluster: string },
+  configured: ConfiguredCluster,
 ): string[] {
-  const name = `URL ${number} in INLET_CLICKHOUSE_URLS`;
+  const name = urlOf(server);
+  const { shard: number } = server;
+  const cluster = configured.name;
+  if (server.names.length > 1) {
+    return [
+      `${name} leads to different servers (${server.names.join(', ')}). List each replica instead of a load balancer.`,
+    ];
+  }
   if (server.identity === null) return [`${name} leads to a database without a shard identity.`];
   const differences: string[] = [];
   const expected = recorded.find((shard) => shard.number === number);
@@ -68,7 +113,19 @@ function differencesOfServer(
   if (foreign.length > 0) {
     differences.push(`The tables of shard ${number} use cluster "${foreign.join('", "')}", not "${cluster}".`);
   }
-  const describe = (shards: ObservedServer['cluster']): string =>
+  const expectedReplicas = server.cluster.find((shard) => shard.number === number)?.replicas;
+  const listed = configured.replicas[number - 1];
+  if (expectedReplicas !== undefined && expectedReplicas !== listed) {
+    differences.push(
+      `On shard ${number}, cluster "${cluster}" has ${expectedReplicas} replicas of this shard, but INLET_CLICKHOUSE_URLS lists ${listed ?? 0}.`,
+    );
+  }
+  if (server.cluster.some(({ replicas, isInternallyReplicated }) => replicas > 1 && !isInternallyReplicated)) {
+    differences.push(
+      `On shard ${number}, cluster "${cluster}" lacks <internal_replication>true</internal_replication>.`,
+    );
+  }
+  const describe = (shards: readonly { number: number; identity: string | null; weight: number }[]): string =>
     shards.map((shard) => `${shard.number}: ${shard.identity ?? 'none'} (weight ${shard.weight})`).join(', ');
   if (describe(server.cluster) !== describe(recorded)) {
     differences.push(

@@ -1,8 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { type Engine, closeEngine, connectEngine } from '../adapters/clickhouse/connect.ts';
+import { type Engine, type EngineOptions, closeEngine, connectEngine } from '../adapters/clickhouse/connect.ts';
 import { clickhouseBackup, requireEmptyEngine, restoreEngine } from '../adapters/clickhouse/engine-backup.ts';
+import { assignShardIdentities } from '../adapters/clickhouse/topology.ts';
 import { migrateEngine } from '../adapters/clickhouse/migrate.ts';
 import { migrationFolder, readMigrationFiles } from '../adapters/migration-files.ts';
 import { openControlBackup, requireEmptyControl, restoreControl } from '../adapters/postgres/control-backup.ts';
@@ -12,7 +13,7 @@ import type { LaneStore } from '../ports/lane-store.ts';
 import { requireRecordedTopology } from '../usecases/admin/topology.ts';
 import { takeBackup } from '../usecases/admin/take-backup.ts';
 import type { Config } from './config.ts';
-import { withTopology } from './connect-engine.ts';
+import { engineOptions, withTopology } from './connect-engine.ts';
 import { createLogger } from './logging.ts';
 
 // Contents of a backup folder. The ClickHouse rows are on each shard's backup disk, in a folder with the same name.
@@ -52,19 +53,18 @@ async function migrationsOfRelease(): Promise<string[]> {
   return stores.flatMap((store, index) => (files[index] ?? []).map(({ name }) => `${store}/${name}`));
 }
 
-/** Connects to the shards without selecting Inlet's database, which may not exist yet. */
-async function withEngineServers<T>(config: Config, run: (servers: Engine) => Promise<T>): Promise<T> {
-  const servers = connectEngine({
-    urls: config.INLET_CLICKHOUSE_URLS,
-    database: 'system',
-    cluster: config.INLET_CLICKHOUSE_CLUSTER,
-    name: 'inlet-backup',
-  });
+async function withEngine<T>(options: EngineOptions, run: (engine: Engine) => Promise<T>): Promise<T> {
+  const engine = connectEngine(options);
   try {
-    return await run(servers);
+    return await run(engine);
   } finally {
-    await closeEngine(servers);
+    await closeEngine(engine);
   }
+}
+
+/** Connects to the servers without selecting Inlet's database, which may not exist yet. */
+function withEngineServers<T>(config: Config, run: (servers: Engine) => Promise<T>): Promise<T> {
+  return withEngine({ ...engineOptions(config, 'inlet-backup'), database: 'system' }, run);
 }
 
 /** Backs up to a new folder. Returns the number of seconds for which lanes were paused. */
@@ -107,8 +107,8 @@ export async function restore(config: Config, folder: string): Promise<Manifest>
   const place = backupFolder(folder);
   const manifest = await readManifest(place);
   const database = config.INLET_CLICKHOUSE_DATABASE;
-  const urls = config.INLET_CLICKHOUSE_URLS;
-  if (manifest.shards !== urls.length) {
+  const shards = config.INLET_CLICKHOUSE_URLS;
+  if (manifest.shards !== shards.length) {
     throw new Error(
       `The backup has ${manifest.shards} shards. List the same number in INLET_CLICKHOUSE_URLS, in the same order.`,
     );
@@ -122,10 +122,12 @@ export async function restore(config: Config, folder: string): Promise<Manifest>
   await withEngineServers(config, async (servers) => {
     await requireEmptyEngine(servers, database);
     const cluster = config.INLET_CLICKHOUSE_CLUSTER;
-    await migrateEngine({ shards: urls.map((url) => [url]), database, cluster, folder: migrationFolder('clickhouse') });
+    await migrateEngine({ shards, database, cluster, folder: migrationFolder('clickhouse') });
     const disk = config.INLET_CLICKHOUSE_BACKUP_DISK;
     await restoreEngine(servers, database, { disk, name: place.name, from: manifest.engineDatabase });
   });
+  // The backup has one identity per shard, which every replica needs.
+  await withEngine(engineOptions(config, 'inlet-backup'), assignShardIdentities);
   await restoreControl(config.INLET_POSTGRES_URL, config.INLET_POSTGRES_TOOLS, place.dumpFile);
   // A dump contains neither roles nor their grants.
   await underMigrationLock(config.INLET_POSTGRES_URL, (client) => prepareApiRole(client, config.INLET_API_ROLE));

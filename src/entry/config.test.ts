@@ -73,7 +73,7 @@ describe('the configuration', () => {
     setEnvironment(needed);
     const config = readConfig();
     expect(config.INLET_POSTGRES_URL.reveal()).toBe(secrets.INLET_POSTGRES_URL);
-    expect(config.INLET_CLICKHOUSE_URLS.map((url) => url.reveal())).toEqual([
+    expect(config.INLET_CLICKHOUSE_URLS.flat().map((url) => url.reveal())).toEqual([
       'http://inlet:ch-hunter2@one:8123',
       'http://inlet:ch-hunter3@two:8123',
     ]);

@@ -56,9 +56,22 @@ const settings = z.object({
   ),
   INLET_CLICKHOUSE_URLS: z
     .string()
-    .transform((list) => list.split(',').map((url) => url.trim()))
-    .pipe(z.array(address(['http:', 'https:'])).min(1))
-    .describe('Comma-separated HTTP URLs of ClickHouse with user and password, one per shard.'),
+    .transform((list) => list.split(',').map((shard) => shard.split('|').map((url) => url.trim())))
+    .pipe(z.array(z.array(address(['http:', 'https:']))).min(1))
+    .describe(
+      'HTTP URLs of ClickHouse with user and password, one per shard, separated by commas. The replicas of a shard are separated by `|`, for example `URL1|URL2,URL3|URL4`.',
+    ),
+  INLET_REPLICAS_REQUIRED: z.coerce
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe(
+      'Number of replicas of a shard that must have the rows of a load before the load counts as published. With fewer available replicas, loads wait. The default is 2, and a majority with more than three replicas.',
+    ),
+  INLET_REPLICA_LOST_SECONDS: count(20).describe(
+    'Time after which loads continue without a replica that does not respond. Rows that were staged on it are loaded again from the files.',
+  ),
   INLET_CLICKHOUSE_DATABASE: z.string().default('inlet').describe('ClickHouse database on every shard.'),
   INLET_CLICKHOUSE_CLUSTER: z.string().describe('Name of the cluster in `remote_servers` that contains these shards.'),
   INLET_CLICKHOUSE_BACKUP_DISK: z

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Engine, type Shard, closeEngine, connectEngine } from '../adapters/clickhouse/connect.ts';
+import { type Engine, type EngineOptions, closeEngine, connectEngine } from '../adapters/clickhouse/connect.ts';
 import { clickhouseLoadStage } from '../adapters/clickhouse/load-stage.ts';
 import { clickhouseTopology } from '../adapters/clickhouse/topology.ts';
 import { migrationFolder } from '../adapters/migration-files.ts';
@@ -18,21 +18,22 @@ export type ConnectedEngine = {
   readonly closeEngine: () => Promise<void>;
 };
 
-/** Connects to every ClickHouse shard, with instrumentation and failpoints around each client. */
-export function connectShards({ config, name, log, db, observability, failpoints }: Connections): ConnectedEngine {
-  const connected = connectEngine({
-    urls: config.INLET_CLICKHOUSE_URLS,
+export function engineOptions(config: Config, name: string): EngineOptions {
+  return {
+    shards: config.INLET_CLICKHOUSE_URLS,
     database: config.INLET_CLICKHOUSE_DATABASE,
     cluster: config.INLET_CLICKHOUSE_CLUSTER,
+    replicasRequired: config.INLET_REPLICAS_REQUIRED,
+    replicaLostAfterMs: config.INLET_REPLICA_LOST_SECONDS * 1000,
     name,
-  });
-  const wrap = (shard: Shard, index: number): Shard =>
-    failpoints.wrapShard(observability.instrumentShard(shard, index));
-  const [firstShard, ...otherShards] = connected.shards;
-  const engine: Engine = {
-    ...connected,
-    shards: [wrap(firstShard, 0), ...otherShards.map((shard, index) => wrap(shard, index + 1))],
   };
+}
+
+/** Connects to every ClickHouse server, with instrumentation and failpoints around each client. */
+export function connectShards({ config, name, log, db, observability, failpoints }: Connections): ConnectedEngine {
+  const engine = connectEngine(engineOptions(config, name), (server, shardIndex) =>
+    failpoints.wrapShard(observability.instrumentShard(server, shardIndex)),
+  );
   const stage = failpoints.wrapPort('stage', clickhouseLoadStage(engine, config.INLET_ROOM_BYTES));
   const folder = migrationFolder('clickhouse');
   const requireTopology = topologyGuard(
@@ -59,12 +60,7 @@ export async function withTopology<T>(
   run: (deps: TopologyDeps & { readonly db: Database; readonly engine: Engine }) => Promise<T>,
 ): Promise<T> {
   const db = connectPostgres({ url: config.INLET_POSTGRES_URL, name: 'inlet-topology', maxConnections: 1, log });
-  const engine = connectEngine({
-    urls: config.INLET_CLICKHOUSE_URLS,
-    database: config.INLET_CLICKHOUSE_DATABASE,
-    cluster: config.INLET_CLICKHOUSE_CLUSTER,
-    name: 'inlet-topology',
-  });
+  const engine = connectEngine(engineOptions(config, 'inlet-topology'));
   try {
     const engineTopology = clickhouseTopology(engine, migrationFolder('clickhouse'));
     return await run({ topology: postgresTopologyStore(db), engineTopology, db, engine });

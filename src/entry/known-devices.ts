@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { clickhouseKnownDevicesRebuild } from '../adapters/clickhouse/known-devices.ts';
+import { clickhouseKnownDevicesRebuild, finishInterruptedSwap } from '../adapters/clickhouse/known-devices.ts';
 import { underMigrationLock } from '../adapters/postgres/db/migrate.ts';
 import { rebuildKnownDevices } from '../usecases/admin/rebuild-known-devices.ts';
 import { requireRecordedTopology } from '../usecases/admin/topology.ts';
@@ -12,6 +12,7 @@ export async function rebuild(config: Config = readConfig()): Promise<{ before: 
   const log = createLogger({ name: 'inlet-known-devices', level: 'silent' });
   return underMigrationLock(config.INLET_POSTGRES_URL, () =>
     withTopology(config, log, async ({ db, engine, ...topology }) => {
+      await finishInterruptedSwap(engine);
       await requireRecordedTopology(topology);
       return rebuildKnownDevices({
         knownDevices: clickhouseKnownDevicesRebuild(engine),

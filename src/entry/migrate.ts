@@ -35,10 +35,11 @@ export async function migrate(config: Config, log: Logger): Promise<string[]> {
   });
 }
 
-/** Creates the database on a new shard and runs the pending migrations of every shard. */
-export function migrateShards(config: Config): Promise<string[]> {
+/** Creates the database on a new server and runs the pending migrations of every server. */
+export function migrateShards(config: Config, { replicatesTables = false } = {}): Promise<string[]> {
   return migrateEngine({
-    shards: config.INLET_CLICKHOUSE_URLS.map((url) => [url]),
+    replicatesTables,
+    shards: config.INLET_CLICKHOUSE_URLS,
     database: config.INLET_CLICKHOUSE_DATABASE,
     cluster: config.INLET_CLICKHOUSE_CLUSTER,
     folder: migrationFolder('clickhouse'),

@@ -1,3 +1,4 @@
+import { findReplicaDifferences } from '../adapters/clickhouse/replica-audit.ts';
 import { clickhouseAuditEngine } from '../adapters/clickhouse/row-audit.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
 import { postgresPartnerStore } from '../adapters/postgres/partner-store.ts';
@@ -9,6 +10,15 @@ import { requireRecordedTopology } from '../usecases/admin/topology.ts';
 import { type Config, readConfig } from './config.ts';
 import { withTopology } from './connect-engine.ts';
 import { createLogger } from './logging.ts';
+
+/** Returns one sentence per difference between the replicas of a shard. */
+export async function compareReplicas(config: Config = readConfig()): Promise<string[]> {
+  const log = createLogger({ name: 'inlet-audit', level: 'silent' });
+  return withTopology(config, log, async ({ engine, ...topology }) => {
+    await requireRecordedTopology(topology);
+    return findReplicaDifferences(engine);
+  });
+}
 
 export type RowAudit = { readonly audited: number; readonly differing: number };
 

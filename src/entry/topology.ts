@@ -1,6 +1,8 @@
+import type { Client } from 'pg';
 import type { Engine } from '../adapters/clickhouse/connect.ts';
 import { assignShardIdentities, countMisplacedRows } from '../adapters/clickhouse/topology.ts';
 import { underMigrationLock } from '../adapters/postgres/db/migrate.ts';
+import { selectQueueStats } from '../adapters/postgres/queue/queue-stats.ts';
 import { Failure } from '../domain/failure.ts';
 import type { ShardRecord } from '../domain/topology.ts';
 import { type TopologyDeps, checkInstallation, observeShards } from '../usecases/admin/topology.ts';
@@ -30,11 +32,25 @@ type Change = { readonly isConfirmed: boolean; readonly acceptsLostShards: boole
  */
 export async function changeTopology({ isConfirmed, acceptsLostShards }: Change): Promise<string> {
   const config = readConfig();
-  const change = async ({ engine, ...deps }: TopologyDeps & { readonly engine: Engine }): Promise<string> => {
+  const change = async (
+    client: Client,
+    { engine, ...deps }: TopologyDeps & { readonly engine: Engine },
+  ): Promise<string> => {
     const recorded = await deps.topology.read();
     if (isConfirmed) {
-      await migrateShards(config);
+      if ((await hasPlainShards(deps)) && (await selectQueueStats(client)).workers > 0) {
+        const detail = 'The tables of a shard must be replicated. Stop all workers, and run the command again.';
+        throw new Failure('topology_mismatch', detail);
+      }
+      await migrateShards(config, { replicatesTables: true });
       await assignShardIdentities(engine);
+    }
+    const servers = await deps.engineTopology.observe();
+    const hasOthers = (shard: number): boolean => servers.some((one) => one.shard === shard && one.identity !== null);
+    const added = servers.filter(({ shard, identity }) => identity === null && hasOthers(shard));
+    if (added.length > 0 && !isConfirmed) {
+      const names = added.map(({ shard, replica }) => `replica ${replica} of shard ${shard}`);
+      return `New: ${names.join(', ')}. A new replica copies all rows of its shard. If the shard had one replica so far, its tables are replaced with replicated tables that link the same files. Stop all workers first in this case.\nNothing was changed. Run the command with --confirm to add them.`;
     }
     const shards = await observeShards(deps);
     const lost = recorded.filter(({ identity }) => !shards.some((shard) => shard.identity === identity));
@@ -56,7 +72,18 @@ export async function changeTopology({ isConfirmed, acceptsLostShards }: Change)
     await deps.topology.record(shards);
     return `${text}\nThe new topology is recorded. Loads continue within INLET_TOPOLOGY_SECONDS.`;
   };
-  return underMigrationLock(config.INLET_POSTGRES_URL, () => withTopology(config, log, change));
+  return underMigrationLock(config.INLET_POSTGRES_URL, (client) =>
+    withTopology(config, log, (deps) => change(client, deps)),
+  );
+}
+
+/** Whether a shard with several replicas has tables that are not replicated. */
+async function hasPlainShards({ engineTopology }: TopologyDeps): Promise<boolean> {
+  const servers = await engineTopology.observe();
+  return servers.some(
+    ({ shard, identity, keeperPath }) =>
+      identity !== null && keeperPath === null && (engineTopology.configured.replicas[shard - 1] ?? 1) > 1,
+  );
 }
 
 function refused(text: string, remedy: string): Failure {

@@ -2,7 +2,7 @@ import { requeueLostTokens } from '../adapters/postgres/queue/token-recovery.ts'
 import { type WorkHandlers, startWork, stopWork } from '../adapters/postgres/queue/tokens.ts';
 import { startWorkerLiveness } from '../adapters/postgres/queue/worker-liveness.ts';
 import {
-  dropOrphanedStages,
+  sweepStages,
   forgetAcceptedRequests,
   forgetEverySeconds,
   measureUsage,
@@ -44,7 +44,7 @@ const whileTopologyMatches = async (sweep: () => Promise<void>): Promise<void> =
 const sweepers = [
   repeat(recoverTokensMilliseconds, () => requeueLostTokens(deps, liveness), log),
   repeat(wakeEverySeconds * 1000, () => requeueIdleLanes(deps), log),
-  repeat(orphansEverySeconds * 1000, () => whileTopologyMatches(() => dropOrphanedStages(deps)), log),
+  repeat(orphansEverySeconds * 1000, () => whileTopologyMatches(() => sweepStages(deps)), log),
   repeat(windowsEverySeconds * 1000, () => sweepRequestWindows(deps), log),
   repeat(forgetEverySeconds * 1000, () => forgetAcceptedRequests(deps), log),
   repeat(usageEverySeconds * 1000, () => whileTopologyMatches(() => measureUsage(deps)), log),

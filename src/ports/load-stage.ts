@@ -25,6 +25,8 @@ export type Load = {
   readonly target: LoadTarget;
   /** Size of the files in storage. Files can be compressed. */
   readonly bytes: number;
+  /** True if these files were loaded before. Rows of that attempt may have been published. */
+  readonly isRetry?: boolean;
 };
 
 type FileToStage = { readonly fileId: number; readonly layout: RowLayout };
@@ -82,8 +84,12 @@ export interface LoadStage {
   dropStages(loadIds: readonly LoadId[]): Promise<void>;
   /** Stops the load's running statements and drops its staging table. A late publish then finds no rows. */
   dropLoad(loadId: LoadId): Promise<void>;
-  /** Lists all existing staging tables, for the sweeper. */
-  listStaged(): Promise<{ readonly loadIds: readonly LoadId[]; readonly jobIds: readonly JobId[] }>;
+  /** True if a shard has several replicas. A replica that was unavailable can have stages of loads that have ended. */
+  readonly hasReplicas: boolean;
+  /** Lists all existing staging tables. Replicas that are unavailable are left out, unless all are required. */
+  listStaged(
+    servers: 'available' | 'all',
+  ): Promise<{ readonly loadIds: readonly LoadId[]; readonly jobIds: readonly JobId[] }>;
 }
 
 export type ClaimedFile = {

@@ -1,4 +1,4 @@
-import type { ObservedServer, ShardRecord } from '../domain/topology.ts';
+import type { ConfiguredCluster, ObservedServer, ShardRecord } from '../domain/topology.ts';
 
 /** The topology that the data was loaded with, recorded in PostgreSQL. */
 export interface TopologyStore {
@@ -12,11 +12,10 @@ export interface TopologyStore {
 
 /** The configured ClickHouse servers. */
 export interface EngineTopology {
-  /** The configured cluster name. */
-  readonly cluster: string;
-  /** One entry per configured URL, in order. Throws if a server is unavailable. */
+  readonly configured: ConfiguredCluster;
+  /** One entry per configured server that is available, in order. Throws if all replicas of a shard are unavailable. */
   observe(): Promise<readonly ObservedServer[]>;
-  /** One sentence per table, view, or column of this release that a shard lacks. */
+  /** One sentence per table, view, or column of this release that a server lacks. */
   findSchemaDifferences(): Promise<readonly string[]>;
   /** The highest load ID that the shards contain, or 0. */
   findHighestLoadId(): Promise<number>;

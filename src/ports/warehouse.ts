@@ -36,6 +36,11 @@ export interface Warehouse {
     jobId: JobId,
     loadIds: readonly LoadId[],
   ): Promise<{ readonly rows: number; readonly devices: number }>;
+  /**
+   * Like `publishDevices`, from the published rows of a job instead of its stage. Reads all rows of the partner. Returns the
+   * number of distinct devices. Idempotent.
+   */
+  publishDevicesOfRows(partnerId: PartnerId, versions: JobVersions): Promise<number>;
   /** Removes the job's temporary data. */
   dropJob(jobId: JobId): Promise<void>;
   countAttributeRows(rows: AttributeRows): Promise<{ readonly rows: number; readonly devices: number }>;
@@ -73,8 +78,11 @@ export interface AudienceWarehouse {
    * approximate number of devices.
    */
   countDevices(job: CountedJob, about: number): Promise<DeviceCounts>;
-  /** Like `countDevices`, for the devices that the staged files would add to the audience. */
-  countNewDevices(job: CountedJob, loads: readonly FilesOfLoad[]): Promise<DeviceCounts>;
+  /**
+   * Like `countDevices`, for the devices that the staged files would add to the audience. Returns null if the files are staged on
+   * different replicas of a shard. The devices must then be counted after publishing.
+   */
+  countNewDevices(job: CountedJob, loads: readonly FilesOfLoad[]): Promise<DeviceCounts | null>;
   /** Returns the number of rows that are left of each dead generation, and of all rows that their partners store. */
   countDead(
     generations: readonly Generation[],

@@ -29,7 +29,7 @@ describe('audience counts', () => {
     market = await startMarketplace('audience-counts');
     const known = `toUUID(concat('c0ffee00-0000-4000-8000-', leftPad(lower(hex(number * 3)), 12, '0')))`;
     const engine = connectTestEngine(market.stores);
-    await engine.shards[0].command({
+    await engine.shards[0][0].command({
       query: `INSERT INTO known_devices SELECT ${known} FROM numbers(1000000)`, // Every third of three million devices is known.
       clickhouse_settings: { distributed_foreground_insert: 1 },
     });
@@ -65,7 +65,7 @@ describe('audience counts', () => {
   /** Returns the peak memory of a query on the audience on any shard. */
   const memoryOfCounts = async (): Promise<number> => {
     const peaks = await Promise.all(
-      market.stores.config.INLET_CLICKHOUSE_URLS.map(async (url) => {
+      market.stores.config.INLET_CLICKHOUSE_URLS.flat().map(async (url) => {
         const client = createClient({ url: url.reveal() });
         await client.command({ query: 'SYSTEM FLUSH LOGS' });
         const result = await client.query({

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { compareReplicas } from '../../src/entry/row-audit.ts';
 import { startTestCluster } from '../fault/test-cluster.ts';
 import { auditWhenIdle } from './audit-when-idle.ts';
 import { pickerOf } from './chaos-partner.ts';
@@ -12,6 +13,8 @@ export type ChaosOptions = {
   readonly seed: number;
   readonly partners: number;
   readonly workers: number;
+  /** Replicas of each shard. */
+  readonly replicas?: 1 | 2;
 };
 
 const settings = {
@@ -29,7 +32,11 @@ const settings = {
 export async function runChaos(options: ChaosOptions): Promise<{ findings: string[]; jobs: number; faults: number }> {
   const { minutes, seed } = options;
   const start = Date.now();
-  const cluster = await startTestCluster('chaos', { topology: 'two', workers: options.workers, settings });
+  const cluster = await startTestCluster('chaos', {
+    topology: options.replicas === 2 ? 'replicated' : 'two',
+    workers: options.workers,
+    settings,
+  });
   await cluster.addApi();
   const partners = await newChaosPartners(cluster, seed, options.partners);
   printLine(`options: ${JSON.stringify(options)}, database: ${cluster.stores.database}`);
@@ -49,7 +56,11 @@ export async function runChaos(options: ChaosOptions): Promise<{ findings: strin
   await faults.waitForRestarts();
   printLine('fault injection has ended');
   const idle = Date.now();
-  const findings = [...(await auditWhenIdle(cluster, partners)), ...faults.unexpected];
+  const findings = [
+    ...(await auditWhenIdle(cluster, partners)),
+    ...(await compareReplicas(cluster.stores.config)),
+    ...faults.unexpected,
+  ];
   const requests = partners.flatMap(({ record }) => record.requests);
   const jobs = await count(cluster, 'SELECT count(*) FROM job');
   const kills = [...injected].reduce((sum, [{ kills: each }, times]) => sum + each * times, 0);

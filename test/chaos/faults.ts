@@ -1,4 +1,6 @@
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Secret } from '../../src/domain/secret.ts';
 import { type ServerName, signalServer, startServers } from '../fault/real-servers.ts';
 import type { TestCluster } from '../fault/test-cluster.ts';
 import { type Proxy, type Trouble, slowDown } from '../support/proxy.ts';
@@ -21,6 +23,13 @@ export type Faults = {
   /** Waits until every process that exited has been replaced. */
   readonly waitForRestarts: () => Promise<void>;
 };
+
+/** Runs a statement. A server that is not running has no rows to fetch, so it is ignored. */
+async function runOn(url: Secret | undefined, query: string): Promise<void> {
+  const client = createClient({ url: url?.reveal() ?? '', log: { level: ClickHouseLogLevel.OFF } });
+  await client.command({ query }).catch(() => undefined);
+  await client.close();
+}
 
 /** Restart attempts per process. A process that starts while a dependency is unavailable exits. */
 const maxStarts = 60;
@@ -111,7 +120,37 @@ export function faultsOf(cluster: TestCluster, pick: (most: number) => number): 
       signalServer(name, 'SIGCONT');
     },
   });
+  /** Stops a replica from fetching the rows of the other one. */
+  const lag = (): Fault => ({
+    name: 'a replica lags',
+    weight: 4,
+    kills: 0,
+    happen: async () => {
+      const urls = cluster.stores.config.INLET_CLICKHOUSE_URLS.flat();
+      const url = urls[pick(urls.length)];
+      await runOn(url, 'SYSTEM STOP FETCHES');
+      await seconds(2, 60);
+      await runOn(url, 'SYSTEM START FETCHES');
+    },
+  });
   const engines = proxies.engine;
+  const replicas: readonly Fault[] = [
+    killServers(8, 'shard 1, replica 2'),
+    killServers(8, 'shard 2, replica 2'),
+    killServers(8, 'shard 1'),
+    killServers(8, 'shard 2'),
+    killServers(2, 'shard 1', 'shard 2, replica 2'),
+    killServers(6, 'ZooKeeper'),
+    trouble('a replica cut off', 6, engines.slice(1, 2), { is: 'cut' }, 40),
+    trouble(
+      'the first replica of each shard cut off',
+      4,
+      [engines[0], engines[2]].flatMap((engine) => engine ?? []),
+      { is: 'cut' },
+      40,
+    ),
+    lag(),
+  ];
   return {
     unexpected,
     waitForRestarts: async () => void (await Promise.all(pendingStarts)),
@@ -137,6 +176,7 @@ export function faultsOf(cluster: TestCluster, pick: (most: number) => number): 
       killServers(3, 'S3 gateway'),
       suspendServer('shard 1'),
       suspendServer('S3 gateway'),
+      ...(engines.length > 2 ? replicas : []),
     ],
   };
 }

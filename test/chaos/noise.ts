@@ -90,7 +90,7 @@ export async function largeFiles(
   await deps.attributes.create(partner.id, { name: 'x', foreignKeys: ['x'] });
   const keyOf = (n: number): string => `${partner.prefix}large/${String(n).padStart(3, '0')}.csv.gz`;
   const engine = createClient({
-    url: stores.config.INLET_CLICKHOUSE_URLS[0]?.reveal() ?? '',
+    url: stores.config.INLET_CLICKHOUSE_URLS[0]?.[0]?.reveal() ?? '',
     request_timeout: 600_000,
     log: { level: ClickHouseLogLevel.OFF },
   });

@@ -44,7 +44,7 @@ describe.each(placesOnTopologies)(
       const values = Array.from({ length: 100 }, (_, n) => ({ device: device(n) }));
       // The devices are inserted twice, in unmerged parts. Each device must count once.
       for (let time = 0; time < 2; time++) {
-        await engine.shards[0].insert({ table: 'known_devices', values, format: 'JSONEachRow' });
+        await engine.shards[0][0].insert({ table: 'known_devices', values, format: 'JSONEachRow' });
       }
     });
     afterAll(async () => {

@@ -1,7 +1,6 @@
 import { auditStoredRows } from '../../src/entry/row-audit.ts';
 import { devicesOf } from '../support/audience-model.ts';
-import { attributesOf, selectOnShards } from '../support/shard-tables.ts';
-import { stagedLoads } from '../support/staging-places.ts';
+import { attributesOf, selectOnShards, stagedLoads } from '../support/shard-tables.ts';
 import { type TestStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { Expected, ImportEnd } from './fault-partner.ts';

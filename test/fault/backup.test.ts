@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inletOutput } from '../support/run-inlet.ts';
 import { type ServiceProcess, startApi, startWorker, stopProcess } from '../support/running-service.ts';
-import { stagedLoads } from '../support/staging-places.ts';
+import { stagedLoads } from '../support/shard-tables.ts';
 import { withDatabase } from '../support/stores.ts';
 import { audit, waitForCleanAudit } from './auditor.ts';
 import { backUpWhileLoading } from './back-up-while-loading.ts';

@@ -3,17 +3,28 @@ import { promisify } from 'node:util';
 import { cephPid, startCephDaemon } from '../../stack/ceph/daemons.ts';
 import { serverPid } from '../../stack/clickhouse/lifecycle.ts';
 import { postgresPids } from '../../stack/postgres/lifecycle.ts';
+import { zookeeperPid } from '../../stack/zookeeper/lifecycle.ts';
 
 // Kills and suspends the stack's servers. No other test can use the servers at the same time.
 
 const run = promisify(execFile);
 
-export type ServerName = 'PostgreSQL' | 'shard 1' | 'shard 2' | 'S3 gateway';
+/** A name such as "shard 1" is the first replica of the shard. */
+export type ServerName =
+  | 'PostgreSQL'
+  | 'shard 1'
+  | 'shard 2'
+  | 'shard 1, replica 2'
+  | 'shard 2, replica 2'
+  | 'ZooKeeper'
+  | 'S3 gateway';
+
+const engineServers = { 'shard 1': 1, 'shard 2': 2, 'shard 1, replica 2': 3, 'shard 2, replica 2': 4 } as const;
 
 function pidsOf(name: ServerName): number[] {
   if (name === 'PostgreSQL') return postgresPids();
-  const pid = name === 'S3 gateway' ? cephPid('radosgw') : serverPid(name === 'shard 1' ? 1 : 2);
-  return [pid ?? []].flat();
+  if (name === 'S3 gateway') return [cephPid('radosgw') ?? []].flat();
+  return [(name === 'ZooKeeper' ? zookeeperPid(1) : serverPid(engineServers[name])) ?? []].flat();
 }
 
 /** Returns whether the server was running. */

@@ -46,12 +46,17 @@ export async function startTestCluster(
     INLET_S3_ENDPOINT: bucket = '',
   } = stores.environment;
   const postgres = await startProxy(database);
-  const engine = await Promise.all(shards.split(',').map(startProxy));
+  const engine = await Promise.all(shards.split(/[,|]/).map(startProxy));
+  // Keeps the separators of shards and replicas.
+  const proxied = [...engine].reduce((text, { address }, index) => {
+    const url = shards.split(/[,|]/)[index] ?? '';
+    return text.replace(url, () => address);
+  }, shards);
   const storage = await startProxy(bucket);
   const environment = {
     ...stores.environment,
     INLET_POSTGRES_URL: postgres.address,
-    INLET_CLICKHOUSE_URLS: engine.map(({ address }) => address).join(','),
+    INLET_CLICKHOUSE_URLS: proxied,
     INLET_S3_ENDPOINT: storage.address,
     INLET_PARTNER_S3_ENDPOINT: storage.address,
     ...options.settings,

@@ -27,9 +27,9 @@ import { assertInLanes, campaignSeed, runsOf } from '../support/campaign.ts';
 import { topologies } from '../support/environment.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
 import { type Service, startService } from '../support/running-service.ts';
-import { makeKnown, selectOnShards } from '../support/shard-tables.ts';
+import { makeKnown, selectOnShards, stagedLoads } from '../support/shard-tables.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { places, stagedLoads } from '../support/staging-places.ts';
+import { places } from '../support/staging-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
@@ -183,7 +183,7 @@ describe.each(testedTopologies)('audiences after any interleaving, on topology %
     expect(await count('SELECT count(*) FROM job WHERE status < 2')).toBe(0);
     expect(await count('SELECT count(*) FROM job WHERE cancelled AND cleaned_at IS NULL')).toBe(0);
     expect(await count('SELECT count(*) FROM job WHERE cancelled')).toBeGreaterThan(0);
-    expect(await deps.stage.listStaged()).toEqual({ loadIds: [], jobIds: [] });
+    expect(await deps.stage.listStaged('all')).toEqual({ loadIds: [], jobIds: [] });
     expect(await stagedLoads(stores)).toEqual([]);
   });
 

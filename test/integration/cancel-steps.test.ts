@@ -7,9 +7,8 @@ import type { LaneStep } from '../../src/ports/lane-store.ts';
 import { finishImport, prepareImport, publishLoads } from '../../src/usecases/lane/run-lane.ts';
 import { loadBatch, stageBatch } from '../../src/usecases/load/load-batch.ts';
 import { device } from '../support/device-id.ts';
-import { attributesOf } from '../support/shard-tables.ts';
+import { attributesOf, stagedLoads } from '../support/shard-tables.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { stagedLoads } from '../support/staging-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { type BarePartner, type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 

@@ -39,11 +39,11 @@ describe('rebuilding the known devices', () => {
       { length: to - from },
       (_, n) => `'${device(from + n)}'`,
     ).join()}]) AS one)`;
-    await engine.shards[0].command({
+    await engine.shards[0][0].command({
       query: `INSERT INTO device_attributes SETTINGS distributed_foreground_insert = 1
         SELECT ${partnerId}, ${attributeId}, device, 1, 'US', ${versionsOfJob(seq).ofAdds}, 0 FROM (${devices})`,
     });
-    await engine.shards[0].command({
+    await engine.shards[0][0].command({
       query: `INSERT INTO staged_devices SETTINGS distributed_foreground_insert = 1
         SELECT ${seq}, ${seq}, device, 1 FROM (${devices})`,
     });

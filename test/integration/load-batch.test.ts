@@ -13,8 +13,8 @@ import { prepareImport, publishLoads } from '../../src/usecases/lane/run-lane.ts
 import { abandonBatch, loadBatch, stageBatch } from '../../src/usecases/load/load-batch.ts';
 import { device } from '../support/device-id.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
-import { attributesOf } from '../support/shard-tables.ts';
-import { places, stagedLoads } from '../support/staging-places.ts';
+import { attributesOf, stagedLoads } from '../support/shard-tables.ts';
+import { places } from '../support/staging-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { wireAll } from '../support/wired.ts';
 

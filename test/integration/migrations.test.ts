@@ -46,7 +46,7 @@ async function inPostgres(config: Config, ...statements: readonly string[]): Pro
 /** Runs a statement on each shard and returns the result of each shard. */
 async function onShards(config: Config, query: string): Promise<string[]> {
   return Promise.all(
-    config.INLET_CLICKHOUSE_URLS.map(async (url) => {
+    config.INLET_CLICKHOUSE_URLS.flat().map(async (url) => {
       const shard = createClient({ url: url.reveal(), database: config.INLET_CLICKHOUSE_DATABASE });
       try {
         if (!query.startsWith('SELECT')) return (await shard.command({ query })).query_id;
@@ -151,7 +151,7 @@ describe('migrating from a folder', () => {
   };
   const migrateData = (): Promise<string[]> =>
     migrateEngine({
-      shards: stores.config.INLET_CLICKHOUSE_URLS.map((url) => [url]),
+      shards: stores.config.INLET_CLICKHOUSE_URLS,
       database: stores.config.INLET_CLICKHOUSE_DATABASE,
       cluster: stores.config.INLET_CLICKHOUSE_CLUSTER,
       folder: join(folder, 'clickhouse'),

@@ -7,9 +7,10 @@ import {
   newQueryId,
   onEveryShard,
   selectNumber,
-  shardFor,
+  serverFor,
 } from '../../src/adapters/clickhouse/connect.ts';
-import { dropLoad, readSoFar, stopJob } from '../../src/adapters/clickhouse/load-stage.ts';
+import { dropLoad, stopJob } from '../../src/adapters/clickhouse/drop-stages.ts';
+import { readSoFar } from '../../src/adapters/clickhouse/load-stage.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -36,7 +37,7 @@ describe('installations on the same ClickHouse servers', () => {
   /** Starts one of our statements, which reads on all shards until it is stopped. */
   const begin = async (prefix: string): Promise<{ end: Promise<unknown>; isRunning: () => Promise<boolean> }> => {
     const query_id = newQueryId(prefix, 'count');
-    const end = shardFor(ours, number).command({
+    const end = serverFor(ours, number).command({
       query: 'SELECT sleepEachRow(0.1) FROM clusterAllReplicas({cluster: String}, system.numbers) FORMAT Null',
       query_params: { cluster: ours.cluster },
       query_id,

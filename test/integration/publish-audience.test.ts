@@ -8,8 +8,8 @@ import { loadBatch } from '../../src/usecases/load/load-batch.ts';
 import { device } from '../support/device-id.ts';
 import { rows } from '../support/file-rows.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
-import { commandOnShards } from '../support/shard-tables.ts';
-import { places, stagedLoads } from '../support/staging-places.ts';
+import { commandOnShards, stagedLoads } from '../support/shard-tables.ts';
+import { places } from '../support/staging-places.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
 import { wireAll } from '../support/wired.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { onEveryShard } from '../../src/adapters/clickhouse/connect.ts';
+import { closeEngine, onEveryShard } from '../../src/adapters/clickhouse/connect.ts';
 import { limitsSchema } from '../../src/adapters/http/routes/get-limits.ts';
 import { tieForeignKeys } from '../../src/usecases/admin/manage-partners.ts';
 import { measureUsage } from '../../src/usecases/admin/maintenance.ts';
@@ -93,7 +93,7 @@ describe("a partner's quotas", () => {
     await measure();
     expect((await quotas()).stored_rows.used).toBe(600);
     expect((await newImport()).status).toBe(202);
-    await Promise.all(engine.shards.map((shard) => shard.close()));
+    await closeEngine(engine);
   });
 
   it('limit the audiences of a partner and all its customers, even if they are created concurrently', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Engine, type Shard, closeEngine, selectNumber } from '../../src/adapters/clickhouse/connect.ts';
+import { type Engine, type Server, closeEngine, selectNumber } from '../../src/adapters/clickhouse/connect.ts';
 import { deleteAttributeRows } from '../../src/adapters/clickhouse/warehouse.ts';
 import { type TestStores, createStores } from '../support/stores.ts';
 import { connectTestEngine } from '../support/test-engine.ts';
@@ -8,16 +8,16 @@ import { waitUntil } from '../support/wait-until.ts';
 /** Wraps the engine and counts its commands and its polls of mutations. */
 function counted(engine: Engine) {
   const counts = { commands: 0, polls: 0, polling: 0, maxPolling: 0 };
-  const shard = new Proxy(engine.shards[0], {
+  const shard = new Proxy(engine.shards[0][0], {
     get: (inner, property) => {
       if (property === 'command') {
-        return (given: Parameters<Shard['command']>[0]) => {
+        return (given: Parameters<Server['command']>[0]) => {
           counts.commands += 1;
           return inner.command(given);
         };
       }
       if (property === 'query') {
-        return async (given: Parameters<Shard['query']>[0]) => {
+        return async (given: Parameters<Server['query']>[0]) => {
           if (!/system\.(?:mutations|parts)/.test(given.query)) return inner.query(given);
           counts.polling += 1;
           counts.maxPolling = Math.max(counts.maxPolling, counts.polling);
@@ -32,7 +32,7 @@ function counted(engine: Engine) {
       return Reflect.get(inner, property) as unknown;
     },
   });
-  return { engine: { ...engine, shards: [shard] } satisfies Engine, counts };
+  return { engine: { ...engine, shards: [[shard]] } satisfies Engine, counts };
 }
 
 const rowsOf = (partnerId: number) => ({ partnerId, attributeIds: [1], versions: { ofDeletes: 8, ofAdds: 9 } });
@@ -46,10 +46,10 @@ describe('a repeated delete', () => {
     const values = [1, 2, 3, 4, 5].map(
       (partner) => `(${partner}, 1, toUUID('6d92078a-8246-4ba4-ae5b-76104861e7dc'), 1)`,
     );
-    await engine.shards[0].command({
+    await engine.shards[0][0].command({
       query: `INSERT INTO device_attributes_local (partner_id, attribute_id, device, version) VALUES ${values.join(', ')}`,
     });
-    await engine.shards[0].command({ query: 'SYSTEM STOP MERGES device_attributes_local' });
+    await engine.shards[0][0].command({ query: 'SYSTEM STOP MERGES device_attributes_local' });
   });
   afterAll(async () => {
     await closeEngine(engine);
@@ -57,7 +57,7 @@ describe('a repeated delete', () => {
   });
 
   const number = (what: string): Promise<number> =>
-    selectNumber(engine.shards[0], { query: `SELECT ${what} AS number` });
+    selectNumber(engine.shards[0][0], { query: `SELECT ${what} AS number` });
   const open = (): Promise<number> =>
     number('toString((SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done))');
 
@@ -78,13 +78,13 @@ describe('a repeated delete', () => {
     await waitUntil('the attempts poll again', () => Promise.resolve(before.counts.polls > polls + 2));
     expect(before.counts.maxPolling).toBe(1);
 
-    await engine.shards[0].command({ query: 'SYSTEM START MERGES device_attributes_local' });
+    await engine.shards[0][0].command({ query: 'SYSTEM START MERGES device_attributes_local' });
     expect(await Promise.all(attempts)).toEqual(attempts.map(() => true));
     expect(await number('toString((SELECT count() FROM device_attributes_local))')).toBe(0);
   });
 
   it('of one partner ends although the mutation of another partner fails', async () => {
-    const [shard] = engine.shards;
+    const [[shard]] = engine.shards;
     await shard.command({
       query: `INSERT INTO device_attributes_local (partner_id, attribute_id, device, version)
         VALUES (11, 1, generateUUIDv4(), 1), (12, 1, generateUUIDv4(), 1)`,

@@ -42,7 +42,7 @@ describe('the row rule', () => {
     const keys = Array.from(jobKeys, ([key, attributeId]) => ({ key, attributeId }));
     await clickhouseWarehouse(engine).writeJobKeys(1, keys);
     // Stores the result of every line. The service stores only counts and the first rejected rows.
-    await engine.shards[0].command({
+    await engine.shards[0][0].command({
       query: `CREATE TABLE row_results (load_id UInt64, row UInt64, reason String, device UUID, id_type UInt8, country String,
         is_deleted UInt8, attribute_ids Array(UInt64), event String) ENGINE = MergeTree ORDER BY row`,
     });
@@ -54,7 +54,7 @@ describe('the row rule', () => {
       ),
     };
     for (const [table, values] of Object.entries(views)) {
-      await engine.shards[0].command({
+      await engine.shards[0][0].command({
         query: `CREATE MATERIALIZED VIEW ${table}_to_results TO row_results AS SELECT load_id, ${values} FROM ${table}`,
       });
     }
@@ -81,7 +81,7 @@ describe('the row rule', () => {
       const file = { fileId: 1, body: Readable.from([content]), isGzip: false, layout };
       await stage.stage(load, file, maxLineBytes, signal);
     } else await stage.stageTogether(load, asTheyCome([{ fileId: 1, content, layout }]), maxLineBytes, signal);
-    const result = await engine.shards[0].query({
+    const result = await engine.shards[0][0].query({
       query: `SELECT ${columns} FROM row_results WHERE load_id = ${load.loadId} ORDER BY row`,
       format: 'JSONEachRow',
       clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },

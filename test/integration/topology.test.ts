@@ -31,7 +31,7 @@ describe('the recorded topology', () => {
     await Promise.all([stores.drop(), other.drop()]);
   });
 
-  const urls = (): string[] => stores.config.INLET_CLICKHOUSE_URLS.map((url) => url.reveal());
+  const urls = (): string[] => stores.config.INLET_CLICKHOUSE_URLS.flat().map((url) => url.reveal());
   const differencesWith = async (changes: Readonly<Record<string, string>>): Promise<string> =>
     (await withTopology(configFor({ ...stores.environment, ...changes }), log, checkTopology)).join('\n');
 

@@ -10,7 +10,7 @@ const stopped = (doctor: RegExp): Expectation => ({ reason: /topology mismatch: 
 
 /** The settings of a worker whose ClickHouse profile has this setting. */
 function withProfile({ stores }: Site, setting: string, value: string): Environment {
-  const urls = stores.config.INLET_CLICKHOUSE_URLS.map((url) => {
+  const urls = stores.config.INLET_CLICKHOUSE_URLS.flat().map((url) => {
     const address = new URL(url.reveal());
     address.searchParams.set(`clickhouse_setting_${setting}`, value);
     return address.href;

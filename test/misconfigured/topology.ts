@@ -6,7 +6,7 @@ import { type Site, findWrongNumbers } from './site.ts';
 
 // The worker's shards are not those that hold the data.
 
-const urlsOf = ({ stores }: Site): string[] => stores.config.INLET_CLICKHOUSE_URLS.map((url) => url.reveal());
+const urlsOf = ({ stores }: Site): string[] => stores.config.INLET_CLICKHOUSE_URLS.flat().map((url) => url.reveal());
 
 const stopped = (difference: RegExp): Expectation => ({
   reason: /topology mismatch: loads are stopped/,

@@ -1,10 +1,12 @@
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type Shard, selectRows } from '../../src/adapters/clickhouse/connect.ts';
+import { type Server, selectRows } from '../../src/adapters/clickhouse/connect.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { type StackAddresses, stackAddressesSchema } from '../../stack/addresses.ts';
+import { isAlive } from '../support/is-alive.ts';
 import { rememberSecrets } from '../support/known-secrets.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 // Starts two shards with two replicas each, ZooKeeper, and PostgreSQL, all empty.
 
@@ -15,6 +17,8 @@ export type ReplicatedServers = {
   readonly shards: readonly (readonly Replica[])[];
   readonly cluster: string;
   readonly zookeeperPids: readonly number[];
+  /** Contains the data of each server, for example in `clickhouse-3` for the second replica of the first shard. */
+  readonly directory: string;
   /** Restarts the servers that have exited, with the same data and ports. */
   readonly startAgain: () => Promise<ReplicatedServers>;
   readonly stop: () => Promise<void>;
@@ -42,6 +46,7 @@ export async function startReplicatedServers(
       [one, ...clickhouse.secondReplicas.slice(index, index + 1)].map(replica),
     ),
     cluster: clickhouse.clusters.replicated,
+    directory,
     zookeeperPids: clickhouse.zookeepers.map(({ pid }) => pid),
     startAgain: () => startReplicatedServers(directory),
     stop: async () => void (await command('down')),
@@ -55,8 +60,13 @@ export function replicasOf({ shards }: ReplicatedServers, index: number): [Repli
   return [first, second];
 }
 
+export async function killReplica({ pid }: Replica): Promise<void> {
+  process.kill(pid, 'SIGKILL');
+  await waitUntil('the process has ended', () => Promise.resolve(!isAlive(pid)));
+}
+
 /** Runs statements on one replica. */
-async function onReplica<T>({ url }: Replica, run: (client: Shard) => Promise<T>, database = 'default'): Promise<T> {
+async function onReplica<T>({ url }: Replica, run: (client: Server) => Promise<T>, database = 'default'): Promise<T> {
   const client = createClient({ url: url.reveal(), database, log: { level: ClickHouseLogLevel.OFF } });
   try {
     return await run(client);

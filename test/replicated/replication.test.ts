@@ -4,6 +4,7 @@ import {
   type Replica,
   type ReplicatedServers,
   commandOn,
+  killReplica,
   replicasOf,
   selectOn,
   startReplicatedServers,
@@ -18,10 +19,6 @@ describe('the replicas of a shard', () => {
     Number((await selectOn(replica, 'SELECT toString(count()) FROM devices'))[0]);
   const insert = (replica: Replica, from: number, count: number): Promise<unknown> =>
     commandOn(replica, `INSERT INTO devices SELECT number FROM numbers(${from}, ${count})`);
-  const kill = async ({ pid }: Replica): Promise<void> => {
-    process.kill(pid, 'SIGKILL');
-    await waitUntil('the process has ended', () => Promise.resolve(hasEnded(pid)));
-  };
 
   beforeAll(async () => {
     servers = await startReplicatedServers();
@@ -44,7 +41,7 @@ describe('the replicas of a shard', () => {
   });
 
   it('catch up after a kill', async () => {
-    await kill(replicas()[1]);
+    await killReplica(replicas()[1]);
     await insert(replicas()[0], 2000, 1000);
     servers = await servers.startAgain();
     await waitUntil('the second replica has the rows', async () => (await rowsOn(replicas()[1])) === 3000, 30);
@@ -67,12 +64,3 @@ describe('the replicas of a shard', () => {
     await waitUntil('the second replica has the rows', async () => (await rowsOn(replicas()[1])) === 4000, 30);
   });
 });
-
-function hasEnded(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch {
-    return true;
-  }
-}

@@ -24,7 +24,7 @@ function fieldsOf(pid: number): readonly string[] {
 /** Returns the CPU time that ClickHouse reports for a database's statements on all shards, in seconds. */
 export async function cpuOfEngine(config: Config): Promise<number> {
   let seconds = 0;
-  for (const url of config.INLET_CLICKHOUSE_URLS) {
+  for (const url of config.INLET_CLICKHOUSE_URLS.flat()) {
     const client = createClient({ url: url.reveal() });
     await client.command({ query: 'SYSTEM FLUSH LOGS' });
     const result = await client.query({

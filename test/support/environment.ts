@@ -3,8 +3,16 @@ import { configSchema, type Config } from '../../src/entry/config.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import { serviceEnvironment, type Topology } from '../../stack/service-environment.ts';
 
-/** Both topologies use the same servers. The cluster contains either the first server or both. */
-export const topologies: readonly Topology[] = ['one', 'two'];
+/** Set by the project "replicated-suites", which runs the tests of two shards on shards with two replicas. */
+// oxlint-disable-next-line node/no-process-env -- set by the test runner
+const withReplicas = process.env['INLET_TEST_REPLICAS'] === '2';
+
+/** The topologies of a test that runs on several of them. They use the same servers, in different clusters. */
+export const topologies: readonly Topology[] = withReplicas ? ['replicated'] : ['one', 'two'];
+
+export function actualTopology(topology: Topology): Topology {
+  return withReplicas && topology === 'two' ? 'replicated' : topology;
+}
 
 export const testBucket = 'inlet-tests';
 

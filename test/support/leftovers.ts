@@ -1,4 +1,4 @@
-import { dropOrphanedStages } from '../../src/usecases/admin/maintenance.ts';
+import { sweepStages } from '../../src/usecases/admin/maintenance.ts';
 import { audit } from '../fault/auditor.ts';
 import { silentLog } from './silent-log.ts';
 import { type TestStores, withDatabase } from './stores.ts';
@@ -15,7 +15,7 @@ export async function leftovers(deps: Wired, stores: TestStores): Promise<string
     await withDatabase(stores, (client) =>
       client.query(`UPDATE sweep SET ran_at = now() - interval '1 hour' WHERE name = 'drop orphaned stages'`),
     );
-    await dropOrphanedStages({ ...deps, log: silentLog });
+    await sweepStages({ ...deps, log: silentLog });
     found = await audit(stores, []);
     return found.length === 0;
   };

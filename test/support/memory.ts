@@ -12,7 +12,7 @@ export function memoryOfProcess(pid: number): { readonly now: number; readonly m
 /** Returns the highest peak memory that ClickHouse reports for any statement of a load on any shard, in bytes. */
 export async function memoryOfLoads(config: Config): Promise<number> {
   const peaks: number[] = [];
-  for (const url of config.INLET_CLICKHOUSE_URLS) {
+  for (const url of config.INLET_CLICKHOUSE_URLS.flat()) {
     const client = createClient({ url: url.reveal() });
     await client.command({ query: 'SYSTEM FLUSH LOGS' });
     const result = await client.query({

@@ -38,8 +38,13 @@ async function onShards<T>(
   run: (client: ClickHouseClient, index: number) => Promise<T>,
 ): Promise<T[]> {
   return Promise.all(
-    stores.config.INLET_CLICKHOUSE_URLS.map(async (url, index) => {
-      const client = createClient({ url: url.reveal(), database: stores.database, request_timeout: 300_000, log });
+    stores.config.INLET_CLICKHOUSE_URLS.map(async ([url], index) => {
+      const client = createClient({
+        url: url?.reveal() ?? '',
+        database: stores.database,
+        request_timeout: 300_000,
+        log,
+      });
       try {
         return await run(client, index);
       } finally {
@@ -54,5 +59,17 @@ export async function attributesOf(stores: TestStores, partnerId: number): Promi
   return selectOnShards(
     stores,
     `SELECT concat(toString(attribute_id), ' ', toString(device)) FROM device_attributes_local FINAL WHERE partner_id = ${partnerId}`,
+  );
+}
+
+/** Returns the IDs of all loads that have staged rows on any server, in either kind of table. */
+export async function stagedLoads(stores: TestStores): Promise<string[]> {
+  const { INLET_CLICKHOUSE_URLS: shards } = stores.config;
+  const everyServer = { ...stores.config, INLET_CLICKHOUSE_URLS: shards.flat().map((url) => [url]) };
+  return selectOnShards(
+    { ...stores, config: everyServer },
+    `SELECT DISTINCT toString(load_id) FROM staged_members_local
+     UNION ALL SELECT DISTINCT toString(load_id) FROM staged_attributes_local
+     UNION ALL SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'room_')`,
   );
 }

@@ -2,6 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readAddresses } from '../../stack/addresses.ts';
+import { actualTopology } from './environment.ts';
 import { isAlive } from './is-alive.ts';
 import { startService, type Service } from './running-service.ts';
 import { createStores, dropStoresOf, type TestStores } from './stores.ts';
@@ -11,7 +12,11 @@ import { waitUntil } from './wait-until.ts';
 // two processes takes two seconds of CPU time. Each suite has its own partner.
 
 type Shared = { readonly stores: TestStores; readonly service: Service };
-const entrySchema = z.object({ database: z.string(), topology: z.enum(['one', 'two']), pids: z.array(z.int()) });
+const entrySchema = z.object({
+  database: z.string(),
+  topology: z.enum(['one', 'two', 'replicated']),
+  pids: z.array(z.int()),
+});
 type Entry = z.infer<typeof entrySchema>;
 
 let shared: Promise<Shared> | undefined;
@@ -23,7 +28,7 @@ export function sharedService(): Promise<Shared> {
 }
 
 async function start(): Promise<Shared> {
-  const topology = 'two';
+  const topology = actualTopology('two');
   const stores = await createStores(topology);
   const service = await startService(stores.environment, 'shared');
   const children = [service.api, service.worker];

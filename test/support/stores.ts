@@ -1,11 +1,12 @@
 import { createClient } from '@clickhouse/client';
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
+import { migrateEngine } from '../../src/adapters/clickhouse/migrate.ts';
 import type { Config } from '../../src/entry/config.ts';
 import { readAddresses } from '../../stack/addresses.ts';
 import type { Topology } from '../../stack/service-environment.ts';
 import { copyEngineTemplate } from './engine-template.ts';
-import { configFor, environmentFor } from './environment.ts';
+import { actualTopology, configFor, environmentFor } from './environment.ts';
 import { templateDatabase } from './template-database.ts';
 
 export type TestStores = {
@@ -18,15 +19,20 @@ export type TestStores = {
 let serial = 0;
 
 /** Creates a PostgreSQL database, and a ClickHouse database on every shard, from the templates. */
-export async function createStores(topology: Topology): Promise<TestStores> {
+export async function createStores(wanted: Topology): Promise<TestStores> {
+  const topology = actualTopology(wanted);
   const stores = describeStores(topology);
   const { config, database } = stores;
-  await Promise.all([
-    createDatabase(database, templateDatabase),
-    copyEngineTemplate(config.INLET_CLICKHOUSE_URLS, database, config.INLET_CLICKHOUSE_CLUSTER),
-  ]);
+  await Promise.all([createDatabase(database, templateDatabase), createEngineDatabase(config, topology)]);
   await recordShards(stores);
   return stores;
+}
+
+async function createEngineDatabase(config: Config, topology: Topology): Promise<void> {
+  const { INLET_CLICKHOUSE_URLS: shards, INLET_CLICKHOUSE_DATABASE: database } = config;
+  const cluster = config.INLET_CLICKHOUSE_CLUSTER;
+  if (topology !== 'replicated') return copyEngineTemplate(shards.flat(), database, cluster);
+  await migrateEngine({ shards, database, cluster, folder: 'migrations/clickhouse' });
 }
 
 /** Creates stores for a test that needs only PostgreSQL. The ClickHouse database does not exist. */
@@ -45,15 +51,17 @@ export async function createEmptyStores(topology: Topology): Promise<TestStores>
 
 /** Gives each shard an identity and records it, as the first `inlet migrate` does. */
 async function recordShards(stores: TestStores): Promise<void> {
-  const { INLET_CLICKHOUSE_URLS: urls } = stores.config;
-  const identities = urls.map(() => randomUUID());
+  const { INLET_CLICKHOUSE_URLS: shards } = stores.config;
+  const identities = shards.map(() => randomUUID());
   await Promise.all([
-    ...urls.map(async (url, index) => {
-      const client = createClient({ url: url.reveal(), database: stores.database });
-      const values = [{ identity: identities[index] }];
-      await client.insert({ table: 'shard_identity', values, format: 'JSONEachRow' });
-      await client.close();
-    }),
+    ...shards.flatMap((replicas, index) =>
+      replicas.map(async (url) => {
+        const client = createClient({ url: url.reveal(), database: stores.database });
+        const values = [{ identity: identities[index] }];
+        await client.insert({ table: 'shard_identity', values, format: 'JSONEachRow' });
+        await client.close();
+      }),
+    ),
     withDatabase(stores, (client) =>
       client.query(
         'INSERT INTO shard (number, identity, weight) SELECT number, identity, 1 FROM unnest($1::uuid[]) WITH ORDINALITY AS one (identity, number)',
@@ -77,7 +85,7 @@ async function createDatabase(database: string, template: string): Promise<void>
 export async function dropStoresOf(database: string, topology: Topology): Promise<void> {
   const { INLET_CLICKHOUSE_URLS: urls } = configFor(environmentFor({ database, topology }));
   await Promise.all([
-    ...urls.map(async (url) => {
+    ...urls.flat().map(async (url) => {
       const client = createClient({ url: url.reveal() });
       await client.command({ query: `DROP DATABASE IF EXISTS ${database} SYNC` });
       await client.close();

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { abortStalled } from './connect.ts';
+import { abortStalled } from './abort-stalled.ts';
 
 const portSchema = z.int();
 const addressSchema = z.object({ port: portSchema });

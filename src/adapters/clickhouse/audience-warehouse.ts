@@ -6,20 +6,25 @@ import type { Load } from '../../ports/load-stage.ts';
 import type { AudienceWarehouse, Generation, FilesOfLoad, DeviceCounts, CountedJob } from '../../ports/warehouse.ts';
 import {
   type Engine,
+  type Server,
   type Shard,
   insertSelected,
   jobQueryPrefix,
   loadQueryPrefix,
   newQueryId,
+  onEveryServer,
   onEveryShard,
+  onEveryShardInSync,
   selectNumber,
+  syncAllReplicas,
+  syncServer,
 } from './connect.ts';
 import { mutate } from './mutate.ts';
 import {
   attachStagingTable,
   findStagingTables,
   hasStagingTables,
-  prepareToPublish,
+  publishOnServers,
   stagingTableNames,
 } from './staging-tables.ts';
 
@@ -48,7 +53,7 @@ export function generationParameters({ partnerId, audienceId, generation }: Gene
 /**
  * Returns a query for the staged rows (file_id, device) of these files. It reads staging tables and the shared stage.
  */
-async function stagedMembersSql(shard: Shard, loads: readonly FilesOfLoad[]): Promise<string> {
+async function stagedMembersSql(shard: Server, loads: readonly FilesOfLoad[]): Promise<string> {
   const inOwnTables = await findStagingTables(
     shard,
     loads.map(({ load }) => load.loadId),
@@ -71,20 +76,18 @@ async function stagedMembersSql(shard: Shard, loads: readonly FilesOfLoad[]): Pr
   ].join('\nUNION ALL ');
 }
 
-/** Adds staged rows to the audience, shard by shard. Idempotent, because an audience is a set. */
+/** Adds staged rows to the audience, server by server. Idempotent, because an audience is a set. */
 async function publishMembers(engine: Engine, load: Load, fileIds: readonly number[]): Promise<ShardRows> {
-  const haveOwnTables = await prepareToPublish(engine, load);
-  return onEveryShard(engine, async (shard, index) => {
-    const isShared = haveOwnTables[index] !== true;
-    if (isShared) return copyMembers(shard, load, fileIds, 'staged_members_local WHERE load_id = {load: UInt64}');
-    const { rows } = stagingTableNames(load.loadId);
+  const { rows } = stagingTableNames(load.loadId);
+  return publishOnServers(engine, load, async (server, hasOwnTables) => {
+    if (!hasOwnTables) return copyMembers(server, load, fileIds, 'staged_members_local WHERE load_id = {load: UInt64}');
     // A staging table that contains rows of a failed file cannot be attached as a whole.
-    if (await hasOtherFiles(shard, rows, fileIds)) return copyMembers(shard, load, fileIds, `${rows} WHERE true`);
-    return attachStagingTable(shard, load);
+    if (await hasOtherFiles(server, rows, fileIds)) return copyMembers(server, load, fileIds, `${rows} WHERE true`);
+    return attachStagingTable(server, load);
   });
 }
 
-async function hasOtherFiles(shard: Shard, rows: string, fileIds: readonly number[]): Promise<boolean> {
+async function hasOtherFiles(shard: Server, rows: string, fileIds: readonly number[]): Promise<boolean> {
   const result = await shard.query({
     query: `SELECT 1 AS found FROM ${rows} WHERE file_id NOT IN ({files: Array(UInt64)}) LIMIT 1`,
     query_params: { files: fileIds },
@@ -93,7 +96,7 @@ async function hasOtherFiles(shard: Shard, rows: string, fileIds: readonly numbe
   return (await result.json()).length > 0;
 }
 
-async function copyMembers(shard: Shard, load: Load, fileIds: readonly number[], from: string): Promise<number> {
+async function copyMembers(shard: Server, load: Load, fileIds: readonly number[], from: string): Promise<number> {
   if (load.target.kind !== 'audience') throw new TypeError(`load ${load.loadId} is not for an audience`);
   const { audienceId, generation } = load.target;
   return insertSelected(shard, {
@@ -126,7 +129,7 @@ async function countDead(
   const storedRows = new Map<PartnerId, number>();
   const add = <K>(map: Map<K, number>, key: K, rows: string): unknown =>
     map.set(key, (map.get(key) ?? 0) + Number(rows));
-  await onEveryShard(engine, async (shard) => {
+  await onEveryShardInSync(engine, ['audience_devices_local'], async (shard) => {
     const counts = await shard.query({
       query: `
         SELECT concat(toString(partner_id), ':', toString(audience_id), ':', toString(generation)) AS key,
@@ -183,10 +186,13 @@ async function purgeGenerations(engine: Engine, dead: readonly Generation[], sig
       ? [`DELETE WHERE ${condition}`]
       : partitions.map((id) => `DELETE IN PARTITION ID '${id}' WHERE ${condition}`);
   const query = `ALTER TABLE audience_devices_local ${commands.join(', ')}`;
-  await onEveryShard(engine, async (shard) => {
-    await shard.insert({ table: 'purged_generations_local', values, format: 'JSONEachRow' });
-    await mutate(shard, 'audience_devices_local', { query, query_params: {}, partitions }, signal);
-  });
+  await onEveryShard(engine, (shard) =>
+    shard.insert({ table: 'purged_generations_local', values, format: 'JSONEachRow' }),
+  );
+  await syncAllReplicas(engine, ['purged_generations_local', 'audience_devices_local']);
+  const left = `SELECT toString(count()) AS number FROM audience_devices_local WHERE ${condition}`;
+  const deletion = { query, query_params: {}, partitions, left };
+  await Promise.all(engine.shards.map((shard) => mutate(shard, 'audience_devices_local', deletion, signal)));
 }
 
 /** Validates an ID before it is written into a statement, because a partition cannot be a query parameter. */
@@ -197,8 +203,8 @@ function checkedId(id: number): number {
 
 /** Runs a query that returns one row with the columns `unique` and `matched`. */
 async function selectCounts(
-  shard: Shard,
-  { query, ...rest }: Omit<Parameters<Shard['query']>[0], 'format'>,
+  shard: Server,
+  { query, ...rest }: Omit<Parameters<Server['query']>[0], 'format'>,
 ): Promise<DeviceCounts> {
   const result = await shard.query({
     ...rest,
@@ -224,7 +230,7 @@ const maxRanges = 8;
  * primary index of the known devices, which stores every 8,192nd device in memory. The result is correct even if the
  * sizes differ.
  */
-async function rangesOfDevices(shard: Shard): Promise<DeviceRange[]> {
+async function rangesOfDevices(shard: Server): Promise<DeviceRange[]> {
   const result = await shard.query({
     query: `
       SELECT arrayMap(n -> toString(devices[intDiv(n * length(devices), ways)]), range(1, ways)) AS cuts
@@ -266,16 +272,21 @@ const minDevicesToSplit = 1_000_000;
  */
 const settings: ClickHouseSettings = { join_algorithm: 'full_sorting_merge', max_block_size: '16384' };
 
+const countedTables = ['audience_devices_local', 'known_devices_local'];
+
 /** Each device is stored on exactly one shard, so the totals are sums over the shards. */
 async function countDevices(engine: Engine, of: CountedJob, about: number): Promise<DeviceCounts> {
-  return sumCounts(await onEveryShard(engine, (shard) => countOnShard(shard, of, about / engine.shards.length)));
+  const counts = await onEveryShardInSync(engine, countedTables, (shard) =>
+    countOnShard(shard, of, about / engine.shards.length),
+  );
+  return sumCounts(counts);
 }
 
 /**
  * A small set of devices is looked up in the known devices. A large set is merged with all known devices, in one range
  * per processor.
  */
-async function countOnShard(shard: Shard, of: CountedJob, about: number): Promise<DeviceCounts> {
+async function countOnShard(shard: Server, of: CountedJob, about: number): Promise<DeviceCounts> {
   const known = await selectNumber(shard, {
     query: `SELECT toString(sum(rows)) AS number FROM system.parts
      WHERE active AND database = currentDatabase() AND table = 'known_devices_local'`,
@@ -310,7 +321,7 @@ function mergeSql(range: DeviceRange): string {
     ON known.device = member.device`;
 }
 
-function selectRange(shard: Shard, of: CountedJob, query: string, range: DeviceRange = {}): Promise<DeviceCounts> {
+function selectRange(shard: Server, of: CountedJob, query: string, range: DeviceRange = {}): Promise<DeviceCounts> {
   return selectCounts(shard, {
     query,
     query_params: { ...generationParameters(of), ...range },
@@ -323,8 +334,15 @@ function selectRange(shard: Shard, of: CountedJob, query: string, range: DeviceR
  * Counts the devices that staged files would add to an audience, and how many of them are known. The audience is read
  * only once. Comparing 32 bits of each device before comparing the whole device reduces the time to a third.
  */
-async function countNewDevices(engine: Engine, job: CountedJob, loads: readonly FilesOfLoad[]): Promise<DeviceCounts> {
-  const counts = await onEveryShard(engine, async (shard) => {
+async function countNewDevices(
+  engine: Engine,
+  job: CountedJob,
+  loads: readonly FilesOfLoad[],
+): Promise<DeviceCounts | null> {
+  const replicas = await Promise.all(engine.shards.map((shard) => findStagedReplica(shard, loads)));
+  if (replicas.includes(null)) return null;
+  const ofShard = async (shard: Server): Promise<DeviceCounts> => {
+    await syncServer(engine, shard, countedTables);
     const staged = await stagedMembersSql(shard, loads);
     const isStaged = `PREWHERE reinterpretAsUInt32(device) IN (SELECT reinterpretAsUInt32(device) FROM (${staged}))
       WHERE device IN (SELECT device FROM (${staged}))`;
@@ -336,8 +354,21 @@ async function countNewDevices(engine: Engine, job: CountedJob, loads: readonly 
       query_params: generationParameters(job),
       query_id: newQueryId(jobQueryPrefix(job.id), 'count'),
     });
-  });
-  return sumCounts(counts);
+  };
+  return sumCounts(await Promise.all(replicas.flatMap((server) => (server === null ? [] : [ofShard(server)]))));
+}
+
+/** Returns the replica that has the staged rows of these loads. Returns null if several replicas have some of them. */
+async function findStagedReplica(shard: Shard, loads: readonly FilesOfLoad[]): Promise<Server | null> {
+  if (shard.length === 1) return shard[0];
+  const rows = await Promise.all(
+    shard.map(async (server) => {
+      const staged = await stagedMembersSql(server, loads);
+      return selectNumber(server, { query: `SELECT toString(count()) AS number FROM (${staged})` });
+    }),
+  );
+  const [found = shard[0], ...others] = shard.filter((_server, index) => (rows[index] ?? 0) > 0);
+  return others.length === 0 ? found : null;
 }
 
 /**
@@ -348,7 +379,7 @@ async function countUploaded(engine: Engine, load: Load, fileIds: readonly numbe
   const { loadId, partnerId, target } = load;
   if (target.kind !== 'audience') throw new TypeError(`load ${loadId} is not for an audience`);
   const totals = new Map<number, number>();
-  await onEveryShard(engine, async (shard) => {
+  await onEveryServer(engine, async (shard) => {
     const result = await shard.query({
       query: (await hasStagingTables(shard, loadId)) ? inStagingTable(loadId, fileIds) : inSharedStage,
       query_params: { load: loadId, files: fileIds, ...generationParameters({ partnerId, ...target }) },

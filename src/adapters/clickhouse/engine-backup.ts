@@ -1,15 +1,19 @@
 import type { LoadId } from '../../domain/ids.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineBackup } from '../../ports/backup.ts';
-import { type Engine, type Shard, onEveryShard } from './connect.ts';
+import { type Engine, type Server, onEveryServer, onEveryShard, onEveryShardInSync, selectRows } from './connect.ts';
+import { replicatedTables } from './migration-sql.ts';
 import { stagingTableNames } from './staging-tables.ts';
 
 /**
- * Freezes the tables by cloning them, as hard links, into a separate database. CLONE AS is fast for tables of any size.
+ * Freezes the tables by cloning them, as hard links, into a separate database. CLONE AS is fast for tables of any size. Of each
+ * shard, one replica is backed up. Merge imports and audiences
+ * whose rows are staged on another replica are loaded again after a restore.
  */
 export function clickhouseBackup(engine: Engine, database: string, disk: string): EngineBackup {
   const held = heldDatabase(database);
-  const holdOnShard = async (shard: Shard, stagedLoadIds: readonly LoadId[]): Promise<void> => {
+  let replicas: readonly Server[] = [];
+  const holdOnShard = async (shard: Server, stagedLoadIds: readonly LoadId[]): Promise<void> => {
     const tables = await tablesToHold(shard, database, stagedLoadIds);
     await shard.command({ query: `CREATE DATABASE ${held}` });
     // Clone the stages before the final tables. Rows that leave a stage before it is cloned are then in the clone of
@@ -21,22 +25,29 @@ export function clickhouseBackup(engine: Engine, database: string, disk: string)
   };
   return {
     hold: async (stagedLoadIds) => {
-      await onEveryShard(engine, (shard) => holdOnShard(shard, stagedLoadIds));
+      const tables = [...replicatedTables].map((table) => `${database}.${table}`);
+      replicas = await onEveryShardInSync(engine, tables, async (shard) => {
+        await holdOnShard(shard, stagedLoadIds);
+        return shard;
+      });
     },
     save: async (name) => {
-      await onEveryShard(engine, (shard, index) =>
-        runToCompletion(shard, `BACKUP DATABASE ${held} TO ${locationOf(disk, name, index)}`),
+      await Promise.all(
+        replicas.map((server, index) =>
+          runToCompletion(server, `BACKUP DATABASE ${held} TO ${locationOf(disk, name, index)}`),
+        ),
       );
     },
     release: async () => {
-      await onEveryShard(engine, (shard) => shard.command({ query: `DROP DATABASE IF EXISTS ${held} SYNC` }));
+      await onEveryServer(engine, (server) => server.command({ query: `DROP DATABASE IF EXISTS ${held} SYNC` }));
     },
   };
 }
 
 /**
  * `from` is the database that was backed up. The final tables must exist and be empty. The restore creates the staging
- * tables.
+ * tables. Replicated tables are restored on one replica and copied to the others, which is why their definition differs from
+ * the backup.
  */
 export async function restoreEngine(
   engine: Engine,
@@ -47,15 +58,16 @@ export async function restoreEngine(
   await onEveryShard(engine, (shard, index) =>
     runToCompletion(
       shard,
-      `RESTORE DATABASE ${held} AS ${database} FROM ${locationOf(backup.disk, backup.name, index)}`,
+      `RESTORE DATABASE ${held} AS ${database} FROM ${locationOf(backup.disk, backup.name, index)}
+       SETTINGS allow_different_table_def = 1`,
     ),
   );
 }
 
 /** Throws unless the database is empty, because a backup can be restored only into an empty database. */
 export async function requireEmptyEngine(engine: Engine, database: string): Promise<void> {
-  const tables = await onEveryShard(engine, (shard) => namesOf(shard, database, '1'));
-  if (tables.flat().length > 0)
+  const tables = await onEveryServer(engine, (server) => namesOf(server, database, '1'));
+  if (tables.flat(2).length > 0)
     throw new Error(`The ClickHouse database ${database} is not empty. Drop it or choose another database.`);
 }
 
@@ -76,13 +88,13 @@ function isStageTable(table: string): boolean {
  * Returns all tables that store rows, except staging tables that a load is still filling. Those can be dropped at any
  * time, and the next attempt loads their files again.
  */
-async function tablesToHold(shard: Shard, database: string, stagedLoadIds: readonly LoadId[]): Promise<string[]> {
+async function tablesToHold(shard: Server, database: string, stagedLoadIds: readonly LoadId[]): Promise<string[]> {
   const complete = new Set(stagedLoadIds.map((loadId) => stagingTableNames(loadId).rows));
   const kept = await namesOf(shard, database, `engine LIKE '%MergeTree' AND name != 'schema_migration'`);
   return kept.filter((name) => !name.startsWith('room_') || complete.has(name));
 }
 
-async function namesOf(shard: Shard, database: string, condition: string): Promise<string[]> {
+async function namesOf(shard: Server, database: string, condition: string): Promise<string[]> {
   const result = await shard.query({
     query: `SELECT name FROM system.tables WHERE database = {database: String} AND ${condition}`,
     query_params: { database },
@@ -91,8 +103,16 @@ async function namesOf(shard: Shard, database: string, condition: string): Promi
   return (await result.json<{ name: string }>()).map(({ name }) => name);
 }
 
-async function holdTable(shard: Shard, table: string, held: string): Promise<void> {
-  await shard.command({ query: `CREATE TABLE ${held} CLONE AS ${table}` });
+/** The clone of a replicated table is not replicated. */
+async function holdTable(shard: Server, table: string, held: string): Promise<void> {
+  const [row] = await selectRows<{ engine: string }>(
+    shard,
+    `SELECT engine_full AS engine FROM system.tables WHERE concat(database, '.', name) = {table: String}`,
+    { table },
+  );
+  const [, kind = '', rest = ''] = /^Replicated(\w+)\('[^']*', '[^']*'(?:, )?(.*)$/s.exec(row?.engine ?? '') ?? [];
+  const engine = kind === '' ? '' : ` ENGINE = ${kind}(${rest}`;
+  await shard.command({ query: `CREATE TABLE ${held} CLONE AS ${table}${engine}` });
   await shard.command({ query: `SYSTEM STOP MERGES ${held}` });
 }
 
@@ -102,7 +122,7 @@ const pollEveryMs = 200;
  * Runs the statement in the background on the server, because it may take hours and no connection should stay open that
  * long.
  */
-async function runToCompletion(shard: Shard, statement: string): Promise<void> {
+async function runToCompletion(shard: Server, statement: string): Promise<void> {
   const started = await shard.query({ query: `${statement} ASYNC`, format: 'JSONEachRow' });
   const [operation] = await started.json<{ id: string }>();
   if (!operation) throw new Error(`ClickHouse did not start: ${statement}`);

@@ -1,6 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KnownDevicesRebuild } from '../../ports/warehouse.ts';
-import { type Engine, type Shard, onEveryShard, selectNumber, selectRows, sumOverShards } from './connect.ts';
+import {
+  type Engine,
+  type Server,
+  onAllServers,
+  onEveryShardInSync,
+  selectNumber,
+  selectRows,
+  sumOverShards,
+  syncAllReplicas,
+} from './connect.ts';
 
 const live = 'known_devices_local';
 const next = 'known_devices_next_local';
@@ -12,14 +22,19 @@ const dropAnySize = { max_table_size_to_drop: '0' };
 export function clickhouseKnownDevicesRebuild(engine: Engine): KnownDevicesRebuild {
   return {
     count: () =>
-      sumOverShards(engine, (shard) =>
+      sumOverShards(engine, [live], (shard) =>
         selectNumber(shard, { query: `SELECT toString(count()) AS number FROM ${live} FINAL` }),
       ),
-    begin: async () => void (await onEveryShard(engine, begin)),
-    fill: async () => void (await onEveryShard(engine, fill)),
-    swap: async () =>
-      void (await onEveryShard(engine, (shard) => shard.command({ query: `EXCHANGE TABLES ${live} AND ${next}` }))),
-    dropOld: async () => void (await onEveryShard(engine, drop)),
+    begin: async () => {
+      const rebuildId = randomUUID();
+      await onAllServers(engine, (server) => begin(server, rebuildId));
+    },
+    fill: async () => void (await onEveryShardInSync(engine, ['device_attributes_local'], fill)),
+    swap: async () => {
+      await syncAllReplicas(engine, [next]);
+      await onAllServers(engine, (server) => server.command({ query: `EXCHANGE TABLES ${live} AND ${next}` }));
+    },
+    dropOld: async () => void (await onAllServers(engine, drop)),
   };
 }
 
@@ -27,7 +42,7 @@ export function clickhouseKnownDevicesRebuild(engine: Engine): KnownDevicesRebui
  * Returns the identity of the live table, and whether a rebuild copies new devices into the next table. If a whole rebuild
  * takes place between two calls, the identity differs.
  */
-export async function findRebuild(shard: Shard): Promise<{ readonly table: string; readonly isFed: boolean }> {
+export async function findRebuild(shard: Server): Promise<{ readonly table: string; readonly isFed: boolean }> {
   const rows = await selectRows<{ name: string; uuid: string }>(
     shard,
     `SELECT name, toString(uuid) AS uuid FROM system.tables
@@ -37,8 +52,26 @@ export async function findRebuild(shard: Shard): Promise<{ readonly table: strin
   return { table, isFed: rows.some(({ name }) => name === feed) };
 }
 
+/**
+ * Completes a swap that was interrupted between two replicas of a shard. Both tables have all devices, so the table of the
+ * first replica is used.
+ */
+export async function finishInterruptedSwap(engine: Engine): Promise<void> {
+  const pathOf = async (server: Server, table: string): Promise<string> => {
+    const query = `SELECT zookeeper_path AS path FROM system.replicas WHERE database = currentDatabase() AND table = '${table}'`;
+    return (await selectRows<{ path: string }>(server, query))[0]?.path ?? '';
+  };
+  for (const [first, ...others] of engine.shards) {
+    const path = others.length === 0 ? '' : await pathOf(first, live);
+    for (const server of others) {
+      if ((await pathOf(server, live)) === path || (await pathOf(server, next)) !== path) continue;
+      await server.command({ query: `EXCHANGE TABLES ${live} AND ${next}` });
+    }
+  }
+}
+
 /** Drops what an earlier rebuild has left, whether it was stopped before or after the swap. */
-async function drop(shard: Shard): Promise<void> {
+async function drop(shard: Server): Promise<void> {
   await shard.command({ query: `DROP VIEW IF EXISTS ${feed} SYNC` });
   await shard.command({ query: `DROP TABLE IF EXISTS ${next} SYNC`, clickhouse_settings: dropAnySize });
 }
@@ -47,15 +80,24 @@ async function drop(shard: Shard): Promise<void> {
  * Creates the next table and a view that copies every new device into it. A statement that started before the view does not
  * use it, so this function waits for such statements. Their rows are in the warehouse, where `fill` finds them.
  */
-async function begin(shard: Shard): Promise<void> {
+async function begin(shard: Server, rebuildId: string): Promise<void> {
   await drop(shard);
-  await shard.command({ query: `CREATE TABLE ${next} AS ${live}` });
+  const [table] = await selectRows<{ engine: string }>(
+    shard,
+    `SELECT engine_full AS engine FROM system.tables WHERE database = currentDatabase() AND name = '${live}'`,
+  );
+  // All replicas register a replicated table under the same path, which no other table has.
+  const engine = table?.engine.replace(
+    /^(Replicated\w+\('[^']+\/)\w+'/,
+    `$1known_devices_${rebuildId.replaceAll('-', '_')}'`,
+  );
+  await shard.command({ query: `CREATE TABLE ${next} AS ${live} ENGINE = ${engine ?? ''}` });
   await shard.command({ query: `CREATE MATERIALIZED VIEW ${feed} TO ${next} AS SELECT device FROM ${live}` });
   const running = await insertsInto(shard);
   while (running.size > 0 && (await insertsInto(shard)).intersection(running).size > 0) await pause(100);
 }
 
-async function insertsInto(shard: Shard): Promise<Set<string>> {
+async function insertsInto(shard: Server): Promise<Set<string>> {
   const rows = await selectRows<{ id: string }>(
     shard,
     `SELECT query_id AS id FROM system.processes
@@ -68,7 +110,7 @@ async function insertsInto(shard: Shard): Promise<Set<string>> {
  * Inserts the devices that have a live attribute row, one statement per partner. A partner whose first import ends after
  * this function has read the list of partners is covered by the view.
  */
-async function fill(shard: Shard): Promise<void> {
+async function fill(shard: Server): Promise<void> {
   const partners = await selectRows<{ id: string }>(
     shard,
     `SELECT DISTINCT partition_id AS id FROM system.parts

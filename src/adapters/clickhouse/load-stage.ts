@@ -3,9 +3,9 @@ import { brokenGzip, lineOutOfBounds } from '@inlet/row-rule/file-rule';
 import { type RejectReason, type RowLayout, isRejectReason } from '@inlet/row-rule/row-rule';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { JobId, LoadId } from '../../domain/ids.ts';
 import { isSmallLoad } from '../../domain/job.ts';
 import type { ShardRows } from '../../domain/row-account.ts';
+import { Failure } from '../../domain/failure.ts';
 import { failureOf } from '../../domain/source-file.ts';
 import type {
   Load,
@@ -19,23 +19,33 @@ import type {
 } from '../../ports/load-stage.ts';
 import {
   type Engine,
+  type Server,
   isOurStatement,
-  jobQueryPrefix,
+  isReplicated,
   loadQueryPrefix,
   newQueryId,
-  onEveryShard,
+  onAllServers,
+  onEveryServer,
+  onEveryShardInSync,
   selectNumber,
   selectRows,
-  shardFor,
+  serverFor,
 } from './connect.ts';
+import { dropLoad, dropStages, listStaged } from './drop-stages.ts';
+import { copyingMissingKeys } from './job-keys.ts';
 import { stageSql } from './row-rule-sql.ts';
-import {
-  createStagingTables,
-  dropStagingTables,
-  hasTable,
-  listLoadsWithStagingTables,
-  stagingTableNames,
-} from './staging-tables.ts';
+import { createStagingTables, hasTable, stagingTableNames } from './staging-tables.ts';
+
+/** The server that receives the bytes of a load. It alone has the load's counts, so one attempt always uses the same server. */
+const receivers = new WeakMap<Engine, WeakMap<Load, Server>>();
+
+function receiverOf(engine: Engine, load: Load): Server {
+  const ofEngine = receivers.get(engine) ?? new WeakMap<Load, Server>();
+  receivers.set(engine, ofEngine);
+  const receiver = ofEngine.get(load) ?? serverFor(engine, load.loadId);
+  ofEngine.set(load, receiver);
+  return receiver;
+}
 
 /** Loads of at least `stagingTableBytes` get their own staging tables. */
 export function clickhouseLoadStage(engine: Engine, stagingTableBytes: number): LoadStage {
@@ -50,94 +60,9 @@ export function clickhouseLoadStage(engine: Engine, stagingTableBytes: number): 
     listRejects: (page) => listRejects(engine, page),
     dropStages: (loadIds) => dropStages(engine, loadIds),
     dropLoad: (loadId) => dropLoad(engine, loadId),
-    listStaged: () => listStaged(engine),
+    hasReplicas: isReplicated(engine),
+    listStaged: (servers) => listStaged(engine, servers),
   };
-}
-
-/**
- * Staging tables that are partitioned by load, and tables that are partitioned by job. A load has rows in only one of
- * the tables that are partitioned by load. Dropping a missing partition is free.
- */
-const loadTables = ['staged_attributes_local', 'staged_members_local'];
-const jobTables = ['staged_devices_local', 'job_keys_local'];
-
-/** Removes the stages of completed loads, which have no running statements. */
-async function dropStages(engine: Engine, loadIds: readonly LoadId[]): Promise<void> {
-  await Promise.all([dropShared(engine, loadIds), dropStagingTables(engine, loadIds)]);
-}
-
-async function dropShared(engine: Engine, loadIds: readonly LoadId[]): Promise<void> {
-  await Promise.all(loadTables.map((table) => dropPartitions(engine, table, loadIds)));
-}
-
-/**
- * Removes the data of an abandoned attempt whose statements may still be running. It drops the stage first, so that a
- * late publish finds no rows. It then kills the statements, because closing the request does not stop an INSERT.
- * Finally, it drops the rows that the statements wrote in the meantime. Dropping a staging table waits for the
- * statements that use it, and no new ones can start.
- */
-export async function dropLoad(engine: Engine, loadId: LoadId): Promise<void> {
-  await dropShared(engine, [loadId]);
-  await stopStatements(engine, loadQueryPrefix(loadId));
-  await dropStages(engine, [loadId]);
-}
-
-export async function stopJob(engine: Engine, jobId: JobId): Promise<void> {
-  await stopStatements(engine, jobQueryPrefix(jobId));
-}
-
-async function stopStatements(engine: Engine, prefix: string): Promise<void> {
-  await onEveryShard(engine, (shard) =>
-    shard.command({
-      query: `KILL QUERY WHERE ${isOurStatement} SYNC`,
-      query_params: { prefix },
-    }),
-  );
-}
-
-export async function dropJob(engine: Engine, jobId: JobId): Promise<void> {
-  await Promise.all(jobTables.map((table) => dropPartitions(engine, table, [jobId])));
-}
-
-const partitionsPerStatement = 200;
-
-async function dropPartitions(engine: Engine, table: string, ids: readonly number[]): Promise<void> {
-  const wrong = ids.find((id) => !Number.isSafeInteger(id));
-  if (wrong !== undefined) throw new TypeError(`${wrong} is not a partition ID`);
-  for (let start = 0; start < ids.length; start += partitionsPerStatement) {
-    const drops = ids.slice(start, start + partitionsPerStatement).map((id) => `DROP PARTITION ID '${id}'`);
-    await onEveryShard(engine, (shard) =>
-      shard.command({
-        query: `ALTER TABLE ${table} ${drops.join(', ')}`,
-        clickhouse_settings: { max_partition_size_to_drop: '0' },
-      }),
-    );
-  }
-}
-
-/** Ignores the empty parts that exist for a short time after a partition is dropped. */
-async function listStaged(engine: Engine): Promise<{ loadIds: LoadId[]; jobIds: JobId[] }> {
-  const parts = await onEveryShard(engine, async (shard) => {
-    const result = await shard.query({
-      query: `
-        SELECT DISTINCT table, partition_id FROM system.parts
-        WHERE active AND rows > 0 AND database = currentDatabase()
-          AND table IN ({tables: Array(String)})`,
-      query_params: { tables: [...loadTables, ...jobTables] },
-      format: 'JSONEachRow',
-    });
-    return result.json<{ table: string; partition_id: string }>();
-  });
-  const ids = (tables: readonly string[]): number[] => [
-    ...new Set(
-      parts
-        .flat()
-        .filter(({ table }) => tables.includes(table))
-        .map(({ partition_id }) => Number(partition_id)),
-    ),
-  ];
-  const ownTables = await listLoadsWithStagingTables(engine);
-  return { loadIds: [...new Set([...ids(loadTables), ...ownTables])], jobIds: ids(jobTables) };
 }
 
 /**
@@ -263,7 +188,8 @@ function haveSameColumns(a: RowLayout, b: RowLayout): boolean {
  * Creates the staging tables of a large load and returns the table that receives its lines. Returns null if the load
  * uses the shared stage. Creating the tables takes about ten milliseconds. For a large load, this is less than the time
  * to write the rows a second time. A job that replaces attributes publishes all its loads in one statement, from the
- * shared stage.
+ * shared stage. ClickHouse does not attach a part to a replicated table if an equal part was attached before, even if that
+ * part was lost. The staging table of a retry can have equal parts, so a retry uses the shared stage.
  */
 async function stagingTableFor(
   engine: Engine,
@@ -272,8 +198,9 @@ async function stagingTableFor(
   { stagingTableBytes }: StageOptions,
 ): Promise<string | null> {
   const isReplacing = load.target.kind === 'attributes' && load.target.isReplacing;
-  if (load.bytes < stagingTableBytes || isReplacing) return null;
-  await createStagingTables(engine, load, onlyFile);
+  const cannotAttach = load.isRetry === true && isReplicated(engine);
+  if (load.bytes < stagingTableBytes || isReplacing || cannotAttach) return null;
+  await createStagingTables(engine, receiverOf(engine, load), load, onlyFile);
   return stagingTableNames(load.loadId).lines;
 }
 
@@ -287,20 +214,23 @@ type Push = {
 };
 
 async function push(engine: Engine, load: Load, what: Push): Promise<void> {
-  const { stream } = await shardFor(engine, load.loadId).exec({
-    query: what.query,
-    values: what.values,
-    query_id: newQueryId(loadQueryPrefix(load.loadId), 'stage'),
-    query_params: { load: load.loadId, ...targetParameters(load), ...what.parameters },
-    clickhouse_settings: {
-      ...settings,
-      ...blocks[load.target.kind],
-      ...prioritySettings(load.bytes),
-      ...what.settings,
-    },
-    http_headers: what.isGzip ? { 'Content-Encoding': 'gzip' } : {},
-    abort_signal: what.signal,
-  });
+  const receiver = receiverOf(engine, load);
+  const { stream } = await copyingMissingKeys(engine, receiver, load.jobId, () =>
+    receiver.exec({
+      query: what.query,
+      values: what.values,
+      query_id: newQueryId(loadQueryPrefix(load.loadId), 'stage'),
+      query_params: { load: load.loadId, ...targetParameters(load), ...what.parameters },
+      clickhouse_settings: {
+        ...settings,
+        ...blocks[load.target.kind],
+        ...prioritySettings(load.bytes),
+        ...what.settings,
+      },
+      http_headers: what.isGzip ? { 'Content-Encoding': 'gzip' } : {},
+      abort_signal: what.signal,
+    }),
+  );
   await finished(stream.resume()); // an unread response would prevent reuse of the connection
 }
 
@@ -325,11 +255,12 @@ function varint(length: number): number[] {
 }
 
 /**
- * Returns row counts by file ID, read from the shard that received the load. An empty reason means that the rows were
+ * Returns row counts by file ID, read from the server that received the load. An empty reason means that the rows were
  * accepted.
  */
-async function countRows(engine: Engine, { loadId, target }: Load): Promise<Map<number, StagedCounts>> {
-  const result = await shardFor(engine, loadId).query({
+async function countRows(engine: Engine, load: Load): Promise<Map<number, StagedCounts>> {
+  const { loadId, target } = load;
+  const result = await receiverOf(engine, load).query({
     query: `
       SELECT toString(file_id) AS file, reason, toString(sum(rows)) AS rows, toString(min(first_row)) AS first_row,
         toString(sum(staged_rows)) AS staged
@@ -363,17 +294,27 @@ async function countStaged(engine: Engine, { loadId, target }: Load, fileIds: re
   const shared = target.kind === 'audience' ? 'staged_members_local' : 'staged_attributes_local';
   const { rows: ownTable } = stagingTableNames(loadId);
   const query_params = { load: loadId, files: fileIds };
-  return onEveryShard(engine, async (shard) => {
+  // A replacing job cannot load a file again, so it waits for every replica.
+  const onServers = target.kind === 'attributes' && target.isReplacing ? onAllServers : onEveryServer;
+  const ofShards = await onServers(engine, async (server) => {
     // One statement for a small load. Beside many others, each statement waits for a processor.
     const [inShared] = await selectRows<{ rows: string; hasOwnTable: number }>(
-      shard,
+      server,
       `SELECT toString(count()) AS rows, ${hasTable(ownTable)} AS hasOwnTable
        FROM ${shared} WHERE load_id = {load: UInt64} AND ${isInFiles}`,
       query_params,
     );
     if (inShared?.hasOwnTable !== 1) return Number(inShared?.rows ?? 0);
     const inOwn = `SELECT toString(count()) AS number FROM ${ownTable} WHERE ${isInFiles}`;
-    return selectNumber(shard, { query: inOwn, query_params });
+    return selectNumber(server, { query: inOwn, query_params });
+  });
+  return ofShards.map((ofReplicas, index) => {
+    const [rows = 0, ...others] = ofReplicas.filter((number) => number > 0);
+    // Devices could then be counted twice. This happens if a replica becomes unavailable while the load is staged.
+    if (others.length > 0) {
+      throw new Failure('replicas_behind', `Load ${loadId} has rows on several replicas of shard ${index + 1}.`);
+    }
+    return rows;
   });
 }
 
@@ -384,41 +325,46 @@ async function countStaged(engine: Engine, { loadId, target }: Load, fileIds: re
  * differently from numbers.
  */
 async function listRejects(engine: Engine, page: RejectPage): Promise<RejectedRow[]> {
-  const result = await engine.shards[0].query({
-    query: `
-      SELECT toString(file_id) AS file, toString(row) AS line, reason, hex(text) AS digits FROM (
-        SELECT file_id, row, reason, text FROM load_rejects
+  // A file's rejected rows are on the shard that received its load.
+  const ofShards = await onEveryShardInSync(engine, ['load_rejects_local'], (shard) =>
+    selectRows<{ file: string; line: string; reason: string; digits: string }>(
+      shard,
+      `SELECT toString(file_id) AS file, toString(row) AS line, reason, hex(text) AS digits FROM (
+        SELECT file_id, row, reason, text FROM load_rejects_local
         WHERE load_id IN ({loads: Array(UInt64)}) AND file_id IN ({files: Array(UInt64)})
         ORDER BY file_id, row LIMIT 100 BY file_id, reason
       )
       WHERE (file_id, row) > ({file: UInt64}, {row: UInt64}) ORDER BY file_id, row LIMIT {limit: UInt32}`,
-    query_params: {
-      loads: page.loadIds,
-      files: page.fileIds,
-      file: page.after.fileId,
-      row: page.after.row,
-      limit: page.limit,
-    },
-    format: 'JSONEachRow',
-  });
-  const rows = await result.json<{ file: string; line: string; reason: string; digits: string }>();
-  return rows.map((row) => ({
-    fileId: Number(row.file),
-    row: Number(row.line),
-    reason: row.reason,
-    text: Buffer.from(row.digits, 'hex'),
-  }));
+      {
+        loads: page.loadIds,
+        files: page.fileIds,
+        file: page.after.fileId,
+        row: page.after.row,
+        limit: page.limit,
+      },
+    ),
+  );
+  return ofShards
+    .flat()
+    .map(({ file, line, reason, digits }) => ({
+      fileId: Number(file),
+      row: Number(line),
+      reason,
+      text: Buffer.from(digits, 'hex'),
+    }))
+    .toSorted((one, other) => one.fileId - other.fileId || one.row - other.row)
+    .slice(0, page.limit);
 }
 
 /**
- * Returns the load's current counts, which increase block by block on the receiving shard. The counts exclude blank
+ * Returns the load's current counts, which increase block by block on the receiving server. The counts exclude blank
  * lines. Therefore, `rowsHandled` adds all rows that the statement has read, including rows that its views have read.
  */
 export async function readSoFar(
   engine: Engine,
   load: Load,
 ): Promise<{ rows: number; bytes: number; rowsHandled: number }> {
-  const result = await shardFor(engine, load.loadId).query({
+  const result = await receiverOf(engine, load).query({
     query: `
       SELECT toString(sum(rows)) AS counted, toString(sum(bytes)) AS size,
         toString((SELECT sum(read_rows) FROM system.processes

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { type MigrationFile, pendingMigrations, readMigrationFiles } from '../migration-files.ts';
-import { selectRows } from './connect.ts';
+import { selectNumber, selectRows } from './connect.ts';
 import { type ReplicaPath, renderMigration, replicatedTables } from './migration-sql.ts';
+import { replicateTables } from './replicate-tables.ts';
 
 /** The client does not print errors, because it throws them. */
 const log = { level: ClickHouseLogLevel.OFF };
@@ -15,19 +16,22 @@ export type EngineMigration = {
   readonly database: string;
   readonly cluster: string;
   readonly folder: string;
+  /** Replaces the tables of a shard that now has several replicas with replicated tables. Without it, such a shard is an error. */
+  readonly replicatesTables?: boolean;
 };
 
 /**
  * Runs the pending migrations of each shard in turn, so that a new shard gets all of them. ClickHouse has no transactions,
  * so every statement is idempotent. The caller holds the migration lock (in PostgreSQL).
  */
-export async function migrateEngine({ shards, database, cluster, folder }: EngineMigration): Promise<string[]> {
+export async function migrateEngine(migration: EngineMigration): Promise<string[]> {
+  const { shards, database, cluster, folder, replicatesTables = false } = migration;
   const files = await readMigrationFiles(folder);
   const ran = new Set<string>();
   for (const urls of shards) {
     const clients = await Promise.all(urls.map((url) => openDatabase(url, database)));
     try {
-      for (const name of await migrateShard(clients, files, cluster)) ran.add(name);
+      for (const name of await migrateShard(clients, files, { cluster, replicatesTables })) ran.add(name);
     } finally {
       await Promise.all(clients.map((client) => client.close()));
     }
@@ -50,15 +54,16 @@ type Replica = {
 async function migrateShard(
   clients: readonly ClickHouseClient[],
   files: readonly MigrationFile[],
-  cluster: string,
+  { cluster, replicatesTables }: { readonly cluster: string; readonly replicatesTables: boolean },
 ): Promise<string[]> {
-  const shardPath = await findShardPath(clients);
+  const shardPath = await findShardPath(clients, replicatesTables);
   const replicas: Replica[] = [];
   for (const client of clients) {
     const path = shardPath === null ? null : { shardPath, replicaName: await nameOf(client) };
     replicas.push({ client, path, done: await migrationsDone(client) });
   }
   const [first] = replicas;
+  if (replicatesTables) await replicatePlainTables(replicas);
   await addNewReplicas(replicas);
   const ran: string[] = [];
   for (const file of files) {
@@ -79,25 +84,31 @@ async function migrateShard(
  * Returns the path under which the replicas of a shard register their tables, or null if its tables are not replicated. The tables
  * that exist decide, because an interrupted migration must continue with the same path.
  */
-async function findShardPath(clients: readonly ClickHouseClient[]): Promise<string | null> {
+async function findShardPath(clients: readonly ClickHouseClient[], replicatesTables: boolean): Promise<string | null> {
   const found = new Set<string | null>();
   for (const client of clients) {
     const tables = await selectRows<{ path: string }>(
       client,
       `SELECT DISTINCT extract(engine_full, '^Replicated\\\\w+\\\\(\\'([^\\']+)/\\\\w+\\'') AS path FROM system.tables
        WHERE database = currentDatabase() AND name IN ({tables: Array(String)})`,
-      { tables: [...replicatedTables] },
+      // An interrupted `replicateTables` leaves a table with the second name.
+      { tables: [...replicatedTables].flatMap((table) => [table, `${table}_replicated`]) },
     );
     for (const { path } of tables) found.add(path === '' ? null : path);
   }
-  const [path] = found;
-  if (found.size > 1)
+  const paths = [...found].filter((path) => path !== null);
+  const [path = null] = paths;
+  if (paths.length > 1 || (path !== null && found.has(null) && !replicatesTables))
     throw new Failure('topology_mismatch', 'The replicas of a shard have tables of different shards.');
-  if (path === undefined) return clients.length > 1 ? `/inlet/${randomUUID()}` : null;
-  if (path === null && clients.length > 1) {
-    throw new Failure('topology_mismatch', 'A shard has several replicas, but its tables are not replicated.');
+  if (path !== null) return path;
+  if (clients.length === 1) return null;
+  if (found.has(null) && !replicatesTables) {
+    throw new Failure(
+      'topology_mismatch',
+      'A shard has several replicas, but its tables are not replicated. Run `inlet topology change --confirm` to replicate them.',
+    );
   }
-  return path;
+  return `/inlet/${randomUUID()}`;
 }
 
 /** The name of a server, which is unique among the replicas of a shard. */
@@ -110,16 +121,47 @@ async function nameOf(client: ClickHouseClient): Promise<string> {
   return row.name;
 }
 
+async function replicatePlainTables(replicas: readonly Replica[]): Promise<void> {
+  const [source, ...others] = replicas.filter(({ done }) => done.size > 0);
+  if (!source?.path) return;
+  const isPlain = `SELECT toString(countIf(NOT startsWith(engine, 'Replicated'))) AS number FROM system.tables
+    WHERE database = currentDatabase() AND name = 'device_attributes_local'`;
+  for (const { client } of others) {
+    if ((await selectNumber(client, { query: isPlain })) > 0) {
+      throw new Failure(
+        'topology_mismatch',
+        'Two replicas of a shard have rows of their own. Only one of them can be kept.',
+      );
+    }
+  }
+  await replicateTables(source.client, source.path);
+}
+
 /** Creates the tables of a replica that was added to a migrated shard. It copies them from another replica. */
 async function addNewReplicas(replicas: readonly Replica[]): Promise<void> {
   const source = replicas.find(({ done }) => done.size > 0);
   if (!source?.path) return;
   for (const added of replicas.filter(({ done }) => done.size === 0)) {
+    await forgetReplica(source.client, added.path?.replicaName ?? '');
     for (const sql of await createStatements(source, added)) await added.client.command({ query: sql });
     for (const [name, checksum] of source.done) {
       await recordMigration(added.client, name, checksum);
       added.done.set(name, checksum);
     }
+  }
+}
+
+/** Removes what a replica registered before it lost its disk. A table that exists is registered as active. */
+async function forgetReplica(client: ClickHouseClient, name: string): Promise<void> {
+  const registered = await selectRows<{ table: string }>(
+    client,
+    `SELECT table FROM system.replicas
+     WHERE database = currentDatabase() AND mapContains(replica_is_active, {name: String})
+       AND replica_is_active[{name: String}] = 0`,
+    { name },
+  );
+  for (const { table } of registered) {
+    await client.command({ query: `SYSTEM DROP REPLICA '${name}' FROM TABLE ${table}` });
   }
 }
 

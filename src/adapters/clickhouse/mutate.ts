@@ -1,12 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { coalesce } from '../coalesce.ts';
-import { type Shard, selectRows } from './connect.ts';
+import { type Server, type Shard, selectNumber, selectRows } from './connect.ts';
 
 const firstPauseMs = 20;
 const longestPauseMs = 1_000;
 
-/** A command of a mutation. `partition` is empty if the command applies to all partitions. */
-type Mutation = { mutation_id: string; partition: string; failed_partition: string; latest_fail_reason: string };
+/**
+ * A command of a mutation. `partition` is empty if the command applies to all partitions. A part is rewritten when its version
+ * reaches that of its partition. A table that is not replicated has one version for all partitions, with an empty ID.
+ */
+type Mutation = {
+  mutation_id: string;
+  partition: string;
+  versions: readonly (readonly [string, string])[];
+  failed_partition: string;
+  latest_fail_reason: string;
+};
 
 type Statement = {
   readonly query: string;
@@ -15,8 +24,13 @@ type Statement = {
   readonly partitions: readonly number[];
 };
 
+type Deletion = Statement & {
+  /** A query of the form `SELECT toString(…) AS number` for the number of rows that are left. */
+  readonly left: string;
+};
+
 /**
- * Runs a mutation on one shard and returns when no part contains the old rows. ClickHouse can wait for a mutation
+ * Runs a mutation on one shard and returns when no part on any replica contains the old rows. ClickHouse can wait for a mutation
  * itself (`mutations_sync`), but a purge test once hung for 15 minutes. The suspected cause, which is not proven, is
  * that only a rewritten part wakes the waiting statement. The statement would then miss the end of the mutation when
  * the last part is dropped as empty. Polling cannot miss the end, and a poll takes a millisecond while few mutations
@@ -30,20 +44,35 @@ type Statement = {
  * delete. ClickHouse reports a mutation as done only when every part of the table has a later version, so this function
  * compares the versions of the parts in these partitions instead.
  */
-export async function mutate(shard: Shard, table: string, statement: Statement, signal?: AbortSignal): Promise<void> {
-  const wait = signal ? { signal } : {};
-  await untilApplied(shard, table, statement.partitions, wait);
-  await startMutation(shard, statement, signal);
-  await untilApplied(shard, table, statement.partitions, wait);
+export async function mutate(shard: Shard, table: string, deletion: Deletion, signal: AbortSignal): Promise<void> {
+  const untilAllApplied = (): Promise<unknown> =>
+    Promise.all(shard.map((server) => untilApplied(server, table, deletion.partitions, { signal })));
+  await untilAllApplied();
+  await startMutation(shard, deletion, signal);
+  for (let ms = firstPauseMs; ms <= longestPauseMs; ms *= 1.5) {
+    await untilAllApplied();
+    // A replica lists a mutation of another replica a moment later.
+    if (shard.length === 1 || (await areDeleted(shard, deletion))) return;
+    await pause(ms, undefined, { signal });
+  }
+  throw new Error(`A mutation of ${table} has left rows on a replica.`);
 }
 
+/** Starts a mutation on one replica. ClickHouse applies it to the others, each of which evaluates the condition itself. */
 export async function startMutation(
   shard: Shard,
   { query, query_params }: Statement,
   signal?: AbortSignal,
 ): Promise<void> {
   const stoppable = signal ? { abort_signal: signal } : {};
-  await shard.command({ query, query_params, clickhouse_settings: { mutations_sync: '0' }, ...stoppable });
+  const clickhouse_settings = { mutations_sync: '0', allow_nondeterministic_mutations: 1 } as const;
+  await shard[0].command({ query, query_params, clickhouse_settings, ...stoppable });
+}
+
+/** Whether the rows are deleted on every replica. */
+export async function areDeleted(shard: Shard, { left, query_params }: Deletion): Promise<boolean> {
+  const rows = await Promise.all(shard.map((server) => selectNumber(server, { query: left, query_params })));
+  return rows.every((number) => number === 0);
 }
 
 /**
@@ -51,7 +80,7 @@ export async function startMutation(
  * `maxMs`.
  */
 export async function untilApplied(
-  shard: Shard,
+  shard: Server,
   table: string,
   partitions: readonly number[],
   { signal, maxMs = Number.POSITIVE_INFINITY }: { readonly signal?: AbortSignal; readonly maxMs?: number } = {},
@@ -78,20 +107,12 @@ export async function untilApplied(
 
 /** Mutations that apply to one of the partitions and have not yet rewritten every part in it. */
 function pendingIn({ open, versions }: Progress, ids: readonly string[]): Mutation[] {
-  const watched = new Set(ids);
   const versionIn = (id: string): number => versions.get(id) ?? 0;
-  const lowest = Math.min(...ids.map(versionIn));
-  return open.filter(({ mutation_id, partition }) => {
-    if (partition === '') return lowest < versionOf(mutation_id);
-    return watched.has(partition) && versionIn(partition) < versionOf(mutation_id);
+  return open.filter(({ partition, versions: required }) => {
+    const requiredIn = (id: string): number => Number(required.find(([name]) => name === id || name === '')?.[1] ?? 0);
+    const affected = partition === '' ? ids : ids.filter((id) => id === partition);
+    return affected.some((id) => versionIn(id) < requiredIn(id));
   });
-}
-
-/** ClickHouse names a mutation after the version that its parts get, for example `mutation_42.txt`. */
-function versionOf(mutationId: string): number {
-  const [, version] = /^mutation_(\d+)\.txt$/.exec(mutationId) ?? [];
-  if (version === undefined) throw new Error(`unexpected mutation ID "${mutationId}"`);
-  return Number(version);
 }
 
 type Progress = {
@@ -106,13 +127,13 @@ type Watcher = {
   readonly unwatch: (ids: readonly string[]) => void;
 };
 
-const watchers = new WeakMap<Shard, Map<string, Watcher>>();
+const watchers = new WeakMap<Server, Map<string, Watcher>>();
 
 /**
  * The cost of a poll grows with the number of running mutations and of parts, so all waiting calls in this process share
  * one poll.
  */
-function watcherOf(shard: Shard, table: string): Watcher {
+function watcherOf(shard: Server, table: string): Watcher {
   const ofShard = watchers.get(shard) ?? new Map<string, Watcher>();
   watchers.set(shard, ofShard);
   const watcher = ofShard.get(table) ?? createWatcher(shard, table);
@@ -120,7 +141,7 @@ function watcherOf(shard: Shard, table: string): Watcher {
   return watcher;
 }
 
-function createWatcher(shard: Shard, table: string): Watcher {
+function createWatcher(shard: Server, table: string): Watcher {
   const calls = new Map<string, number>();
   const change = (ids: readonly string[], by: 1 | -1): void => {
     for (const id of ids) {
@@ -136,10 +157,11 @@ function createWatcher(shard: Shard, table: string): Watcher {
   };
 }
 
-async function selectProgress(shard: Shard, table: string, ids: readonly string[]): Promise<Progress> {
+async function selectProgress(shard: Server, table: string, ids: readonly string[]): Promise<Progress> {
   const open = await selectRows<Mutation>(
     shard,
     `SELECT mutation_id, extract(command, 'PARTITION ID \\'([^\\']*)\\'') AS partition,
+       arrayZip(block_numbers.partition_id, arrayMap(number -> toString(number), block_numbers.number)) AS versions,
        splitByChar('_', latest_failed_part)[1] AS failed_partition, latest_fail_reason
      FROM system.mutations
      WHERE database = currentDatabase() AND table = {table: String} AND NOT is_done AND NOT is_killed`,

@@ -1,36 +1,54 @@
 import type { LoadId } from '../../domain/ids.ts';
 import type { RepairEngine, StagedFile } from '../../ports/repair.ts';
 import { generationParameters, isOfGeneration } from './audience-warehouse.ts';
-import { type Engine, onEveryShard, selectFromShards, selectNumber, shardFor, sumOverShards } from './connect.ts';
+import {
+  type Engine,
+  onEveryServer,
+  requireReplicated,
+  selectFromShards,
+  selectNumber,
+  selectRows,
+  syncServer,
+} from './connect.ts';
 
 export function clickhouseRepairEngine(engine: Engine): RepairEngine {
   return {
     shards: engine.shards.length,
     findUncounted: (loadIds) => findUncounted(engine, loadIds),
-    countMissing: (staged, except) => {
+    countMissing: async (staged, except) => {
       const { query, query_params } = missingSql(staged, except);
-      return sumOverShards(engine, (shard) => selectNumber(shard, { query, query_params, clickhouse_settings: merge }));
+      // The rows of the repair are staged on any replica.
+      const missing = await onEveryServer(engine, async (server) => {
+        await syncServer(engine, server, finalTables);
+        return selectNumber(server, { query, query_params, clickhouse_settings: merge });
+      });
+      return missing.flat().reduce((sum, rows) => sum + rows, 0);
     },
     addRows: async (staged, except) => {
       const { query, query_params } = addSql(staged, except);
-      await onEveryShard(engine, (shard) =>
-        shard.command({ query, query_params, clickhouse_settings: { optimize_on_insert: 0 } }),
+      await onEveryServer(engine, (server) =>
+        server.command({ query, query_params, clickhouse_settings: { optimize_on_insert: 0 } }),
       );
+      for (const table of finalTables) await requireReplicated(engine, table);
     },
     restoreCounts: (staged) => restoreCounts(engine, staged),
   };
 }
 
+const finalTables = ['device_attributes_local', 'audience_devices_local'];
+
 /** A sorted merge keeps neither table in memory. */
 const merge = { join_algorithm: 'full_sorting_merge' as const };
 
 async function findUncounted(engine: Engine, loadIds: readonly LoadId[]): Promise<LoadId[]> {
-  const counted = await selectFromShards<{ id: string }>(
-    engine,
-    'SELECT DISTINCT toString(load_id) AS id FROM load_counts_local WHERE load_id IN ({loads: Array(UInt64)})',
-    { loads: loadIds },
+  const counted = await onEveryServer(engine, (server) =>
+    selectRows<{ id: string }>(
+      server,
+      'SELECT DISTINCT toString(load_id) AS id FROM load_counts_local WHERE load_id IN ({loads: Array(UInt64)})',
+      { loads: loadIds },
+    ),
   );
-  const found = new Set(counted.map(({ id }) => Number(id)));
+  const found = new Set(counted.flat(2).map(({ id }) => Number(id)));
   return loadIds.filter((loadId) => !found.has(loadId));
 }
 
@@ -89,18 +107,27 @@ function addSql({ load, file }: StagedFile, except: readonly number[]): Statemen
   };
 }
 
-/** The repair's load has the same receiving shard as the original one, so both have their counts there. */
+/** Only the server that received the repair's load has its counts. */
 async function restoreCounts(engine: Engine, { load, file }: StagedFile): Promise<void> {
   const tables = {
     load_counts_local: 'file_id, reason, rows, bytes, first_row, staged_rows',
     load_rejects_local: 'file_id, reason, row, text',
   };
   for (const [table, copied] of Object.entries(tables)) {
-    await shardFor(engine, file.loadId).command({
-      query: `INSERT INTO ${table} (load_id, ${copied})
-        SELECT {original: UInt64}, ${copied} FROM ${table} WHERE load_id = {load: UInt64} AND file_id = {file: UInt64}
-        AND (SELECT count() FROM ${table} WHERE load_id = {original: UInt64} AND file_id = {file: UInt64}) = 0`,
-      query_params: { original: file.loadId, load: load.loadId, file: file.fileId },
+    const query_params = { original: file.loadId, load: load.loadId, file: file.fileId };
+    const isOf = (id: string): string => `load_id = {${id}: UInt64} AND file_id = {file: UInt64}`;
+    const query = `SELECT toString(count()) AS number FROM ${table} WHERE`;
+    const counts = await onEveryServer(engine, async (server) => ({
+      server,
+      originals: await selectNumber(server, { query: `${query} ${isOf('original')}`, query_params }),
+      copies: await selectNumber(server, { query: `${query} ${isOf('load')}`, query_params }),
+    }));
+    const servers = counts.flat();
+    const source = servers.find(({ copies }) => copies > 0)?.server;
+    if (!source || servers.some(({ originals }) => originals > 0)) continue;
+    await source.command({
+      query: `INSERT INTO ${table} (load_id, ${copied}) SELECT {original: UInt64}, ${copied} FROM ${table} WHERE ${isOf('load')}`,
+      query_params,
     });
   }
 }
@@ -109,6 +136,7 @@ async function restoreCounts(engine: Engine, { load, file }: StagedFile): Promis
 export async function findHighestSeqs(engine: Engine): Promise<{ partnerId: number; seq: number }[]> {
   const found = await selectFromShards<{ partner: string; seq: string }>(
     engine,
+    ['device_attributes_local'],
     `SELECT toString(partner_id) AS partner, toString(intDiv(max(version), 2)) AS seq
      FROM device_attributes_local GROUP BY partner_id ORDER BY partner_id`,
   );

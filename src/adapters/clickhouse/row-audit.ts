@@ -2,10 +2,12 @@ import type { AuditEngine } from '../../ports/row-audit.ts';
 import { generationParameters, isOfGeneration } from './audience-warehouse.ts';
 import { type Engine, selectFromShards, selectNumber, sumOverShards } from './connect.ts';
 
+const tables = ['device_attributes_local', 'audience_devices_local'];
+
 /** Each device is on one shard. Devices are counted with bounded memory, because an import can have a billion of them. */
 export function clickhouseAuditEngine(engine: Engine): AuditEngine {
   const countDistinct = (table: string, condition: string, query_params: Record<string, number>): Promise<number> =>
-    sumOverShards(engine, (shard) =>
+    sumOverShards(engine, [table], (shard) =>
       selectNumber(shard, {
         query: `SELECT toString(count()) AS number FROM (SELECT device FROM ${table} WHERE ${condition} GROUP BY device)`,
         query_params,
@@ -24,6 +26,7 @@ export function clickhouseAuditEngine(engine: Engine): AuditEngine {
     listPartners: async (partnerId) => {
       const found = await selectFromShards<{ id: string }>(
         engine,
+        tables,
         `SELECT DISTINCT partition_id AS id FROM system.parts WHERE active AND rows > 0 AND database = currentDatabase()
            AND table IN ('device_attributes_local', 'audience_devices_local')`,
       );
@@ -33,6 +36,7 @@ export function clickhouseAuditEngine(engine: Engine): AuditEngine {
     countRowsOfJobs: async (partnerId) => {
       const found = await selectFromShards<{ seq: string; rows: string }>(
         engine,
+        ['device_attributes_local'],
         `SELECT toString(intDiv(version, 2)) AS seq, toString(count()) AS rows FROM device_attributes_local FINAL
          WHERE partner_id = {partner: UInt64} GROUP BY seq`,
         { partner: partnerId },
@@ -48,6 +52,7 @@ export function clickhouseAuditEngine(engine: Engine): AuditEngine {
     countRowsOfAudiences: async (partnerId) => {
       const found = await selectFromShards<{ audience: string; generation: number; rows: string }>(
         engine,
+        ['audience_devices_local'],
         `SELECT toString(audience_id) AS audience, generation, toString(count()) AS rows FROM audience_devices_local
          WHERE partner_id = {partner: UInt64} GROUP BY audience_id, generation`,
         { partner: partnerId },

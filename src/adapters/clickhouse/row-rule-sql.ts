@@ -29,6 +29,12 @@ export function reasonSql(rowStatus: string): string {
   return `[${names.join(', ')}][${rowStatus} + 1]`;
 }
 
+/** Marks that a server has all keys of a job. No line contains this key, because it is a line break. */
+export const endOfKeys = '\n';
+
+/** The error of a statement on a server that lacks keys of the job. Without this check, their rows would be rejected. */
+export const keysMissing = 'Keys of the job are missing on this server';
+
 /** The input of a statement: the lines of one file, or many small files, each with its header's line number. */
 export type Arrival = 'lines' | 'files';
 
@@ -102,8 +108,9 @@ const destinations: Readonly<Record<LoadTarget['kind'], Destinations>> = {
     keys: {
       with: `WITH (
         SELECT (groupArray(key), groupArray(meaning)) FROM (
-          SELECT key, min(attribute_id) AS meaning FROM job_keys WHERE job_id = {job: UInt64} GROUP BY key
+          SELECT key, min(attribute_id) AS meaning FROM job_keys_local WHERE job_id = {job: UInt64} GROUP BY key
         )
+        HAVING throwIf(countIf(key = '\\n') = 0, '${keysMissing}') = 0
       ) AS job_keys `,
       columns: ['job_keys.1 AS keys', 'job_keys.2 AS attribute_ids'],
     },

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Engine, onEveryShard, selectFromShards, selectRows } from './connect.ts';
+import { type Engine, onAvailableServers, selectNumber, selectRows } from './connect.ts';
 
 /** The type of each column, by table or view and column. */
 export type ExpectedSchema = ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -27,9 +27,9 @@ const maxDifferences = 10;
  * which is no difference, because migrations only add.
  */
 export async function findSchemaDifferences(engine: Engine, expected: ExpectedSchema): Promise<string[]> {
-  const ofShards = await onEveryShard(engine, async (shard, index) => {
+  const ofShards = await onAvailableServers(engine, async (server, index) => {
     const rows = await selectRows<{ table: string; name: string; type: string }>(
-      shard,
+      server,
       `SELECT table, name, type FROM system.columns
        WHERE database = currentDatabase() AND table IN ({tables: Array(String)})`,
       { tables: [...expected.keys()] },
@@ -46,7 +46,7 @@ export async function findSchemaDifferences(engine: Engine, expected: ExpectedSc
       });
     });
   });
-  const differences = ofShards.flat();
+  const differences = [...new Set(ofShards.flat(2))];
   const others = differences.length - maxDifferences;
   return others > 0 ? [...differences.slice(0, maxDifferences), `There are ${others} more differences.`] : differences;
 }
@@ -54,11 +54,9 @@ export async function findSchemaDifferences(engine: Engine, expected: ExpectedSc
 /** Older counts are not read, so that the query stays cheap. A week is longer than any restore goes back unnoticed. */
 const countedDays = 8;
 
-/** Returns the highest load ID of the last days, on any shard, or 0. */
+/** Returns the highest load ID of the last days, on any server, or 0. */
 export async function findHighestLoadId(engine: Engine): Promise<number> {
-  const found = await selectFromShards<{ id: string }>(
-    engine,
-    `SELECT toString(max(load_id)) AS id FROM load_counts_local WHERE loaded_on >= today() - ${countedDays}`,
-  );
-  return Math.max(0, ...found.map(({ id }) => Number(id)));
+  const query = `SELECT toString(max(load_id)) AS number FROM load_counts_local WHERE loaded_on >= today() - ${countedDays}`;
+  const found = await onAvailableServers(engine, (server) => selectNumber(server, { query }));
+  return Math.max(0, ...found.flat());
 }

@@ -1,15 +1,17 @@
 import { Failure } from '../../domain/failure.ts';
 import type { LoadId } from '../../domain/ids.ts';
+import type { ShardRows } from '../../domain/row-account.ts';
 import type { Load, LoadTarget } from '../../ports/load-stage.ts';
 import {
   type Engine,
-  type Shard,
+  type Server,
   loadQueryPrefix,
   newQueryId,
-  onEveryShard,
+  onEveryServer,
+  requireReplicated,
   selectNumber,
   selectRows,
-  shardFor,
+  sumPerShard,
 } from './connect.ts';
 import { reasonSql } from './row-rule-sql.ts';
 
@@ -72,16 +74,20 @@ const durable = 'fsync_after_insert = 1, fsync_part_directory = 1';
  * stage cannot have. Fails if a table exists. If PostgreSQL was restored from an older state, it can assign a load ID again,
  * and the old tables could belong to another partner. See docs/decisions/load-and-publish.md.
  */
-export async function createStagingTables(engine: Engine, load: Load, onlyFile: number | null): Promise<void> {
+export async function createStagingTables(
+  engine: Engine,
+  receiver: Server,
+  load: Load,
+  onlyFile: number | null,
+): Promise<void> {
   const { rows } = stagingTableNames(load.loadId);
   const { table, order } = finalTables[load.target.kind];
-  await onEveryShard(engine, async (shard) => {
-    await shard.command({
+  await onEveryServer(engine, (server) =>
+    server.command({
       query: `CREATE TABLE ${rows} AS ${table}
         ENGINE = MergeTree PARTITION BY partner_id ORDER BY (${order}) SETTINGS ${neverMerge}, ${durable}`,
-    });
-  });
-  const receiver = shardFor(engine, load.loadId);
+    }),
+  );
   for (const query of receiverStatements(engine, load, onlyFile)) await receiver.command({ query });
 }
 
@@ -176,7 +182,7 @@ const maxPartsPerPartner = 1_000;
  * partners have their own partitions and continue. EXPLAIN ESTIMATE counts the parts of one partition, and unlike
  * system.parts does not list those of all partners.
  */
-async function requireFewParts(shard: Shard, { partnerId, target }: Load): Promise<void> {
+async function requireFewParts(shard: Server, { partnerId, target }: Load): Promise<void> {
   const { table } = finalTables[target.kind];
   const [estimate] = await selectRows<{ parts: string }>(
     shard,
@@ -198,8 +204,8 @@ const loadsPerDrop = 50;
 export async function dropStagingTables(engine: Engine, loadIds: readonly LoadId[]): Promise<void> {
   for (let start = 0; start < loadIds.length; start += loadsPerDrop) {
     const tables = loadIds.slice(start, start + loadsPerDrop).flatMap(everyTableOf);
-    await onEveryShard(engine, (shard) =>
-      shard.command({
+    await onEveryServer(engine, (server) =>
+      server.command({
         query: `DROP TABLE IF EXISTS ${tables.join(', ')} SYNC`,
         // By default ClickHouse refuses to drop tables of 50 GB or more.
         clickhouse_settings: { max_table_size_to_drop: '0' },
@@ -208,20 +214,19 @@ export async function dropStagingTables(engine: Engine, loadIds: readonly LoadId
   }
 }
 
-/** Returns the IDs of loads with a staging table on any shard. */
+/** Returns the IDs of loads with a staging table on any server. */
 export async function listLoadsWithStagingTables(engine: Engine): Promise<number[]> {
-  const names = await onEveryShard(engine, async (shard) => {
-    const result = await shard.query({
-      query: `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'room_')`,
-      format: 'JSONEachRow',
-    });
-    return result.json<{ name: string }>();
-  });
-  return [...new Set(names.flat().flatMap(({ name }) => loadOfTable(name) ?? []))];
+  const names = await onEveryServer(engine, (server) =>
+    selectRows<{ name: string }>(
+      server,
+      `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'room_')`,
+    ),
+  );
+  return [...new Set(names.flat(2).flatMap(({ name }) => loadOfTable(name) ?? []))];
 }
 
 /** Returns the loads that have staging tables on the shard. */
-export async function findStagingTables(shard: Shard, loadIds: readonly LoadId[]): Promise<Set<number>> {
+export async function findStagingTables(shard: Server, loadIds: readonly LoadId[]): Promise<Set<number>> {
   const byName = new Map(loadIds.map((loadId) => [stagingTableNames(loadId).rows, loadId]));
   const result = await shard.query({
     query: `SELECT name FROM system.tables WHERE database = currentDatabase() AND name IN ({names: Array(String)})`,
@@ -237,23 +242,35 @@ export function hasTable(name: string): string {
   return `(SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = '${name}')`;
 }
 
-export async function hasStagingTables(shard: Shard, loadId: LoadId): Promise<boolean> {
+export async function hasStagingTables(shard: Server, loadId: LoadId): Promise<boolean> {
   return (await findStagingTables(shard, [loadId])).has(loadId);
 }
 
-/** Fails if the partner has too many parts. Otherwise, returns for each shard whether the load has its own staging tables. */
-export async function prepareToPublish(engine: Engine, load: Load): Promise<boolean[]> {
-  return onEveryShard(engine, async (shard) => {
-    const [hasOwnTables] = await Promise.all([hasStagingTables(shard, load.loadId), requireFewParts(shard, load)]);
-    return hasOwnTables;
+/**
+ * Publishes the rows that are staged on each server, with `publish`. Returns the number of rows on each shard when enough replicas
+ * have them. Fails before it publishes any row if the partner has too many parts.
+ */
+export async function publishOnServers(
+  engine: Engine,
+  load: Load,
+  publish: (server: Server, hasOwnTables: boolean) => Promise<number>,
+): Promise<ShardRows> {
+  const withOwnTables = new Map<Server, boolean>();
+  await onEveryServer(engine, async (server) => {
+    const [hasOwnTables] = await Promise.all([hasStagingTables(server, load.loadId), requireFewParts(server, load)]);
+    withOwnTables.set(server, hasOwnTables);
   });
+  const rows = await sumPerShard(engine, (server) => publish(server, withOwnTables.get(server) === true));
+  await requireReplicated(engine, finalTables[load.target.kind].table);
+  return rows;
 }
 
 /** Links the staging table's files into the final table without rewriting them. Returns the number of rows. */
-export async function attachStagingTable(shard: Shard, load: Load): Promise<number> {
+export async function attachStagingTable(shard: Server, load: Load): Promise<number> {
   if (!Number.isSafeInteger(load.partnerId)) throw new TypeError(`${load.partnerId} is not a partition ID`);
   const { rows } = stagingTableNames(load.loadId);
   const number = await selectNumber(shard, { query: `SELECT toString(count()) AS number FROM ${rows}` });
+  if (number === 0) return 0;
   await shard.command({
     query: `ALTER TABLE ${finalTables[load.target.kind].table} ATTACH PARTITION ID '${load.partnerId}' FROM ${rows}`,
     query_id: newQueryId(loadQueryPrefix(load.loadId), 'publish'),

@@ -1,16 +1,18 @@
 import { ClickHouseError } from '@clickhouse/client';
+import { randomUUID } from 'node:crypto';
 import type { ObservedServer } from '../../domain/topology.ts';
 import type { EngineTopology } from '../../ports/topology.ts';
 import { transientErrorKind } from '../transient-errors.ts';
-import { type Engine, type Shard, onEveryShard, selectRows } from './connect.ts';
+import { type Engine, type Server, isReplicated, onEveryShard, selectRows } from './connect.ts';
+import { replicatedTables } from './migration-sql.ts';
 import { type ExpectedSchema, findHighestLoadId, findSchemaDifferences, readSchema } from './schema.ts';
 
 /** `folder` contains the migrations of this release. */
 export function clickhouseTopology(engine: Engine, folder: string): EngineTopology {
   let schema: Promise<ExpectedSchema> | undefined;
   return {
-    cluster: engine.cluster,
-    observe: () => onEveryShard(engine, (shard) => observe(shard, engine.cluster)),
+    configured: { name: engine.cluster, replicas: engine.shards.map((shard) => shard.length) },
+    observe: () => observeServers(engine),
     findSchemaDifferences: async () => {
       schema ??= readSchema(folder);
       return findSchemaDifferences(engine, await schema);
@@ -19,24 +21,68 @@ export function clickhouseTopology(engine: Engine, folder: string): EngineTopolo
   };
 }
 
-async function observe(shard: Shard, cluster: string): Promise<ObservedServer> {
-  const identity = await ownIdentity(shard);
-  if (identity === null) return { identity, cluster: [], clustersOfTables: [], problem: null };
+async function observeServers(engine: Engine): Promise<ObservedServer[]> {
+  const observed = await Promise.all(
+    engine.shards.map(async (shard, index) => {
+      const results = await Promise.allSettled(
+        shard.map((server, replica) => observe(server, engine, { shard: index + 1, replica: replica + 1 })),
+      );
+      const available = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      for (const result of results) {
+        if (result.status === 'fulfilled') continue;
+        if (available.length === 0 || transientErrorKind(result.reason) === null) throw result.reason;
+      }
+      return available;
+    }),
+  );
+  return observed.flat();
+}
+
+async function observe(
+  server: Server,
+  engine: Engine,
+  position: Pick<ObservedServer, 'shard' | 'replica'>,
+): Promise<ObservedServer> {
+  const nothing = { ...position, names: [], keeperPath: null, cluster: [], clustersOfTables: [], problem: null };
+  const identity = await ownIdentity(server);
+  if (identity === null) return { ...nothing, identity };
   try {
     return {
+      ...nothing,
       identity,
-      cluster: await clusterOf(shard, cluster),
-      clustersOfTables: await clustersOfTables(shard),
-      problem: null,
+      names: await namesOf(server),
+      keeperPath: isReplicated(engine) ? await keeperPathOf(server) : null,
+      cluster: await clusterOf(server, engine.cluster, isReplicated(engine)),
+      clustersOfTables: await clustersOfTables(server),
     };
   } catch (error) {
     if (!(error instanceof ClickHouseError) || transientErrorKind(error) !== null) throw error;
-    return { identity, cluster: [], clustersOfTables: [], problem: error.message };
+    return { ...nothing, identity, problem: error.message };
   }
 }
 
+/** The number of concurrent requests, each on its own connection, that find out whether a URL leads to one server. */
+const nameRequests = 4;
+
+async function namesOf(server: Server): Promise<string[]> {
+  const requests = Array.from({ length: nameRequests }, () =>
+    selectRows<{ name: string }>(server, `SELECT concat(hostName(), ':', toString(tcpPort())) AS name`),
+  );
+  return [...new Set((await Promise.all(requests)).flat().map(({ name }) => name))];
+}
+
+async function keeperPathOf(server: Server): Promise<string | null> {
+  const rows = await selectRows<{ path: string }>(
+    server,
+    `SELECT zookeeper_path AS path FROM system.replicas
+     WHERE database = currentDatabase() AND table IN ({tables: Array(String)}) ORDER BY table`,
+    { tables: [...replicatedTables] },
+  );
+  return rows.length < replicatedTables.size ? null : rows.map(({ path }) => path).join(' ');
+}
+
 /** Null if the database or the table does not exist, or if the table is empty. */
-async function ownIdentity(shard: Shard): Promise<string | null> {
+async function ownIdentity(shard: Server): Promise<string | null> {
   try {
     const [row] = await selectRows<{ id: string }>(
       shard,
@@ -50,29 +96,41 @@ async function ownIdentity(shard: Shard): Promise<string | null> {
   }
 }
 
-/** Asks every shard of the cluster for its identity, in the way that a Distributed table reaches it. */
-async function clusterOf(shard: Shard, cluster: string): Promise<ObservedServer['cluster']> {
-  const weights = await selectRows<{ number: number; weight: number }>(
-    shard,
-    `SELECT shard_num AS number, any(shard_weight) AS weight FROM system.clusters
+/** Asks every server of the cluster for its identity, in the way that a Distributed table reaches it. */
+async function clusterOf(server: Server, cluster: string, canSkip: boolean): Promise<ObservedServer['cluster']> {
+  const shards = await selectRows<{ number: number; weight: number; replicas: string; internal: number }>(
+    server,
+    `SELECT shard_num AS number, any(shard_weight) AS weight, toString(count()) AS replicas,
+       any(internal_replication) AS internal FROM system.clusters
      WHERE cluster = {cluster: String} GROUP BY shard_num ORDER BY shard_num`,
     { cluster },
   );
-  if (weights.length === 0) return [];
-  const identities = await selectRows<{ number: number; id: string }>(
-    shard,
-    `SELECT _shard_num AS number, toString(identity) AS id
-     FROM cluster({cluster: Identifier}, currentDatabase(), shard_identity)`,
+  if (shards.length === 0) return [];
+  // This function numbers all replicas of all shards consecutively. A replica can be unavailable, but a whole shard cannot.
+  const identities = await selectRows<{ position: number; id: string }>(
+    server,
+    `SELECT _shard_num AS position, toString(identity) AS id
+     FROM clusterAllReplicas({cluster: Identifier}, currentDatabase(), shard_identity)
+     SETTINGS skip_unavailable_shards = ${canSkip ? 1 : 0}`,
     { cluster },
   );
-  return weights.map(({ number, weight }) => ({
-    number,
-    weight,
-    identity: identities.find((one) => one.number === number)?.id ?? null,
-  }));
+  let position = 0;
+  return shards.map(({ number, weight, replicas, internal }) => {
+    const start = position;
+    position += Number(replicas);
+    const found = identities.filter((one) => one.position > start && one.position <= start + Number(replicas));
+    const distinct = [...new Set(found.map(({ id }) => id))];
+    return {
+      number,
+      weight,
+      replicas: Number(replicas),
+      isInternallyReplicated: internal === 1,
+      identity: distinct.join(' and ') || null,
+    };
+  });
 }
 
-async function clustersOfTables(shard: Shard): Promise<string[]> {
+async function clustersOfTables(shard: Server): Promise<string[]> {
   const rows = await selectRows<{ cluster: string }>(
     shard,
     `SELECT DISTINCT extract(engine_full, '^Distributed\\\\(\\'([^\\']*)\\'') AS cluster FROM system.tables
@@ -81,14 +139,16 @@ async function clustersOfTables(shard: Shard): Promise<string[]> {
   return rows.map((row) => row.cluster);
 }
 
-/** Gives every shard that has none an identity. Idempotent. */
+/** Gives every shard that has none an identity. A new replica gets the identity of its shard. Idempotent. */
 export async function assignShardIdentities(engine: Engine): Promise<void> {
-  await onEveryShard(engine, (shard) =>
-    shard.command({
-      query:
-        'INSERT INTO shard_identity (identity) SELECT generateUUIDv4() WHERE (SELECT count() FROM shard_identity) = 0',
-    }),
-  );
+  for (const shard of engine.shards) {
+    const identities = await Promise.all(shard.map(ownIdentity));
+    const identity = identities.find((one) => one !== null) ?? randomUUID();
+    for (const [replica, server] of shard.entries()) {
+      if (identities[replica] !== null) continue;
+      await server.insert({ table: 'shard_identity', values: [{ identity }], format: 'JSONEachRow' });
+    }
+  }
 }
 
 /** Every table that places rows by device. Loads with their own staging tables must end before a change. */

@@ -1,26 +1,32 @@
 import type { JobId, LoadId, PartnerId } from '../../domain/ids.ts';
-import type { ResolvedKey } from '../../domain/attribute.ts';
 import type { JobVersions } from '../../domain/job.ts';
 import type { ShardRows } from '../../domain/row-account.ts';
 import type { Load } from '../../ports/load-stage.ts';
 import type { Warehouse, AttributeRows, StoredData } from '../../ports/warehouse.ts';
 import {
   type Engine,
+  type Server,
   type Shard,
   jobQueryPrefix,
   loadQueryPrefix,
   newQueryId,
   insertSelected,
-  onEveryShard,
+  onAllServers,
+  onEveryServer,
+  onEveryShardInSync,
+  requireReplicated,
   selectFromShards,
   selectNumber,
   selectRows,
-  shardFor,
+  serverFor,
+  sumOverShards,
+  syncAllReplicas,
 } from './connect.ts';
-import { dropJob, stopJob } from './load-stage.ts';
+import { dropJob, stopJob } from './drop-stages.ts';
+import { writeJobKeys } from './job-keys.ts';
 import { findRebuild } from './known-devices.ts';
-import { startMutation, untilApplied } from './mutate.ts';
-import { attachStagingTable, prepareToPublish } from './staging-tables.ts';
+import { areDeleted, startMutation, untilApplied } from './mutate.ts';
+import { attachStagingTable, publishOnServers } from './staging-tables.ts';
 
 export function clickhouseWarehouse(engine: Engine): Warehouse {
   return {
@@ -29,6 +35,7 @@ export function clickhouseWarehouse(engine: Engine): Warehouse {
     replaceAttributes: (job, loadIds) => replaceAttributes(engine, job, loadIds),
     stopJob: (jobId) => stopJob(engine, jobId),
     publishDevices: (jobId, loadIds) => publishDevices(engine, jobId, loadIds),
+    publishDevicesOfRows: (partnerId, versions) => publishDevicesOfRows(engine, partnerId, versions),
     dropJob: (jobId) => dropJob(engine, jobId),
     countAttributeRows: (rows) => countAttributeRows(engine, rows),
     deleteAttributeRows: (rows) => deleteAttributeRows(engine, rows),
@@ -36,25 +43,13 @@ export function clickhouseWarehouse(engine: Engine): Warehouse {
   };
 }
 
-/** Idempotent, because loads ignore duplicate keys. */
-async function writeJobKeys(engine: Engine, jobId: JobId, keys: readonly ResolvedKey[]): Promise<void> {
-  if (keys.length === 0) return;
-  await shardFor(engine, jobId).insert({
-    table: 'job_keys',
-    values: keys.map(({ key, attributeId }) => ({ job_id: jobId, key, attribute_id: attributeId })),
-    format: 'JSONEachRow',
-    clickhouse_settings: { distributed_foreground_insert: 1 },
-  });
-}
-
 const columns = 'partner_id, attribute_id, device, id_type, country, version, is_deleted';
 
-/** Adds staged rows to the warehouse, shard by shard. Idempotent, because the warehouse is a set. */
+/** Adds staged rows to the warehouse, server by server. Idempotent, because the warehouse is a set. */
 async function publishLoad(engine: Engine, load: Load): Promise<ShardRows> {
-  const haveOwnTables = await prepareToPublish(engine, load);
-  return onEveryShard(engine, async (shard, index) => {
-    if (haveOwnTables[index] === true) return attachStagingTable(shard, load);
-    return insertSelected(shard, {
+  return publishOnServers(engine, load, (server, hasOwnTables) => {
+    if (hasOwnTables) return attachStagingTable(server, load);
+    return insertSelected(server, {
       query: `
         INSERT INTO device_attributes_local (${columns})
         SELECT ${columns} FROM staged_attributes_local WHERE load_id = {load: UInt64}`,
@@ -68,22 +63,25 @@ async function publishLoad(engine: Engine, load: Load): Promise<ShardRows> {
 /**
  * Publishes a replacing job. Marks all current rows of its attributes as deleted with the job's version, and inserts
  * its rows with the next version. The attributes are collected over all shards, because an attribute may have no staged
- * device on a shard.
+ * device on a shard. Each replica inserts the rows that are staged on it. Marking a row twice has no effect. All replicas must be
+ * available, because one of them could still be publishing rows of an earlier job.
  */
 async function replaceAttributes(
   engine: Engine,
   job: { readonly id: number; readonly partnerId: PartnerId; readonly versions: JobVersions },
   loadIds: readonly LoadId[],
 ): Promise<void> {
-  const named = await engine.shards[0].query({
-    query:
-      'SELECT DISTINCT toString(attribute_id) AS id FROM staged_attributes WHERE load_id IN ({loads: Array(UInt64)})',
-    query_params: { loads: loadIds },
-    format: 'JSONEachRow',
-  });
-  const attributes = (await named.json<{ id: string }>()).map(({ id }) => Number(id));
-  await onEveryShard(engine, (shard) =>
-    shard.command({
+  await syncAllReplicas(engine, ['device_attributes_local']);
+  const named = await onAllServers(engine, (server) =>
+    selectRows<{ id: string }>(
+      server,
+      `SELECT DISTINCT toString(attribute_id) AS id FROM staged_attributes_local WHERE load_id IN ({loads: Array(UInt64)})`,
+      { loads: loadIds },
+    ),
+  );
+  const attributes = [...new Set(named.flat(2).map(({ id }) => Number(id)))];
+  await onAllServers(engine, (server) =>
+    server.command({
       query: `
         INSERT INTO device_attributes_local (${columns})
         SELECT ${columns} FROM staged_attributes_local WHERE load_id IN ({loads: Array(UInt64)})
@@ -96,6 +94,7 @@ async function replaceAttributes(
       clickhouse_settings: { optimize_on_insert: 0 },
     }),
   );
+  await requireReplicated(engine, 'device_attributes_local');
 }
 
 /**
@@ -108,28 +107,64 @@ async function publishDevices(
   loadIds: readonly LoadId[],
 ): Promise<{ rows: number; devices: number }> {
   if (loadIds.length === 0) return { rows: 0, devices: 0 };
-  const ofJob = 'FROM staged_devices_local WHERE job_id = {job: UInt64} AND load_id IN ({loads: Array(UInt64)})';
+  const isOfJob = 'job_id = {job: UInt64} AND load_id IN ({loads: Array(UInt64)})';
+  const ofJob = `FROM staged_devices_local WHERE ${isOfJob}`;
   const query_params = { job: jobId, loads: loadIds };
-  const ofShards = await onEveryShard(engine, async (shard) => {
-    const before = await findRebuild(shard);
+  const ofShards = await onEveryServer(engine, async (server) => {
+    const before = await findRebuild(server);
     const query = `INSERT INTO known_devices_local (device) SELECT device ${ofJob} AND is_add ORDER BY device LIMIT 1 BY device`;
-    const added = await insertSelected(shard, { query, query_params });
+    const added = await insertSelected(server, { query, query_params });
     const count = selectRows<{ total: string; deletes: string }>(
-      shard,
+      server,
       `SELECT toString(count()) AS total, toString(countIf(NOT is_add)) AS deletes ${ofJob}`,
       query_params,
     );
-    const [[counted], after] = await Promise.all([count, findRebuild(shard)]);
+    const [[counted], after] = await Promise.all([count, findRebuild(server)]);
     const rows = Number(counted?.total ?? 0);
     // If no row is a delete, the number of rows written is the number of devices. During a rebuild, it includes the rows that
     // were copied into the next table.
     const isRebuilding = before.isFed || after.isFed || after.table !== before.table;
     if (counted?.deletes === '0' && !isRebuilding) return { rows, devices: added };
-    const devices = `SELECT device ${ofJob} ORDER BY device LIMIT 1 BY device`;
-    const countAll = `SELECT toString(count()) AS number FROM (${devices})`;
-    return { rows, devices: await selectNumber(shard, { query: countAll, query_params }) };
+    return { rows, devices: await countStagedDevices(server, 'staged_devices_local', isOfJob, query_params) };
   });
-  return ofShards.reduce((sum, { rows, devices }) => ({ rows: sum.rows + rows, devices: sum.devices + devices }));
+  await requireReplicated(engine, 'known_devices_local');
+  const total = ofShards
+    .flat()
+    .reduce((sum, { rows, devices }) => ({ rows: sum.rows + rows, devices: sum.devices + devices }));
+  const isSplit = ofShards.some((ofReplicas) => ofReplicas.filter(({ rows }) => rows > 0).length > 1);
+  if (!isSplit) return total;
+  // Loads of the job were staged on different replicas, which can have the same devices.
+  const everywhere = `clusterAllReplicas('${engine.cluster}', currentDatabase(), staged_devices_local)`;
+  return { ...total, devices: await countStagedDevices(serverFor(engine, jobId), everywhere, isOfJob, query_params) };
+}
+
+function countStagedDevices(
+  server: Server,
+  table: string,
+  condition: string,
+  query_params: Record<string, unknown>,
+): Promise<number> {
+  const devices = `SELECT device FROM ${table} WHERE ${condition} ORDER BY device LIMIT 1 BY device`;
+  // Rows of an unavailable replica are missing in the number of rows, which is compared with the accepted rows.
+  const clickhouse_settings = { skip_unavailable_shards: 1 } as const;
+  const query = `SELECT toString(count()) AS number FROM (${devices})`;
+  return selectNumber(server, { query, query_params, clickhouse_settings });
+}
+
+async function publishDevicesOfRows(engine: Engine, partnerId: PartnerId, versions: JobVersions): Promise<number> {
+  const query_params = { partner: partnerId, adds: versions.ofAdds, deletes: versions.ofDeletes };
+  const clickhouse_settings = { max_bytes_before_external_group_by: '268435456' };
+  const of = (condition: string): string =>
+    `SELECT device FROM device_attributes_local WHERE partner_id = {partner: UInt64} AND ${condition} GROUP BY device`;
+  const devices = await sumOverShards(engine, ['device_attributes_local'], async (shard) => {
+    const query = `INSERT INTO known_devices_local (device) ${of('version = {adds: UInt64}')}`;
+    await shard.command({ query, query_params, clickhouse_settings });
+    const all = of('version IN ({adds: UInt64}, {deletes: UInt64})');
+    const count = `SELECT toString(count()) AS number FROM (${all})`;
+    return selectNumber(shard, { query: count, query_params, clickhouse_settings });
+  });
+  await requireReplicated(engine, 'known_devices_local');
+  return devices;
 }
 
 const condition = `partner_id = {partner: UInt64} AND attribute_id IN ({attributes: Array(UInt64)})
@@ -141,7 +176,7 @@ function parametersOf({ partnerId, attributeIds, versions }: AttributeRows) {
 
 /** Counts the partner's current rows with these attributes, and their devices. */
 async function countAttributeRows(engine: Engine, rows: AttributeRows): Promise<{ rows: number; devices: number }> {
-  const counts = await onEveryShard(engine, async (shard) => {
+  const counts = await onEveryShardInSync(engine, ['device_attributes_local'], async (shard) => {
     const result = await shard.query({
       query: `
         SELECT toString(sum(attributes)) AS rows, toString(count()) AS devices FROM (
@@ -168,30 +203,36 @@ const maxMutationWaitMs = 3_000;
  */
 export async function deleteAttributeRows(engine: Engine, rows: AttributeRows): Promise<boolean> {
   if (!Number.isSafeInteger(rows.partnerId)) throw new TypeError(`${rows.partnerId} is not a partition ID`);
-  const ofShards = await onEveryShard(engine, (shard) => deleteOnShard(shard, rows));
+  await syncAllReplicas(engine, ['device_attributes_local']);
+  const ofShards = await Promise.all(engine.shards.map((shard) => deleteOnShard(shard, rows)));
   return ofShards.every(Boolean);
 }
 
+/** Returns true when no replica has the rows. */
 async function deleteOnShard(shard: Shard, rows: AttributeRows): Promise<boolean> {
   const table = 'device_attributes_local';
   const partitions = [rows.partnerId];
-  const query_params = parametersOf(rows);
-  const areApplied = (): Promise<boolean> => untilApplied(shard, table, partitions, { maxMs: maxMutationWaitMs });
-  if (!(await areApplied())) return false;
-  const left = `SELECT toString(count()) AS number FROM ${table} WHERE ${condition}`;
-  if ((await selectNumber(shard, { query: left, query_params })) === 0) return true;
-  await startMutation(shard, {
+  const deletion = {
     query: `ALTER TABLE ${table} DELETE IN PARTITION ID '${rows.partnerId}' WHERE ${condition}`,
-    query_params,
+    query_params: parametersOf(rows),
     partitions,
-  });
-  return areApplied();
+    left: `SELECT toString(count()) AS number FROM ${table} WHERE ${condition}`,
+  };
+  const areApplied = async (): Promise<boolean> => {
+    const wait = { maxMs: maxMutationWaitMs };
+    return (await Promise.all(shard.map((server) => untilApplied(server, table, partitions, wait)))).every(Boolean);
+  };
+  if (!(await areApplied())) return false;
+  if (await areDeleted(shard, deletion)) return true;
+  await startMutation(shard, deletion);
+  return (await areApplied()) && areDeleted(shard, deletion);
 }
 
 /** Reads only metadata: every partner has its own partition. */
 async function measureStoredData(engine: Engine): Promise<StoredData[]> {
   const found = await selectFromShards<{ partner: string; rows: string; bytes: string }>(
     engine,
+    [],
     `SELECT partition AS partner, toString(sum(rows)) AS rows, toString(sum(bytes_on_disk)) AS bytes
      FROM system.parts
      WHERE active AND database = currentDatabase() AND table IN ('device_attributes_local', 'audience_devices_local')

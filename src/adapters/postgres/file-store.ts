@@ -60,10 +60,13 @@ async function claimBatch(db: Database, batchId: BatchId): Promise<BatchClaim | 
     batchId,
     attempt: first.attempt,
     source: toSource(first),
-    load: toLoad(
-      first,
-      rows.reduce((sum, { size }) => sum + size, 0),
-    ),
+    load: {
+      ...toLoad(
+        first,
+        rows.reduce((sum, { size }) => sum + size, 0),
+      ),
+      isRetry: first.attempt > 1,
+    },
     files: rows
       .toSorted((a, b) => a.id - b.id)
       .map(({ id, key, etag, size, gzip }) => ({ fileId: id, object: { key, etag, size }, expectGzip: gzip })),

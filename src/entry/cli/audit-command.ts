@@ -13,8 +13,16 @@ export function addAuditCommands(program: Command): void {
     .description('compare the records of finished jobs and audiences with the stored rows; exits 1 if they differ')
     .option('--partner <name>', 'audit only this partner')
     .option('--since <duration>', 'audit only work that finished in this period, for example 24h')
-    .action(async ({ partner, since }: { partner?: string; since?: string }) => {
-      const { auditStoredRows } = await import('../row-audit.ts');
+    .option('--replicas', 'compare the rows of all replicas of each shard instead')
+    .action(async ({ partner, since, replicas }: { partner?: string; since?: string; replicas?: true }) => {
+      const { auditStoredRows, compareReplicas } = await import('../row-audit.ts');
+      if (replicas === true) {
+        const differences = await compareReplicas();
+        for (const difference of differences) print(difference);
+        print(`${differences.length} differences between replicas`);
+        if (differences.length > 0) process.exitCode = 1;
+        return;
+      }
       const { audited, differing } = await auditStoredRows({ partner: partner ?? null, since: since ?? null }, print);
       print(`${audited} jobs and audiences audited, ${differing} with differences`);
       if (differing > 0) process.exitCode = 1;

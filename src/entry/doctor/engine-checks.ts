@@ -1,5 +1,6 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { text } from 'node:stream/consumers';
+import type { Secret } from '../../domain/secret.ts';
 import type { Config } from '../config.ts';
 import { type Check, clockRemedy, describeClock } from './run-checks.ts';
 import { schemaCheck } from './schema-check.ts';
@@ -12,10 +13,23 @@ const privileges = [
   'KILL QUERY ON *.*',
 ];
 
-/** Returns one list of checks per shard. */
+const replicaPrivileges = ['SYSTEM SYNC REPLICA, SYSTEM DROP REPLICA ON {database}.*'];
+
+/** A server and its name in messages, for example "shard 1" or "shard 1, replica 2". */
+type NamedServer = { readonly url: Secret; readonly name: string; readonly hasReplicas: boolean };
+
+function serversOf({ INLET_CLICKHOUSE_URLS: shards }: Config): NamedServer[] {
+  return shards.flatMap((replicas, index) =>
+    replicas.map((url, replica) => {
+      const hasReplicas = replicas.length > 1;
+      return { url, hasReplicas, name: `shard ${index + 1}${hasReplicas ? `, replica ${replica + 1}` : ''}` };
+    }),
+  );
+}
+
+/** Returns one list of checks per server. */
 export function engineChecks(config: Config): Check[][] {
-  return config.INLET_CLICKHOUSE_URLS.map((url, index) => {
-    const shard = `ClickHouse, shard ${index + 1}`;
+  return serversOf(config).map(({ url, name, hasReplicas }) => {
     const ask = async <T>(run: (client: ClickHouseClient) => Promise<T>): Promise<T> => {
       const client = createClient({
         url: url.reveal(),
@@ -41,9 +55,9 @@ export function engineChecks(config: Config): Check[][] {
       );
     return [
       {
-        name: shard,
+        name: `ClickHouse, ${name}`,
         remedy:
-          'Start this server, or fix its address in INLET_CLICKHOUSE_URLS. Until then, loads wait, because they need every shard.',
+          'Start this server, or fix its address in INLET_CLICKHOUSE_URLS. Until then, loads wait, because they need every shard and INLET_REPLICAS_REQUIRED replicas of it.',
         run: async () => {
           const [row] = await select<{ version: string; shards: string }>(
             `SELECT version() AS version,
@@ -58,11 +72,11 @@ export function engineChecks(config: Config): Check[][] {
           return `version ${row?.version}, ${expected} shards`;
         },
       },
-      schemaCheck(`shard ${index + 1}`, 'clickhouse', () =>
+      schemaCheck(name, 'clickhouse', () =>
         select('SELECT name, checksum FROM {database: Identifier}.schema_migration'),
       ),
       {
-        name: `Clock of shard ${index + 1}`,
+        name: `Clock of ${name}`,
         remedy: clockRemedy,
         run: async () => {
           const [row] = await select<{ now: string; zone: string }>(
@@ -72,14 +86,14 @@ export function engineChecks(config: Config): Check[][] {
         },
       },
       {
-        name: `Privileges on shard ${index + 1}`,
+        name: `Privileges on ${name}`,
         remedy:
           'Grant the privilege to the user in INLET_CLICKHOUSE_URLS. Until then, loads and deletes fail and are retried.',
         run: async () => {
           const [profile] = await select<{ level: string }>(`SELECT toString(getSetting('readonly')) AS level`);
           if (profile?.level !== '0') throw new Error('the profile of the user is readonly');
           const missing: string[] = [];
-          for (const privilege of privileges) {
+          for (const privilege of [...privileges, ...(hasReplicas ? replicaPrivileges : [])]) {
             // This statement has neither parameters nor a FORMAT clause.
             const named = privilege.replace(
               '{database}',
@@ -95,7 +109,7 @@ export function engineChecks(config: Config): Check[][] {
         },
       },
       {
-        name: `Disk of shard ${index + 1}`,
+        name: `Disk of ${name}`,
         remedy:
           'Free disk space or add a disk. A merge needs as much free space as it reads. Loads wait while the disk is full.',
         run: async () => {
@@ -106,12 +120,12 @@ export function engineChecks(config: Config): Check[][] {
           if (full)
             throw new Error(`disk ${full.name} has ${gigabytes(full.free)} of ${gigabytes(full.total)} GB free`);
           return disks
-            .map(({ name, free, total }) => `${name}: ${gigabytes(free)} of ${gigabytes(total)} GB free`)
+            .map((disk) => `${disk.name}: ${gigabytes(disk.free)} of ${gigabytes(disk.total)} GB free`)
             .join(', ');
         },
       },
       {
-        name: `Damaged parts of shard ${index + 1}`,
+        name: `Damaged parts of ${name}`,
         remedy:
           'ClickHouse removed these parts, for example after a power failure, so rows may be missing. Run `inlet audit` to find the jobs and audiences, and `inlet repair` to load their files again.',
         run: async () => {
@@ -124,7 +138,7 @@ export function engineChecks(config: Config): Check[][] {
         },
       },
       {
-        name: `Mutations of shard ${index + 1}`,
+        name: `Mutations of ${name}`,
         remedy:
           'Find the reason in system.mutations and run KILL MUTATION. Inlet then starts the delete or purge again.',
         run: async () => {
@@ -139,8 +153,31 @@ export function engineChecks(config: Config): Check[][] {
           return `${row?.open} running`;
         },
       },
+      ...(hasReplicas ? [replicationCheck(name, select)] : []),
     ];
   });
+}
+
+const maxDelaySeconds = 60;
+
+function replicationCheck(name: string, select: <Row>(query: string) => Promise<Row[]>): Check {
+  return {
+    name: `Replication of ${name}`,
+    remedy:
+      'If tables are read-only, check ClickHouse Keeper and its connection to this server. If the replica is behind, check the network between the replicas and the free disk space. See system.replication_queue for the last error.',
+    run: async () => {
+      const [row] = await select<{ tables: string; readonly: string; delay: string; queue: string; lost: string }>(
+        `SELECT toString(count()) AS tables, toString(countIf(is_readonly OR is_session_expired)) AS readonly,
+           toString(max(absolute_delay)) AS delay, toString(sum(queue_size)) AS queue, toString(sum(lost_part_count)) AS lost
+         FROM system.replicas WHERE database = {database: String}`,
+      );
+      if (Number(row?.tables) === 0) throw new Error('its tables are not replicated');
+      if (Number(row?.readonly) > 0) throw new Error(`${row?.readonly} of ${row?.tables} tables are read-only`);
+      if (Number(row?.delay) > maxDelaySeconds) throw new Error(`it is ${row?.delay} s behind the other replicas`);
+      if (Number(row?.lost) > 0) throw new Error(`${row?.lost} parts were lost before another replica had them`);
+      return `${row?.tables} tables, ${row?.queue} queued tasks`;
+    },
+  };
 }
 
 function gigabytes(bytes: string): string {

@@ -6,6 +6,7 @@ import type { Log } from '../../ports/observability.ts';
 import type { AcceptedRequests, RequestWindows } from '../../ports/request-store.ts';
 import type { UsageStore } from '../../ports/usage-store.ts';
 import type { Warehouse, AudienceWarehouse } from '../../ports/warehouse.ts';
+import { dropOrphanedStages } from '../load/orphaned-stages.ts';
 
 type Deps = {
   readonly lanes: LaneStore;
@@ -30,23 +31,9 @@ export async function requeueIdleLanes(deps: Deps): Promise<void> {
   if (await deps.lanes.claimTurn('wake lanes', wakeEverySeconds)) await deps.lanes.requeueIdleLanes();
 }
 
-/**
- * Drops staging tables that have no owner. The tables are listed before the owners. A load gets its ID before it stages
- * anything, so a listed table without a live load belongs to a load that has ended.
- */
-export async function dropOrphanedStages(deps: Deps): Promise<void> {
-  if (!(await deps.lanes.claimTurn('drop orphaned stages', orphansEverySeconds))) return;
-  const staged = await deps.stage.listStaged();
-  const live = await deps.files.findLive(staged);
-  for (const loadId of staged.loadIds) {
-    if (live.loadIds.has(loadId)) continue;
-    await deps.stage.dropLoad(loadId);
-    deps.log.warn({ loadId }, 'dropped an orphaned stage');
-  }
-  for (const jobId of staged.jobIds) {
-    if (live.jobIds.has(jobId)) continue;
-    await deps.warehouse.dropJob(jobId);
-    deps.log.warn({ jobId }, 'dropped leftovers of a finished job');
+export async function sweepStages(deps: Deps): Promise<void> {
+  if (await deps.lanes.claimTurn('drop orphaned stages', orphansEverySeconds)) {
+    await dropOrphanedStages(deps, 'available');
   }
 }
 

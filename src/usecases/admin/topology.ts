@@ -8,7 +8,7 @@ export type TopologyDeps = { readonly topology: TopologyStore; readonly engineTo
 /** Returns the differences between the record, the configuration, and the cluster definition on each server. */
 export async function checkTopology({ topology, engineTopology }: TopologyDeps): Promise<string[]> {
   const [recorded, servers] = await Promise.all([topology.read(), engineTopology.observe()]);
-  return findTopologyDifferences(recorded, servers, engineTopology.cluster);
+  return findTopologyDifferences(recorded, servers, engineTopology.configured);
 }
 
 /** Returns the differences of the IDs. Reads ClickHouse first, because a load gets its ID before it writes rows. */
@@ -39,11 +39,11 @@ export async function requireRecordedTopology(deps: TopologyDeps): Promise<void>
  */
 export async function requireUnownedShards({ engineTopology }: Pick<TopologyDeps, 'engineTopology'>): Promise<void> {
   const servers = await engineTopology.observe();
-  const owned = servers.findIndex(({ identity }) => identity !== null);
-  if (owned === -1) return;
+  const owned = servers.find(({ identity }) => identity !== null);
+  if (!owned) return;
   throw new Failure(
     'topology_mismatch',
-    `The ClickHouse database of shard ${owned + 1} belongs to another installation, because PostgreSQL has no record of it. Use another INLET_CLICKHOUSE_DATABASE, or fix INLET_POSTGRES_URL. If the first migration of this installation was interrupted, run \`inlet topology change --confirm\`.`,
+    `The ClickHouse database of shard ${owned.shard} belongs to another installation, because PostgreSQL has no record of it. Use another INLET_CLICKHOUSE_DATABASE, or fix INLET_POSTGRES_URL. If the first migration of this installation was interrupted, run \`inlet topology change --confirm\`.`,
   );
 }
 
@@ -58,9 +58,9 @@ export async function observeShards({ engineTopology }: Pick<TopologyDeps, 'engi
   );
   if (shards.length === 0) {
     const problem = servers[0]?.problem ?? 'it has no shards';
-    throw new Failure('topology_mismatch', `Cluster "${engineTopology.cluster}" cannot be used: ${problem}.`);
+    throw new Failure('topology_mismatch', `Cluster "${engineTopology.configured.name}" cannot be used: ${problem}.`);
   }
-  throwDifferences(findTopologyDifferences(shards, servers, engineTopology.cluster));
+  throwDifferences(findTopologyDifferences(shards, servers, engineTopology.configured));
   return shards;
 }
 

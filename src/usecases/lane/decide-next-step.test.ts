@@ -195,7 +195,7 @@ describe('publishing the loads of an import', () => {
 });
 
 const large: CountsBefore = { unique: 10_000_000, matched: 1, knownVersion: 2, isMatchedCurrent: true };
-const incremental = { method: 'incremental', recountMatched: false } as const;
+const incremental = { method: 'incremental', recountMatched: false, maxDevices: 10_000_100 } as const;
 const full = { method: 'full', onlyFileId: null } as const;
 const fileIds = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
@@ -211,13 +211,13 @@ const cases: [behavior: string, loads: StagedLoad[], counts: Partial<CountsBefor
     'does not count a file twice',
     [stagedLoad(3, { isCounted: true }), first],
     {},
-    { ...incremental, uncounted: [first] },
+    { ...incremental, maxDevices: 10_000_200, uncounted: [first] },
   ],
   [
     'counts 2 million rows incrementally',
     [stagedLoad(1, { rows: 2_000_000 })],
     {},
-    { ...incremental, uncounted: [stagedLoad(1, { rows: 2_000_000 })] },
+    { ...incremental, maxDevices: 12_000_000, uncounted: [stagedLoad(1, { rows: 2_000_000 })] },
   ],
   [
     'counts in full above 2 million rows',

@@ -135,6 +135,7 @@ export type CountPlan =
       readonly method: 'incremental';
       /** True if the stored matched count is stale. The matched devices are then counted in full. */
       readonly recountMatched: boolean;
+      readonly maxDevices: number;
       readonly uncounted: readonly StagedLoad[];
     }
   | {
@@ -170,11 +171,14 @@ export function planCount(loads: readonly StagedLoad[], before: CountsBefore): C
   const uncounted = loads.filter(({ isCounted }) => !isCounted);
   const isRetry = loads.some(isTakenOver);
   const isSmall = rows <= maxLookupRows && rows * minAudienceToLoadRatio <= before.unique && files <= maxLookupFiles;
-  if (!isRetry && isSmall) return { method: 'incremental', recountMatched: !before.isMatchedCurrent, uncounted };
+  const maxDevices = before.unique + rows;
+  if (!isRetry && isSmall) {
+    return { method: 'incremental', recountMatched: !before.isMatchedCurrent, maxDevices, uncounted };
+  }
   const [onlyFileId = null] = !isRetry && before.unique === 0 && files === 1 ? (uncounted[0]?.fileIds ?? []) : [];
   return {
     method: 'full',
-    maxDevices: before.unique + rows,
+    maxDevices,
     onlyFileId,
     uncounted: onlyFileId === null ? uncounted : [],
   };

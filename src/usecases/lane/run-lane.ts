@@ -26,6 +26,7 @@ import type { Log, Trace } from '../../ports/observability.ts';
 import type { AttributeStore } from '../../ports/partner-store.ts';
 import type { AttributeRows, AudienceWarehouse, DeviceCounts, Warehouse } from '../../ports/warehouse.ts';
 import { pollWhile } from '../load/load-batch.ts';
+import { type OrphanedStagesDeps, dropOrphanedStages } from '../load/orphaned-stages.ts';
 import { type DropPlan, planCount, planDrop, planImportPublish } from './decide-next-step.ts';
 
 export type RunLaneDeps = PrepareImportDeps &
@@ -125,12 +126,7 @@ async function listFiles(deps: PrepareImportDeps, job: ImportJob): Promise<reado
   }));
 }
 
-export type FinishImportDeps = {
-  readonly lanes: LaneStore;
-  readonly stage: LoadStage;
-  readonly warehouse: Warehouse;
-  readonly log: Log;
-};
+export type FinishImportDeps = OrphanedStagesDeps & { readonly lanes: LaneStore };
 
 /** Publishes a replacing job, counts the job's devices, stores the result, and removes the job's temporary data. */
 export async function finishImport(deps: FinishImportDeps, job: ImportJob): Promise<void> {
@@ -143,12 +139,19 @@ export async function finishImport(deps: FinishImportDeps, job: ImportJob): Prom
   // If one file fails, a replacing job publishes nothing.
   const loadIds = isReplace && failureOfFiles ? [] : summary.loadIds;
   if (isReplace) await swapIn(deps, job, summary.loadIds, loadIds);
-  const { rows, devices: uniqueDevices } = await deps.warehouse.publishDevices(job.id, loadIds);
+  const { rows, devices } = await deps.warehouse.publishDevices(job.id, loadIds);
   const isIncomplete = loadIds.length > 0 && rows !== summary.acceptedRows;
-  const failure = failureOfFiles ?? (isIncomplete ? missingRows(summary.acceptedRows, rows) : null);
+  const uniqueDevices = isIncomplete && !isReplace ? await recountDevices(deps, job) : devices;
+  const failure = failureOfFiles ?? (isIncomplete && isReplace ? missingRows(summary.acceptedRows, rows) : null);
   await deps.lanes.finishImport(job.id, { uniqueDevices, failure, errors: errorsOf(summary, failure) });
   await deps.warehouse.dropJob(job.id);
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, uniqueDevices, code: failure?.code }, 'job finished');
+}
+
+/** If the devices of the job were lost with a server, the published rows still have them. They match their accounts. */
+async function recountDevices({ warehouse, log }: FinishImportDeps, job: ImportJob): Promise<number> {
+  log.warn({ jobId: job.id, partnerId: job.partnerId }, 'device rows are missing; counting the published rows');
+  return warehouse.publishDevicesOfRows(job.partnerId, versionsOfJob(job.seq));
 }
 
 function missingRows(accepted: number, found: number): Failure {
@@ -186,6 +189,7 @@ async function swapIn(
   kept: readonly number[],
 ): Promise<void> {
   if (kept.length > 0) {
+    await requireNoLateRows(deps);
     await deps.warehouse.replaceAttributes({ id, partnerId, versions: versionsOfJob(seq) }, kept);
     await deps.lanes.recordPublished(kept);
   }
@@ -245,7 +249,7 @@ async function finishAudienceLoad(deps: LoadAudienceDeps, job: AudienceJob): Pro
   deps.log.info({ jobId: job.id, audienceId: job.audienceId, code: failure?.code }, 'audience load finished');
 }
 
-type DeleteDeps = { readonly lanes: LaneStore; readonly warehouse: Warehouse; readonly log: Log };
+type DeleteDeps = OrphanedStagesDeps & { readonly lanes: LaneStore };
 
 function rowsOf({ partnerId, attributeIds, seq }: DeleteJob): AttributeRows {
   return { partnerId, attributeIds, versions: versionsOfJob(seq) };
@@ -261,6 +265,7 @@ async function prepareDelete(deps: DeleteDeps, job: DeleteJob): Promise<void> {
 
 /** Deletes the rows. The job finishes only after every part on every shard is free of them. */
 async function finishDelete(deps: DeleteDeps, job: DeleteJob): Promise<boolean> {
+  await requireNoLateRows(deps);
   if (!(await deps.warehouse.deleteAttributeRows(rowsOf(job)))) return false;
   await deps.lanes.finishDelete(job.id);
   deps.log.info(
@@ -268,6 +273,14 @@ async function finishDelete(deps: DeleteDeps, job: DeleteJob): Promise<boolean> 
     'attribute data deleted',
   );
   return true;
+}
+
+/**
+ * A replica that was unavailable can still have the stage of an earlier load, and a statement that publishes it. Rows that are
+ * published after they were deleted or replaced would come back, so all such stages are dropped first.
+ */
+async function requireNoLateRows(deps: OrphanedStagesDeps): Promise<void> {
+  if (deps.stage.hasReplicas) await dropOrphanedStages(deps, 'all');
 }
 
 type Listed = {
@@ -418,14 +431,17 @@ async function publishAndCount(
   if (plan.method === 'incremental') {
     const [added] = await Promise.all([audienceWarehouse.countNewDevices(job, loads), countFiles(plan.uncounted)]);
     if (!(await publish())) return null;
+    if (added === null) return audienceWarehouse.countDevices(job, plan.maxDevices);
     const unique = before.unique + added.unique;
     if (!plan.recountMatched) return { unique, matched: before.matched + added.matched };
     return { unique, matched: (await audienceWarehouse.countDevices(job, unique)).matched };
   }
+  // If a replica is lost with its stage after publishing, the devices of its files could no longer be counted.
+  if (deps.stage.hasReplicas) await countFiles(plan.uncounted);
   if (!(await publish())) return null;
   const [counts] = await Promise.all([
     audienceWarehouse.countDevices(job, plan.maxDevices),
-    countFiles(plan.uncounted),
+    deps.stage.hasReplicas ? null : countFiles(plan.uncounted),
   ]);
   const [first] = loads;
   if (plan.onlyFileId !== null && first) {

@@ -48,6 +48,7 @@ export const remedies: Readonly<Record<string, string>> = {
   file_failed: "Fix the failed files and import them again.",
   load_abandoned: "Import the file again. If the error persists, contact the operator and include the import log ID.",
   merges_behind: "None needed. The import continues by itself. If it does not, the operator must check the merges in ClickHouse.",
+  replicas_behind: "None needed. The import continues when the replica is available again. If it stays unavailable, the operator must restart or replace it.",
   bucket_mismatch: "None needed. The import continues after the operator fixes INLET_S3_BUCKET or INLET_S3_ENDPOINT. If the files were moved on purpose, the operator must also copy the object `.inlet/bucket-id`.",
   credentials_unreadable: "None needed. The import continues after the operator adds the key to INLET_SEALING_KEYS.",
   rows_missing: "Import the file again. If the error persists, contact the operator and include the import log ID.",

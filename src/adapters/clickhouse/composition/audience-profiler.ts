@@ -1,10 +1,12 @@
 import type { CellCount, Counting } from '../../../domain/composition/counts.ts';
 import type { AudienceProfiler, Generation } from '../../../ports/warehouse.ts';
 import { generationParameters, isOfGeneration } from '../audience-warehouse.ts';
-import { type Engine, onEveryShard } from '../connect.ts';
+import { type Engine, onEveryShardInSync, serverFor } from '../connect.ts';
 import { type CellOfShard, countAttribute } from './attribute-cells.ts';
 import { type FingerprintKey, type MembersOfShard, copyMembers, fingerprintMembers } from './members.ts';
 import { type ReportSession, inReportSession } from './report-session.ts';
+
+const reportTables = ['audience_devices_local', 'known_devices_local', 'device_attributes_local'];
 
 /** Runs one statement at a time per shard, so that the memory use of a report does not grow with the warehouse. */
 export function clickhouseAudienceProfiler(engine: Engine, key: FingerprintKey): AudienceProfiler {
@@ -12,7 +14,7 @@ export function clickhouseAudienceProfiler(engine: Engine, key: FingerprintKey):
     profile: async (members, counting, attributes, signal) => {
       const countsEvents = counting === 'event' || counting === 'first_event';
       const events = countsEvents ? await listEvents(engine, members, signal) : [];
-      const shards = await onEveryShard(engine, (shard) =>
+      const shards = await onEveryShardInSync(engine, reportTables, (shard) =>
         inReportSession(shard, signal, async (session) => {
           await copyMembers(session, members, counting, events);
           const ofMembers = await fingerprintMembers(session, key, events);
@@ -101,7 +103,8 @@ const maxEventBytes = 256;
  * included, so the selection depends only on data that the uploader already has.
  */
 async function listEvents(engine: Engine, members: Generation, signal: AbortSignal): Promise<string[]> {
-  const result = await engine.shards[0].query({
+  await onEveryShardInSync(engine, ['audience_devices_local'], () => Promise.resolve());
+  const result = await serverFor(engine, 0).query({
     query: `
       SELECT event FROM (SELECT event, count() AS devices FROM audience_devices FINAL
       WHERE ${isOfGeneration}
@@ -110,7 +113,13 @@ async function listEvents(engine: Engine, members: Generation, signal: AbortSign
     query_params: generationParameters(members),
     format: 'JSONEachRow',
     abort_signal: signal,
-    clickhouse_settings: { max_bytes_before_external_group_by: '134217728', max_memory_usage: '1073741824' },
+    clickhouse_settings: {
+      max_bytes_before_external_group_by: '134217728',
+      max_memory_usage: '1073741824',
+      // Does not read a replica that is behind.
+      max_replica_delay_for_distributed_queries: '1',
+      fallback_to_stale_replicas_for_distributed_queries: 0,
+    },
   });
   return (await result.json<{ event: string }>()).map(({ event }) => event);
 }

@@ -1,6 +1,6 @@
 import { ClickHouseError, type ClickHouseSettings } from '@clickhouse/client';
 import { randomUUID } from 'node:crypto';
-import type { Shard } from '../connect.ts';
+import type { Server } from '../connect.ts';
 
 /**
  * Runs the statements of one report on one shard. The statements share temporary tables, which are dropped with the
@@ -27,7 +27,7 @@ const settings: ClickHouseSettings = {
 const temporaryTables = ['report_key', 'report_members'];
 
 export async function inReportSession<T>(
-  shard: Shard,
+  shard: Server,
   signal: AbortSignal,
   work: (session: ReportSession) => Promise<T>,
 ): Promise<T> {

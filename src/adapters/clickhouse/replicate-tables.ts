@@ -1,0 +1,56 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import { selectNumber, selectRows } from './connect.ts';
+import { type ReplicaPath, replicatedTables } from './migration-sql.ts';
+
+/**
+ * Replaces the tables of a server with replicated tables that have the same rows. The files are linked, not copied. Another
+ * call continues after an interruption. Meanwhile, no process may write to the tables.
+ */
+export async function replicateTables(
+  client: ClickHouseClient,
+  { shardPath, replicaName }: ReplicaPath,
+): Promise<void> {
+  for (const table of replicatedTables) {
+    const next = `${table}_replicated`;
+    const engine = await engineOf(client, table);
+    const [, kind, given, rest] = /^(\w+MergeTree|MergeTree)(?:\(([^)]*)\))?(.*)$/s.exec(engine) ?? [];
+    if (kind === undefined || rest === undefined) continue;
+    if (!kind.startsWith('Replicated')) {
+      const parameters = [`'${shardPath}/${table}'`, `'${replicaName}'`, ...(given === undefined ? [] : [given])];
+      const replicated = `Replicated${kind}(${parameters.join(', ')})${rest}`;
+      await dropTable(client, next);
+      await client.command({ query: `CREATE TABLE ${next} AS ${table} ENGINE = ${replicated}` });
+      await client.command({ query: `ALTER TABLE ${next} ATTACH PARTITION ALL FROM ${table}` });
+      // Equal parts are attached only once, and merges remove duplicates, so only distinct rows are compared.
+      const final = kind.startsWith('Replacing') ? 'FINAL' : '';
+      const [before, after] = await Promise.all([table, next].map((one) => countRows(client, `${one} ${final}`)));
+      if (before !== after) throw new Error(`${table} has ${before} rows, but its replicated copy has ${after}.`);
+      await client.command({ query: `EXCHANGE TABLES ${table} AND ${next}` });
+    }
+    await dropTable(client, next);
+  }
+  // The release before replicas did not mark the end of a job's keys.
+  await client.command({
+    query: `INSERT INTO job_keys_local (job_id, key, attribute_id) SELECT DISTINCT job_id, '\\n', 0 FROM job_keys_local`,
+  });
+}
+
+async function dropTable(client: ClickHouseClient, table: string): Promise<void> {
+  await client.command({
+    query: `DROP TABLE IF EXISTS ${table} SYNC`,
+    clickhouse_settings: { max_table_size_to_drop: '0' },
+  });
+}
+
+async function engineOf(client: ClickHouseClient, table: string): Promise<string> {
+  const [row] = await selectRows<{ engine: string }>(
+    client,
+    'SELECT engine_full AS engine FROM system.tables WHERE database = currentDatabase() AND name = {table: String}',
+    { table },
+  );
+  return row?.engine ?? '';
+}
+
+function countRows(client: ClickHouseClient, table: string): Promise<number> {
+  return selectNumber(client, { query: `SELECT toString(count()) AS number FROM ${table}` });
+}
