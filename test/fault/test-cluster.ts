@@ -48,10 +48,8 @@ export async function startTestCluster(
   const postgres = await startProxy(database);
   const engine = await Promise.all(shards.split(/[,|]/).map(startProxy));
   // Keeps the separators of shards and replicas.
-  const proxied = [...engine].reduce((text, { address }, index) => {
-    const url = shards.split(/[,|]/)[index] ?? '';
-    return text.replace(url, () => address);
-  }, shards);
+  const addresses = engine.map(({ address }) => address).values();
+  const proxied = shards.replaceAll(/[^,|]+/g, () => addresses.next().value ?? '');
   const storage = await startProxy(bucket);
   const environment = {
     ...stores.environment,

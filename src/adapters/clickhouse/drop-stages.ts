@@ -1,6 +1,7 @@
 import type { JobId, LoadId } from '../../domain/ids.ts';
 import {
   type Engine,
+  type Server,
   isOurStatement,
   jobQueryPrefix,
   loadQueryPrefix,
@@ -94,18 +95,22 @@ export async function listStaged(
         .map(({ partition_id }) => Number(partition_id)),
     ),
   ];
-  const [ownTables, running] = await Promise.all([listLoadsWithStagingTables(engine), listRunningLoads(engine)]);
-  return { loadIds: [...new Set([...ids(loadTables), ...ownTables, ...running])], jobIds: ids(jobTables) };
+  const [ownTables, running] = await Promise.all([
+    onServers(engine, listLoadsWithStagingTables),
+    onServers(engine, listRunningLoads),
+  ]);
+  return {
+    loadIds: [...new Set([...ids(loadTables), ...ownTables.flat(2), ...running.flat(2)])],
+    jobIds: ids(jobTables),
+  };
 }
 
-/** Returns the loads that have running statements. Their stages may have been dropped already. */
-async function listRunningLoads(engine: Engine): Promise<number[]> {
-  const found = await onAvailableServers(engine, (server) =>
-    selectRows<{ id: string }>(
-      server,
-      `SELECT DISTINCT extract(initial_query_id, '^inlet-load-([0-9]+)-') AS id FROM system.processes
-       WHERE startsWith(initial_query_id, 'inlet-load-') AND Settings['log_comment'] = currentDatabase()`,
-    ),
+/** Returns the loads that have statements running on the server. Their stages may have been dropped already. */
+async function listRunningLoads(server: Server): Promise<number[]> {
+  const found = await selectRows<{ id: string }>(
+    server,
+    `SELECT DISTINCT extract(initial_query_id, '^inlet-load-([0-9]+)-') AS id FROM system.processes
+     WHERE startsWith(initial_query_id, 'inlet-load-') AND Settings['log_comment'] = currentDatabase()`,
   );
-  return found.flat(2).flatMap(({ id }) => (id === '' ? [] : [Number(id)]));
+  return found.flatMap(({ id }) => (id === '' ? [] : [Number(id)]));
 }

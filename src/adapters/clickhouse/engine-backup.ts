@@ -1,14 +1,15 @@
 import type { LoadId } from '../../domain/ids.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineBackup } from '../../ports/backup.ts';
-import { type Engine, type Server, onEveryServer, onEveryShard, onEveryShardInSync, selectRows } from './connect.ts';
+import { type Engine, type Server, onEveryServer, onEveryShard, onEveryShardInSync } from './connect.ts';
 import { replicatedTables } from './migration-sql.ts';
+import { engineOf } from './schema.ts';
 import { stagingTableNames } from './staging-tables.ts';
 
 /**
  * Freezes the tables by cloning them, as hard links, into a separate database. CLONE AS is fast for tables of any size. Of each
- * shard, one replica is backed up. Merge imports and audiences
- * whose rows are staged on another replica are loaded again after a restore.
+ * shard, one replica is backed up. If rows of a merge import or an audience are staged on another replica, their files are loaded
+ * again after a restore.
  */
 export function clickhouseBackup(engine: Engine, database: string, disk: string): EngineBackup {
   const held = heldDatabase(database);
@@ -105,12 +106,8 @@ async function namesOf(shard: Server, database: string, condition: string): Prom
 
 /** The clone of a replicated table is not replicated. */
 async function holdTable(shard: Server, table: string, held: string): Promise<void> {
-  const [row] = await selectRows<{ engine: string }>(
-    shard,
-    `SELECT engine_full AS engine FROM system.tables WHERE concat(database, '.', name) = {table: String}`,
-    { table },
-  );
-  const [, kind = '', rest = ''] = /^Replicated(\w+)\('[^']*', '[^']*'(?:, )?(.*)$/s.exec(row?.engine ?? '') ?? [];
+  const current = await engineOf(shard, table);
+  const [, kind = '', rest = ''] = /^Replicated(\w+)\('[^']*', '[^']*'(?:, )?(.*)$/s.exec(current) ?? [];
   const engine = kind === '' ? '' : ` ENGINE = ${kind}(${rest}`;
   await shard.command({ query: `CREATE TABLE ${held} CLONE AS ${table}${engine}` });
   await shard.command({ query: `SYSTEM STOP MERGES ${held}` });

@@ -11,6 +11,7 @@ import {
   sumOverShards,
   syncAllReplicas,
 } from './connect.ts';
+import { engineOf } from './schema.ts';
 
 const live = 'known_devices_local';
 const next = 'known_devices_next_local';
@@ -82,16 +83,13 @@ async function drop(shard: Server): Promise<void> {
  */
 async function begin(shard: Server, rebuildId: string): Promise<void> {
   await drop(shard);
-  const [table] = await selectRows<{ engine: string }>(
-    shard,
-    `SELECT engine_full AS engine FROM system.tables WHERE database = currentDatabase() AND name = '${live}'`,
-  );
+  const current = await engineOf(shard, live);
   // All replicas register a replicated table under the same path, which no other table has.
-  const engine = table?.engine.replace(
+  const engine = current.replace(
     /^(Replicated\w+\('[^']+\/)\w+'/,
     `$1known_devices_${rebuildId.replaceAll('-', '_')}'`,
   );
-  await shard.command({ query: `CREATE TABLE ${next} AS ${live} ENGINE = ${engine ?? ''}` });
+  await shard.command({ query: `CREATE TABLE ${next} AS ${live} ENGINE = ${engine}` });
   await shard.command({ query: `CREATE MATERIALIZED VIEW ${feed} TO ${next} AS SELECT device FROM ${live}` });
   const running = await insertsInto(shard);
   while (running.size > 0 && (await insertsInto(shard)).intersection(running).size > 0) await pause(100);

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { selectNumber, selectRows } from './connect.ts';
+import { selectNumber } from './connect.ts';
 import { type ReplicaPath, replicatedTables } from './migration-sql.ts';
+import { engineOf } from './schema.ts';
 
 /**
  * Replaces the tables of a server with replicated tables that have the same rows. The files are linked, not copied. Another
@@ -40,15 +41,6 @@ async function dropTable(client: ClickHouseClient, table: string): Promise<void>
     query: `DROP TABLE IF EXISTS ${table} SYNC`,
     clickhouse_settings: { max_table_size_to_drop: '0' },
   });
-}
-
-async function engineOf(client: ClickHouseClient, table: string): Promise<string> {
-  const [row] = await selectRows<{ engine: string }>(
-    client,
-    'SELECT engine_full AS engine FROM system.tables WHERE database = currentDatabase() AND name = {table: String}',
-    { table },
-  );
-  return row?.engine ?? '';
 }
 
 function countRows(client: ClickHouseClient, table: string): Promise<number> {

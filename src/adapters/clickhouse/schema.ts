@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Engine, onAvailableServers, selectNumber, selectRows } from './connect.ts';
+import { type Engine, type Server, onAvailableServers, selectNumber, selectRows } from './connect.ts';
 
 /** The type of each column, by table or view and column. */
 export type ExpectedSchema = ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -18,6 +18,17 @@ export function parseSchema(dump: string): ExpectedSchema {
     return [[name, new Map(Array.from(columns, ([, column = '', type = '']) => [column, type]))]];
   });
   return new Map(statements);
+}
+
+/** Returns a table's engine with its parameters, keys, and settings, as in CREATE TABLE. `table` can include the database. */
+export async function engineOf(server: Server, table: string): Promise<string> {
+  const [row] = await selectRows<{ engine: string }>(
+    server,
+    `SELECT engine_full AS engine FROM system.tables
+     WHERE concat(database, '.', name) = if(position({table: String}, '.') > 0, {table: String}, concat(currentDatabase(), '.', {table: String}))`,
+    { table },
+  );
+  return row?.engine ?? '';
 }
 
 const maxDifferences = 10;

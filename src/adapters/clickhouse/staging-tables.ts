@@ -214,15 +214,13 @@ export async function dropStagingTables(engine: Engine, loadIds: readonly LoadId
   }
 }
 
-/** Returns the IDs of loads with a staging table on any server. */
-export async function listLoadsWithStagingTables(engine: Engine): Promise<number[]> {
-  const names = await onEveryServer(engine, (server) =>
-    selectRows<{ name: string }>(
-      server,
-      `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'room_')`,
-    ),
+/** Returns the IDs of loads with a staging table on the server. */
+export async function listLoadsWithStagingTables(server: Server): Promise<number[]> {
+  const names = await selectRows<{ name: string }>(
+    server,
+    `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'room_')`,
   );
-  return [...new Set(names.flat(2).flatMap(({ name }) => loadOfTable(name) ?? []))];
+  return names.flatMap(({ name }) => loadOfTable(name) ?? []);
 }
 
 /** Returns the loads that have staging tables on the shard. */
