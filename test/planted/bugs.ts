@@ -7,6 +7,8 @@ export type Bug = {
   readonly changes: readonly (readonly [from: string, to: string])[];
   /** A worker is suspended at this point until another worker has done its work. By default, no worker is suspended. */
   readonly stopAt?: string;
+  /** The next worker is suspended at this point until the first one has resumed. By default, it finishes first. */
+  readonly stopNextAt?: string;
   /** The first request, during which the worker is suspended. */
   readonly first?: 'import';
   /** The request that is sent while the worker is suspended. By default, there is none. */
@@ -26,6 +28,7 @@ export const bugs: readonly Bug[] = [
     changes: [['if (!job || !(await isStillOurs(tx, claim))) return false;', 'void [job, isStillOurs];']],
     stopAt: 'before files.commit',
     first: 'import',
+    stopNextAt: 'before lanes.finishImport',
     reports: /rows, not/,
   },
   {

@@ -19,6 +19,9 @@ const settings = { INLET_ROOM_BYTES: String(stagingTableBytes), INLET_PURGE_SECO
 /** Longer than any request takes without a bug. */
 const timeoutSeconds = 40;
 
+/** A resumed worker commits within this time. */
+const resumeMs = 3_000;
+
 /** A bug can make a request wait forever. */
 async function withTimeout(submitting: Promise<void>): Promise<void> {
   await Promise.race([submitting.catch(() => undefined), pause(timeoutSeconds * 1000, undefined, { ref: false })]);
@@ -26,7 +29,7 @@ async function withTimeout(submitting: Promise<void>): Promise<void> {
 
 async function withSuspendedWorker(
   cluster: TestCluster,
-  { stopAt: point = '', first, meanwhile }: Bug,
+  { stopAt: point = '', stopNextAt, first, meanwhile }: Bug,
 ): Promise<FaultPartner> {
   const victim = await cluster.addWorker({ INLET_FAILPOINT: stopAt + point });
   const partner = await cluster.newPartner();
@@ -34,8 +37,9 @@ async function withSuspendedWorker(
   if (first === 'import')
     await partner.importFiles('merge', [[{ device: device(1), isDelete: false, attributes: [a] }]]);
   const other = await partner.createAudience([members(0, 3)]);
-  const stopped = (): Promise<boolean> =>
-    Promise.resolve(readFileSync(`/proc/${victim.child.pid}/stat`, 'utf8').includes(') T '));
+  const isStopped = ({ child }: typeof victim) => (): Promise<boolean> =>
+    Promise.resolve(readFileSync(`/proc/${child.pid}/stat`, 'utf8').includes(') T '));
+  const stopped = isStopped(victim);
   const submit = async (): Promise<void> => {
     await partner.createAudience([members(0, 4)]);
     if (meanwhile === 'clear') {
@@ -48,7 +52,13 @@ async function withSuspendedWorker(
   const submitting = submit();
   submitting.catch(() => undefined); // The audit below reports the failure.
   await waitUntil('a worker is suspended', stopped, timeoutSeconds);
-  await cluster.addWorker();
+  const next = await cluster.addWorker(stopNextAt === undefined ? {} : { INLET_FAILPOINT: stopAt + stopNextAt });
+  if (stopNextAt !== undefined) {
+    await waitUntil('the next worker is suspended', isStopped(next), timeoutSeconds);
+    victim.child.kill('SIGCONT');
+    await pause(resumeMs);
+    next.child.kill('SIGCONT');
+  }
   await withTimeout(submitting);
   victim.child.kill('SIGCONT');
   return partner;
