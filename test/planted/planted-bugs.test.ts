@@ -37,8 +37,10 @@ async function withSuspendedWorker(
   if (first === 'import')
     await partner.importFiles('merge', [[{ device: device(1), isDelete: false, attributes: [a] }]]);
   const other = await partner.createAudience([members(0, 3)]);
-  const isStopped = ({ child }: typeof victim) => (): Promise<boolean> =>
-    Promise.resolve(readFileSync(`/proc/${child.pid}/stat`, 'utf8').includes(') T '));
+  const isStopped =
+    ({ child }: typeof victim) =>
+    (): Promise<boolean> =>
+      Promise.resolve(readFileSync(`/proc/${child.pid}/stat`, 'utf8').includes(') T '));
   const stopped = isStopped(victim);
   const submit = async (): Promise<void> => {
     await partner.createAudience([members(0, 4)]);
