@@ -11,14 +11,11 @@ import {
   sumOverShards,
   syncAllReplicas,
 } from './connect.ts';
-import { engineOf } from './schema.ts';
+import { dropTable, engineOf } from './schema.ts';
 
 const live = 'known_devices_local';
 const next = 'known_devices_next_local';
 const feed = 'known_devices_next_feed';
-
-/** A table that was swapped out can be larger than the limit that protects tables from being dropped by mistake. */
-const dropAnySize = { max_table_size_to_drop: '0' };
 
 export function clickhouseKnownDevicesRebuild(engine: Engine): KnownDevicesRebuild {
   return {
@@ -74,7 +71,7 @@ export async function finishInterruptedSwap(engine: Engine): Promise<void> {
 /** Drops what an earlier rebuild has left, whether it was stopped before or after the swap. */
 async function drop(shard: Server): Promise<void> {
   await shard.command({ query: `DROP VIEW IF EXISTS ${feed} SYNC` });
-  await shard.command({ query: `DROP TABLE IF EXISTS ${next} SYNC`, clickhouse_settings: dropAnySize });
+  await dropTable(shard, next);
 }
 
 /**

@@ -37,12 +37,21 @@ export function renderMigration(text: string, cluster: string, replica: ReplicaP
 
 const createTable = /^(CREATE TABLE (?:IF NOT EXISTS )?(\w+)\s.*?ENGINE = )(\w*MergeTree)(?:\(([^)]*)\))?/s;
 
-function replicateTable(sql: string, { shardPath, replicaName }: ReplicaPath): string {
+function replicateTable(sql: string, replica: ReplicaPath): string {
   return sql.replace(createTable, (all, before: string, table: string, engine: string, given: string | undefined) => {
     if (!replicatedTables.has(table)) return all;
-    const parameters = [`'${shardPath}/${table}'`, `'${replicaName}'`, ...(given === undefined ? [] : [given])];
-    return `${before}Replicated${engine}(${parameters.join(', ')})`;
+    return before + replicatedEngine(table, { kind: engine, given }, replica);
   });
+}
+
+/** Returns the replicated form of an engine. `given` are the parameters of the plain engine. */
+export function replicatedEngine(
+  table: string,
+  { kind, given }: { readonly kind: string; readonly given: string | undefined },
+  { shardPath, replicaName }: ReplicaPath,
+): string {
+  const parameters = [`'${shardPath}/${table}'`, `'${replicaName}'`, ...(given === undefined ? [] : [given])];
+  return `Replicated${kind}(${parameters.join(', ')})`;
 }
 
 /** ClickHouse replicates every ALTER of a replicated table, except changes of its settings. */

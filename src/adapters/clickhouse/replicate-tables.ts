@@ -1,24 +1,21 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { selectNumber } from './connect.ts';
-import { type ReplicaPath, replicatedTables } from './migration-sql.ts';
-import { engineOf } from './schema.ts';
+import { type ReplicaPath, replicatedEngine, replicatedTables } from './migration-sql.ts';
+import { endOfKeys } from './row-rule-sql.ts';
+import { dropTable, engineOf } from './schema.ts';
 
 /**
  * Replaces the tables of a server with replicated tables that have the same rows. The files are linked, not copied. Another
  * call continues after an interruption. Meanwhile, no process may write to the tables.
  */
-export async function replicateTables(
-  client: ClickHouseClient,
-  { shardPath, replicaName }: ReplicaPath,
-): Promise<void> {
+export async function replicateTables(client: ClickHouseClient, replica: ReplicaPath): Promise<void> {
   for (const table of replicatedTables) {
     const next = `${table}_replicated`;
     const engine = await engineOf(client, table);
     const [, kind, given, rest] = /^(\w+MergeTree|MergeTree)(?:\(([^)]*)\))?(.*)$/s.exec(engine) ?? [];
     if (kind === undefined || rest === undefined) continue;
     if (!kind.startsWith('Replicated')) {
-      const parameters = [`'${shardPath}/${table}'`, `'${replicaName}'`, ...(given === undefined ? [] : [given])];
-      const replicated = `Replicated${kind}(${parameters.join(', ')})${rest}`;
+      const replicated = replicatedEngine(table, { kind, given }, replica) + rest;
       await dropTable(client, next);
       await client.command({ query: `CREATE TABLE ${next} AS ${table} ENGINE = ${replicated}` });
       await client.command({ query: `ALTER TABLE ${next} ATTACH PARTITION ALL FROM ${table}` });
@@ -32,14 +29,8 @@ export async function replicateTables(
   }
   // The release before replicas did not mark the end of a job's keys.
   await client.command({
-    query: `INSERT INTO job_keys_local (job_id, key, attribute_id) SELECT DISTINCT job_id, '\\n', 0 FROM job_keys_local`,
-  });
-}
-
-async function dropTable(client: ClickHouseClient, table: string): Promise<void> {
-  await client.command({
-    query: `DROP TABLE IF EXISTS ${table} SYNC`,
-    clickhouse_settings: { max_table_size_to_drop: '0' },
+    query: `INSERT INTO job_keys_local (job_id, key, attribute_id) SELECT DISTINCT job_id, {end: String}, 0 FROM job_keys_local`,
+    query_params: { end: endOfKeys },
   });
 }
 

@@ -31,6 +31,14 @@ export async function engineOf(server: Server, table: string): Promise<string> {
   return row?.engine ?? '';
 }
 
+/** Drops a table of any size. A limit of ClickHouse protects large tables from being dropped by mistake. */
+export async function dropTable(server: Server, table: string): Promise<void> {
+  await server.command({
+    query: `DROP TABLE IF EXISTS ${table} SYNC`,
+    clickhouse_settings: { max_table_size_to_drop: '0' },
+  });
+}
+
 const maxDifferences = 10;
 
 /**
