@@ -24,8 +24,8 @@ const slowest = [
 /** Tests that load, count, or delete rows. */
 const onReplicas = [
   'test/contracts/{warehouse,audience-warehouse}.test.ts',
-  'test/integration/{warehouse-property,known-devices,publish-audience,load-batch,purge}.test.ts',
-  'test/acceptance/{marketplace-import,marketplace-delete,audience,audience-append,audience-clear}.test.ts',
+  'test/integration/{warehouse-property,known-devices,publish-audience,load-batch,purge,device-index}.test.ts',
+  'test/acceptance/{marketplace-import,marketplace-delete,audience,audience-append,audience-clear,composition}.test.ts',
 ];
 
 class SlowestFirst extends BaseSequencer {

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { bench as appendTo50m } from './benches/append-to-50m.ts';
 import { bench as clear } from './benches/clear.ts';
+import { bench as composition } from './benches/composition.ts';
+import { bench as fold } from './benches/fold.ts';
 import { bench as frontDoorImport } from './benches/front-door-import.ts';
 import { bench as frontDoorRead } from './benches/front-door-read.ts';
 import { bench as getObject } from './benches/get-object.ts';
@@ -29,6 +31,8 @@ import { isFullSize } from './scale.ts';
 const benches: ReadonlyMap<string, Bench> = new Map([
   ['append-to-50m', appendTo50m],
   ['clear', clear],
+  ['composition', composition],
+  ['fold', fold],
   ['front-door-import', frontDoorImport],
   ['front-door-read', frontDoorRead],
   ['get-object', getObject],

@@ -1,4 +1,5 @@
 import { commandOnShards, selectOnShards } from '../test/support/shard-tables.ts';
+import { withDatabase } from '../test/support/stores.ts';
 import { waitUntil } from '../test/support/wait-until.ts';
 import { type Numbers, deviceSql } from './files.ts';
 import type { Running } from './service.ts';
@@ -14,18 +15,21 @@ export async function createKnownDevices({ stores, engine }: Running, { from, co
 
 /** Each round starts with an empty table. */
 export async function deleteMembers(running: Running): Promise<void> {
+  await waitUntilIdle(running);
   await commandOnShards(running.stores, 'TRUNCATE TABLE audience_devices_local');
-  await waitForMerges(running);
 }
 
 export async function deleteAttributes(running: Running): Promise<void> {
+  await waitUntilIdle(running);
   await commandOnShards(running.stores, 'TRUNCATE TABLE device_attributes_local');
   await commandOnShards(running.stores, 'TRUNCATE TABLE known_devices_local');
-  await waitForMerges(running);
 }
 
-/** Waits until merges of the previous round are complete. They would take CPU time from the next round. */
-export async function waitForMerges({ stores }: Running): Promise<void> {
+/** Waits until merges and folds of the previous round are complete. They would take CPU time from the next round. */
+export async function waitUntilIdle({ stores }: Running): Promise<void> {
+  const isIndexed = (): Promise<boolean> =>
+    withDatabase(stores, async (client) => (await client.query('SELECT FROM index_change LIMIT 1')).rowCount === 0);
+  await waitUntil('the device index is up to date', isIndexed, 3_600);
   await waitUntil(
     'no merge runs',
     async () => {

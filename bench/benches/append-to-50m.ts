@@ -3,7 +3,7 @@ import { putFile, putFiles } from '../files.ts';
 import { loaded, secondsToAppend } from '../load.ts';
 import { scaled } from '../scale.ts';
 import { withService } from '../service.ts';
-import { waitForMerges, createKnownDevices } from '../warehouse.ts';
+import { waitUntilIdle, createKnownDevices } from '../warehouse.ts';
 
 const files = 5;
 const rowsOfFile = scaled(10_000_000);
@@ -28,13 +28,13 @@ export const bench: Bench = {
       const pairs = await alternate(5, printLine, {
         inlet: async (round) => {
           await putFile(running, pathOf(round), { from: members + round * rows, count: rows });
-          await waitForMerges(running);
+          await waitUntilIdle(running);
           return secondsToAppend(audiences, large, pathOf(round), { unique: members + (round + 1) * rows });
         },
         yardstick: async (round) => {
           const { audienceId: empty } = await audiences.create('empty', 'one.csv');
           await loaded(audiences, empty, { unique: 1 });
-          await waitForMerges(running);
+          await waitUntilIdle(running);
           return secondsToAppend(audiences, empty, pathOf(round), { unique: rows + 1 });
         },
       });

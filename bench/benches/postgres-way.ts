@@ -3,7 +3,7 @@ import { putFile } from '../files.ts';
 import { loaded, secondsToAppend } from '../load.ts';
 import { scaled } from '../scale.ts';
 import { withService } from '../service.ts';
-import { waitForMerges, deleteMembers } from '../warehouse.ts';
+import { waitUntilIdle, deleteMembers } from '../warehouse.ts';
 import { withPostgresWay } from '../yardsticks/postgres-way.ts';
 
 const rows = scaled(5_000_000);
@@ -30,7 +30,7 @@ export const bench: Bench = {
             await deleteMembers(running);
             const { audienceId } = await audiences.create('base', base);
             await loaded(audiences, audienceId, { unique: rows });
-            await waitForMerges(running);
+            await waitUntilIdle(running);
             return secondsToAppend(audiences, audienceId, added, { unique: after });
           },
           yardstick: async () => {

@@ -1,3 +1,35 @@
+CREATE TABLE {database}.attribute_bitmaps_local
+(
+    `partner_id` UInt64,
+    `attribute_id` UInt64,
+    `country` LowCardinality(String),
+    `id_type` UInt8,
+    `chunk` UInt16,
+    `devices` AggregateFunction(groupBitmap, UInt32),
+    `content` UInt64,
+    `fold_id` UInt64
+)
+ENGINE = ReplacingMergeTree(fold_id)
+ORDER BY (partner_id, attribute_id, country, id_type, chunk)
+SETTINGS index_granularity = 1024;
+
+CREATE TABLE {database}.audience_bitmaps_local
+(
+    `partner_id` UInt64,
+    `audience_id` UInt64,
+    `generation` UInt32,
+    `kind` UInt8,
+    `event` String,
+    `chunk` UInt16,
+    `devices` AggregateFunction(groupBitmap, UInt32),
+    `content` UInt64,
+    `fold_id` UInt64
+)
+ENGINE = ReplacingMergeTree(fold_id)
+PARTITION BY partner_id
+ORDER BY (partner_id, audience_id, generation, kind, event, chunk)
+SETTINGS parts_to_delay_insert = 100000, parts_to_throw_insert = 100000, max_parts_in_total = 1000000, index_granularity = 8192;
+
 CREATE TABLE {database}.audience_devices
 (
     `partner_id` UInt64 CODEC(ZSTD(1)),
@@ -49,6 +81,23 @@ ENGINE = ReplacingMergeTree(version, is_deleted)
 PARTITION BY partner_id
 ORDER BY (partner_id, attribute_id, device)
 SETTINGS index_granularity = 8192, parts_to_delay_insert = 100000, parts_to_throw_insert = 100000, max_parts_in_total = 1000000, fsync_after_insert = 1, fsync_part_directory = 1;
+
+CREATE TABLE {database}.device_numbers_local
+(
+    `device` UUID CODEC(LZ4),
+    `number` UInt32 CODEC(Delta(4), LZ4)
+)
+ENGINE = ReplacingMergeTree
+ORDER BY device
+SETTINGS index_granularity = 1024;
+
+CREATE TABLE {database}.index_lease_local
+(
+    `lease_id` UInt64
+)
+ENGINE = ReplacingMergeTree(lease_id)
+ORDER BY tuple()
+SETTINGS index_granularity = 8192;
 
 CREATE TABLE {database}.job_keys
 (

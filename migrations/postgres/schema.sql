@@ -117,6 +117,15 @@ CREATE FUNCTION public.current_partner() RETURNS bigint
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (NULLIF(current_setting('inlet.partner'::text, true), ''::text))::bigint;
 
+CREATE FUNCTION public.folds_of_all() RETURNS TABLE(partner_id bigint, fold_id bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  SELECT f.partner_id, f.fold_id FROM public.index_fold f
+  WHERE NOT EXISTS (SELECT FROM public.index_change c WHERE c.audience_id = 0 AND c.from_version = 0)
+  UNION ALL SELECT 0, 0 WHERE NOT EXISTS (SELECT FROM public.index_fold) AND NOT EXISTS (SELECT FROM public.index_change c WHERE c.audience_id = 0)
+$$;
+
 CREATE FUNCTION public.import_log_marks(bigint[]) RETURNS TABLE(id bigint, is_final boolean, mark text)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -130,6 +139,14 @@ CREATE FUNCTION public.import_log_marks(bigint[]) RETURNS TABLE(id bigint, is_fi
       FROM job_file f WHERE f.job_id = job.id) END)
   FROM job WHERE job.id = ANY ($1)
 $_$;
+
+CREATE FUNCTION public.index_waits() RETURNS jsonb
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  SELECT jsonb_build_object('indexChanges', count(*), 'oldestIndexChangeSeconds', extract(epoch FROM now() - min(since)))
+  FROM public.index_change
+$$;
 
 CREATE TABLE public.api_key (
     id bigint NOT NULL,
@@ -158,6 +175,45 @@ CREATE FUNCTION public.names_of_attributes(bigint[]) RETURNS TABLE(id bigint, na
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $_$SELECT id, name FROM public.attribute WHERE id = ANY ($1)$_$;
 
+CREATE FUNCTION public.note_all_index_changes() RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  DELETE FROM public.index_audience;
+  DELETE FROM public.index_fold;
+  DELETE FROM public.index_shard;
+  INSERT INTO public.index_change (partner_id) SELECT DISTINCT partner_id FROM public.attribute;
+  INSERT INTO public.index_change (partner_id, audience_id)
+  SELECT partner_id, id FROM public.audience WHERE last_load_id IS NOT NULL;
+  RETURN (SELECT count(*) FROM (SELECT DISTINCT partner_id, audience_id FROM public.index_change) AS changed);
+END $$;
+
+CREATE FUNCTION public.note_audience_change() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  INSERT INTO public.index_change (partner_id, audience_id) VALUES (NEW.partner_id, NEW.id);
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.note_job_change() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+  deleted bigint[] := '{}';
+BEGIN
+  IF NEW.kind = 'delete' THEN
+    SELECT ARRAY(SELECT jsonb_array_elements_text(l.attribute_ids)::bigint) INTO deleted
+    FROM public.import_log l WHERE l.job_id = NEW.id;
+  END IF;
+  INSERT INTO public.index_change (partner_id, from_version, attribute_ids)
+  VALUES (NEW.partner_id, NEW.seq * 2, coalesce(deleted, '{}'));
+  RETURN NULL;
+END $$;
+
 CREATE FUNCTION public.note_key_uses(bigint[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -165,6 +221,16 @@ CREATE FUNCTION public.note_key_uses(bigint[]) RETURNS void
   UPDATE public.api_key SET last_used_at = now()
   WHERE id = ANY ($1) AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')
 $_$;
+
+CREATE FUNCTION public.note_repair() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+  INSERT INTO public.index_change (partner_id, audience_id)
+  SELECT OLD.partner_id, coalesce((SELECT l.audience_id FROM public.audience_load l WHERE l.job_id = OLD.job_id), 0);
+  RETURN NULL;
+END $$;
 
 CREATE TABLE public.partner (
     id bigint NOT NULL,
@@ -387,6 +453,13 @@ CREATE TABLE public.dead_generation (
     purged_at timestamp with time zone
 );
 
+CREATE SEQUENCE public.fold_id
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
 CREATE TABLE public.import_log (
     job_id bigint NOT NULL,
     partner_id bigint NOT NULL,
@@ -403,6 +476,48 @@ CREATE TABLE public.import_log (
     unique_devices bigint DEFAULT 0 NOT NULL,
     errors jsonb,
     CONSTRAINT import_log_mode_check CHECK ((mode = ANY (ARRAY['merge'::text, 'replace'::text])))
+);
+
+CREATE TABLE public.index_audience (
+    audience_id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    generation integer NOT NULL,
+    load_id bigint NOT NULL,
+    fold_id bigint NOT NULL,
+    devices bigint NOT NULL,
+    folded_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.index_change (
+    id bigint NOT NULL,
+    partner_id bigint NOT NULL,
+    audience_id bigint DEFAULT 0 NOT NULL,
+    from_version bigint DEFAULT 0 NOT NULL,
+    attribute_ids bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL,
+    retry_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.index_change ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.index_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.index_fold (
+    partner_id bigint NOT NULL,
+    fold_id bigint NOT NULL,
+    folded_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.index_shard (
+    number integer NOT NULL,
+    known_table text NOT NULL,
+    known_blocks jsonb NOT NULL,
+    CONSTRAINT index_shard_number_check CHECK ((number > 0))
 );
 
 CREATE TABLE public.job (
@@ -635,6 +750,18 @@ ALTER TABLE ONLY public.dead_generation
 ALTER TABLE ONLY public.import_log
     ADD CONSTRAINT import_log_pkey PRIMARY KEY (job_id);
 
+ALTER TABLE ONLY public.index_audience
+    ADD CONSTRAINT index_audience_pkey PRIMARY KEY (audience_id);
+
+ALTER TABLE ONLY public.index_change
+    ADD CONSTRAINT index_change_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.index_fold
+    ADD CONSTRAINT index_fold_pkey PRIMARY KEY (partner_id);
+
+ALTER TABLE ONLY public.index_shard
+    ADD CONSTRAINT index_shard_pkey PRIMARY KEY (number);
+
 ALTER TABLE ONLY public.job_credential
     ADD CONSTRAINT job_credential_pkey PRIMARY KEY (job_id);
 
@@ -786,6 +913,12 @@ CREATE TRIGGER audit_tied AFTER INSERT ON public.attribute_foreign_key REFERENCI
 
 CREATE TRIGGER audit_untied AFTER DELETE ON public.attribute_foreign_key REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.audit_foreign_keys();
 
+CREATE TRIGGER note_index_change AFTER INSERT OR UPDATE OF generation, last_load_id ON public.audience FOR EACH ROW WHEN ((new.last_load_id IS NOT NULL)) EXECUTE FUNCTION public.note_audience_change();
+
+CREATE TRIGGER note_index_change AFTER UPDATE OF status ON public.job FOR EACH ROW WHEN (((old.status = ANY (ARRAY[0, 1])) AND (new.status = ANY (ARRAY[2, 3])) AND (new.kind = ANY (ARRAY['import'::text, 'delete'::text])))) EXECUTE FUNCTION public.note_job_change();
+
+CREATE TRIGGER note_index_change AFTER DELETE ON public.repair_load FOR EACH ROW EXECUTE FUNCTION public.note_repair();
+
 CREATE TRIGGER tell_of_audience AFTER UPDATE OF updated_at ON public.audience FOR EACH ROW EXECUTE FUNCTION public.tell_of_change();
 
 CREATE TRIGGER tell_of_claim AFTER UPDATE OF load_id ON public.job_file FOR EACH ROW WHEN (((new.audience_id IS NOT NULL) AND (new.load_id IS DISTINCT FROM old.load_id))) EXECUTE FUNCTION public.tell_of_change();
@@ -839,6 +972,12 @@ ALTER TABLE ONLY public.import_log
 
 ALTER TABLE ONLY public.import_log
     ADD CONSTRAINT import_log_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
+
+ALTER TABLE ONLY public.index_audience
+    ADD CONSTRAINT index_audience_audience_id_fkey FOREIGN KEY (audience_id) REFERENCES public.audience(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.index_audience
+    ADD CONSTRAINT index_audience_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(id);
 
 ALTER TABLE ONLY public.job_credential
     ADD CONSTRAINT job_credential_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id);
@@ -906,6 +1045,12 @@ ALTER TABLE public.dead_generation ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.import_log ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE public.index_audience ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.index_change ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE public.index_fold ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE public.job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.job_credential ENABLE ROW LEVEL SECURITY;
@@ -950,6 +1095,12 @@ CREATE POLICY of_partner ON public.dead_generation USING ((partner_id = public.c
 
 CREATE POLICY of_partner ON public.import_log USING ((partner_id = public.current_partner()));
 
+CREATE POLICY of_partner ON public.index_audience USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.index_change USING ((partner_id = public.current_partner()));
+
+CREATE POLICY of_partner ON public.index_fold USING ((partner_id = public.current_partner()));
+
 CREATE POLICY of_partner ON public.job USING ((partner_id = public.current_partner()));
 
 CREATE POLICY of_partner ON public.job_file USING ((partner_id = ( SELECT public.current_partner() AS current_partner)));
@@ -989,8 +1140,14 @@ GRANT ALL ON FUNCTION public.audience_marks(bigint[]) TO inlet_api;
 REVOKE ALL ON FUNCTION public.audiences_of(bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.audiences_of(bigint) TO inlet_api;
 
+REVOKE ALL ON FUNCTION public.folds_of_all() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.folds_of_all() TO inlet_api;
+
 REVOKE ALL ON FUNCTION public.import_log_marks(bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.import_log_marks(bigint[]) TO inlet_api;
+
+REVOKE ALL ON FUNCTION public.index_waits() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.index_waits() TO inlet_api;
 
 REVOKE ALL ON FUNCTION public.key_with_hash(bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.key_with_hash(bytea) TO inlet_api;
@@ -1074,6 +1231,8 @@ GRANT SELECT ON TABLE public.customer TO inlet_api;
 GRANT INSERT ON TABLE public.dead_generation TO inlet_api;
 
 GRANT SELECT,INSERT ON TABLE public.import_log TO inlet_api;
+
+GRANT SELECT ON TABLE public.index_audience TO inlet_api;
 
 GRANT SELECT,INSERT ON TABLE public.job TO inlet_api;
 

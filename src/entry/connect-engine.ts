@@ -59,7 +59,7 @@ export async function withTopology<T>(
   log: Logger,
   run: (deps: TopologyDeps & { readonly db: Database; readonly engine: Engine }) => Promise<T>,
 ): Promise<T> {
-  const db = connectPostgres({ url: config.INLET_POSTGRES_URL, name: 'inlet-topology', maxConnections: 1, log });
+  const db = connectPostgres({ url: config.INLET_POSTGRES_URL, name: 'inlet-topology', maxConnections: 4, log });
   const engine = connectEngine(engineOptions(config, 'inlet-topology'));
   try {
     const engineTopology = clickhouseTopology(engine, migrationFolder('clickhouse'));

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { clickhouseKnownDevicesRebuild, finishInterruptedSwap } from '../adapters/clickhouse/known-devices.ts';
+import { noteKnownDevices } from '../adapters/postgres/index-store.ts';
 import { underMigrationLock } from '../adapters/postgres/db/migrate.ts';
 import { rebuildKnownDevices } from '../usecases/admin/rebuild-known-devices.ts';
 import { requireRecordedTopology } from '../usecases/admin/topology.ts';
@@ -16,7 +17,10 @@ export async function rebuild(config: Config = readConfig()): Promise<{ before: 
       await requireRecordedTopology(topology);
       return rebuildKnownDevices({
         knownDevices: clickhouseKnownDevicesRebuild(engine),
-        advanceKnownDevices: async () => void (await sql`SELECT nextval('known_devices_version')`.execute(db)),
+        advanceKnownDevices: async () => {
+          await sql`SELECT nextval('known_devices_version')`.execute(db);
+          await noteKnownDevices(db);
+        },
       });
     }),
   );

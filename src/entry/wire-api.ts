@@ -1,7 +1,7 @@
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
-import { clickhouseAudienceProfiler } from '../adapters/clickhouse/composition/audience-profiler.ts';
+import { clickhouseAudienceProfiler } from '../adapters/clickhouse/index/audience-profiler.ts';
 import { type Engine, onEveryShard } from '../adapters/clickhouse/connect.ts';
 import type { Dependency } from '../adapters/http/routes/health.ts';
 import { postgresApiKeyStore } from '../adapters/postgres/api-key-store.ts';
@@ -95,7 +95,7 @@ function compositionDeps(
 ): CompositionDeps {
   const key = reportKey(config.INLET_REPORT_KEY, config.INLET_SEALING_KEYS);
   const compositions = observability.instrumentPort('postgres', 'compositions', postgresCompositionStore(db));
-  const counter = clickhouseAudienceProfiler(engine, key.fingerprintKey);
+  const counter = clickhouseAudienceProfiler(engine);
   const profiler = observability.instrumentPort('clickhouse', 'profiler', counter);
   const protection = protectionOf(config);
   const computer = compositionComputer({

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-warehouse.ts';
+import { clickhouseDeviceIndex } from '../adapters/clickhouse/index/device-index.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
+import { postgresIndexStore } from '../adapters/postgres/index-store.ts';
 import { postgresFileStore } from '../adapters/postgres/file-store.ts';
 import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
 import { postgresRetentionStore } from '../adapters/postgres/retention-store.ts';
@@ -63,6 +65,8 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
       instrument: (name, objects) => instrumentPort('storage', name, objects),
     }),
     warehouse: instrumentPort('clickhouse', 'warehouse', wrapPort('warehouse', clickhouseWarehouse(engine))),
+    index: instrumentPort('clickhouse', 'index', wrapPort('index', clickhouseDeviceIndex(engine))),
+    indexStore: instrumentPort('postgres', 'indexStore', wrapPort('indexStore', postgresIndexStore(db))),
     audienceWarehouse: instrumentPort(
       'clickhouse',
       'audienceWarehouse',

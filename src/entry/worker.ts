@@ -15,6 +15,8 @@ import {
   windowsEverySeconds,
 } from '../usecases/admin/maintenance.ts';
 import { removeExpiredRecords, retentionTriedEverySeconds } from '../usecases/admin/retention.ts';
+import { foldEverySeconds, foldIndex } from '../usecases/index/fold-index.ts';
+import { refreshMatched, refreshMatchedEverySeconds } from '../usecases/index/refresh-matched.ts';
 import { matchesTopology } from '../usecases/admin/topology.ts';
 import { runLane } from '../usecases/lane/run-lane.ts';
 import { abandonBatch, loadBatch } from '../usecases/load/load-batch.ts';
@@ -48,6 +50,8 @@ const sweepers = [
   repeat(windowsEverySeconds * 1000, () => sweepRequestWindows(deps), log),
   repeat(forgetEverySeconds * 1000, () => forgetAcceptedRequests(deps), log),
   repeat(usageEverySeconds * 1000, () => whileTopologyMatches(() => measureUsage(deps)), log),
+  repeat(foldEverySeconds * 1000, (signal) => whileTopologyMatches(() => foldIndex(deps, signal)), log),
+  repeat(refreshMatchedEverySeconds * 1000, (signal) => whileTopologyMatches(() => refreshMatched(deps, signal)), log),
   repeat(retentionTriedEverySeconds * 1000, (signal) => removeExpiredRecords(deps, signal), log),
   repeat(
     config.INLET_PURGE_SECONDS * 1000,

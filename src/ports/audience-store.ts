@@ -7,7 +7,8 @@ import type { IdempotentRequest } from '../domain/idempotency.ts';
 import type { JobStatus } from '../domain/job.ts';
 import type { AudiencePath } from '../domain/source-file.ts';
 import type { FilePage, LoadedFile, RecordMark } from './records.ts';
-import type { Generation, WarehouseAttribute } from './warehouse.ts';
+import type { IndexState } from './device-index.ts';
+import type { Generation } from './warehouse.ts';
 
 /** An entry in the file list of an audience: a version of a file, or a path that has no files yet. */
 export type AudienceFile = {
@@ -142,7 +143,9 @@ export interface CompositionStore {
    * audience and counting method.
    */
   runAlone<T>(audience: AudienceState, counting: Counting, run: () => Promise<T>): Promise<T | null>;
-  /** Attributes of all partners, including retired ones. */
-  listAttributes(): Promise<readonly WarehouseAttribute[]>;
+  /** Whether the audience is still in this state. */
+  isCurrent(audience: AudienceState): Promise<boolean>;
+  /** Returns null until the device index contains this state of the audience. */
+  findIndexState(audience: AudienceState): Promise<IndexState | null>;
   nameAttributes(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }

@@ -1,6 +1,5 @@
 import type { JobId, LoadId, PartnerId } from '../domain/ids.ts';
 import type { ResolvedKey } from '../domain/attribute.ts';
-import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
 import type { JobVersions } from '../domain/job.ts';
 import type { ShardRows } from '../domain/row-account.ts';
 import type { Load } from './load-stage.ts';
@@ -107,16 +106,4 @@ export interface KnownDevicesRebuild {
   /** Swaps the two tables, on each shard at once. */
   swap(): Promise<void>;
   dropOld(): Promise<void>;
-}
-
-export type WarehouseAttribute = { readonly id: number; readonly partnerId: PartnerId };
-
-export interface AudienceProfiler {
-  /** For every attribute with live rows, counts its devices in the warehouse and among the matched members. */
-  profile(
-    members: Generation,
-    counting: Counting,
-    attributes: readonly WarehouseAttribute[],
-    signal: AbortSignal,
-  ): Promise<CompositionCounts>;
 }

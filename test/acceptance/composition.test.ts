@@ -3,6 +3,7 @@ import { problemSchema } from '../../src/adapters/http/records/problem.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deviceOfNumber, insertAudience, insertByNumbers } from '../support/audience-tables.ts';
 import { createPartner } from '../support/partners.ts';
+import { withDatabase } from '../support/stores.ts';
 import { startMarketplace, type Marketplace } from '../support/start-marketplace.ts';
 import { apiClient, readProblem } from './api-client.ts';
 
@@ -48,6 +49,8 @@ describe('audience composition', () => {
       `SELECT ${id}, ${segment.audienceId}, 0, ${deviceOfNumber}, if(number < 300, 'buy', 'view'), 1
        FROM numbers(2000) WHERE number < 400 OR number >= 1900`,
     );
+    // The worker folds rows that an import or a load has published, and these were inserted directly.
+    await withDatabase(market.stores, (client) => client.query('SELECT note_all_index_changes()'));
   });
   afterAll(() => market.stop());
 

@@ -1,3 +1,4 @@
+import { verifyDeviceIndex } from '../../src/entry/device-index.ts';
 import { auditStoredRows } from '../../src/entry/row-audit.ts';
 import { devicesOf } from '../support/audience-model.ts';
 import { attributesOf, selectOnShards, stagedLoads } from '../support/shard-tables.ts';
@@ -31,7 +32,12 @@ export async function audit(stores: TestStores, partners: readonly Expected[]): 
       ...(await auditAudiences(stores, partner)),
     );
   }
-  return [...found, ...(await auditLeftovers(stores)), ...(await auditRows(stores))];
+  return [
+    ...found,
+    ...(await auditLeftovers(stores)),
+    ...(await auditRows(stores)),
+    ...(await verifyDeviceIndex(stores.config)),
+  ];
 }
 
 /** Runs `inlet audit`, which compares the records with the engine without knowing what the partners submitted. */

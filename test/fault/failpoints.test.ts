@@ -47,6 +47,20 @@ const reads = [
   'importLogs.listNewest',
   'importLogs.marksOf',
   'requests.find',
+  'index.countMatched',
+  'index.highestFold',
+  'index.requireLease',
+  'index.verify',
+  'indexStore.countChanges',
+  'indexStore.findAudience',
+  'indexStore.hasChanges',
+  'indexStore.knownVersion',
+  'indexStore.listChanges',
+  'indexStore.listStaleMatched',
+  'indexStore.listFoldedAudiences',
+  'indexStore.listFoldedBlocks',
+  'indexStore.nextFoldId',
+  'indexStore.runAlone',
   'operations.findJob',
   'operations.findRequest',
   'operations.listJobs',
@@ -68,6 +82,11 @@ const notInWorker = [
   'lanes.markCleaned',
   'lanes.reloadFiles',
   'operations.cancelJob',
+  'index.clear',
+  'indexStore.advanceFoldId',
+  'indexStore.noteAll',
+  'indexStore.postpone',
+  'indexStore.recordMatched',
 ];
 
 /** Methods that are called every ten seconds regardless of requests and are therefore not part of a step. */
@@ -179,7 +198,9 @@ describe('a worker that is killed', () => {
     const recorded = pointsOf(recorder);
     points.push(...recorded.filter((point) => ![...reads, ...sweeps].includes(methodOf(point))));
     const { importLogs, lanes, files, audiences, stage, warehouse, audienceWarehouse, requests, operations } = deps;
-    const ports = { importLogs, lanes, files, audiences, stage, warehouse, audienceWarehouse, requests, operations };
+    const { index, indexStore } = deps;
+    const ofLanes = { importLogs, lanes, files, audiences, stage, warehouse, audienceWarehouse, requests, operations };
+    const ports = { ...ofLanes, index, indexStore };
     const methods = Object.entries(ports).flatMap(([name, port]) =>
       Object.entries(port).flatMap(([key, value]) => (typeof value === 'function' ? [`${name}.${key}`] : [])),
     );

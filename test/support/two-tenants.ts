@@ -128,6 +128,10 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
         `INSERT INTO composition (audience_id, split, generation, last_load_id, report) VALUES ($1, 'secret', 0, 1, $2)`,
         [audienceId, JSON.stringify(report)],
       );
+      await client.query(
+        `INSERT INTO index_audience (audience_id, partner_id, generation, load_id, fold_id, devices) VALUES ($1, $2, 0, 1, 1, 0)`,
+        [audienceId, partner.id],
+      );
       return { audienceId, segmentId: Number(rows[0]?.warehouse_segment_id), fileId };
     };
     await client.query('INSERT INTO report_budget (partner_id, day, computed) VALUES ($1, now(), 1)', [partner.id]);

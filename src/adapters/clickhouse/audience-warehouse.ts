@@ -185,14 +185,18 @@ async function purgeGenerations(engine: Engine, dead: readonly Generation[], sig
     partitions.length > maxPartitionCommands
       ? [`DELETE WHERE ${condition}`]
       : partitions.map((id) => `DELETE IN PARTITION ID '${id}' WHERE ${condition}`);
-  const query = `ALTER TABLE audience_devices_local ${commands.join(', ')}`;
   await onEveryShard(engine, (shard) =>
     shard.insert({ table: 'purged_generations_local', values, format: 'JSONEachRow' }),
   );
-  await syncAllReplicas(engine, ['purged_generations_local', 'audience_devices_local']);
-  const left = `SELECT toString(count()) AS number FROM audience_devices_local WHERE ${condition}`;
-  const deletion = { query, query_params: {}, partitions, left };
-  await Promise.all(engine.shards.map((shard) => mutate(shard, 'audience_devices_local', deletion, signal)));
+  // The rows are counted before a purge, so they are deleted last: an interrupted purge is repeated.
+  const tables = ['audience_bitmaps_local', 'audience_devices_local'];
+  await syncAllReplicas(engine, ['purged_generations_local', ...tables]);
+  for (const table of tables) {
+    const query = `ALTER TABLE ${table} ${commands.join(', ')}`;
+    const left = `SELECT toString(count()) AS number FROM ${table} WHERE ${condition}`;
+    const deletion = { query, query_params: {}, partitions, left };
+    await Promise.all(engine.shards.map((shard) => mutate(shard, table, deletion, signal)));
+  }
 }
 
 /** Validates an ID before it is written into a statement, because a partition cannot be a query parameter. */

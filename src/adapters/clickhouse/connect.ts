@@ -184,6 +184,31 @@ export async function onEveryShard<T>(engine: Engine, run: (shard: Server, index
   );
 }
 
+/**
+ * Runs on one replica of each shard, without a second attempt on another one: a statement could still run on the first. Before
+ * `run`, waits until the replica has all published rows of these tables.
+ */
+export async function onEveryShardOnce<T>(
+  engine: Engine,
+  tables: readonly string[],
+  run: (shard: Server, index: number) => Promise<T>,
+): Promise<T[]> {
+  // Waits for all shards even if one fails, so that no statement runs on when this function returns.
+  const results = await Promise.allSettled(
+    engine.shards.map((shard, index) => {
+      const [server] = inOrderOfHealth(shard);
+      return watched(server, async () => {
+        await syncServer(engine, server, tables);
+        return run(server, index);
+      });
+    }),
+  );
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
 async function onFirstAvailable<T>([first, ...others]: Shard, run: (server: Server) => Promise<T>): Promise<T> {
   try {
     return await watched(first, () => run(first));

@@ -2,7 +2,7 @@ import type { LoadId } from '../../domain/ids.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineBackup } from '../../ports/backup.ts';
 import { type Engine, type Server, onEveryServer, onEveryShard, onEveryShardInSync } from './connect.ts';
-import { replicatedTables } from './migration-sql.ts';
+import { indexTables, replicatedTables } from './migration-sql.ts';
 import { engineOf } from './schema.ts';
 import { stagingTableNames } from './staging-tables.ts';
 
@@ -86,13 +86,14 @@ function isStageTable(table: string): boolean {
 }
 
 /**
- * Returns all tables that store rows, except staging tables that a load is still filling. Those can be dropped at any
- * time, and the next attempt loads their files again.
+ * Returns all tables that store rows, except the device index, which is rebuilt after a restore, and staging tables that a load is
+ * still filling. Those can be dropped at any time, and the next attempt loads their files again.
  */
 async function tablesToHold(shard: Server, database: string, stagedLoadIds: readonly LoadId[]): Promise<string[]> {
   const complete = new Set(stagedLoadIds.map((loadId) => stagingTableNames(loadId).rows));
   const kept = await namesOf(shard, database, `engine LIKE '%MergeTree' AND name != 'schema_migration'`);
-  return kept.filter((name) => !name.startsWith('room_') || complete.has(name));
+  const derived = new Set<string>([...indexTables, 'index_lease_local']);
+  return kept.filter((name) => (!name.startsWith('room_') || complete.has(name)) && !derived.has(name));
 }
 
 async function namesOf(shard: Server, database: string, condition: string): Promise<string[]> {

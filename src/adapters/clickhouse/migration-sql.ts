@@ -1,3 +1,6 @@
+/** The tables of the device index. They are derived from the other tables, so backups omit them. */
+export const indexTables = ['attribute_bitmaps_local', 'audience_bitmaps_local', 'device_numbers_local'] as const;
+
 /**
  * The tables whose rows every replica of a shard stores. The other tables have rows of loads in progress, which are on one replica,
  * or describe one server.
@@ -8,6 +11,8 @@ export const replicatedTables: ReadonlySet<string> = new Set([
   'known_devices_local',
   'load_rejects_local',
   'purged_generations_local',
+  ...indexTables,
+  'index_lease_local',
 ]);
 
 /** Where a replica registers its tables in ClickHouse Keeper or ZooKeeper. */

@@ -5,7 +5,7 @@ import type { Counting, CompositionCounts } from '../../domain/composition/count
 import type { PublishedReport } from '../../domain/composition/protection.ts';
 import type { PartnerId } from '../../domain/ids.ts';
 import type { CompositionStore, AudienceState, StoredCounts, StoredReport } from '../../ports/audience-store.ts';
-import type { WarehouseAttribute } from '../../ports/warehouse.ts';
+import type { IndexState } from '../../ports/device-index.ts';
 import { inScope } from './audience-files.ts';
 import { advisoryLocks } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
@@ -20,10 +20,15 @@ export function postgresCompositionStore(db: Database): CompositionStore {
     claimComputation: (partnerId, perDay) => countComputation(db, partnerId, 1, perDay),
     returnComputation: async (partnerId, perDay) => void (await countComputation(db, partnerId, -1, perDay)),
     runAlone: (audience, counting, run) => runAlone(db, audience, counting, run),
-    // Returns the attributes of all partners. Row-level security hides most of them from the API role, so a database
-    // function reads them.
-    listAttributes: async () =>
-      (await sql<WarehouseAttribute>`SELECT id, partner_id AS "partnerId" FROM attributes_of_all()`.execute(db)).rows,
+    isCurrent: async ({ audienceId, generation, lastLoadId }) => {
+      const row = await db
+        .selectFrom('audience')
+        .select(['generation', 'last_load_id'])
+        .where('id', '=', audienceId)
+        .executeTakeFirst();
+      return row?.generation === generation && (row.last_load_id ?? 0) === lastLoadId;
+    },
+    findIndexState: (audience) => selectIndexState(db, audience),
     nameAttributes: async (ids) => {
       if (ids.length === 0) return new Map();
       const { rows } = await sql<{ id: number; name: string }>`
@@ -107,6 +112,32 @@ async function selectAudienceState(
     generation: row.generation,
     lastLoadId: row.last_load_id ?? 0,
   };
+}
+
+/**
+ * An audience that was never loaded has no devices, so it needs no fold. Row-level security hides the folds of other partners from the
+ * role of the API, so a database function reads them. It returns no rows while the whole index is rebuilt.
+ */
+async function selectIndexState(db: Database, audience: AudienceState): Promise<IndexState | null> {
+  const { audienceId, generation, lastLoadId } = audience;
+  const folded =
+    lastLoadId === 0
+      ? { fold_id: 0, devices: 0 }
+      : await db
+          .selectFrom('index_audience')
+          .select(['fold_id', 'devices'])
+          .where('audience_id', '=', audienceId)
+          .where('generation', '=', generation)
+          .where('load_id', '=', lastLoadId)
+          .executeTakeFirst();
+  if (!folded) return null;
+  const { rows } = await sql<{
+    partner_id: number;
+    fold_id: number;
+  }>`SELECT partner_id, fold_id FROM folds_of_all()`.execute(db);
+  if (rows.length === 0) return null;
+  const folds = new Map(rows.map(({ partner_id, fold_id }) => [partner_id, fold_id]));
+  return { foldId: folded.fold_id, devices: folded.devices, folds };
 }
 
 async function selectComposition(

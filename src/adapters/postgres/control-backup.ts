@@ -113,6 +113,8 @@ export async function restoreControl(url: Secret, toolFolder: string, file: stri
   const parameters = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges', file];
   await runTool(toolFolder, 'pg_restore', url, parameters);
   await countRows(url, skipIdsSql);
+  // The backup does not contain the device index, so workers rebuild it.
+  await countRows(url, 'SELECT note_all_index_changes()');
 }
 
 /** Runs a query and returns the number of rows. */

@@ -161,6 +161,8 @@ export async function moveIdsForward(
 ): Promise<number> {
   return db.transaction().execute(async (tx) => {
     await sql.raw(skipIdsSql).execute(tx);
+    // The restored records of the device index are older than its bitmaps.
+    await sql`SELECT note_all_index_changes()`.execute(tx);
     let moved = 0;
     for (const { partnerId, seq } of highest) {
       const { rows } = await sql<{ shift: number }>`

@@ -23,8 +23,6 @@ export function randomKeys(what: keyof typeof kinds, environment: string): KeyIs
 
 export type ReportKey = {
   readonly draw: Draw;
-  /** The SipHash key that ClickHouse uses to fingerprint members, as two 64-bit numbers. */
-  readonly fingerprintKey: { readonly low: string; readonly high: string };
 };
 
 /**
@@ -34,15 +32,7 @@ export type ReportKey = {
 export function reportKey(given: Secret | undefined, sealingKeys: readonly Secret[]): ReportKey {
   const key = given ? Buffer.from(given.reveal(), 'hex') : deriveReportKey(sealingKeys[0]);
   const mac = (message: string): Buffer => createHmac('sha256', key).update(message, 'utf8').digest();
-  // Messages passed to `draw` are JSON lists, so this message cannot collide with them.
-  const fingerprint = mac('fingerprint of members');
-  return {
-    draw: (message) => mac(message).readUIntBE(0, 6) / 2 ** 48,
-    fingerprintKey: {
-      low: String(fingerprint.readBigUInt64BE(0)),
-      high: String(fingerprint.readBigUInt64BE(8)),
-    },
-  };
+  return { draw: (message) => mac(message).readUIntBE(0, 6) / 2 ** 48 };
 }
 
 function deriveReportKey(sealingKey: Secret | undefined): Buffer {

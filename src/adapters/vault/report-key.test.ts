@@ -21,12 +21,6 @@ describe('reportKey', () => {
     expect(reportKey(new Secret('ab'.repeat(32)), sealing).draw('one')).not.toBe(derived);
   });
 
-  it('returns two 64-bit numbers for ClickHouse', () => {
-    const { low, high } = reportKey(undefined, sealing).fingerprintKey;
-    for (const number of [low, high]) expect(BigInt(number)).toBe(BigInt.asUintN(64, BigInt(number)));
-    expect(low).not.toBe(high);
-  });
-
   it('requires a report key or a sealing key', () => {
     expect(() => reportKey(undefined, [])).toThrow('INLET_REPORT_KEY');
   });

@@ -20,12 +20,12 @@ export type CellCount = {
   readonly value: string | null;
   readonly devices: number;
   readonly warehouseDevices: number;
-  /** Keyed fingerprint of the cell's devices in the warehouse. */
+  /** Identifies the cell's devices in the warehouse. It changes whenever the count can change. */
   readonly warehouseState: string;
 };
 
 export type CompositionCounts = {
-  /** Keyed fingerprint of all members, including unmatched ones. It covers their events if events are counted. */
+  /** Identifies all members, including unmatched ones. It covers their events if events are counted. */
   readonly members: string;
   readonly matchedDevices: number;
   readonly knownDevices: number;

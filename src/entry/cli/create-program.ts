@@ -7,6 +7,7 @@ import { addCustomerCommands, addUserTokenCommands } from './customer-commands.t
 import { addBackupCommands, addMigrateCommand } from './database-commands.ts';
 import { addDoctorCommand } from './doctor-command.ts';
 import { addExamples } from './examples.ts';
+import { addIndexCommands } from './index-command.ts';
 import { addJobCommands } from './job-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addKnownDevicesCommands } from './known-devices-command.ts';
@@ -31,6 +32,7 @@ export function createProgram(): Command {
     addRepairCommands(program);
     addDoctorCommand(program);
     addKnownDevicesCommands(program);
+    addIndexCommands(program);
     addTopologyCommands(program);
     addExamples(program);
   });

@@ -35,6 +35,9 @@ const examples: Readonly<Record<string, string>> = {
   'repair ids': 'inlet repair ids --yes',
   doctor: 'inlet doctor',
   'known-devices rebuild': 'inlet known-devices rebuild',
+  'index status': 'inlet index status',
+  'index verify': 'inlet index verify',
+  'index rebuild': 'inlet index rebuild',
   'topology show': 'inlet topology',
   'topology change': 'inlet topology change --confirm',
 };

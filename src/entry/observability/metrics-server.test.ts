@@ -22,6 +22,8 @@ const state: QueueStats = {
   filesInFlight: 9,
   readyTokens: 5,
   waitingTokens: 8,
+  indexChanges: 2,
+  oldestIndexChangeSeconds: 12,
 };
 
 describe('the metrics server', () => {

@@ -19,6 +19,12 @@ const single: readonly (readonly [name: string, help: string, from: keyof QueueS
     'Lane and file tokens that are waiting for a retry after a failed attempt or an unavailable dependency.',
     'waitingTokens',
   ],
+  ['inlet_index_changes', 'Changes that the device index does not contain yet.', 'indexChanges'],
+  [
+    'inlet_index_oldest_change_seconds',
+    'Age of the oldest change that the device index does not contain yet. 0 if there is none.',
+    'oldestIndexChangeSeconds',
+  ],
 ];
 
 /** Service-wide gauges, read from PostgreSQL for each scrape. Every process reports the same values. */

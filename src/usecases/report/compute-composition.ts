@@ -8,7 +8,7 @@ import {
 } from '../../domain/composition/protection.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { AudienceState, CompositionStore, StoredCounts, StoredReport } from '../../ports/audience-store.ts';
-import type { AudienceProfiler } from '../../ports/warehouse.ts';
+import type { AudienceProfiler } from '../../ports/device-index.ts';
 import type { RequireTopology } from '../admin/topology.ts';
 
 type Deps = {
@@ -62,12 +62,17 @@ export function compositionComputer(deps: Deps): CompositionComputer {
         throw new Failure('report_not_ready', `${maxPerPartner} of your reports are already being computed.`);
       }
       underWay.set(audience.partnerId, ofPartner + 1);
-      const computing = claimTurn(() => computeInFleet(deps, reportOf(audience, split), stopping.signal)).finally(
-        () => {
-          running.delete(key);
-          underWay.set(audience.partnerId, (underWay.get(audience.partnerId) ?? 1) - 1);
-        },
-      );
+      const wanted = reportOf(audience, split);
+      const computeWhenFolded = async (): Promise<StoredReport> => {
+        const { compositions } = deps;
+        const isCounted = (await compositions.find(audience, wanted.counting)) !== null;
+        if (!isCounted) await waitUntilFolded(deps, audience, stopping.signal);
+        return claimTurn(() => computeInFleet(deps, wanted, stopping.signal));
+      };
+      const computing = computeWhenFolded().finally(() => {
+        running.delete(key);
+        underWay.set(audience.partnerId, (underWay.get(audience.partnerId) ?? 1) - 1);
+      });
       running.set(key, computing);
       return computing;
     },
@@ -110,7 +115,7 @@ async function compute(deps: Deps, wanted: WantedReport, signal: AbortSignal): P
 
 /** Counts against the daily limit, because every new report is one more observation for an attacker. */
 async function count(deps: Deps, { audience, counting }: WantedReport, signal: AbortSignal): Promise<StoredCounts> {
-  const { compositions, profiler, requireTopology, reportsPerDay } = deps;
+  const { compositions, requireTopology, reportsPerDay } = deps;
   await requireTopology();
   const isLimited = reportsPerDay > 0;
   if (isLimited && !(await compositions.claimComputation(audience.partnerId, reportsPerDay))) {
@@ -118,7 +123,7 @@ async function count(deps: Deps, { audience, counting }: WantedReport, signal: A
     throw new Failure('report_limit_reached', detail, { retryAfterSeconds: secondsUntilMidnight(new Date()) });
   }
   try {
-    const counts = await profiler.profile(audience, counting, await compositions.listAttributes(), signal);
+    const counts = await profileFolded(deps, { audience, counting }, signal);
     const computed = { counts, computedAt: new Date() };
     await compositions.save(audience, counting, computed);
     return computed;
@@ -126,6 +131,48 @@ async function count(deps: Deps, { audience, counting }: WantedReport, signal: A
     if (isLimited) await compositions.returnComputation(audience.partnerId, reportsPerDay);
     throw error;
   }
+}
+
+/** A worker folds an audience into the device index within seconds. After this time, the caller must ask again. */
+const maxFoldWaitMs = 15 * 60_000;
+
+/** Waits before the computation occupies one of the turns. */
+async function waitUntilFolded(deps: Deps, audience: AudienceState, signal: AbortSignal): Promise<void> {
+  const start = performance.now();
+  while ((await deps.compositions.findIndexState(audience)) === null) {
+    signal.throwIfAborted();
+    await requireCurrent(deps, audience);
+    if (performance.now() - start > maxFoldWaitMs)
+      throw new Failure('report_not_ready', 'The device index does not contain this audience yet.');
+    await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
+  }
+}
+
+/** The index contains only the current state of an audience. */
+async function requireCurrent({ compositions }: Deps, audience: AudienceState): Promise<void> {
+  if (!(await compositions.isCurrent(audience)))
+    throw new Failure('report_not_ready', 'The audience has changed in the meantime.');
+}
+
+/** A fold that runs at the same time makes an attempt fail. */
+const maxAttempts = 20;
+
+async function profileFolded(
+  deps: Deps,
+  { audience, counting }: Pick<WantedReport, 'audience' | 'counting'>,
+  signal: AbortSignal,
+): Promise<CompositionCounts> {
+  const { compositions, profiler } = deps;
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    signal.throwIfAborted();
+    const state = await compositions.findIndexState(audience);
+    const counts = state && (await profiler.profile(audience, counting, state, signal));
+    // A rebuild deletes the state before the bitmaps.
+    if (counts && (await compositions.findIndexState(audience))?.foldId === state.foldId) return counts;
+    await requireCurrent(deps, audience);
+    await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
+  }
+  throw new Failure('report_not_ready', 'The device index is being updated.');
 }
 
 function secondsUntilMidnight(now: Date): number {

@@ -24,4 +24,6 @@ export const advisoryLocks = {
   composition: 7_340_026,
   /** Hash seed. Transaction lock on an idempotency key while its first request runs. */
   idempotencyKey: 7_340_027,
+  /** Session lock of the worker that updates the device index. */
+  deviceIndex: 7_340_028,
 } as const;

@@ -113,6 +113,7 @@ export const apiTables: Readonly<Record<string, string>> = {
   // The API inserts rows for denied calls and never reads them.
   audit_log: 'INSERT',
   composition: 'SELECT, INSERT, UPDATE (generation, last_load_id, report, computed_at, published, published_with)',
+  index_audience: 'SELECT',
   report_budget: 'SELECT, INSERT, UPDATE (day, computed)',
 };
 
@@ -120,6 +121,9 @@ export const apiTables: Readonly<Record<string, string>> = {
 export const closedToApi: Readonly<Record<string, string>> = {
   api_key: 'keys are found by hash, through key_with_hash()',
   schema_migration: 'read and written by `inlet migrate` and `inlet doctor`',
+  index_change: 'written by triggers and read by workers',
+  index_fold: 'read through folds_of_all()',
+  index_shard: 'used by workers only',
   load_account: 'written and read by workers',
   repair_load: 'written by `inlet repair` and read by workers',
   shard: 'read through recorded_shards()',
@@ -135,6 +139,8 @@ export const apiFunctions = [
   'import_log_marks(bigint[])',
   'audience_marks(bigint[])',
   'attributes_of_all()',
+  'folds_of_all()',
+  'index_waits()',
   'names_of_attributes(bigint[])',
   'what_waits(text, text, text)',
   'recorded_shards()',

@@ -210,6 +210,32 @@ type PartnerUsageTable = {
   keys_measured_at: Date | null;
 };
 
+type IndexChangeTable = {
+  id: Generated<number>;
+  partner_id: PartnerId;
+  audience_id: Generated<number>;
+  from_version: Generated<number>;
+  attribute_ids: Generated<number[]>;
+  since: Timestamp;
+  retry_at: Timestamp;
+};
+
+type IndexAudienceTable = {
+  audience_id: number;
+  partner_id: PartnerId;
+  generation: number;
+  load_id: LoadId;
+  fold_id: number;
+  devices: number;
+  folded_at: Timestamp;
+};
+
+type IndexShardTable = {
+  number: number;
+  known_table: string;
+  known_blocks: ColumnType<unknown, string, string>;
+};
+
 export type Tables = {
   partner: PartnerTable;
   api_key: ApiKeyTable;
@@ -227,6 +253,10 @@ export type Tables = {
   audience_load: AudienceLoadTable;
   dead_generation: DeadGenerationTable;
   composition: CompositionTable;
+  index_change: IndexChangeTable;
+  index_fold: { partner_id: PartnerId; fold_id: number; folded_at: Timestamp };
+  index_audience: IndexAudienceTable;
+  index_shard: IndexShardTable;
   report_budget: { partner_id: PartnerId; day: Date; computed: number };
   shard: { number: number; identity: string; weight: number; recorded_at: Timestamp };
   sweep: { name: string; ran_at: Date; next_at: Date | null };

@@ -27,6 +27,8 @@ const names = [
   'readyTokens',
   /** Tokens that are delayed because a dependency is down or an attempt failed. */
   'waitingTokens',
+  'indexChanges',
+  'oldestIndexChangeSeconds',
 ] as const;
 
 /** A sum or an age over no rows is null, which is converted to 0. */
@@ -36,7 +38,7 @@ export type QueueStats = Readonly<z.infer<typeof rowSchema>>;
 
 /** Calls a database function, because the API role cannot read the jobs of all partners. */
 export async function selectQueueStats(client: ClientBase): Promise<QueueStats> {
-  const { rows } = await client.query<{ waits: unknown }>('SELECT what_waits($1, $2, $3) AS waits', [
+  const { rows } = await client.query<{ waits: unknown }>('SELECT what_waits($1, $2, $3) || index_waits() AS waits', [
     laneQueue,
     fileQueue,
     `${livenessSessionName} %`,

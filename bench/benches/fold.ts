@@ -1,0 +1,42 @@
+import { indexTables } from '../../src/adapters/clickhouse/migration-sql.ts';
+import { cpuOfEngine } from '../../test/support/cpu-time.ts';
+import { commandOnShards } from '../../test/support/shard-tables.ts';
+import { alternate, type Bench, median, secondsOf } from '../bench.ts';
+import { secondsToLoad } from '../load.ts';
+import { withService } from '../service.ts';
+import { prepareTenMillion, tenMillion } from '../ten-million.ts';
+import { deleteMembers, waitUntilIdle } from '../warehouse.ts';
+
+const path = 'members.csv.gz';
+
+export const bench: Bench = {
+  title: 'CPU time for folding an audience of 10 million devices into the device index, compared with loading it',
+  compares:
+    'Inlet: the CPU time that ClickHouse reports from status 2 until the index is up to date. Yardstick: the CPU time that it reports for the load, until status 2.',
+  goal: 0.3,
+  run: async (printLine) =>
+    withService('one', async (running) => {
+      const { stores, audiences } = running;
+      printLine('creating the known devices and the file …');
+      await prepareTenMillion(running, path);
+      let ofFold = 0;
+      const lags: number[] = [];
+      const pairs = await alternate(5, printLine, {
+        yardstick: () => Promise.resolve(ofFold),
+        inlet: async () => {
+          await deleteMembers(running);
+          // A device that has no number yet costs more, so every round starts without numbers.
+          for (const table of indexTables) await commandOnShards(stores, `TRUNCATE TABLE ${table}`);
+          const before = await cpuOfEngine(stores.config);
+          await secondsToLoad(audiences, path, tenMillion);
+          const loaded = await cpuOfEngine(stores.config);
+          lags.push(await secondsOf(() => waitUntilIdle(running)));
+          ofFold = (await cpuOfEngine(stores.config)) - loaded;
+          return loaded - before;
+        },
+      });
+      const inverted = pairs.map(({ inlet, yardstick }) => ({ inlet: yardstick, yardstick: inlet }));
+      const notes = [`lag after status 2: ${median(lags.slice(1)).toFixed(1)} s (goal: ≤ 10 s)`];
+      return { pairs: inverted, rows: tenMillion.rows, notes };
+    }),
+};

@@ -1,0 +1,143 @@
+import type { DeviceIndex, Fold } from '../../../ports/device-index.ts';
+import {
+  type Engine,
+  type Server,
+  onEveryShard,
+  onEveryShardInSync,
+  onEveryShardOnce,
+  requireReplicated,
+  syncAllReplicas,
+} from '../connect.ts';
+import { indexTables, replicatedTables } from '../migration-sql.ts';
+import { countMatched } from './count-matched.ts';
+import { type Barrier, foldAttributes } from './fold-attributes.ts';
+import { foldAudience } from './fold-audience.ts';
+import { foldKnownDevices } from './fold-known-devices.ts';
+import { listEvents } from './list-events.ts';
+import { type Session, inFoldSession, stopFolds } from './session.ts';
+import { verifyShard } from './verify.ts';
+
+/** The tables can be larger than the limit that protects tables from being dropped by mistake. */
+const dropAnySize = { max_table_size_to_drop: '0' };
+
+/** Runs a fold on one shard. If another worker has taken the lease, the statements have inserted no rows. */
+function foldOn<T>(shard: Server, { leaseId }: Fold, work: (session: Session) => Promise<T>): Promise<T> {
+  return inFoldSession(shard, async (session) => {
+    const result = await work(session);
+    await requireLease(session, leaseId);
+    return result;
+  });
+}
+
+const restored = 'If PostgreSQL was restored, run inlet index rebuild.';
+
+async function highestFoldOf(session: Session): Promise<number> {
+  const [row] = await session.rows<{ fold: string }>(
+    `SELECT toString(greatest((SELECT max(lease_id) FROM index_lease_local), (SELECT max(fold_id) FROM attribute_bitmaps_local),
+       (SELECT max(fold_id) FROM audience_bitmaps_local))) AS fold`,
+  );
+  return Number(row?.fold ?? 0);
+}
+
+/**
+ * Lets all shards wait for each other. Most of the work of a fold can fail and changes no bitmap. If one shard fails, the others
+ * write nothing, because a partial fold would delay the reports of all partners.
+ */
+function barrier(shards: number): Barrier & { readonly fail: (error: unknown) => void } {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  promise.catch(() => undefined);
+  let missing = shards;
+  return {
+    wait: () => {
+      missing -= 1;
+      if (missing === 0) resolve();
+      return promise;
+    },
+    fail: reject,
+  };
+}
+
+async function requireLease(session: Session, leaseId: number): Promise<void> {
+  const [row] = await session.rows<{ lease: string }>('SELECT toString(max(lease_id)) AS lease FROM index_lease_local');
+  if (Number(row?.lease) === leaseId) return;
+  const cause = 'Another worker updates the device index.';
+  throw new Error(`the lease of the device index is ${row?.lease}, not ${leaseId}. ${cause} ${restored}`);
+}
+
+export function clickhouseDeviceIndex(engine: Engine): DeviceIndex {
+  const highestFold = async (): Promise<number> =>
+    Math.max(
+      ...(await onEveryShardOnce(engine, [...indexTables, 'index_lease_local'], (shard) =>
+        inFoldSession(shard, highestFoldOf),
+      )),
+    );
+  /** A fold is recorded only after enough replicas have it, like the rows of a load. */
+  const requireIndexReplicated = async (): Promise<void> => {
+    for (const table of indexTables) await requireReplicated(engine, table);
+  };
+  const requireLeaseOnShards = async (leaseId: number): Promise<void> => {
+    await onEveryShardOnce(engine, ['index_lease_local'], (shard) =>
+      inFoldSession(shard, (session) => requireLease(session, leaseId)),
+    );
+  };
+  return {
+    highestFold,
+    takeLease: async (leaseId) => {
+      const highest = await highestFold();
+      // ClickHouse keeps the bitmaps with the highest ID, so bitmaps with a lower one would be lost.
+      if (highest >= leaseId)
+        throw new Error(`the device index contains fold ${highest}, which is later than ${leaseId}. ${restored}`);
+      await onEveryShard(engine, (shard) =>
+        shard.insert({ table: 'index_lease_local', values: [{ lease_id: leaseId }], format: 'JSONEachRow' }),
+      );
+      // A replica that lacks the lease would let an earlier worker write.
+      await syncAllReplicas(engine, ['index_lease_local']);
+      await stopFolds(engine);
+      await requireLeaseOnShards(leaseId);
+    },
+    requireLease: requireLeaseOnShards,
+    foldKnownDevices: async (fold, folded) => {
+      const blocks = await onEveryShardOnce(
+        engine,
+        [...indexTables, 'index_lease_local', 'known_devices_local'],
+        (shard, index) => foldOn(shard, fold, (session) => foldKnownDevices(session, fold, folded[index])),
+      );
+      await requireIndexReplicated();
+      return blocks;
+    },
+    foldAttributes: async (fold, changed) => {
+      const collected = barrier(engine.shards.length);
+      await onEveryShardOnce(engine, [...indexTables, 'index_lease_local', 'device_attributes_local'], (shard) =>
+        foldOn(shard, fold, (session) => foldAttributes(session, fold, changed, collected)).catch((error: unknown) => {
+          collected.fail(error);
+          throw error;
+        }),
+      );
+      await requireIndexReplicated();
+    },
+    foldAudience: async (fold, members) => {
+      const events = await listEvents(engine, members);
+      const devices = await onEveryShardOnce(
+        engine,
+        [...indexTables, 'index_lease_local', 'audience_devices_local'],
+        (shard) => foldOn(shard, fold, (session) => foldAudience(session, fold, members, events)),
+      );
+      await requireIndexReplicated();
+      return devices.reduce((sum, ofShard) => sum + ofShard, 0);
+    },
+    countMatched: (audiences) => countMatched(engine, audiences),
+    verify: async (audiences) =>
+      (
+        await onEveryShardInSync(engine, [...replicatedTables], (shard, index) =>
+          // Folds of workers do not stop it.
+          inFoldSession(shard, (session) => verifyShard(session, index + 1, audiences), 'inlet-verify-'),
+        )
+      ).flat(),
+    clear: async () => {
+      for (const table of indexTables)
+        await onEveryShard(engine, (shard) =>
+          shard.command({ query: `TRUNCATE TABLE ${table} SYNC`, clickhouse_settings: dropAnySize }),
+        );
+    },
+  };
+}

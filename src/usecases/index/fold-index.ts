@@ -1,0 +1,111 @@
+import type { DeviceIndex, Fold, IndexChange, IndexStore } from '../../ports/device-index.ts';
+import type { Log } from '../../ports/observability.ts';
+
+export type FoldDeps = { readonly index: DeviceIndex; readonly indexStore: IndexStore; readonly log: Log };
+
+/** How often every worker checks for changes. One worker at a time folds them. */
+export const foldEverySeconds = 1;
+
+const changesAtATime = 100;
+
+/** A change whose fold has failed is not tried again for this long, so that it does not delay the others. */
+const retryAfterSeconds = 30;
+
+/**
+ * Brings the device index up to date. A fold reads rows that were published before it started, so that a change that is noted during
+ * the fold is folded by the next one. If a fold is interrupted, the next one repeats it. After a failure, statements of the failed fold may
+ * still be running, so that the next fold needs a new lease, which stops them.
+ */
+export async function foldIndex(deps: FoldDeps, signal: AbortSignal): Promise<void> {
+  const { index, indexStore, log } = deps;
+  if (!(await indexStore.hasChanges())) return;
+  await indexStore.runAlone(async () => {
+    let leaseId = await takeLease(deps);
+    const recover = async (error: unknown, changes: readonly IndexChange[]): Promise<void> => {
+      await index.requireLease(leaseId);
+      const ids = changes.flatMap((change) => change.ids);
+      log.error(
+        { partnerIds: changes.map(({ partnerId }) => partnerId), err: error },
+        'cannot update the device index',
+      );
+      await indexStore.postpone(ids, retryAfterSeconds);
+      leaseId = await takeLease(deps);
+    };
+    for (;;) {
+      const changes = await indexStore.listChanges(changesAtATime);
+      if (changes.length === 0) return;
+      const ofAttributes = changes.filter(({ audienceId }) => audienceId === null);
+      try {
+        if (ofAttributes.length > 0) await foldKnownDevices(deps, leaseId);
+      } catch (error) {
+        await recover(error, ofAttributes);
+        continue;
+      }
+      for (const change of changes) {
+        if (signal.aborted) return;
+        try {
+          await foldChange(deps, { leaseId, foldId: await indexStore.nextFoldId() }, change);
+        } catch (error) {
+          await recover(error, [change]);
+        }
+      }
+    }
+  });
+}
+
+async function takeLease({ index, indexStore }: FoldDeps): Promise<number> {
+  const leaseId = await indexStore.nextFoldId();
+  await index.takeLease(leaseId);
+  return leaseId;
+}
+
+export async function foldKnownDevices({ index, indexStore }: FoldDeps, leaseId: number): Promise<void> {
+  const foldId = await indexStore.nextFoldId();
+  const folded = await index.foldKnownDevices({ leaseId, foldId }, await indexStore.listFoldedBlocks());
+  await indexStore.recordKnownDevices(foldId, folded);
+}
+
+async function foldChange(deps: FoldDeps, fold: Fold, change: IndexChange): Promise<void> {
+  const { partnerId, audienceId } = change;
+  const start = performance.now();
+  await foldRows(deps, fold, change);
+  deps.log.info(
+    { partnerId, audienceId, seconds: Math.round(performance.now() - start) / 1000 },
+    'device index updated',
+  );
+}
+
+async function foldRows({ index, indexStore }: FoldDeps, fold: Fold, change: IndexChange): Promise<void> {
+  if (change.audienceId === null) {
+    if (change.partnerId !== 0) await index.foldAttributes(fold, change);
+    await indexStore.recordAttributes(change, fold.foldId);
+    return;
+  }
+  const audience = await indexStore.findAudience(change.audienceId);
+  const devices = audience && (await index.foldAudience(fold, audience));
+  await indexStore.recordAudience(change, audience && { ...audience, foldId: fold.foldId, devices: devices ?? 0 });
+}
+
+/** How often a rebuild tries again while a worker folds. */
+const rebuildPollMs = 200;
+
+/** Deletes the index and notes everything as changed. Workers then rebuild it in the background. */
+export async function rebuildIndex(deps: FoldDeps): Promise<number> {
+  const { index, indexStore } = deps;
+  let changes = 0;
+  const rebuild = async (): Promise<void> => {
+    // If PostgreSQL was restored, it would assign IDs again that ClickHouse contains.
+    await indexStore.advanceFoldId(await index.highestFold());
+    await takeLease(deps);
+    // Noted first: if the rebuild is interrupted here, the next fold still replaces all bitmaps.
+    changes = await indexStore.noteAll();
+    await index.clear();
+  };
+  while (!(await indexStore.runAlone(rebuild))) await new Promise((resolve) => setTimeout(resolve, rebuildPollMs));
+  return changes;
+}
+
+/** Returns one sentence per difference between the index and the rows. */
+export async function verifyIndex({ index, indexStore }: Omit<FoldDeps, 'log'>): Promise<readonly string[]> {
+  return index.verify(await indexStore.listFoldedAudiences());
+}
