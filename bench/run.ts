@@ -16,8 +16,10 @@ import { bench as manyAudiences } from './benches/many-audiences.ts';
 import { bench as matchedDevices } from './benches/matched-devices.ts';
 import { bench as memory } from './benches/memory.ts';
 import { bench as nodeWay } from './benches/node-way.ts';
+import { bench as overlap } from './benches/overlap.ts';
 import { bench as postgresWay } from './benches/postgres-way.ts';
 import { bench as published10mGz } from './benches/published-10m-gz.ts';
+import { bench as reportReads } from './benches/report-reads.ts';
 import { bench as rowSecurity } from './benches/row-security.ts';
 import { bench as smallFiles } from './benches/small-files.ts';
 import { bench as twoShards } from './benches/two-shards.ts';
@@ -46,8 +48,10 @@ const benches: ReadonlyMap<string, Bench> = new Map([
   ['matched-devices', matchedDevices],
   ['memory', memory],
   ['node-way', nodeWay],
+  ['overlap', overlap],
   ['postgres-way', postgresWay],
   ['published-10m-gz', published10mGz],
+  ['report-reads', reportReads],
   ['row-security', rowSecurity],
   ['small-files', smallFiles],
   ['two-shards', twoShards],

@@ -25,11 +25,16 @@ export async function deleteAttributes(running: Running): Promise<void> {
   await commandOnShards(running.stores, 'TRUNCATE TABLE known_devices_local');
 }
 
-/** Waits until merges and folds of the previous round are complete. They would take CPU time from the next round. */
-export async function waitUntilIdle({ stores }: Running): Promise<void> {
+export async function waitUntilFolded({ stores }: Running): Promise<void> {
   const isIndexed = (): Promise<boolean> =>
     withDatabase(stores, async (client) => (await client.query('SELECT FROM index_change LIMIT 1')).rowCount === 0);
   await waitUntil('the device index is up to date', isIndexed, 3_600);
+}
+
+/** Waits until merges and folds of the previous round are complete. They would take CPU time from the next round. */
+export async function waitUntilIdle(running: Running): Promise<void> {
+  const { stores } = running;
+  await waitUntilFolded(running);
   await waitUntil(
     'no merge runs',
     async () => {

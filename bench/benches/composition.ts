@@ -6,7 +6,7 @@ import { type Bench, alternate, median, secondsOf } from '../bench.ts';
 import { deviceSql } from '../files.ts';
 import { scaled } from '../scale.ts';
 import { type Running, withService } from '../service.ts';
-import { waitUntilIdle } from '../warehouse.ts';
+import { waitUntilFolded, waitUntilIdle } from '../warehouse.ts';
 
 const known = scaled(20_000_000);
 const attributes = 100;
@@ -29,6 +29,7 @@ export const bench: Bench = {
         const { audienceId, segmentId } = await fill(running, printLine);
         const folded = await fold(running);
         printLine(`folded in ${folded.toFixed(1)} s`);
+        await waitUntilIdle(running);
         await commandOnShards(running.stores, 'OPTIMIZE TABLE attribute_bitmaps_local FINAL');
         const pairs = await alternate(5, printLine, {
           inlet: () => freshReport(running, segmentId),
@@ -47,7 +48,7 @@ export const bench: Bench = {
         ];
         return { pairs, rows: attributes * rowsPerAttribute, notes };
       },
-      { INLET_REPORTS_PER_DAY: '0' },
+      { INLET_REPORTS_PER_DAY: '0', INLET_REPORTS_PER_CUSTOMER: '0' },
     ),
 };
 
@@ -78,7 +79,7 @@ async function fold(running: Running): Promise<number> {
   const { stores } = running;
   return secondsOf(async () => {
     await withDatabase(stores, (client) => client.query('SELECT note_all_index_changes()'));
-    await waitUntilIdle(running);
+    await waitUntilFolded(running);
   });
 }
 

@@ -5,7 +5,7 @@ import { alternate, type Bench, median, secondsOf } from '../bench.ts';
 import { secondsToLoad } from '../load.ts';
 import { withService } from '../service.ts';
 import { prepareTenMillion, tenMillion } from '../ten-million.ts';
-import { deleteMembers, waitUntilIdle } from '../warehouse.ts';
+import { deleteMembers, waitUntilFolded } from '../warehouse.ts';
 
 const path = 'members.csv.gz';
 
@@ -30,7 +30,7 @@ export const bench: Bench = {
           const before = await cpuOfEngine(stores.config);
           await secondsToLoad(audiences, path, tenMillion);
           const loaded = await cpuOfEngine(stores.config);
-          lags.push(await secondsOf(() => waitUntilIdle(running)));
+          lags.push(await secondsOf(() => waitUntilFolded(running)));
           ofFold = (await cpuOfEngine(stores.config)) - loaded;
           return loaded - before;
         },

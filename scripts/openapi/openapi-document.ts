@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { commonProblems, idempotencyKeyDocumentation, isIdempotent } from '../../src/adapters/http/documentation.ts';
+import {
+  acceptsUserToken,
+  commonProblems,
+  idempotencyKeyDocumentation,
+  isIdempotent,
+} from '../../src/adapters/http/documentation.ts';
 import { idempotencyKeyHeader, idempotencyKeySchema } from '../../src/adapters/http/idempotency.ts';
 import type { Operation } from '../../src/adapters/http/operation.ts';
 import { problemSchema } from '../../src/adapters/http/records/problem.ts';
@@ -88,10 +93,11 @@ function operationObject(operation: Operation, schemaOf: SchemaOf, problemsOf: P
 }
 
 /** In OpenAPI 3.1, the array of a security scheme other than OAuth lists the required roles. */
-function securityOf({ tag, scope }: Operation): JsonObject[] {
+function securityOf(operation: Operation): JsonObject[] {
+  const { tag, scope } = operation;
   if (tag === 'health') return [];
   const apiKey = scope === undefined || scope === 'any' ? [] : [scope];
-  return [{ apiKey }, ...(tag === 'audiences' ? [{ apiKey, userToken: [] }] : [])];
+  return [{ apiKey }, ...(acceptsUserToken(operation) ? [{ apiKey, userToken: [] }] : [])];
 }
 
 type Parameter = { readonly name: string; readonly in: string; readonly example?: unknown };

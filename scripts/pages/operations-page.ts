@@ -16,7 +16,7 @@ export function operationsPage(): string {
     '',
     ...tableOf(partnerRoutes),
     '',
-    '## Audiences',
+    '## Audiences and limits',
     '',
     'With the header `x-user-token`, these operations act for the customer of the [user token](user-tokens.md). Without it, they act',
     'for the partner itself.',

@@ -242,11 +242,11 @@ export const failureCatalog = {
     status: 429,
   },
   report_limit_reached: {
-    title: 'Daily limit of new reports reached',
+    title: 'Privacy budget is spent',
     cause:
-      'Your account has requested its daily number of new composition reports. Every new report of a changed audience reveals a little more about single devices, so their number is limited.',
+      'Every new report reveals a little more about single devices, so the number of new reports is limited: per customer in 30 days, and per partner and day.',
     remedy:
-      'Reports that are already computed can still be read. Request new ones after the time in `Retry-After` (midnight UTC), or ask the operator for a higher limit.',
+      'Reports that are already computed can still be read. Request new ones after the time in `Retry-After`, or ask the operator for a higher limit. `GET /v1/limits` shows the budget.',
     fault: 'partner',
     isRetryable: true,
     status: 429,

@@ -234,7 +234,10 @@ const settings = z.object({
     'Composition reports round counts down to a multiple of this value. 0 disables rounding.',
   ),
   INLET_REPORTS_PER_DAY: countOrOff(100).describe(
-    'Maximum number of new composition reports per partner and day (UTC). 0 disables the limit. Reading a report again does not count. See composition.md before you change this setting.',
+    'Maximum number of new composition reports per partner and day (UTC), over all of its customers, and the same number for overlaps. 0 disables the limit. Reading a report again does not count. See composition.md before you change this setting.',
+  ),
+  INLET_REPORTS_PER_CUSTOMER: countOrOff(100).describe(
+    'Privacy budget: maximum number of new composition reports per customer in 30 days, and the same number for overlaps. 0 disables the limit. See composition.md before you change this setting.',
   ),
   INLET_REPORT_KEY: z
     .string()

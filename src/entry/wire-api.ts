@@ -1,7 +1,7 @@
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
-import { clickhouseAudienceProfiler } from '../adapters/clickhouse/index/audience-profiler.ts';
+import { clickhouseOverlapCounter } from '../adapters/clickhouse/index/overlap-counter.ts';
 import { type Engine, onEveryShard } from '../adapters/clickhouse/connect.ts';
 import type { Dependency } from '../adapters/http/routes/health.ts';
 import { postgresApiKeyStore } from '../adapters/postgres/api-key-store.ts';
@@ -10,19 +10,21 @@ import { postgresChangeFeed } from '../adapters/postgres/change-feed.ts';
 import { postgresCompositionStore } from '../adapters/postgres/composition-store.ts';
 import { postgresCustomerStore } from '../adapters/postgres/customer-store.ts';
 import { asCaller } from '../adapters/postgres/db/row-security.ts';
+import { postgresOverlapStore } from '../adapters/postgres/overlap-store.ts';
+import { postgresBudgetStore } from '../adapters/postgres/report-budget.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
-import { randomKeys, reportKey, requestFingerprint } from '../adapters/vault/keys.ts';
-import { cosSquaredNoise } from '../domain/composition/noise.ts';
+import { randomKeys, requestFingerprint } from '../adapters/vault/keys.ts';
 import { accessRecorder } from '../usecases/access/record-access.ts';
 import { roundedAudiences } from '../usecases/follow/read-audiences.ts';
 import { followedRecords } from '../usecases/follow/followed-records.ts';
 import type { RequireTopology } from '../usecases/admin/topology.ts';
-import { compositionComputer } from '../usecases/report/compute-composition.ts';
 import type { CompositionDeps } from '../usecases/report/get-composition.ts';
-import { type Config, limitsOf, protectionOf } from './config.ts';
+import type { OverlapDeps } from '../usecases/report/get-overlap.ts';
+import { type Config, limitsOf } from './config.ts';
 import { type ConnectedEngine, connectShards } from './connect-engine.ts';
 import { httpLimitsOf, requestLimitsOf } from './http-settings.ts';
 import { issuedTokensOf } from './issuer.ts';
+import { publishingOf } from './report-settings.ts';
 import { hasRoleIdentity } from './source-storage.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
 
@@ -55,7 +57,7 @@ export function apiDeps(connections: Connections, { engine, stage, requireTopolo
   const audit = instrumentPort('postgres', 'audit', postgresAuditLog(db));
   const feed = postgresChangeFeed({ url: postgresUrl, name: `${name}-changes`, log });
   const followerLimits = { ofProcess: config.INLET_MAX_FOLLOWERS, ofPartner: config.INLET_MAX_FOLLOWERS_PER_PARTNER };
-  const composition = compositionDeps(connections, engine, requireTopology);
+  const reports = reportDeps(connections, engine, requireTopology);
   return {
     ...stores,
     audiences,
@@ -79,36 +81,34 @@ export function apiDeps(connections: Connections, { engine, stage, requireTopolo
     fingerprint: requestFingerprint(config.INLET_SEALING_KEYS),
     following: followedRecords({ importLogs, audiences, feed, asCaller, limits: followerLimits, log }),
     streamSeconds: config.INLET_STREAM_SECONDS,
-    composition,
-    /** Stops computing reports and following records. Call this function before the connections close. */
-    closeRecords: async (): Promise<void> => {
-      composition.computer.stop();
-      await feed.close();
-    },
+    ...reports,
+    budget: reports.composition.budget,
+    reportLimits: reports.composition.reportLimits,
+    /** Stops following records. Call this function before the connections close. */
+    closeRecords: () => feed.close(),
   };
 }
 
-function compositionDeps(
-  { config, db, log, observability }: Connections,
+function reportDeps(
+  { config, db, observability }: Connections,
   engine: Engine,
   requireTopology: RequireTopology,
-): CompositionDeps {
-  const key = reportKey(config.INLET_REPORT_KEY, config.INLET_SEALING_KEYS);
-  const compositions = observability.instrumentPort('postgres', 'compositions', postgresCompositionStore(db));
-  const counter = clickhouseAudienceProfiler(engine);
-  const profiler = observability.instrumentPort('clickhouse', 'profiler', counter);
-  const protection = protectionOf(config);
-  const computer = compositionComputer({
-    compositions,
-    profiler,
+): { readonly composition: CompositionDeps; readonly overlap: OverlapDeps } {
+  const { instrumentPort } = observability;
+  const common = {
+    ...publishingOf(config),
+    budget: instrumentPort('postgres', 'budget', postgresBudgetStore(db)),
     requireTopology,
-    protection,
-    noise: cosSquaredNoise(key.draw, protection.noise),
-    // The drawn number changes with the key and does not reveal it.
-    settings: JSON.stringify([protection, key.draw('settings of published reports')]),
-    reportsPerDay: config.INLET_REPORTS_PER_DAY,
-  });
-  return { compositions, computer, timeoutMs: reportTimeoutMs, log };
+    timeoutMs: reportTimeoutMs,
+  };
+  return {
+    composition: { ...common, compositions: instrumentPort('postgres', 'compositions', postgresCompositionStore(db)) },
+    overlap: {
+      ...common,
+      overlaps: instrumentPort('postgres', 'overlaps', postgresOverlapStore(db)),
+      overlapCounter: instrumentPort('clickhouse', 'overlapCounter', clickhouseOverlapCounter(engine)),
+    },
+  };
 }
 
 function dependenciesOf(

@@ -1,16 +1,20 @@
 import type { Logger } from 'pino';
 import { clickhouseAudienceWarehouse } from '../adapters/clickhouse/audience-warehouse.ts';
+import { clickhouseAudienceProfiler } from '../adapters/clickhouse/index/audience-profiler.ts';
 import { clickhouseDeviceIndex } from '../adapters/clickhouse/index/device-index.ts';
 import { clickhouseWarehouse } from '../adapters/clickhouse/warehouse.ts';
 import { postgresIndexStore } from '../adapters/postgres/index-store.ts';
 import { postgresFileStore } from '../adapters/postgres/file-store.ts';
 import { postgresLaneStore } from '../adapters/postgres/lane/lane-store.ts';
+import { postgresBudgetStore } from '../adapters/postgres/report-budget.ts';
+import { postgresReportQueue } from '../adapters/postgres/report-queue.ts';
 import { postgresRetentionStore } from '../adapters/postgres/retention-store.ts';
 import { postgresRequestWindows } from '../adapters/postgres/request-windows.ts';
 import { s3ObjectStore } from '../adapters/s3/object-store.ts';
 import { aesGcmSealer } from '../adapters/vault/aes-gcm-sealer.ts';
 import { type Config, limitsOf, partnerNetworksOf, retentionOf } from './config.ts';
 import { type ConnectedEngine, connectShards } from './connect-engine.ts';
+import { publishingOf } from './report-settings.ts';
 import { bucketGuard } from './shared-bucket.ts';
 import { partnerRoleKeys, sourceStorage } from './source-storage.ts';
 import { type Connections, connectServers, sharedStores } from './wire-shared.ts';
@@ -66,6 +70,10 @@ export function workerDeps(connections: Connections, { engine, stage, requireTop
     }),
     warehouse: instrumentPort('clickhouse', 'warehouse', wrapPort('warehouse', clickhouseWarehouse(engine))),
     index: instrumentPort('clickhouse', 'index', wrapPort('index', clickhouseDeviceIndex(engine))),
+    ...publishingOf(config),
+    profiler: instrumentPort('clickhouse', 'profiler', clickhouseAudienceProfiler(engine)),
+    reports: instrumentPort('postgres', 'reports', postgresReportQueue(db)),
+    budget: instrumentPort('postgres', 'budget', postgresBudgetStore(db)),
     indexStore: instrumentPort('postgres', 'indexStore', wrapPort('indexStore', postgresIndexStore(db))),
     audienceWarehouse: instrumentPort(
       'clickhouse',

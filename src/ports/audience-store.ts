@@ -1,13 +1,10 @@
-import type { JobId, PartnerId } from '../domain/ids.ts';
+import type { JobId } from '../domain/ids.ts';
 import type { Audience, AudienceScope, FileEntryId } from '../domain/audience.ts';
-import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
-import type { PublishedReport } from '../domain/composition/protection.ts';
 import type { FailureCode } from '../domain/failure-catalog.ts';
 import type { IdempotentRequest } from '../domain/idempotency.ts';
 import type { JobStatus } from '../domain/job.ts';
 import type { AudiencePath } from '../domain/source-file.ts';
 import type { FilePage, LoadedFile, RecordMark } from './records.ts';
-import type { IndexState } from './device-index.ts';
 import type { Generation } from './warehouse.ts';
 
 /** An entry in the file list of an audience: a version of a file, or a path that has no files yet. */
@@ -114,38 +111,4 @@ export interface AudienceStore {
   recordPurges(purged: readonly (Generation & { readonly rows: number })[]): Promise<void>;
   /** Makes generations due again after this time. */
   postponePurges(generations: readonly Generation[], seconds: number): Promise<void>;
-}
-
-/** The state of an audience after its latest load. Counts from an earlier state are stale. */
-export type AudienceState = Generation & { readonly lastLoadId: number };
-
-export type StoredCounts = { readonly counts: CompositionCounts; readonly computedAt: Date };
-
-export type StoredReport = { readonly report: PublishedReport; readonly computedAt: Date };
-
-export interface CompositionStore {
-  /** Returns null when the scope has no such segment. */
-  findAudience(scope: AudienceScope, warehouseSegmentId: number): Promise<AudienceState | null>;
-  /** Returns null when nothing is stored for this state. */
-  find(audience: AudienceState, counting: Counting): Promise<StoredCounts | null>;
-  /** Stores the counts, unless counts of the same or a later state are already stored. */
-  save(audience: AudienceState, counting: Counting, stored: StoredCounts): Promise<void>;
-  /** Returns null when no report of this state was published with these settings. */
-  findPublished(audience: AudienceState, counting: Counting, settings: string): Promise<StoredReport | null>;
-  /** Stores the published report next to the counts of the same state. */
-  savePublished(audience: AudienceState, counting: Counting, settings: string, report: PublishedReport): Promise<void>;
-  /** Counts a computation against the partner's daily limit. Returns false if the limit is reached. */
-  claimComputation(partnerId: PartnerId, perDay: number): Promise<boolean>;
-  /** Returns a claim whose computation failed. */
-  returnComputation(partnerId: PartnerId, perDay: number): Promise<void>;
-  /**
-   * Runs the function and returns its result. Returns null if any process is already running a function for this
-   * audience and counting method.
-   */
-  runAlone<T>(audience: AudienceState, counting: Counting, run: () => Promise<T>): Promise<T | null>;
-  /** Whether the audience is still in this state. */
-  isCurrent(audience: AudienceState): Promise<boolean>;
-  /** Returns null until the device index contains this state of the audience. */
-  findIndexState(audience: AudienceState): Promise<IndexState | null>;
-  nameAttributes(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }

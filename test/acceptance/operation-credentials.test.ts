@@ -64,6 +64,7 @@ const rows: Readonly<Record<string, Row>> = {
   dismissFile: row('audience:write', 'not_found', 'not_found'),
   listAudienceErrors: row('audience:read', 'not_found', 'not_found'),
   getComposition: row('audience:read', 'not_found', 'not_found'),
+  getOverlap: row('audience:read', 'not_found', 'not_found'),
   getLive: row('none', 'own', 'own'),
   getReady: row('none', 'own', 'own'),
 };
@@ -82,11 +83,15 @@ const problemSchema = z.looseObject({ code: z.string(), detail: z.string() });
 
 /** The IDs that an operation can have as parameters, by parameter name. */
 type Ids = Readonly<
-  Record<'import_log_id' | 'audience_id' | 'file_id' | 'default_warehouse_segment_id' | 'attribute', number>
+  Record<
+    'import_log_id' | 'audience_id' | 'other_audience_id' | 'file_id' | 'default_warehouse_segment_id' | 'attribute',
+    number
+  >
 >;
 const unknownIds: Ids = {
   import_log_id: 999_999,
   audience_id: 999_999,
+  other_audience_id: 999_998,
   file_id: 999_999,
   default_warehouse_segment_id: 999_999,
   attribute: 999_999,
@@ -95,6 +100,12 @@ const unknownIds: Ids = {
 async function firstChunkOf({ body }: Response): Promise<string> {
   for await (const bytes of body ?? []) return Buffer.from(bytes).toString();
   return '';
+}
+
+type AudienceClient = ReturnType<typeof audienceClient>;
+
+async function createTwo(client: AudienceClient) {
+  return [await client.create('Secret', 'hidden/'), await client.create('Other', 'hidden/')] as const;
 }
 
 type Credentials = { readonly apiKey?: string; readonly userToken?: string };
@@ -133,13 +144,14 @@ describe('insufficient credentials', () => {
     const importLogId = await apiClient(api.url, owner.apiKey).queue({ file_path: 'secret.csv', key_type: 1 });
     const made = await Promise.all(
       [undefined, await newToken('First')].map((userToken) =>
-        audienceClient(api.url, owner.apiKey, userToken).create('Secret', 'hidden/'),
+        createTwo(audienceClient(api.url, owner.apiKey, userToken)),
       ),
     );
-    const ids = made.map(({ audienceId, segmentId }) => ({
+    const ids = made.map(([{ audienceId, segmentId }, other]) => ({
       import_log_id: importLogId,
       attribute,
       audience_id: audienceId,
+      other_audience_id: other.audienceId,
       file_id: 999_999,
       default_warehouse_segment_id: segmentId,
     }));
@@ -170,8 +182,11 @@ describe('insufficient credentials', () => {
       operation.path,
     );
     const [example] = Object.values(operation.requestBody?.content['application/json']?.examples ?? {});
-    const body =
-      operation.operationId === 'deleteAttributeData' ? { key_type: 0, keys: [String(ids.attribute)] } : example?.value;
+    const bodies: Readonly<Record<string, unknown>> = {
+      deleteAttributeData: { key_type: 0, keys: [String(ids.attribute)] },
+      getOverlap: { audience_ids: [ids.audience_id, ids.other_audience_id] },
+    };
+    const body = bodies[operation.operationId] ?? example?.value;
     const response = await fetch(api.url + path, {
       method: operation.method,
       headers: {

@@ -3,6 +3,8 @@ import type { Api } from '../../src/adapters/http/api.ts';
 import { type CompositionRecord, compositionSchema } from '../../src/adapters/http/routes/get-composition.ts';
 import { buildApi } from '../../src/adapters/http/server.ts';
 import { createLogger } from '../../src/entry/logging.ts';
+import { repeat } from '../../src/entry/repeat.ts';
+import { computeReports } from '../../src/usecases/report/compute-reports.ts';
 import { deviceOfNumber, insertAudience, insertByNumbers } from '../support/audience-tables.ts';
 import { type BruteCounts, type BruteSplit, countByBruteForce } from '../support/brute-force-composition.ts';
 import { runsOf } from '../support/campaign.ts';
@@ -11,6 +13,7 @@ import { foldAll, foldNow } from '../support/fold-now.ts';
 import { type TestPartner, createPartner } from '../support/partners.ts';
 import { commandOnShards, selectOnShards } from '../support/shard-tables.ts';
 import { type TestStores, createStores, withDatabase } from '../support/stores.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { wireAll } from '../support/wired.ts';
 
 /** Scale 20 means an audience of a million devices, five million known devices, and 26 million attribute rows. */
@@ -39,7 +42,9 @@ describe('the composition of an audience', () => {
     const log = createLogger({ name: 'test', level: 'silent' });
     const deps = await wireAll(configFor({ ...stores.environment, ...settings }));
     const api = buildApi(deps, log);
+    const worker = repeat(20, (signal) => computeReports({ ...deps, log }, signal), log);
     closing.push(async () => {
+      await worker.stop();
       await api.close();
       await deps.close();
     });
@@ -71,9 +76,19 @@ describe('the composition of an audience', () => {
 
   let foldDeps: Awaited<ReturnType<typeof wireAll>>;
 
-  async function touch(change: string): Promise<void> {
+  async function touchOnly(change: string): Promise<void> {
     await withDatabase(stores, (client) => client.query(`UPDATE audience SET ${change} WHERE id = $1`, [audienceId]));
+  }
+
+  async function touch(change: string): Promise<void> {
+    await touchOnly(change);
     await foldNow(foldDeps);
+  }
+
+  /** Only in tests. A stored report of a later generation would win. */
+  async function returnToGeneration0(loadId: number): Promise<void> {
+    await withDatabase(stores, (client) => client.query('DELETE FROM composition'));
+    await touch(`generation = 0, last_load_id = ${loadId}`);
   }
 
   beforeAll(async () => {
@@ -179,7 +194,7 @@ describe('the composition of an audience', () => {
     expect(second.attributes).toEqual(first.attributes);
     await touch('generation = 2, last_load_id = NULL');
     expect(await report(api)).toMatchObject({ matched_devices: 0, warehouse_devices: known });
-    await touch('generation = 0, last_load_id = 102');
+    await returnToGeneration0(102);
   });
 
   it('draws the same noise for the same members, even when it recomputes a report', async () => {
@@ -264,7 +279,10 @@ describe('the composition of an audience', () => {
 
   it('limits the new reports of a day and still returns the computed ones', async () => {
     const { api } = await startApi({ INLET_REPORTS_PER_DAY: '2' });
-    await withDatabase(stores, (client) => client.query('DELETE FROM report_budget'));
+    await withDatabase(stores, async (client) => {
+      await client.query('DELETE FROM report_draw');
+      await client.query(`DELETE FROM composition WHERE split = 'country'`);
+    });
     await touch('last_load_id = 106');
     const first = await report(api, '&split=id_type');
     await report(api, '&split=event');
@@ -274,8 +292,100 @@ describe('the composition of an audience', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(86_400);
     expect(await report(api, '&split=id_type')).toEqual(first);
-    await withDatabase(stores, (client) => client.query(`UPDATE report_budget SET day = day - interval '1 day'`));
+    await withDatabase(stores, (client) =>
+      client.query(`UPDATE report_draw SET drawn_at = drawn_at - interval '1 day'`),
+    );
     await report(api, '&split=country');
+  });
+
+  it('returns the report of the previous load when the privacy budget of 30 days is spent', async () => {
+    const { api } = await startApi({ INLET_REPORTS_PER_CUSTOMER: '1' });
+    await withDatabase(stores, (client) => client.query('DELETE FROM report_draw'));
+    await touch('last_load_id = 107');
+    const first = await report(api);
+    expect(first).toMatchObject({ current: true, next_report_at: null });
+    await touch('last_load_id = 108');
+    const later = await report(api);
+    expect(later).toEqual({ ...first, current: false, next_report_at: later.next_report_at });
+    const days = (Date.parse(later.next_report_at ?? '') - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(29.9);
+    expect(days).toBeLessThanOrEqual(30);
+    const limits = await api.inject({ url: '/v1/limits', headers: { authorization: `Bearer ${partner.apiKey}` } });
+    expect(limits.json()).toMatchObject({ reports: { composition: { limit: 1, used: 1 }, overlap: { used: 0 } } });
+    // A cleared audience must not show what its deleted devices had in common.
+    await touch('generation = 3, last_load_id = 109');
+    expect((await ask(api)).statusCode).toBe(429);
+    await returnToGeneration0(110);
+  });
+
+  it('publishes the last report with new settings without a draw when the budget is spent', async () => {
+    const limited = { INLET_REPORTS_PER_CUSTOMER: '1' };
+    await withDatabase(stores, (client) => client.query('DELETE FROM report_draw'));
+    const first = await report((await startApi(limited)).api);
+    await touch('last_load_id = 111');
+    const rekeyed = await startApi({ ...limited, INLET_REPORT_KEY: 'ef'.repeat(32) });
+    const later = await report(rekeyed.api);
+    expect(later).toMatchObject({ current: false, computed_at: first.computed_at });
+    expect(later.attributes).not.toEqual(first.attributes);
+    await withDatabase(stores, (client) => client.query('DELETE FROM report_draw'));
+  });
+
+  it('does not let audiences that are not in the index yet delay the reports of others', async () => {
+    const { api } = await startApi({});
+    for (const owner of [partner, other]) {
+      const { segmentId: unfolded } = await insertAudience(stores, owner.id, 'unfolded');
+      await withDatabase(stores, (client) =>
+        client.query(
+          `INSERT INTO report_request (audience_id, split, settings, state, partner_id, requested_at)
+           SELECT id, 'none', $2, '0 1', partner_id, now() - interval '1 minute' FROM audience WHERE warehouse_segment_id = $1`,
+          [unfolded, foldDeps.reportSettings],
+        ),
+      );
+    }
+    await touchOnly('last_load_id = 112');
+    await withDatabase(stores, (client) =>
+      client.query(`UPDATE index_audience SET load_id = 112, fold_id = fold_id WHERE audience_id = $1`, [audienceId]),
+    );
+    const start = performance.now();
+    await report(api, '&split=id_type');
+    expect(performance.now() - start).toBeLessThan(15_000);
+    await withDatabase(stores, (client) => client.query('DELETE FROM report_request'));
+    await foldNow(foldDeps);
+  });
+
+  it('answers a caller whose audience is loaded while it waits, with the report of that load', async () => {
+    const { api } = await startApi({});
+    await touchOnly('last_load_id = 113');
+    const asked = report(api, '&split=id_type');
+    await waitUntil('the report is requested', () =>
+      withDatabase(stores, async (client) => (await client.query('SELECT FROM report_request')).rowCount === 1),
+    );
+    await touch('last_load_id = 114');
+    await asked;
+    const stored = await withDatabase(stores, (client) =>
+      client.query<{ last_load_id: string }>(
+        `SELECT last_load_id FROM composition WHERE audience_id = $1 AND split = 'id_type'`,
+        [audienceId],
+      ),
+    );
+    expect(stored.rows).toEqual([{ last_load_id: '114' }]);
+  });
+
+  it('computes a report again in the background after a week', async () => {
+    const { api } = await startApi({});
+    await withDatabase(stores, async (client) => {
+      await client.query('DELETE FROM report_draw');
+      await client.query('DELETE FROM composition');
+    });
+    const first = await report(api);
+    await withDatabase(stores, (client) =>
+      client.query(`UPDATE composition SET computed_at = now() - interval '8 days'`),
+    );
+    const stale = await report(api);
+    expect(stale).toEqual({ ...first, computed_at: stale.computed_at });
+    await expect
+      .poll(async () => Date.parse((await report(api)).computed_at), { timeout: 30_000 })
+      .toBeGreaterThanOrEqual(Date.parse(first.computed_at));
   });
 
   it("returns 404 for another partner's segment", async () => {

@@ -79,16 +79,16 @@ describe("the API's database role", () => {
     await as(tenants.owner.id, async (client) => {
       const ids = async (): Promise<number[]> =>
         (await client.query<{ id: string }>('SELECT id FROM audience ORDER BY id')).rows.map(({ id }) => Number(id));
-      expect(await ids()).toEqual([tenants.owner.audienceId]);
+      expect(await ids()).toEqual([tenants.owner.audienceId, tenants.owner.otherAudienceId]);
       const { rows } = await withDatabase(stores, (owner) =>
-        owner.query<{ id: string; customer_id: string }>(
-          'SELECT id, customer_id FROM audience WHERE customer_id IS NOT NULL',
+        owner.query<{ ids: string[]; customer_id: string }>(
+          'SELECT array_agg(id ORDER BY id) AS ids, customer_id FROM audience WHERE customer_id IS NOT NULL GROUP BY customer_id',
         ),
       );
       expect(rows).toHaveLength(2);
-      for (const { id, customer_id: customer } of rows) {
+      for (const { ids: ofCustomer, customer_id: customer } of rows) {
         await client.query(`SELECT set_config('inlet.customer', $1, false)`, [customer]);
-        expect(await ids()).toEqual([Number(id)]);
+        expect(await ids()).toEqual(ofCustomer.map(Number));
         expect(await count(client, 'composition')).toBe(1);
       }
     });

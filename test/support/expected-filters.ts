@@ -25,6 +25,7 @@ export function countFilters(): Record<string, number> {
 const byCommands = 'the command line only';
 const byWorkers = 'workers only';
 const byBoth = 'workers and the command line only';
+const ofFoundAudience = 'follows a statement that has found the audience for the caller';
 const ofPartnerRow = 'belongs to the row of the partner, which the policy of its table filters';
 
 /** For each filter, the API statement that contains it, or the code that uses it if no partner call reaches it. */
@@ -42,7 +43,7 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
     /\(SELECT \* FROM audience WHERE \(audience\.partner_id = \$/,
   ],
   'audit-log.ts': [byCommands],
-  'composition-store.ts': [/where "warehouse_segment_id" = \$\d+ and \(audience\.partner_id = \$/],
+  'composition-store.ts': [/where "warehouse_segment_id" = \$\d+ and \(audience\.partner_id = \$/, ofFoundAudience],
   'credentials.ts': [byWorkers],
   'customer-store.ts': [
     /from "customer" where "partner_id" = \$\d+ and "name" = \$/,
@@ -69,6 +70,8 @@ export const expectedFilters: Readonly<Record<string, readonly (RegExp | string)
   'loaded-files.ts': [/from "job_file" as "file" where "file"\."partner_id" = \$/],
   'operations/operations.ts': [byCommands],
   'operations/select-lanes.ts': [byCommands],
+  'overlap-store.ts': [/from "audience" where "id" in \(.* and \(audience\.partner_id = \$/, ofFoundAudience],
+  'report-budget.ts': [/FROM report_draw\s+WHERE partner_id = \$/],
   'repair.ts': Array.from({ length: 7 }, () => byCommands),
   'row-audit.ts': Array.from({ length: 5 }, () => byCommands),
   'usage-store.ts': [byWorkers, ofPartnerRow, ofPartnerRow, ofPartnerRow, byWorkers],

@@ -5,6 +5,8 @@ export type Target = {
   readonly importLogId: number;
   readonly attributeId: number;
   readonly audienceId: number;
+  /** An audience of the same owner without devices. */
+  readonly otherAudienceId: number;
   readonly segmentId: number;
   readonly fileId: number;
 };
@@ -17,7 +19,7 @@ export type Call = {
 };
 
 /** A request body for every operation that requires one. */
-function bodiesOf({ attributeId }: Target): Readonly<Record<string, readonly unknown[]>> {
+function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonly<Record<string, readonly unknown[]>> {
   return {
     queueImport: [
       { file_path: 'any.csv', key_type: 1 },
@@ -34,6 +36,7 @@ function bodiesOf({ attributeId }: Target): Readonly<Record<string, readonly unk
     ],
     createAudience: [{ name: 'any', file_path: 'any.csv' }],
     appendFiles: [{ file_path: 'any.csv' }],
+    getOverlap: [{ audience_ids: [audienceId, otherAudienceId] }],
   };
 }
 

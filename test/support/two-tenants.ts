@@ -1,3 +1,4 @@
+import { publishedWith } from '../../src/adapters/postgres/composition-store.ts';
 import { createHash } from 'node:crypto';
 import { randomKeys } from '../../src/adapters/vault/keys.ts';
 import { rememberSecrets } from './known-secrets.ts';
@@ -20,6 +21,7 @@ type Owner = BarePartner & {
   readonly importLogId: number;
   readonly attributeId: number;
   readonly audienceId: number;
+  readonly otherAudienceId: number;
   readonly segmentId: number;
   /** A failed file of the audience. */
   readonly fileId: number;
@@ -29,6 +31,7 @@ type Customer = {
   readonly name: string;
   readonly userToken: string;
   readonly audienceId: number;
+  readonly otherAudienceId: number;
   readonly segmentId: number;
   /** A failed file of the audience. */
   readonly fileId: number;
@@ -124,17 +127,46 @@ export async function insertTwoTenants(stores: TestStores, deps: Wired): Promise
         if (status === 2) fileId = await file(jobId, audienceId);
       }
       const report = { members: '0', matched: 0, known: 0, cells: [] };
+      const published = {
+        isProtected: true,
+        matchedDevices: 0,
+        warehouseDevices: 0,
+        top: { devices: [], index: [], lowest_index: [] },
+      };
       await client.query(
-        `INSERT INTO composition (audience_id, split, generation, last_load_id, report) VALUES ($1, 'secret', 0, 1, $2)`,
-        [audienceId, JSON.stringify(report)],
+        `INSERT INTO composition (audience_id, split, generation, last_load_id, report, published, published_with)
+         VALUES ($1, 'none', 0, 1, $2, $3, $4)`,
+        [
+          audienceId,
+          JSON.stringify(report),
+          JSON.stringify(published),
+          publishedWith({
+            audience: { partnerId: partner.id, customerId, audienceId, generation: 0, lastLoadId: 1 },
+            counting: 'none',
+            settings: deps.reportSettings,
+          }),
+        ],
       );
       await client.query(
         `INSERT INTO index_audience (audience_id, partner_id, generation, load_id, fold_id, devices) VALUES ($1, $2, 0, 1, 1, 0)`,
         [audienceId, partner.id],
       );
-      return { audienceId, segmentId: Number(rows[0]?.warehouse_segment_id), fileId };
+      const otherAudienceId = await idOf(
+        `INSERT INTO audience (partner_id, customer_id, name) VALUES ($1, $2, 'secret-other') RETURNING id`,
+        partner.id,
+        customerId,
+      );
+      await client.query(
+        `INSERT INTO report_request (audience_id, split, settings, state, partner_id) VALUES ($1, 'secret', '', '', $2)`,
+        [audienceId, partner.id],
+      );
+      return { audienceId, otherAudienceId, segmentId: Number(rows[0]?.warehouse_segment_id), fileId };
     };
-    await client.query('INSERT INTO report_budget (partner_id, day, computed) VALUES ($1, now(), 1)', [partner.id]);
+    await client.query(
+      `INSERT INTO report_draw (partner_id, customer_id, kind, draws) VALUES ($1, 0, 'composition', 1)`,
+      [partner.id],
+    );
+    await client.query(`INSERT INTO overlap (partner_id, key, published) VALUES ($1, 'secret', '{}')`, [partner.id]);
     const importLogId = await importJob(1);
     await file(importLogId, null);
     for (let open = 1; open < openJobsOfOwner; open += 1) await importJob(0);

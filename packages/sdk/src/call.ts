@@ -5,7 +5,7 @@ export type CallOptions = {
   readonly signal?: AbortSignal | undefined;
   /** Timeout of each attempt. Default: 30 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** User token for this call, instead of the client's user token. Used only by audience operations. */
+  /** User token for this call, instead of the client's user token. Used only by operations about audiences and limits. */
   readonly userToken?: string | undefined;
 };
 

@@ -87,8 +87,12 @@ export const idempotencyKeyDocumentation = {
   example: '6f1c0d0e-4a55-4b1c-9d3f-2f6f6f0a7c11',
 } as const;
 
-export function isIdempotent({ method }: Pick<Operation, 'method'>): boolean {
-  return method !== 'GET';
+export function isIdempotent({ method, isRead }: Pick<Operation, 'method' | 'isRead'>): boolean {
+  return method !== 'GET' && isRead !== true;
+}
+
+export function acceptsUserToken({ tag }: Pick<Operation, 'tag'>): boolean {
+  return tag === 'audiences' || tag === 'limits';
 }
 
 /** Problems that any operation can return. */
@@ -99,7 +103,7 @@ export function commonProblems(operation: Operation): DocumentedProblems {
     unauthenticated: { detail: 'Send a valid API key as "Authorization: Bearer <API_KEY>".' },
     too_many_requests: { detail: 'This key has made 300 requests in this minute, which is the limit.' },
     scope_missing: { detail: 'The API key lacks the scope "audience:read".' },
-    ...(operation.tag === 'audiences' ? userTokenProblems : {}),
+    ...(acceptsUserToken(operation) ? userTokenProblems : {}),
     ...(operation.body ? bodyProblems : {}),
     ...(isIdempotent(operation) ? idempotencyProblems : {}),
     ...internal,

@@ -1,33 +1,8 @@
-import { csvField } from '@inlet/row-rule/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorPage, type LoadError, firstErrorPlace } from '../../usecases/follow/list-load-errors.ts';
+import { prefersCsv, sendCsv } from './csv.ts';
 import { pageOf, readCursor } from './paging.ts';
 import { type LoadErrorRecord, loadErrorRecord } from './records/load-error.ts';
-
-/** Formats rows as CSV with a header line (RFC 4180). */
-function toCsv<Column extends string>(
-  columns: readonly Column[],
-  rows: readonly Readonly<Record<Column, string | number | null>>[],
-): string {
-  const lines = rows.map((row) => columns.map((column) => csvField(row[column])).join(','));
-  return [columns.join(','), ...lines, ''].join('\r\n');
-}
-
-/** Whether `Accept` prefers CSV to JSON. If the weights are equal, the first media type wins. JSON is the default. */
-export function prefersCsv(accept = ''): boolean {
-  const ranges = accept.split(',').map(toRange);
-  const csv = ranges.find(({ type }) => type === 'text/csv');
-  const json = ranges.find(({ type }) => type === 'application/json');
-  if (!csv || csv.quality === 0) return false;
-  if (!json) return true;
-  return csv.quality === json.quality ? ranges.indexOf(csv) < ranges.indexOf(json) : csv.quality > json.quality;
-}
-
-function toRange(text: string): { readonly type: string; readonly quality: number } {
-  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
-  const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-  return { type, quality: /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(weight) ? Number(weight) : 1 };
-}
 
 const columns = ['file', 'row', 'column', 'code', 'message', 'text'] as const;
 
@@ -44,9 +19,5 @@ export async function loadErrorsResponse(
   const items = await list({ after, limit: limit + 1 });
   const errors = pageOf(request, reply, { list: name, limit, items }, (error) => [error.fileId, error.row]);
   const records = errors.map(loadErrorRecord);
-  if (!prefersCsv(request.headers.accept)) return records;
-  return reply
-    .header('content-type', 'text/csv; charset=utf-8')
-    .serializer((text: unknown) => String(text))
-    .send(toCsv(columns, records));
+  return prefersCsv(request.headers.accept) ? sendCsv(reply, columns, records) : records;
 }

@@ -22,6 +22,8 @@ export type Operation<
   readonly tag: 'imports' | 'audiences' | 'limits' | 'health';
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
+  /** For an operation that changes no data although its method is not GET. */
+  readonly isRead?: true;
   readonly deprecated?: boolean;
   /** Absent for operations that need no API key. */
   readonly scope?: RequiredScope;

@@ -9,6 +9,7 @@ import { getAudience } from './routes/get-audience.ts';
 import { getComposition } from './routes/get-composition.ts';
 import { getImportLog } from './routes/get-import-log.ts';
 import { getLimits } from './routes/get-limits.ts';
+import { getOverlap } from './routes/get-overlap.ts';
 import { getLive, getReady } from './routes/health.ts';
 import { listAttributes } from './routes/list-attributes.ts';
 import { listAudienceErrors } from './routes/list-audience-errors.ts';
@@ -31,7 +32,6 @@ export const partnerRoutes = [
   listImportErrors,
   listImportFiles,
   listAttributes,
-  getLimits,
 ];
 
 /** Operations that need an API key and accept a user token. */
@@ -46,6 +46,8 @@ export const audienceRoutes = [
   clearAudience,
   listAudienceErrors,
   getComposition,
+  getOverlap,
+  getLimits,
 ];
 
 /** Operations that need no API key. */

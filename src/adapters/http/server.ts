@@ -1,5 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { randomUUID } from 'node:crypto';
+import type { ReportLimits } from '../../domain/composition/budget.ts';
 import type { Limits, RequestLimits } from '../../domain/limits.ts';
 import type { Quotas } from '../../domain/quota.ts';
 import type { AudienceStore } from '../../ports/audience-store.ts';
@@ -7,12 +8,14 @@ import type { KeyIssuer, Fingerprint } from '../../ports/crypto.ts';
 import type { ImportLogStore } from '../../ports/import-log-store.ts';
 import type { LoadStage } from '../../ports/load-stage.ts';
 import type { CustomerStore, IssuedTokens, AttributeStore, PartnerStore } from '../../ports/partner-store.ts';
+import type { BudgetStore } from '../../ports/report-store.ts';
 import type { AsCaller, RequestWindows } from '../../ports/request-store.ts';
 import type { UsageStore } from '../../ports/usage-store.ts';
 import { limitRequests } from '../../usecases/access/limit-requests.ts';
 import type { AccessRecorder } from '../../usecases/access/record-access.ts';
 import type { FollowedRecords } from '../../usecases/follow/followed-records.ts';
 import type { CompositionDeps } from '../../usecases/report/get-composition.ts';
+import type { OverlapDeps } from '../../usecases/report/get-overlap.ts';
 import type { Api } from './api.ts';
 import {
   addAuthentication,
@@ -49,6 +52,9 @@ export type ApiDeps = {
   readonly stage: LoadStage;
   readonly audiences: AudienceStore;
   readonly composition: CompositionDeps;
+  readonly overlap: OverlapDeps;
+  readonly budget: BudgetStore;
+  readonly reportLimits: ReportLimits;
   readonly following: FollowedRecords;
   readonly streamSeconds: number;
   readonly limits: Limits;

@@ -13,6 +13,12 @@ export function countingOf(split: Split | null, isProtected: boolean): Counting 
   return split ?? 'none';
 }
 
+/** Returns the split of a report that was counted like this. */
+export function splitOf(counting: Counting): Split | null {
+  if (counting === 'first_event') return 'event';
+  return counting === 'none' ? null : counting;
+}
+
 /** Exact counts for one attribute, or for one value of the split dimension within it. */
 export type CellCount = {
   readonly attributeId: number;

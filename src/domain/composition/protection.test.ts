@@ -197,7 +197,10 @@ describe('a published report', () => {
     for (; !next.done; next = portions.next()) yields += 1;
     const { entries, ...totals } = protectReport(counts, 'country', defaultProtection, noise);
     const top = (order: Order): unknown => topEntries(entries, order, 100);
-    expect(next.value).toEqual({ ...totals, top: { devices: top('devices'), index: top('index') } });
+    expect(next.value).toEqual({
+      ...totals,
+      top: { devices: top('devices'), index: top('index'), lowest_index: top('lowest_index') },
+    });
     expect(yields).toBeGreaterThanOrEqual(4);
   });
 

@@ -91,7 +91,7 @@ type PublishedCell = { readonly cell: CellCount; readonly devices: number };
  * Rounds down, so that a published count of 50 means a noisy count of at least 50. The default hiding threshold is then
  * one of the rounding steps.
  */
-function roundDown(count: number, step: number): number {
+export function roundDown(count: number, step: number): number {
   const whole = Math.max(0, count);
   return step === 0 ? whole : Math.floor(whole / step) * step;
 }
@@ -118,11 +118,16 @@ function hiddenCells(cells: readonly PublishedCell[], isSplit: boolean, hideUnde
   return hidden;
 }
 
-export type Order = 'devices' | 'index';
+export const orders = ['devices', 'index', 'lowest_index'] as const;
+export type Order = (typeof orders)[number];
 
 /** Sorts by published numbers, so that the order reveals nothing more. Hidden entries come last. */
 export function topEntries(entries: readonly ReportEntry[], order: Order, limit: number): readonly ReportEntry[] {
-  const rank = (entry: ReportEntry): number => entry[order] ?? -1;
+  const rank = ({ devices, index }: ReportEntry): number => {
+    if (order === 'devices') return devices ?? -1;
+    if (index === null) return Number.NEGATIVE_INFINITY;
+    return order === 'index' ? index : -index;
+  };
   return entries
     .toSorted((a, b) => rank(b) - rank(a) || a.attributeId - b.attributeId || compareValues(a.value, b.value))
     .slice(0, limit);
@@ -147,11 +152,10 @@ export function* publishInPortions(
   noise: Noise,
 ): Generator<void, PublishedReport> {
   const { entries, ...totals } = protectReport({ ...counts, cells: [] }, split, protection, noise);
-  const top: Record<Order, readonly ReportEntry[]> = { devices: entries, index: entries };
+  const top: Record<Order, readonly ReportEntry[]> = { devices: entries, index: entries, lowest_index: entries };
   for (const cells of wholeAttributes(counts.cells)) {
     const portion = protectReport({ ...counts, cells }, split, protection, noise).entries;
-    top.devices = topEntries([...top.devices, ...portion], 'devices', maxReportEntries);
-    top.index = topEntries([...top.index, ...portion], 'index', maxReportEntries);
+    for (const order of orders) top[order] = topEntries([...top[order], ...portion], order, maxReportEntries);
     yield;
   }
   return { ...totals, top };

@@ -64,6 +64,8 @@ describe('the program', () => {
       'clear',
       'show',
       'list',
+      'report',
+      'overlap',
       'purges',
     ]);
   });

@@ -24,6 +24,8 @@ const state: QueueStats = {
   waitingTokens: 8,
   indexChanges: 2,
   oldestIndexChangeSeconds: 12,
+  reportRequests: 1,
+  oldestReportRequestSeconds: 3,
 };
 
 describe('the metrics server', () => {

@@ -25,6 +25,12 @@ const single: readonly (readonly [name: string, help: string, from: keyof QueueS
     'Age of the oldest change that the device index does not contain yet. 0 if there is none.',
     'oldestIndexChangeSeconds',
   ],
+  ['inlet_report_requests', 'Composition reports that workers have not computed yet.', 'reportRequests'],
+  [
+    'inlet_report_oldest_request_seconds',
+    'Age of the oldest report that workers have not computed yet. 0 if there is none.',
+    'oldestReportRequestSeconds',
+  ],
 ];
 
 /** Service-wide gauges, read from PostgreSQL for each scrape. Every process reports the same values. */

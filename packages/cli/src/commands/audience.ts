@@ -11,6 +11,7 @@ import { confirm } from '../terminal/prompt.ts';
 import { type Column, fieldList, table } from '../terminal/table.ts';
 import { escapeTerminal } from '../terminal/text.ts';
 import { toId, wholeNumber } from './arguments.ts';
+import { addAudienceReports } from './audience-reports.ts';
 
 type Watched = CommonOptions & { readonly watch?: true };
 
@@ -77,6 +78,7 @@ export function addAudienceCommand(program: Command): void {
     });
 
   addAudienceReads(audience);
+  addAudienceReports(audience);
 }
 
 const shownFiles = 50;

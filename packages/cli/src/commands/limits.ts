@@ -7,14 +7,14 @@ import { table } from '../terminal/table.ts';
 
 export function addLimitsCommand(program: Command): void {
   partnerCommand(program, 'limits', {
-    description: 'show your limits, and your quotas with their usage',
+    description: 'show your limits, quotas, and privacy budget',
     examples: [['inlet limits', 'Show the limits of your account.']],
   }).action(async (options: CommonOptions) => {
     const output = outputFor(options);
     const inlet = await connect(options);
     const limits = valueOf(await inlet.getLimits());
     output.result(limits, () => {
-      const { quotas, ...others } = limits;
+      const { quotas, reports, ...others } = limits;
       const values = table(
         [
           { title: 'LIMIT', of: ([name]) => name },
@@ -32,7 +32,20 @@ export function addLimitsCommand(program: Command): void {
         Object.entries(quotas),
         output.stdout,
       );
-      return `${values}\n${usage}`;
+      const budget = table(
+        [
+          { title: 'NEW REPORTS IN 30 DAYS', of: ([name]) => name },
+          {
+            title: 'LIMIT',
+            align: 'right',
+            of: ([, { limit }]) => (limit === 0 ? 'none' : limit.toLocaleString('en')),
+          },
+          { title: 'USED', align: 'right', of: ([, { used }]) => used.toLocaleString('en') },
+        ],
+        Object.entries(reports),
+        output.stdout,
+      );
+      return `${values}\n${usage}\n${budget}`;
     });
   });
 }

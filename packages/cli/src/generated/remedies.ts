@@ -27,7 +27,7 @@ export const remedies: Readonly<Record<string, string>> = {
   too_many_open_jobs: "Wait until earlier jobs finish, or load many files with one prefix import.",
   too_many_requests: "Wait for the number of seconds in `Retry-After`. The `RateLimit` header shows how many requests are left, and `GET /v1/limits` shows your limits.",
   too_many_streams: "Close unused streams, or try again after the time in `Retry-After`. Your jobs finish in submission order, so you need to follow only one job at a time.",
-  report_limit_reached: "Reports that are already computed can still be read. Request new ones after the time in `Retry-After` (midnight UTC), or ask the operator for a higher limit.",
+  report_limit_reached: "Reports that are already computed can still be read. Request new ones after the time in `Retry-After`, or ask the operator for a higher limit. `GET /v1/limits` shows the budget.",
   internal: "Try again. If the error persists, contact the operator and include the request ID.",
   unavailable: "Try again after the time in `Retry-After`.",
   topology_mismatch: "Try again later. The operator runs `inlet topology` to see the differences, and fixes INLET_CLICKHOUSE_URLS, INLET_CLICKHOUSE_CLUSTER, or the cluster definition.",

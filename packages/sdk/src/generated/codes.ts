@@ -27,7 +27,7 @@ export const apiCodes = {
   too_many_open_jobs: "Too many unfinished jobs",
   too_many_requests: "Too many requests",
   too_many_streams: "Too many open streams",
-  report_limit_reached: "Daily limit of new reports reached",
+  report_limit_reached: "Privacy budget is spent",
   internal: "Internal error",
   unavailable: "Service temporarily unavailable",
   topology_mismatch: "ClickHouse topology mismatch",

@@ -17,6 +17,8 @@ import type {
   Limits,
   Live,
   LoadError,
+  Overlap,
+  OverlapRequest,
   Queued,
   QueueImport,
   Ready,
@@ -70,11 +72,6 @@ export class Operations {
     return this.#api.call({ method: 'GET', path: '/v1/marketplace/attributes', query: options?.query, auth: 'key', options });
   }
 
-  /** Get your limits: `GET /v1/limits`. */
-  getLimits(options?: CallOptions): Promise<Answered<Limits>> {
-    return this.#api.call({ method: 'GET', path: '/v1/limits', auth: 'key', options });
-  }
-
   /** List audiences: `GET /v2/firstparty/audience`. */
   listAudiences(options?: CallOptions & { readonly query?: { readonly limit?: number | string | undefined; readonly cursor?: string | undefined } | undefined }): Promise<Answered<readonly Audience[]>> {
     return this.#api.call({ method: 'GET', path: '/v2/firstparty/audience', query: options?.query, auth: 'key and user token', options });
@@ -121,8 +118,18 @@ export class Operations {
   }
 
   /** Get the composition of an audience: `GET /v2/firstparty/segments/{default_warehouse_segment_id}/composition`. */
-  getComposition(default_warehouse_segment_id: number, options?: CallOptions & { readonly query?: { readonly split?: 'id_type' | 'country' | 'event' | undefined; readonly order?: 'devices' | 'index' | undefined; readonly limit?: number | string | undefined } | undefined }): Promise<Answered<Composition>> {
+  getComposition(default_warehouse_segment_id: number, options?: CallOptions & { readonly query?: { readonly split?: 'id_type' | 'country' | 'event' | undefined; readonly order?: 'devices' | 'index' | 'lowest_index' | undefined; readonly limit?: number | string | undefined } | undefined }): Promise<Answered<Composition>> {
     return this.#api.call({ method: 'GET', path: `/v2/firstparty/segments/${encodeURIComponent(default_warehouse_segment_id)}/composition`, query: options?.query, auth: 'key and user token', options });
+  }
+
+  /** Get the overlap of audiences: `POST /v2/firstparty/overlap`. */
+  getOverlap(body: OverlapRequest, options?: WriteOptions): Promise<Answered<Overlap>> {
+    return this.#api.call({ method: 'POST', path: '/v2/firstparty/overlap', body, auth: 'key and user token', options });
+  }
+
+  /** Get your limits: `GET /v1/limits`. */
+  getLimits(options?: CallOptions): Promise<Answered<Limits>> {
+    return this.#api.call({ method: 'GET', path: '/v1/limits', auth: 'key and user token', options });
   }
 
   /** Check that the process is running: `GET /health/live`. */

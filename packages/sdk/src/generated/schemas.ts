@@ -92,16 +92,23 @@ export type Composition = {
   /** If true, noise is added to counts, counts are rounded down, and small groups are hidden. */
   readonly protected: boolean;
   readonly computed_at: string;
+  /** False if the audience has changed since, and the privacy budget does not allow a new report. */
+  readonly current: boolean;
+  /** When a new report is possible. Null unless the privacy budget is spent. */
+  readonly next_report_at: string | null;
   readonly attributes: readonly CompositionEntry[];
 };
 
 export type CompositionEntry = {
   readonly attribute_id: number;
   readonly name: string;
+  /** The partner that provides the attribute. Attributes of several partners can have the same name. */
+  readonly provider: string;
   /** Value of the split field. Absent if the report is not split. */
   readonly value?: string | undefined;
   /** Matched devices with the attribute. Null if the count is hidden because the group is small. */
   readonly devices: number | null;
+  readonly devices_range: DevicesRange;
   /** Share of the matched devices. */
   readonly share: number | null;
   /** Devices with the attribute in the whole warehouse. */
@@ -109,6 +116,7 @@ export type CompositionEntry = {
   readonly warehouse_share: number | null;
   /** `share` divided by `warehouse_share`. 1 is average, and 2 is twice the average. */
   readonly index: number | null;
+  readonly index_range: IndexRange;
   /** True if the group is too small for reliable conclusions. */
   readonly small: boolean;
 };
@@ -130,6 +138,12 @@ export type DeleteAttributeData = {
   /** The attributes whose data is deleted. `key_type` determines whether these are attribute IDs or foreign keys. */
   readonly keys: readonly string[];
 };
+
+/** The exact count is in this range, which includes the noise and the rounding. */
+export type DevicesRange = {
+  readonly low: number;
+  readonly high: number;
+} | null;
 
 export type DismissFile = Readonly<Record<string, unknown>> | null;
 
@@ -192,6 +206,12 @@ export type ImportLogError = {
   readonly count: number;
 };
 
+/** The exact index is in this range. If it contains 1, the difference may be noise. Null if it has no upper limit. */
+export type IndexRange = {
+  readonly low: number;
+  readonly high: number;
+} | null;
+
 export type Limits = {
   /** Maximum number of requests per minute with this API key. */
   readonly requests_per_minute_per_key: number;
@@ -215,6 +235,19 @@ export type Limits = {
   readonly body_bytes: number;
   /** Maximum size of the request headers, including the path. */
   readonly header_bytes: number;
+  /** The privacy budget of the last 30 days: the customer's budget with a user token, and otherwise that of your own audiences. A limit of 0 means that there is none. */
+  readonly reports: {
+    /** New composition reports. */
+    readonly composition: {
+      readonly limit: number;
+      readonly used: number;
+    };
+    /** New overlaps. An overlap counts once for every published number that depends on one device. */
+    readonly overlap: {
+      readonly limit: number;
+      readonly used: number;
+    };
+  };
   /** What you can store. Above a quota, the response is 422 `quota_exceeded`. */
   readonly quotas: {
     /** Rows of your attributes and audiences, including duplicates that are not merged yet and deleted rows that are not purged yet. */
@@ -270,6 +303,32 @@ export type LoadError = {
   readonly message: string;
   /** The first 200 bytes of the rejected line. Unprintable bytes are shown as \xNN. */
   readonly text: string | null;
+};
+
+export type Overlap = {
+  readonly audiences: readonly ({
+    readonly audience_id: number;
+    /** Devices of the audience. */
+    readonly devices: number;
+  })[];
+  /** All intersections of up to five audiences, or the pairs of six or more. Pairs come first. */
+  readonly intersections: readonly ({
+    readonly audience_ids: readonly number[];
+    /** Devices that are in all of these audiences. Null if the count is hidden because the group is small. */
+    readonly devices: number | null;
+    /** True if the group is too small for reliable conclusions. */
+    readonly small: boolean;
+  })[];
+  /** Devices that are in at least one of the audiences. */
+  readonly reach: number;
+  /** If true, noise is added to counts, counts are rounded down, and small groups are hidden. */
+  readonly protected: boolean;
+  readonly computed_at: string;
+};
+
+export type OverlapRequest = {
+  /** The audiences to compare. */
+  readonly audience_ids: readonly number[];
 };
 
 export type Progress = {

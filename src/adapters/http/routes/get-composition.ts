@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { maxReportEntries } from '../../../domain/composition/protection.ts';
+import { maxReportEntries, orders } from '../../../domain/composition/protection.ts';
 import {
   type Composition,
   type CompositionDeps,
+  type CompositionEntry,
   getComposition as compute,
 } from '../../../usecases/report/get-composition.ts';
 import { scopeOf } from '../authentication.ts';
+import { prefersCsv, sendCsv } from '../csv.ts';
 import { invalidQuery } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
 import { limitField, pathId } from '../schemas.ts';
@@ -18,19 +20,31 @@ const query = z.strictObject({
     examples: ['event'],
   }),
   order: z
-    .enum(['devices', 'index'])
+    .enum(orders)
     .default('devices')
-    .meta({ description: 'Sorts by number of devices or by index, largest first.', examples: ['index'] }),
+    .meta({
+      description: 'Sorts by number of devices or by index, largest first, or by index, smallest first.',
+      examples: ['index'],
+    }),
   limit: limitField(maxReportEntries, 20, 'Maximum number of entries.', 10),
 });
+
+const range = z.object({ low: z.number(), high: z.number() });
 
 const compositionEntrySchema = z
   .object({
     attribute_id: z.int(),
     name: z.string(),
+    provider: z.string().meta({
+      description: 'The partner that provides the attribute. Attributes of several partners can have the same name.',
+    }),
     value: z.string().optional().meta({ description: 'Value of the split field. Absent if the report is not split.' }),
     devices: z.int().nullable().meta({
       description: 'Matched devices with the attribute. Null if the count is hidden because the group is small.',
+    }),
+    devices_range: range.nullable().meta({
+      id: 'DevicesRange',
+      description: 'The exact count is in this range, which includes the noise and the rounding.',
     }),
     share: z.number().min(0).max(1).nullable().meta({ description: 'Share of the matched devices.' }),
     warehouse_devices: z.int().meta({ description: 'Devices with the attribute in the whole warehouse.' }),
@@ -39,6 +53,11 @@ const compositionEntrySchema = z
       .number()
       .nullable()
       .meta({ description: '`share` divided by `warehouse_share`. 1 is average, and 2 is twice the average.' }),
+    index_range: range.nullable().meta({
+      id: 'IndexRange',
+      description:
+        'The exact index is in this range. If it contains 1, the difference may be noise. Null if it has no upper limit.',
+    }),
     small: z.boolean().meta({ description: 'True if the group is too small for reliable conclusions.' }),
   })
   .meta({ id: 'CompositionEntry' });
@@ -54,6 +73,12 @@ export const compositionSchema = z
       description: 'If true, noise is added to counts, counts are rounded down, and small groups are hidden.',
     }),
     computed_at: z.iso.datetime(),
+    current: z.boolean().meta({
+      description: 'False if the audience has changed since, and the privacy budget does not allow a new report.',
+    }),
+    next_report_at: z.iso.datetime().nullable().meta({
+      description: 'When a new report is possible. Null unless the privacy budget is spent.',
+    }),
     attributes: z.array(compositionEntrySchema).max(maxReportEntries),
   })
   .meta({ id: 'Composition' });
@@ -68,7 +93,7 @@ export const getComposition = defineRoute({
   scope: 'audience:read',
   summary: 'Get the composition of an audience',
   description:
-    'Returns a report on what the matched devices have in common. For each attribute, the report compares the number of matched devices with the whole warehouse. Noise is added to counts and small groups are hidden, unless the operator has disabled this protection. If computing a report takes longer than the request timeout, the response is 503 `report_not_ready`, and the computation continues.',
+    'Returns a report on what the matched devices have in common. For each attribute, the report compares the number of matched devices with the whole warehouse. Noise is added to counts and small groups are hidden, unless the operator has disabled this protection. A worker computes the report. If that takes longer than the request timeout, the response is 503 `report_not_ready`, and the computation continues. Every new report spends a part of the privacy budget. If the budget is spent, the response contains the last report of an earlier load. Send `Accept: text/csv` for the entries as CSV.',
   params: z.object({
     default_warehouse_segment_id: pathId("The audience's `default_warehouse_segment_id`.", 500001),
   }),
@@ -85,33 +110,42 @@ export const getComposition = defineRoute({
       split: 'event',
       protected: true,
       computed_at: '2026-11-15T01:14:02.310Z',
+      current: true,
+      next_report_at: null,
       attributes: [
         {
           attribute_id: 1001,
           name: 'sports',
+          provider: 'acme',
           value: 'click',
           devices: 500,
+          devices_range: { low: 485, high: 539 },
           share: 0.5,
           warehouse_devices: 100000,
           warehouse_share: 0.333,
           index: 1.5,
+          index_range: { low: 1.4, high: 1.64 },
           small: false,
         },
       ],
     },
+    csv: 'attribute_id,name,provider,value,devices,devices_low,devices_high,share,warehouse_devices,warehouse_share,index,index_low,index_high,small\r\n1001,sports,acme,click,500,485,539,0.5,100000,0.333,1.5,1.4,1.64,false\r\n',
   },
   problems: {
     not_found: { detail: 'Segment 500001 does not exist.' },
     ...invalidQuery('split', 'split must be "id_type", "country", or "event".'),
-    report_limit_reached: { detail: '100 new reports have been computed today. The limit is 100 per day (UTC).' },
+    report_limit_reached: {
+      detail: 'The privacy budget is spent. A new report is possible at 2026-12-01T08:30:00.000Z.',
+    },
     report_not_ready: { detail: 'The report is still being computed.' },
     topology_mismatch: { detail: 'The shards differ from the recorded topology.' },
   },
-  handler: (deps: { readonly composition: CompositionDeps }) => async (request) => {
+  handler: (deps: { readonly composition: CompositionDeps }) => async (request, reply) => {
     const { default_warehouse_segment_id } = request.params;
     const { split: by = null, order, limit } = request.query;
     const question = { split: by, order, limit };
     const composition = await compute(deps.composition, scopeOf(request), default_warehouse_segment_id, question);
+    if (prefersCsv(request.headers.accept)) return sendCsv(reply, columns, composition.entries.map(csvRow));
     return { ...compositionRecord(composition), default_warehouse_segment_id, split: by };
   },
 });
@@ -125,16 +159,57 @@ function compositionRecord(
     warehouse_devices: composition.warehouseDevices,
     protected: composition.isProtected,
     computed_at: composition.computedAt.toISOString(),
+    current: composition.nextReportAt === null,
+    next_report_at: composition.nextReportAt?.toISOString() ?? null,
     attributes: composition.entries.map((entry) => ({
       attribute_id: entry.attributeId,
       name: entry.name,
+      provider: entry.provider,
       ...(entry.value === null ? {} : { value: entry.value }),
       devices: entry.devices,
+      devices_range: entry.deviceRange,
       share: entry.share,
       warehouse_devices: entry.warehouseDevices,
       warehouse_share: entry.warehouseShare,
       index: entry.index,
+      index_range: entry.indexRange,
       small: entry.small,
     })),
+  };
+}
+
+const columns = [
+  'attribute_id',
+  'name',
+  'provider',
+  'value',
+  'devices',
+  'devices_low',
+  'devices_high',
+  'share',
+  'warehouse_devices',
+  'warehouse_share',
+  'index',
+  'index_low',
+  'index_high',
+  'small',
+] as const;
+
+function csvRow(entry: CompositionEntry): Record<(typeof columns)[number], string | number | null> {
+  return {
+    attribute_id: entry.attributeId,
+    name: entry.name,
+    provider: entry.provider,
+    value: entry.value,
+    devices: entry.devices,
+    devices_low: entry.deviceRange?.low ?? null,
+    devices_high: entry.deviceRange?.high ?? null,
+    share: entry.share,
+    warehouse_devices: entry.warehouseDevices,
+    warehouse_share: entry.warehouseShare,
+    index: entry.index,
+    index_low: entry.indexRange?.low ?? null,
+    index_high: entry.indexRange?.high ?? null,
+    small: String(entry.small),
   };
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { type BudgetKind, budgetDays, sumDraws } from '../../../domain/composition/budget.ts';
 import { type Limits, type RequestLimits, maxKeysPerDelete } from '../../../domain/limits.ts';
 import { type Quotas, type Usage, quotaNames } from '../../../domain/quota.ts';
 import type { PartnerStore } from '../../../ports/partner-store.ts';
 import type { UsageStore } from '../../../ports/usage-store.ts';
-import { partnerOf } from '../authentication.ts';
+import type { BudgetDeps } from '../../../usecases/report/report-budget.ts';
+import { partnerOf, scopeOf } from '../authentication.ts';
 import { defineRoute } from '../operation.ts';
 import { timestamp } from '../schemas.ts';
 
@@ -11,6 +13,7 @@ const limit = (description: string) => z.int().meta({ description });
 
 const counted = { limit: z.int(), used: z.int() };
 const countedQuota = (description: string) => z.object(counted).meta({ description });
+const budget = (description: string) => z.object(counted).meta({ description });
 const measuredQuota = (description: string) =>
   z
     .object({
@@ -34,6 +37,14 @@ export const limitsSchema = z
     line_bytes: limit('Maximum length of a line. A longer line is rejected.'),
     body_bytes: limit('Maximum size of a request body.'),
     header_bytes: limit('Maximum size of the request headers, including the path.'),
+    reports: z
+      .object({
+        composition: budget('New composition reports.'),
+        overlap: budget('New overlaps. An overlap counts once for every published number that depends on one device.'),
+      })
+      .meta({
+        description: `The privacy budget of the last ${budgetDays} days: the customer's budget with a user token, and otherwise that of your own audiences. A limit of 0 means that there is none.`,
+      }),
     quotas: z
       .object({
         stored_rows: measuredQuota(
@@ -49,7 +60,7 @@ export const limitsSchema = z
   })
   .meta({ id: 'Limits' });
 
-type Deps = {
+type Deps = BudgetDeps & {
   readonly limits: Limits;
   readonly quotas: Quotas;
   readonly requestLimits: RequestLimits;
@@ -73,7 +84,7 @@ export const getLimits = defineRoute({
   scope: 'any',
   summary: 'Get your limits',
   description:
-    'Returns your rate and size limits, and your quotas with their current usage. The `RateLimit` header of every response shows how many requests are left in the current minute.',
+    'Returns your rate and size limits, your quotas with their current usage, and the privacy budget. The `RateLimit` header of every response shows how many requests are left in the current minute.',
   response: {
     status: 200,
     description: 'The limits.',
@@ -90,6 +101,7 @@ export const getLimits = defineRoute({
       line_bytes: 102_400,
       body_bytes: 1_048_576,
       header_bytes: 16_384,
+      reports: { composition: { limit: 100, used: 7 }, overlap: { limit: 100, used: 4 } },
       quotas: {
         stored_rows: measurement(10_000_000_000, { used: 41_873_211, measuredAt }),
         stored_bytes: measurement(1_000_000_000_000, { used: 719_401_322, measuredAt }),
@@ -102,10 +114,14 @@ export const getLimits = defineRoute({
   },
   problems: {},
   handler:
-    ({ limits, quotas, requestLimits, partners, usage }: Deps) =>
+    ({ limits, quotas, requestLimits, partners, usage, budget: spending, reportLimits }: Deps) =>
     async (request) => {
       const partnerId = partnerOf(request).id;
       const used = await usage.read(partnerId);
+      const spentOn = async (kind: BudgetKind) => ({
+        limit: reportLimits.perCustomer,
+        used: sumDraws((await spending.findSpent(scopeOf(request), kind)).ofCustomer),
+      });
       return {
         requests_per_minute_per_key: requestLimits.perKey,
         requests_per_minute_per_partner: requestLimits.perPartner,
@@ -118,6 +134,7 @@ export const getLimits = defineRoute({
         line_bytes: limits.maxLineBytes,
         body_bytes: requestLimits.maxBodyBytes,
         header_bytes: requestLimits.maxHeaderBytes,
+        reports: { composition: await spentOn('composition'), overlap: await spentOn('overlap') },
         quotas: {
           [quotaNames.storedRows]: measurement(quotas.storedRows, used.storedRows),
           [quotaNames.storedBytes]: measurement(quotas.storedBytes, used.storedBytes),

@@ -26,4 +26,6 @@ export const advisoryLocks = {
   idempotencyKey: 7_340_027,
   /** Session lock of the worker that updates the device index. */
   deviceIndex: 7_340_028,
+  /** Hash seed. Transaction lock on a partner while it claims a part of its privacy budget. */
+  reportBudget: 7_340_029,
 } as const;

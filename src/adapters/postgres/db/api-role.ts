@@ -112,9 +112,11 @@ export const apiTables: Readonly<Record<string, string>> = {
   partner_usage: 'SELECT',
   // The API inserts rows for denied calls and never reads them.
   audit_log: 'INSERT',
-  composition: 'SELECT, INSERT, UPDATE (generation, last_load_id, report, computed_at, published, published_with)',
+  composition: 'SELECT',
   index_audience: 'SELECT',
-  report_budget: 'SELECT, INSERT, UPDATE (day, computed)',
+  overlap: 'SELECT, INSERT',
+  report_draw: 'SELECT, INSERT',
+  report_request: 'SELECT, INSERT, UPDATE (state, requested_at, retry_at)',
 };
 
 /** Every other table, with the reason why the API has no access. */
@@ -125,6 +127,7 @@ export const closedToApi: Readonly<Record<string, string>> = {
   index_fold: 'read through folds_of_all()',
   index_shard: 'used by workers only',
   load_account: 'written and read by workers',
+  report_budget: 'used by the previous release only',
   repair_load: 'written by `inlet repair` and read by workers',
   shard: 'read through recorded_shards()',
   source_bucket: 'read by workers and `inlet doctor`',
@@ -142,6 +145,8 @@ export const apiFunctions = [
   'folds_of_all()',
   'index_waits()',
   'names_of_attributes(bigint[])',
+  'describe_attributes(bigint[])',
+  'report_waits()',
   'what_waits(text, text, text)',
   'recorded_shards()',
   'audiences_of(bigint)',

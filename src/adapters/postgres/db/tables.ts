@@ -220,6 +220,25 @@ type IndexChangeTable = {
   retry_at: Timestamp;
 };
 
+type ReportDrawTable = {
+  id: Generated<number>;
+  partner_id: PartnerId;
+  customer_id: number;
+  kind: string;
+  draws: number;
+  drawn_at: Timestamp;
+};
+
+type ReportRequestTable = {
+  audience_id: number;
+  split: string;
+  settings: string;
+  state: string;
+  partner_id: PartnerId;
+  requested_at: Timestamp;
+  retry_at: Timestamp;
+};
+
 type IndexAudienceTable = {
   audience_id: number;
   partner_id: PartnerId;
@@ -257,7 +276,15 @@ export type Tables = {
   index_fold: { partner_id: PartnerId; fold_id: number; folded_at: Timestamp };
   index_audience: IndexAudienceTable;
   index_shard: IndexShardTable;
+  overlap: {
+    partner_id: PartnerId;
+    key: string;
+    published: ColumnType<unknown, string, never>;
+    computed_at: Timestamp;
+  };
   report_budget: { partner_id: PartnerId; day: Date; computed: number };
+  report_draw: ReportDrawTable;
+  report_request: ReportRequestTable;
   shard: { number: number; identity: string; weight: number; recorded_at: Timestamp };
   sweep: { name: string; ran_at: Date; next_at: Date | null };
   repair_load: { load_id: LoadId; partner_id: PartnerId; job_id: JobId; started_at: Timestamp };

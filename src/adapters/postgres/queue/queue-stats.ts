@@ -29,6 +29,8 @@ const names = [
   'waitingTokens',
   'indexChanges',
   'oldestIndexChangeSeconds',
+  'reportRequests',
+  'oldestReportRequestSeconds',
 ] as const;
 
 /** A sum or an age over no rows is null, which is converted to 0. */
@@ -38,11 +40,10 @@ export type QueueStats = Readonly<z.infer<typeof rowSchema>>;
 
 /** Calls a database function, because the API role cannot read the jobs of all partners. */
 export async function selectQueueStats(client: ClientBase): Promise<QueueStats> {
-  const { rows } = await client.query<{ waits: unknown }>('SELECT what_waits($1, $2, $3) || index_waits() AS waits', [
-    laneQueue,
-    fileQueue,
-    `${livenessSessionName} %`,
-  ]);
+  const { rows } = await client.query<{ waits: unknown }>(
+    'SELECT what_waits($1, $2, $3) || index_waits() || report_waits() AS waits',
+    [laneQueue, fileQueue, `${livenessSessionName} %`],
+  );
   return rowSchema.parse(rows[0]?.waits);
 }
 

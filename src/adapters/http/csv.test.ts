@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { prefersCsv } from './load-errors-response.ts';
+import { prefersCsv } from './csv.ts';
 
 describe('Accept', () => {
   it.each([

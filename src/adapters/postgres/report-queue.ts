@@ -1,0 +1,234 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { budgetDays } from '../../domain/composition/budget.ts';
+import type { CompositionCounts, Counting } from '../../domain/composition/counts.ts';
+import type { IndexState } from '../../ports/device-index.ts';
+import type {
+  AudienceState,
+  ClaimedRequest,
+  ReportQueue,
+  StoredCounts,
+  WantedReport,
+} from '../../ports/report-store.ts';
+import { isRequestOf, ofGeneration, ofState, publishedWith, toAudienceState } from './composition-store.ts';
+import { advisoryLocks } from './db/advisory-locks.ts';
+import type { Database, Tx } from './db/tables.ts';
+import { chargeBudget, lockBudget } from './report-budget.ts';
+
+/** After this time, nobody waits for the report anymore. */
+const requestHours = 1;
+
+export function postgresReportQueue(db: Database): ReportQueue {
+  return {
+    claimRequest: (settings, seconds) => claimRequest(db, settings, seconds),
+    postpone: async (request, seconds) => {
+      await sql`UPDATE report_request SET retry_at = now() + make_interval(secs => ${seconds})
+        WHERE ${isRequestOf(request)} AND state = ${request.requestedState}`.execute(db);
+    },
+    end: async (request) => {
+      await db
+        .deleteFrom('report_request')
+        .where(isRequestOf(request))
+        .where('state', '=', request.requestedState)
+        .execute();
+    },
+    isPublished: async (wanted) => {
+      const row = await db
+        .selectFrom('composition')
+        .select('audience_id')
+        .where(ofState(wanted))
+        .where('published_with', '=', publishedWith(wanted))
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+    findCounts: (wanted) => selectCounts(db, wanted),
+    saveCounts: (wanted, stored, charge) =>
+      db.transaction().execute(async (tx) => {
+        await lockBudget(tx, charge.owner);
+        if (!(await chargeBudget(tx, charge))) return false;
+        await saveCounts(tx, wanted, stored);
+        return true;
+      }),
+    savePublished: async (wanted, report) => {
+      await db
+        .updateTable('composition')
+        .set({ published: JSON.stringify(report), published_with: publishedWith(wanted) })
+        .where(ofState(wanted))
+        .execute();
+    },
+    runAlone: (wanted, run) => runAlone(db, wanted, run),
+    isCurrent: async ({ audienceId, generation, lastLoadId }) => {
+      const row = await db
+        .selectFrom('audience')
+        .select(['generation', 'last_load_id'])
+        .where('id', '=', audienceId)
+        .executeTakeFirst();
+      return row?.generation === generation && (row.last_load_id ?? 0) === lastLoadId;
+    },
+    findIndexState: (audience) => selectIndexState(db, audience),
+    removeExpired: async () => {
+      await sql`DELETE FROM report_request WHERE requested_at < now() - make_interval(hours => ${requestHours})`.execute(
+        db,
+      );
+      await sql`DELETE FROM report_draw WHERE drawn_at < now() - make_interval(days => ${budgetDays})`.execute(db);
+      await sql`DELETE FROM overlap WHERE computed_at < now() - make_interval(days => ${budgetDays})`.execute(db);
+    },
+  };
+}
+
+/**
+ * A partner with many requests waits behind a partner with few. Requests whose audience is not in the device index yet do not block
+ * the others, unless exact counts are stored, from which a report can be published.
+ */
+async function claimRequest(db: Database, settings: string, seconds: number): Promise<ClaimedRequest | null> {
+  const { rows } = await sql<{
+    id: number;
+    partner_id: number;
+    customer_id: number | null;
+    generation: number;
+    last_load_id: number | null;
+    split: Counting;
+    state: string;
+  }>`
+    WITH due AS (
+      SELECT r.audience_id, r.split, row_number() OVER (PARTITION BY r.partner_id ORDER BY r.retry_at) AS turn, r.retry_at
+      FROM report_request r JOIN audience a ON a.id = r.audience_id
+      WHERE r.settings = ${settings} AND r.retry_at <= now() AND (
+        a.last_load_id IS NULL
+        OR EXISTS (SELECT FROM index_audience i WHERE (i.audience_id, i.generation, i.load_id) = (a.id, a.generation, a.last_load_id))
+        OR EXISTS (SELECT FROM composition c WHERE (c.audience_id, c.split, c.generation) = (a.id, r.split, a.generation)))
+    ), chosen AS (
+      SELECT r.audience_id, r.split FROM report_request r JOIN due USING (audience_id, split)
+      WHERE r.settings = ${settings} AND r.retry_at <= now()
+      ORDER BY due.turn, due.retry_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED
+    )
+    UPDATE report_request r SET retry_at = now() + make_interval(secs => ${seconds})
+    FROM chosen, audience a
+    WHERE r.audience_id = chosen.audience_id AND r.split = chosen.split AND r.settings = ${settings} AND a.id = r.audience_id
+    RETURNING a.id, a.partner_id, a.customer_id, a.generation, a.last_load_id, r.split, r.state`.execute(db);
+  const [row] = rows;
+  return row ? { audience: toAudienceState(row), counting: row.split, settings, requestedState: row.state } : null;
+}
+
+/**
+ * Runs `run` unless another process holds the lock. A report can take minutes, which exceeds the timeout for idle
+ * transactions. The lock is therefore a session lock. It occupies one connection, and it is released if the process
+ * dies.
+ */
+async function runAlone<T>(
+  db: Database,
+  { audience, counting }: WantedReport,
+  run: () => Promise<T>,
+): Promise<T | null> {
+  const name = `composition ${audience.audienceId} ${counting}`;
+  return db.connection().execute(async (connection) => {
+    const { rows } = await sql<{ taken: boolean }>`
+      SELECT pg_try_advisory_lock(hashtextextended(${name}, ${advisoryLocks.composition})) AS taken`.execute(
+      connection,
+    );
+    if (!rows[0]?.taken) return null;
+    try {
+      return await run();
+    } finally {
+      await sql`SELECT pg_advisory_unlock(hashtextextended(${name}, ${advisoryLocks.composition}))`.execute(connection);
+    }
+  });
+}
+
+/** A slow computation must not overwrite the counts of a later state. */
+async function saveCounts(db: Tx, { audience, counting }: WantedReport, stored: StoredCounts): Promise<void> {
+  const values = {
+    generation: audience.generation,
+    last_load_id: audience.lastLoadId,
+    report: storeCounts(stored.counts),
+    computed_at: stored.computedAt,
+  };
+  await db
+    .insertInto('composition')
+    .values({ audience_id: audience.audienceId, split: counting, ...values })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['audience_id', 'split'])
+        .doUpdateSet(values)
+        .where(
+          sql<boolean>`(composition.generation, composition.last_load_id) <= (excluded.generation, excluded.last_load_id)`,
+        ),
+    )
+    .execute();
+}
+
+/** An audience that was never loaded has no devices, so it needs no fold. There is no state while the whole index is rebuilt. */
+async function selectIndexState(db: Database, audience: AudienceState): Promise<IndexState | null> {
+  const { audienceId, generation, lastLoadId } = audience;
+  const folded =
+    lastLoadId === 0
+      ? { fold_id: 0, devices: 0 }
+      : await db
+          .selectFrom('index_audience')
+          .select(['fold_id', 'devices'])
+          .where('audience_id', '=', audienceId)
+          .where('generation', '=', generation)
+          .where('load_id', '=', lastLoadId)
+          .executeTakeFirst();
+  if (!folded) return null;
+  const { rows } = await sql<{
+    partner_id: number;
+    fold_id: number;
+  }>`SELECT partner_id, fold_id FROM folds_of_all()`.execute(db);
+  if (rows.length === 0) return null;
+  const folds = new Map(rows.map(({ partner_id, fold_id }) => [partner_id, fold_id]));
+  return { foldId: folded.fold_id, devices: folded.devices, folds };
+}
+
+async function selectCounts(
+  db: Database,
+  wanted: WantedReport,
+): Promise<(StoredCounts & { readonly lastLoadId: number }) | null> {
+  const row = await db
+    .selectFrom('composition')
+    .select(['report', 'computed_at', 'last_load_id'])
+    .where(ofGeneration(wanted))
+    .executeTakeFirst();
+  return row ? { counts: readCounts(row.report), computedAt: row.computed_at, lastLoadId: row.last_load_id } : null;
+}
+
+// A report can have thousands of cells, so each cell is stored as a short tuple without field names.
+
+const storedSchema = z.object({
+  members: z.string(),
+  matched: z.int(),
+  known: z.int(),
+  cells: z.array(z.tuple([z.int(), z.string().nullable(), z.int(), z.int(), z.string()])),
+});
+
+function storeCounts({ members, matchedDevices, knownDevices, cells }: CompositionCounts): string {
+  const stored: z.infer<typeof storedSchema> = {
+    members,
+    matched: matchedDevices,
+    known: knownDevices,
+    cells: cells.map((cell) => [
+      cell.attributeId,
+      cell.value,
+      cell.devices,
+      cell.warehouseDevices,
+      cell.warehouseState,
+    ]),
+  };
+  return JSON.stringify(stored);
+}
+
+function readCounts(report: unknown): CompositionCounts {
+  const { members, matched, known, cells } = storedSchema.parse(report);
+  return {
+    members,
+    matchedDevices: matched,
+    knownDevices: known,
+    cells: cells.map(([attributeId, value, devices, warehouseDevices, warehouseState]) => ({
+      attributeId,
+      value,
+      devices,
+      warehouseDevices,
+      warehouseState,
+    })),
+  };
+}

@@ -1,0 +1,54 @@
+/** What a report reveals. An overlap says nothing about attributes, so it has a budget of its own. */
+export type BudgetKind = 'composition' | 'overlap';
+
+/** How many reports of one kind with new noise can be computed. Each one is one more observation for an attacker. 0 disables a limit. */
+export type ReportLimits = {
+  readonly perPartnerAndDay: number;
+  /** Per customer and period. The partner itself counts as a customer. */
+  readonly perCustomer: number;
+};
+
+export const budgetDays = 30;
+const dayMs = 86_400_000;
+
+export type Draws = { readonly draws: number; readonly at: Date };
+
+export type SpentDraws = {
+  /** The customer's draws of this kind in the last 30 days, oldest first. */
+  readonly ofCustomer: readonly Draws[];
+  /** The draws of this kind of the partner and all of its customers since midnight UTC. */
+  readonly ofPartnerToday: number;
+};
+
+export function sumDraws(spent: readonly Draws[]): number {
+  return spent.reduce((sum, { draws }) => sum + draws, 0);
+}
+
+/**
+ * Returns when this many more draws are possible: null for now. A draw is returned to the budget after 30 days. `never` means that the
+ * limit is lower than one report needs.
+ */
+export function nextReportAt(spent: SpentDraws, draws: number, limits: ReportLimits, now: Date): Date | 'never' | null {
+  const { perPartnerAndDay, perCustomer } = limits;
+  const isTooLarge = [perPartnerAndDay, perCustomer].some((limit) => limit > 0 && draws > limit);
+  if (isTooLarge) return 'never';
+  const dates: Date[] = [];
+  if (perPartnerAndDay > 0 && spent.ofPartnerToday + draws > perPartnerAndDay)
+    dates.push(new Date((Math.floor(now.getTime() / dayMs) + 1) * dayMs));
+  let left = sumDraws(spent.ofCustomer);
+  if (perCustomer > 0 && left + draws > perCustomer) {
+    const last = spent.ofCustomer.find((one) => {
+      left -= one.draws;
+      return left + draws <= perCustomer;
+    });
+    if (last) dates.push(new Date(last.at.getTime() + budgetDays * dayMs));
+  }
+  return dates.toSorted((one, other) => other.getTime() - one.getTime())[0] ?? null;
+}
+
+/** The warehouse changes all the time. A report that is read is computed again after this time, even if the audience has not changed. */
+const maxReportDays = 7;
+
+export function isExpired(computedAt: Date, now: Date): boolean {
+  return now.getTime() - computedAt.getTime() > maxReportDays * dayMs;
+}

@@ -1,0 +1,86 @@
+import type { Noise } from './noise.ts';
+import { type Protection, isProtecting, roundDown } from './protection.ts';
+
+export const maxOverlapAudiences = 10;
+
+/** With more audiences, only pairs are reported: the number of intersections doubles with each audience. */
+const maxForAllIntersections = 5;
+
+/** Returns the sets of at least two audiences whose intersection is reported, as positions in the list. Pairs come first. */
+export function intersectionsOf(audiences: number): readonly (readonly number[])[] {
+  const all = Array.from({ length: 2 ** audiences }, (_, bits) =>
+    Array.from({ length: audiences }, (__, position) => position).filter((position) => (bits >> position) & 1),
+  );
+  const isReported = ({ length }: readonly number[]): boolean =>
+    length === 2 || (length > 2 && audiences <= maxForAllIntersections);
+  return all.filter(isReported).toSorted((one, other) => one.length - other.length || compareNumbers(one, other));
+}
+
+function compareNumbers(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((value, index) => value !== other[index]);
+  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+}
+
+/**
+ * How many numbers of an overlap can depend on whether one device is in one audience: all intersections with that audience, and its
+ * size. (The reach depends on it only if the device is in no other audience, and then the intersections do not.) Each of them is an
+ * observation for an attacker who has the device on all of the other lists.
+ */
+export function drawsOfOverlap(audiences: number): number {
+  return intersectionsOf(audiences).filter((positions) => positions.includes(0)).length + 1;
+}
+
+/** Exact counts. */
+export type OverlapCounts = {
+  readonly audiences: readonly {
+    readonly audienceId: number;
+    /** Identifies the devices of the audience. */
+    readonly content: string;
+    readonly devices: number;
+  }[];
+  /** In the order of `intersectionsOf`. */
+  readonly intersections: readonly number[];
+  readonly reach: number;
+};
+
+export type PublishedOverlap = {
+  readonly isProtected: boolean;
+  readonly audiences: readonly { readonly audienceId: number; readonly devices: number }[];
+  readonly intersections: readonly {
+    readonly audienceIds: readonly number[];
+    /** Null if hidden. */
+    readonly devices: number | null;
+    readonly small: boolean;
+  }[];
+  readonly reach: number;
+};
+
+/**
+ * Converts exact counts to publishable ones, like a report. The noise of an intersection depends on the devices of its audiences and
+ * not on the other audiences in the request, so that a request with more audiences reveals nothing new about it.
+ */
+export function protectOverlap(counts: OverlapCounts, protection: Protection, noise: Noise): PublishedOverlap {
+  const publish = (kind: string, exact: number, positions: readonly number[]): number => {
+    const contents = positions.map((position) => counts.audiences[position]?.content ?? '').toSorted();
+    return roundDown(exact + noise(['overlap', kind, ...contents]), protection.roundTo);
+  };
+  const everyone = counts.audiences.map((_, position) => position);
+  const sizes = counts.audiences.map(({ audienceId, devices }, position) => ({
+    audienceId,
+    devices: publish('devices', devices, [position]),
+  }));
+  return {
+    isProtected: isProtecting(protection),
+    audiences: sizes,
+    intersections: intersectionsOf(counts.audiences.length).map((positions, index) => {
+      const devices = publish('both', counts.intersections[index] ?? 0, positions);
+      const isHidden = devices < protection.hideUnder;
+      return {
+        audienceIds: positions.flatMap((position) => counts.audiences[position]?.audienceId ?? []),
+        devices: isHidden ? null : devices,
+        small: isHidden || devices < protection.flagUnder,
+      };
+    }),
+    reach: publish('reach', counts.reach, everyone),
+  };
+}
