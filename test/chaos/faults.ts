@@ -1,10 +1,18 @@
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Secret } from '../../src/domain/secret.ts';
-import { type ServerName, signalServer, startServers } from '../fault/real-servers.ts';
+import {
+  type EngineServerName,
+  type ServerName,
+  removeServerData,
+  signalServer,
+  startServers,
+} from '../fault/real-servers.ts';
 import type { TestCluster } from '../fault/test-cluster.ts';
 import { type Proxy, type Trouble, slowDown } from '../support/proxy.ts';
+import { runInlet } from '../support/run-inlet.ts';
 import type { ServiceProcess } from '../support/running-service.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 /** A fault to inject. */
 export type Fault = {
@@ -133,6 +141,33 @@ export function faultsOf(cluster: TestCluster, pick: (most: number) => number): 
       await runOn(url, 'SYSTEM START FETCHES');
     },
   });
+  /** Stops the replicas of a shard from copying rows from each other. Both still reach ZooKeeper and the workers. */
+  const partition = (shard: number): Fault => ({
+    name: `the replicas of shard ${shard + 1} cannot reach each other`,
+    weight: 3,
+    kills: 0,
+    happen: async () => {
+      const urls = cluster.stores.config.INLET_CLICKHOUSE_URLS[shard] ?? [];
+      for (const url of urls)
+        for (const query of ['SYSTEM STOP FETCHES', 'SYSTEM STOP REPLICATED SENDS']) await runOn(url, query);
+      await seconds(2, 90);
+      for (const url of urls)
+        for (const query of ['SYSTEM START FETCHES', 'SYSTEM START REPLICATED SENDS']) await runOn(url, query);
+    },
+  });
+  /** Removes the data of a replica, and rebuilds the replica as an operator would. */
+  const loseDisk = (name: EngineServerName): Fault => ({
+    name: `${name} lost its disk`,
+    weight: 2,
+    kills: 1,
+    happen: async () => {
+      await removeServerData(name);
+      await startServers();
+      const rebuild = async (): Promise<boolean> =>
+        (await runInlet(cluster.stores.environment, ['topology', 'change', '--confirm'])).code === 0;
+      await waitUntil(`${name} is rebuilt`, rebuild, 300, 2_000);
+    },
+  });
   const engines = proxies.engine;
   const replicas: readonly Fault[] = [
     killServers(8, 'shard 1, replica 2'),
@@ -150,6 +185,10 @@ export function faultsOf(cluster: TestCluster, pick: (most: number) => number): 
       40,
     ),
     lag(),
+    partition(0),
+    partition(1),
+    loseDisk('shard 1, replica 2'),
+    loseDisk('shard 2'),
   ];
   return {
     unexpected,

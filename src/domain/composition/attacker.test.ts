@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Noise, cosSquaredNoise } from './noise.ts';
+import { drawsOfOverlap, intersectionsOf, protectOverlap } from './overlap.ts';
 import { type Protection, defaultProtection, protectReport } from './protection.ts';
 
 // The attacker wants to find out whether one device has an attribute. They upload lists in which they know the
@@ -90,6 +91,45 @@ function bestSuccess(shape: Shape, protection: Protection): number {
   return Math.max(...strategies.map((bases) => successOf(bases, shape, protection)));
 }
 
+/**
+ * The attacker wants to find out whether one device is in the first audience, and has the device on all of the other lists. One overlap
+ * then shows several numbers that depend on it.
+ */
+function successOfOverlaps(audiences: number, base: number): number {
+  const [without, withDevice] = [base, base + 1].map((count) => shownFor(count, cosSquared, defaultProtection));
+  const sets = intersectionsOf(audiences);
+  const overlaps = Math.floor(reports / drawsOfOverlap(audiences));
+  let right = 0;
+  for (let target = 0; target < targets; target += 1) {
+    const isMember = draw(`truth about ${target}`) < 0.5;
+    let evidence = 0;
+    for (let overlap = 0; overlap < overlaps; overlap += 1) {
+      const exact = (positions: readonly number[]): number => base + Number(isMember && positions.includes(0));
+      const published = protectOverlap(
+        {
+          audiences: Array.from({ length: audiences }, (_, n) => ({
+            audienceId: n,
+            content: `target ${target} overlap ${overlap} list ${n}`,
+            devices: exact([n]),
+          })),
+          intersections: sets.map(exact),
+          reach: 10 * base,
+        },
+        defaultProtection,
+        cosSquared.noise,
+      );
+      const observed = [
+        ...published.intersections.filter((_, index) => sets[index]?.includes(0)).map(({ devices }) => devices),
+        published.audiences[0]?.devices ?? null,
+      ];
+      for (const shown of observed)
+        evidence += Math.log(withDevice?.get(shown) ?? 1) - Math.log(without?.get(shown) ?? 1);
+    }
+    right += evidence === 0 ? 0.5 : Number(evidence > 0 === isMember);
+  }
+  return right / targets;
+}
+
 function printSuccess(name: string, success: number): number {
   process.stdout.write(`${name}: correct for ${(100 * success).toFixed(1)} %\n`);
   return success;
@@ -100,6 +140,17 @@ describe('an optimal attacker with 100 reports about each device', () => {
     const success = printSuccess('default protection', bestSuccess(cosSquared, defaultProtection));
     expect(success).toBeLessThanOrEqual(0.75);
     // The attacker must learn something. Otherwise the attack is broken and proves nothing.
+    expect(success).toBeGreaterThan(0.65);
+  });
+
+  it.each([2, 5, 10])('guesses at most three of four devices with the overlaps of %d audiences', (audiences) => {
+    const bases = Array.from({ length: 25 }, (_, n) => 1000 + n);
+    const best = bases.toSorted(
+      (one, other) =>
+        informationIn(other, cosSquared, defaultProtection) - informationIn(one, cosSquared, defaultProtection),
+    )[0];
+    const success = printSuccess(`overlaps of ${audiences}`, successOfOverlaps(audiences, best ?? 1000));
+    expect(success).toBeLessThanOrEqual(0.75);
     expect(success).toBeGreaterThan(0.65);
   });
 

@@ -8,17 +8,15 @@ const maxForAllIntersections = 5;
 
 /** Returns the sets of at least two audiences whose intersection is reported, as positions in the list. Pairs come first. */
 export function intersectionsOf(audiences: number): readonly (readonly number[])[] {
-  const all = Array.from({ length: 2 ** audiences }, (_, bits) =>
-    Array.from({ length: audiences }, (__, position) => position).filter((position) => (bits >> position) & 1),
-  );
-  const isReported = ({ length }: readonly number[]): boolean =>
-    length === 2 || (length > 2 && audiences <= maxForAllIntersections);
-  return all.filter(isReported).toSorted((one, other) => one.length - other.length || compareNumbers(one, other));
-}
-
-function compareNumbers(one: readonly number[], other: readonly number[]): number {
-  const at = one.findIndex((value, index) => value !== other[index]);
-  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+  const positions = Array.from({ length: audiences }, (_, position) => position);
+  let sets = positions.map((position) => [position]);
+  const found: number[][] = [];
+  const largest = audiences <= maxForAllIntersections ? audiences : 2;
+  for (let size = 2; size <= largest; size += 1) {
+    sets = sets.flatMap((set) => positions.slice((set.at(-1) ?? 0) + 1).map((position) => [...set, position]));
+    found.push(...sets);
+  }
+  return found;
 }
 
 /**
