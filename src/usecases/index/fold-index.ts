@@ -12,9 +12,9 @@ const changesAtATime = 100;
 const retryAfterSeconds = 30;
 
 /**
- * Brings the device index up to date. A fold reads rows that were published before it started, so that a change that is noted during
- * the fold is folded by the next one. If a fold is interrupted, the next one repeats it. After a failure, statements of the failed fold may
- * still be running, so that the next fold needs a new lease, which stops them.
+ * Brings the device index up to date. A fold reads the rows that were published before it started, so a change that is
+ * noted during a fold is left to the next one. If a fold is interrupted, the next one repeats it. After a failure,
+ * statements of the failed fold may still be running. The next fold therefore takes a new lease, which stops them.
  */
 export async function foldIndex(deps: FoldDeps, signal: AbortSignal): Promise<void> {
   const { index, indexStore, log } = deps;
@@ -59,7 +59,12 @@ async function takeLease({ index, indexStore }: FoldDeps): Promise<number> {
   return leaseId;
 }
 
-export async function foldKnownDevices({ index, indexStore }: FoldDeps, leaseId: number): Promise<void> {
+type KnownDevicesDeps = {
+  readonly index: Pick<DeviceIndex, 'foldKnownDevices'>;
+  readonly indexStore: Pick<IndexStore, 'nextFoldId' | 'listFoldedBlocks' | 'recordKnownDevices'>;
+};
+
+export async function foldKnownDevices({ index, indexStore }: KnownDevicesDeps, leaseId: number): Promise<void> {
   const foldId = await indexStore.nextFoldId();
   const folded = await index.foldKnownDevices({ leaseId, foldId }, await indexStore.listFoldedBlocks());
   await indexStore.recordKnownDevices(foldId, folded);
@@ -94,7 +99,7 @@ export async function rebuildIndex(deps: FoldDeps): Promise<number> {
   const { index, indexStore } = deps;
   let changes = 0;
   const rebuild = async (): Promise<void> => {
-    // If PostgreSQL was restored, it would assign IDs again that ClickHouse contains.
+    // After a restore, PostgreSQL would otherwise assign IDs that ClickHouse already contains.
     await indexStore.advanceFoldId(await index.highestFold());
     await takeLease(deps);
     // Noted first: if the rebuild is interrupted here, the next fold still replaces all bitmaps.

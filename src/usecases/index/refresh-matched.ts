@@ -1,24 +1,43 @@
+import type { DeviceIndex, IndexStore } from '../../ports/device-index.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
-import { type FoldDeps, foldKnownDevices } from './fold-index.ts';
+import type { Log } from '../../ports/observability.ts';
+import { pause } from '../admin/pause.ts';
+import { foldKnownDevices } from './fold-index.ts';
 
 /** How often matched devices are counted again after imports have added devices. */
 export const refreshMatchedEverySeconds = 60;
 
 const audiencesAtATime = 1_000;
 
+/** How often the refresh is tried again while a fold is running. */
+const waitForFoldMs = 500;
+
+type Deps = {
+  readonly index: Pick<DeviceIndex, 'takeLease' | 'foldKnownDevices' | 'countMatched'>;
+  readonly indexStore: Pick<
+    IndexStore,
+    | 'runAlone'
+    | 'nextFoldId'
+    | 'knownVersion'
+    | 'listStaleMatched'
+    | 'listFoldedBlocks'
+    | 'recordKnownDevices'
+    | 'recordMatched'
+  >;
+  readonly lanes: Pick<LaneStore, 'claimTurn'>;
+  readonly log: Log;
+};
+
 /**
  * Recounts the matched devices of every audience whose count is older than the known devices. The version is read before the known
  * devices are folded, so that the counts include at least the devices of that version.
  */
-export async function refreshMatched(
-  deps: FoldDeps & { readonly lanes: Pick<LaneStore, 'claimTurn'> },
-  signal: AbortSignal,
-): Promise<void> {
+export async function refreshMatched(deps: Deps, signal: AbortSignal): Promise<void> {
   const { index, indexStore, lanes, log } = deps;
   if (!(await lanes.claimTurn('refresh matched devices', refreshMatchedEverySeconds))) return;
   const version = await indexStore.knownVersion();
   if ((await indexStore.listStaleMatched(version, 1)).length === 0) return;
-  await indexStore.runAlone(async () => {
+  const refresh = async (): Promise<void> => {
     const leaseId = await indexStore.nextFoldId();
     await index.takeLease(leaseId);
     await foldKnownDevices(deps, leaseId);
@@ -29,9 +48,13 @@ export async function refreshMatched(
       const counts = await index.countMatched(stale);
       await indexStore.recordMatched(version, counts);
       refreshed += counts.length;
-      // The others are being folded and are counted at the next turn.
+      // The remaining audiences are being folded and are counted in the next turn.
       if (counts.length < stale.length) break;
     }
     log.info({ audiences: refreshed, version }, 'matched devices counted again');
-  });
+  };
+  // A worker that is folding holds the lock until it has folded all changes.
+  const end = performance.now() + refreshMatchedEverySeconds * 1000;
+  while (!signal.aborted && performance.now() < end && !(await indexStore.runAlone(refresh)))
+    await pause(waitForFoldMs, signal);
 }
