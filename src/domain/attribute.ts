@@ -18,7 +18,7 @@ export function resolveKeys(attributes: readonly Attribute[], type: KeyType): Re
     : attributes.flatMap(({ id, foreignKeys }) => foreignKeys.map((key) => ({ key, attributeId: id })));
 }
 
-/** The number of a retired attribute in `importKeys`. */
+/** The attribute ID that `importKeys` returns for keys of retired attributes. */
 const retiredAttribute = 0;
 
 /** Returns the keys that can occur in the files of an import. Rows with a key of a retired attribute are rejected. */

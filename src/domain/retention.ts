@@ -18,8 +18,8 @@ export const defaultRetention: Retention = { jobDays: 400, auditLogDays: 400 };
 export const purgedGenerationDays = 30;
 
 /**
- * Returns the first jobs that together have at most `maxFiles` files, and always at least one job. The counts stop after
- * `maxFiles` files, so only jobs before that point are known to be complete.
+ * Returns the first jobs that together have at most `maxFiles` files, and always at least one job. Counting stops after
+ * `maxFiles` files, so only jobs before that point are known to have a complete count.
  */
 export function firstJobsWithin(
   jobIds: readonly JobId[],

@@ -20,8 +20,9 @@ export function keyInPrefix(prefix: string, filePath: string): string {
 }
 
 /**
- * The path of an audience file, relative to the partner's prefix. `literal` is set if the request's path starts with the
- * prefix. It is tried first, because the partner may have a folder with the same name.
+ * The path of an audience file, relative to the partner's prefix. `literal` is the path from the request, and is set
+ * only if that path starts with the prefix. It is tried first, because the partner may have a folder with the same name
+ * as the prefix.
  */
 export type AudiencePath = { readonly relative: string; readonly literal: string | null };
 

@@ -1,4 +1,4 @@
-/** A shard of the cluster. Number, order, and weights decide on which shard a device is stored. */
+/** A shard of the cluster. The shards' number, order, and weights determine the shard on which a device is stored. */
 export type ShardRecord = {
   readonly number: number;
   /** A UUID that is stored in the shard's own database. */
@@ -11,7 +11,7 @@ export type ObservedServer = {
   /** The positions of its URL in the configuration, starting at 1. */
   readonly shard: number;
   readonly replica: number;
-  /** The names of the servers that answered. A load balancer leads to several servers. */
+  /** The names of the servers that answered. There are several if the URL belongs to a load balancer. */
   readonly names: readonly string[];
   /** The identity of the shard. Null if the server's database has none. */
   readonly identity: string | null;
@@ -23,7 +23,7 @@ export type ObservedServer = {
     readonly identity: string | null;
     readonly weight: number;
     readonly replicas: number;
-    /** Whether a Distributed table writes to one replica only, which replicates the rows. */
+    /** Whether a Distributed table writes to only one replica, from which the other replicas copy the rows. */
     readonly isInternallyReplicated: boolean;
   }[];
   /** The cluster names in the definitions of its Distributed tables. */
@@ -33,9 +33,9 @@ export type ObservedServer = {
 };
 
 /**
- * Compares the recorded topology with the configured servers and with the cluster definition on each server. Returns one
- * sentence per difference. A device is stored on the shard that `cityHash64(device)` selects among the weights, so every
- * difference can lose rows or store a device twice. Replicas that are unavailable are not compared.
+ * Compares the recorded topology with the configured servers and with the cluster definition on each server. Returns
+ * one sentence per difference. `cityHash64(device)` and the weights determine the shard on which a device is stored, so
+ * every difference can lose rows or store a device twice. Unavailable replicas are not compared.
  */
 export function findTopologyDifferences(
   recorded: readonly ShardRecord[],
@@ -78,8 +78,9 @@ function urlOf({ shard, replica }: Pick<ObservedServer, 'shard' | 'replica'>): s
 }
 
 /**
- * Load IDs only increase. If ClickHouse contains a load that PostgreSQL has not assigned yet, PostgreSQL was restored from an
- * older state, or it belongs to another installation. It would assign IDs and versions again that ClickHouse already contains.
+ * Load IDs only increase. If ClickHouse contains a load that PostgreSQL has not assigned yet, PostgreSQL was restored
+ * from an older state or belongs to another installation. PostgreSQL would then assign IDs and versions that ClickHouse
+ * already contains.
  */
 export function findLoadIdDifferences(lastAssigned: number, highestStored: number): string[] {
   if (highestStored <= lastAssigned) return [];

@@ -8,12 +8,14 @@ import { withTopology } from './connect-engine.ts';
 import { createLogger } from './logging.ts';
 
 const reportEveryMs = 2_000;
-/** If a worker folds, the command only waits. */
+/**
+ * The interval at which the command checks whether changes are left. While a worker is folding, the command only waits.
+ */
 const pollEveryMs = 200;
 
 /**
- * Deletes the device index and rebuilds it from the rows. Loads continue, and reports wait until the index is complete. Workers
- * fold too, so the command can be stopped after the first line of progress.
+ * Deletes the device index and rebuilds it from the rows. Loads continue, and reports wait until the index is complete.
+ * Workers also fold the changes, so the command can be stopped after its first line of progress.
  */
 export async function rebuildDeviceIndex(
   report: (left: number) => void,

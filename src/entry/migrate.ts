@@ -9,8 +9,9 @@ import { withTopology } from './connect-engine.ts';
 import { recordSharedBucket } from './shared-bucket.ts';
 
 /**
- * Migrates both databases under one lock. Returns the names of the applied migrations. The first run records the topology.
- * Later runs compare it first, because a shard that is added or swapped would store devices twice.
+ * Migrates both databases under one lock. Returns the names of the applied migrations. The first run records the
+ * topology. Later runs first compare the topology with the record, because an added or swapped shard would cause
+ * devices to be stored twice.
  */
 export async function migrate(config: Config, log: Logger): Promise<string[]> {
   return underMigrationLock(config.INLET_POSTGRES_URL, async (client) => {

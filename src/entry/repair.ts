@@ -81,7 +81,10 @@ export async function repairIds({ isConfirmed }: { readonly isConfirmed: boolean
   );
 }
 
-/** A later append adds the devices that are new in ClickHouse to the recorded count, so the count must match the stored devices. */
+/**
+ * Counts audiences again whose recorded count differs from the stored devices. A later append adds only the devices
+ * that are new in ClickHouse to the recorded count, so that count must be correct.
+ */
 async function recountAudiences(db: Database, engine: Engine): Promise<number> {
   const [records, stored, warehouse] = [
     postgresAuditRecords(db),

@@ -19,8 +19,8 @@ export function connectSharedStorage(config: Config): S3Client {
 }
 
 /**
- * Gives the bucket an ID, unless it has one, and records it, unless an ID is recorded. Migrations do not need the storage, so a
- * failure is only reported. The next migration tries again.
+ * Records the ID of the bucket, unless an ID is already recorded. Assigns an ID first if the bucket has none.
+ * Migrations do not need the storage, so a failure is only reported. The next migration tries again.
  */
 export async function recordSharedBucket(config: Config, db: Database, log: Log): Promise<void> {
   if ((await readRecordedBucket(db)) !== null) return;

@@ -27,8 +27,8 @@ export async function describeTopology(): Promise<{ text: string; hasDifferences
 type Change = { readonly isConfirmed: boolean; readonly acceptsLostShards: boolean };
 
 /**
- * Inlet does not move rows between shards. A change is therefore recorded only if every row stays where it is. A shard that
- * is no longer configured takes its rows with it, which the operator must accept explicitly.
+ * Inlet does not move rows between shards. A change is therefore recorded only if every row stays where it is. If a
+ * shard is no longer configured, its rows are lost, which the operator must accept explicitly.
  */
 export async function changeTopology({ isConfirmed, acceptsLostShards }: Change): Promise<string> {
   const config = readConfig();

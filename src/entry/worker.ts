@@ -85,8 +85,9 @@ const handlers = deps.failpoints.wrapPort(
 );
 const slots = { lanes: config.INLET_WORKER_LANES, files: config.INLET_WORKER_FILES };
 let isWorking: boolean | null = null;
-// A worker with the wrong shards claims no tokens. Otherwise, it could keep them from the other workers. While a server is
-// unavailable, the last result stays valid. A worker without a result starts, and its work waits for the server.
+// A worker with the wrong shards claims no tokens, because it could keep them from the other workers. While a server is
+// unavailable, the result of the last check stays valid. A worker that has no such result yet starts, and its work
+// waits for the server.
 const followTopology = async (): Promise<void> => {
   const matches = (await matchesTopology(deps.requireTopology)) ?? isWorking ?? true;
   if (matches === isWorking) return;

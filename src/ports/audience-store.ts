@@ -107,7 +107,10 @@ export interface AudienceStore {
   endPurge(seconds: number): Promise<void>;
   /** Lists dead generations for the operator, newest first. */
   listDead(limit: number): Promise<readonly DeadGeneration[]>;
-  /** Records the numbers of removed rows. A generation is checked once more later and is then finished. */
+  /**
+   * Records how many rows were removed from each generation. A generation is checked once more later, and its purge is
+   * then complete.
+   */
   recordPurges(purged: readonly (Generation & { readonly rows: number })[]): Promise<void>;
   /** Makes generations due again after this time. */
   postponePurges(generations: readonly Generation[], seconds: number): Promise<void>;

@@ -43,20 +43,20 @@ export interface DeviceIndex {
   foldAttributes(fold: Fold, changed: ChangedAttributes): Promise<void>;
   /** Returns the number of distinct devices. */
   foldAudience(fold: Fold, members: Generation): Promise<number>;
-  /** Counts the devices of each audience that are known. Leaves out audiences whose bitmaps have changed. */
+  /** Counts each audience's known devices. Leaves out audiences whose bitmaps have changed in the meantime. */
   countMatched(audiences: readonly FoldedAudience[]): Promise<readonly MatchedCount[]>;
   /**
-   * Compares the bitmaps of all attributes and of these audiences with the rows. Returns one sentence per difference. Rows that were
-   * published since the last fold differ.
+   * Compares the bitmaps of all attributes and of these audiences with the rows. Returns one sentence per difference.
+   * Rows that were published since the last fold appear as differences.
    */
   verify(audiences: readonly Generation[]): Promise<readonly string[]>;
   /** Deletes all bitmaps and numbers. */
   clear(): Promise<void>;
 }
 
-/** Notes that the index lacks rows of a partner or an audience. Partner 0 stands for the known devices. */
+/** A noted change: the index lacks rows of a partner or an audience. Partner 0 stands for the known devices. */
 export type IndexChange = {
-  /** The notes that the fold of this change removes. */
+  /** The IDs of the notes that are removed when this change has been folded. */
   readonly ids: readonly number[];
   readonly partnerId: PartnerId;
   /** Null for a change of the partner's attributes. */
@@ -81,7 +81,7 @@ export interface IndexStore {
   nextFoldId(): Promise<number>;
   /** Makes sure that the next ID is higher than this one. */
   advanceFoldId(past: number): Promise<void>;
-  /** Does not list these notes for some time. */
+  /** Excludes these notes from `listChanges` for this time. */
   postpone(ids: readonly number[], seconds: number): Promise<void>;
   /** Returns the oldest changes, one per partner or audience. Leaves out those that were postponed. */
   listChanges(limit: number): Promise<readonly IndexChange[]>;
@@ -108,8 +108,8 @@ export interface IndexStore {
 
 export interface AudienceProfiler {
   /**
-   * For every attribute with devices, counts its devices in the warehouse and among the matched members. Returns null if the index
-   * is ahead of this state. Read the state again then.
+   * For every attribute with devices, counts its devices in the warehouse and among the matched members. Returns null
+   * if the index is ahead of `state`. The caller must then read the state again.
    */
   profile(
     members: Generation,

@@ -141,8 +141,9 @@ export interface LaneStore {
   /** Returns the loads that are recorded as published. */
   findPublished(loadIds: readonly LoadId[]): Promise<ReadonlySet<LoadId>>;
   /**
-   * Discards staged loads whose rows are incomplete. Their files are loaded again from the source, or fail with
-   * `rows_missing` after `maxReloads` times or if the job has canceled files. Has no effect on a load that another holder of the lane has claimed.
+   * Discards staged loads whose rows are incomplete. Their files are loaded again from the source. A file fails with
+   * `rows_missing` if it was already reloaded `maxReloads` times or if the job has canceled files. Has no effect on a
+   * load that another holder of the lane has claimed.
    */
   reloadFiles(jobId: JobId, loads: readonly StagedLoad[], maxReloads: number): Promise<void>;
   /**

@@ -40,15 +40,18 @@ export interface RepairRecords {
   listFiles(of: Incomplete): Promise<readonly FileToRepair[]>;
   /** Lists the newest published loads of the last days. */
   listRecentLoads(limit: number): Promise<readonly LoadId[]>;
-  /** Lists the finished imports and the audiences with published loads from this ID on. */
+  /** Lists the finished imports and the audiences that have published loads with this ID or a higher one. */
   listSince(loadId: LoadId, partnerId: PartnerId | null): Promise<readonly Incomplete[]>;
   findLaterChanges(partnerId: PartnerId, seq: number): Promise<LaterChanges>;
-  /** Assigns a load ID that the same shard receives as `like`, and keeps its stage from being dropped as an orphan. */
+  /**
+   * Assigns a load ID that goes to the same shard as `like`, and protects the new load's stage from being dropped as an
+   * orphan.
+   */
   startLoad(file: FileToRepair, like: LoadId, shards: number): Promise<LoadId>;
   endLoads(loadIds: readonly LoadId[]): Promise<void>;
   /**
-   * Runs `run` while the partner has no open job and none can be submitted, so that no delete runs at the same time. Returns
-   * null without running it if the partner still has open jobs after this time.
+   * Runs `run` while the partner has no open job and cannot submit one, so that no delete runs at the same time.
+   * Returns null without running it if the partner still has open jobs after `waitSeconds`.
    */
   whileIdle<T>(partnerId: PartnerId, waitSeconds: number, run: () => Promise<T>): Promise<T | null>;
 }

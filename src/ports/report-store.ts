@@ -10,7 +10,7 @@ import type { Generation } from './warehouse.ts';
 /** The state of an audience after its latest load. Counts from an earlier state are stale. */
 export type AudienceState = Generation & { readonly customerId: number | null; readonly lastLoadId: number };
 
-/** A report of an audience. The settings identify the protection and the key of the noise. */
+/** A report of an audience. `settings` identifies the protection and the noise key. */
 export type WantedReport = {
   readonly audience: AudienceState;
   readonly counting: Counting;
@@ -35,46 +35,55 @@ export interface CompositionStore {
   findAudience(scope: AudienceScope, warehouseSegmentId: number): Promise<AudienceState | null>;
   /** Returns null when no report of this state was published with these settings. */
   findPublished(wanted: WantedReport, page: EntryPage): Promise<StoredReport | null>;
-  /** Returns the last report of an earlier load. Reports of cleared devices are not returned. */
+  /** Returns the last report of an earlier load. Ignores reports from before the audience was cleared. */
   findEarlier(wanted: WantedReport, page: EntryPage): Promise<StoredReport | null>;
   /** Whether exact counts of this generation are stored, so that publishing them needs no draw. */
   isCounted(wanted: WantedReport): Promise<boolean>;
-  /** Requests a report from the workers. Returns false if it is not requested because the partner has too many open requests. */
+  /**
+   * Requests a report from the workers. If the partner has too many open requests, adds no request and returns false.
+   */
   request(wanted: WantedReport, maxOpen: number): Promise<boolean>;
   isRequested(wanted: WantedReport): Promise<boolean>;
   describeAttributes(ids: readonly number[]): Promise<ReadonlyMap<number, AttributeDescription>>;
 }
 
-/** A request that a worker has claimed. The report is that of the current state, which may be later than the requested one. */
+/**
+ * A request that a worker has claimed. The report describes the audience's current state, which may be later than the
+ * requested state.
+ */
 export type ClaimedRequest = WantedReport & { readonly requestedState: string };
 
 /** The computation of composition reports by workers. */
 export interface ReportQueue {
   /**
-   * Claims a request whose audience is in the device index, in turn for each partner. Returns null if there is none. Another worker can
-   * claim it again after this time.
+   * Claims a request whose audience is in the device index. Partners take turns. Returns null if there is no such
+   * request. After `seconds`, another worker can claim the request again.
    */
   claimRequest(settings: string, seconds: number): Promise<ClaimedRequest | null>;
   /** Makes a request available to all workers after this time. */
   postpone(request: ClaimedRequest, seconds: number): Promise<void>;
   /** Ends a request, unless it has been repeated for a later state. */
   end(request: ClaimedRequest): Promise<void>;
-  /** Returns the counts of the latest load of this generation that was counted. */
+  /** Returns the stored counts of this generation, which belong to the latest load that was counted. */
   findCounts(wanted: WantedReport): Promise<(StoredCounts & { readonly lastLoadId: number }) | null>;
   isPublished(wanted: WantedReport): Promise<boolean>;
   /**
-   * Charges the budget and stores the counts, unless counts of a later state are already stored. Returns false if the budget is spent.
+   * Charges the budget and stores the counts. Keeps the stored counts if they are from a later state. Returns false if
+   * the budget is spent.
    */
   saveCounts(wanted: WantedReport, stored: StoredCounts, charge: Charge): Promise<boolean>;
   /** Stores the published report next to the counts of the same state. */
   savePublished(wanted: WantedReport, report: PublishedReport): Promise<void>;
-  /** Runs the function. Returns null if any process is already running a function for this audience and counting method. */
+  /**
+   * Runs the function, unless a process is already running one for this audience and counting method. Returns null in
+   * that case.
+   */
   runAlone<T>(wanted: WantedReport, run: () => Promise<T>): Promise<T | null>;
   /** Whether the audience is still in this state. */
   isCurrent(audience: AudienceState): Promise<boolean>;
   /** Returns null until the device index contains this state of the audience. */
   findIndexState(audience: AudienceState): Promise<IndexState | null>;
-  /** Deletes requests that nobody waits for anymore, and draws and overlaps that are older than the period of the budget. */
+  /** Deletes requests that nobody waits for anymore, and draws and overlaps that are older than the budget period. */
   removeExpired(): Promise<void>;
 }
 
@@ -84,7 +93,10 @@ export type BudgetOwner = { readonly partnerId: PartnerId; readonly customerId: 
 /** What a report costs. */
 export type Price = { readonly owner: BudgetOwner; readonly kind: BudgetKind; readonly draws: number };
 
-/** Records the draws of a report together with its result, if the draws that were spent before allow it. */
+/**
+ * The price of a report. Its draws are recorded together with its result, if `isAllowed` accepts the draws that were
+ * spent before.
+ */
 export type Charge = Price & { readonly isAllowed: (spent: SpentDraws) => boolean };
 
 /** The draws of the last 30 days. */
@@ -93,7 +105,7 @@ export interface BudgetStore {
 }
 
 export interface OverlapStore {
-  /** Returns the audiences of the scope that exist, in the order of the IDs. */
+  /** Returns the audiences that exist in the scope, in the order of `audienceIds`. */
   findAudiences(scope: AudienceScope, audienceIds: readonly number[]): Promise<readonly AudienceState[]>;
   /** Returns null until the device index contains the current state of all of these audiences. */
   findFolded(audiences: readonly AudienceState[]): Promise<readonly FoldedAudience[] | null>;

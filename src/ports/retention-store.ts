@@ -10,15 +10,19 @@ export type ExpiredJobs = {
 /** Removes records of finished work. Each call is one short transaction. */
 export interface RetentionStore {
   /**
-   * Examines the next `limit` jobs by ID. A job has expired if it finished and was cleaned up more than `days` ago. A job of
-   * an audience must also belong to a generation that was purged: the jobs of the live generation are its list of files.
+   * Examines the next `limit` jobs by ID. A job has expired if it finished and was cleaned up more than `days` ago. For
+   * a job of an audience, its generation must also have been purged, because the jobs of the live generation make up
+   * the audience's list of files.
    */
   listExpiredJobs(after: {
     readonly days: number;
     readonly afterId: JobId;
     readonly limit: number;
   }): Promise<ExpiredJobs>;
-  /** Counts files of jobs in the order of their IDs, up to `limit` files. Omits jobs without files. */
+  /**
+   * Counts the files of each job, in the order of job IDs, and stops at `limit` files in total. Omits jobs without
+   * files.
+   */
   countFiles(jobIds: readonly JobId[], limit: number): Promise<ReadonlyMap<JobId, number>>;
   /** Removes the jobs and everything that belongs to them. */
   removeJobs(jobIds: readonly JobId[]): Promise<void>;

@@ -44,7 +44,10 @@ export interface AuditRecords {
   listAudiences(scope: AuditScope, page: AuditPage): Promise<readonly RecordedAudience[]>;
   /** Returns null if the audience has open jobs. */
   findAudience(audienceId: number): Promise<RecordedAudience | null>;
-  /** Returns the jobs, by position in the lane, and the audiences that do not exist or have a later generation. */
+  /**
+   * Returns the jobs (by position in the lane) and audiences that have no record. An audience whose stored generation
+   * is later than the recorded one also counts as unrecorded.
+   */
   findUnrecorded(
     partnerId: PartnerId,
     stored: { readonly seqs: readonly number[]; readonly audiences: readonly Omit<Generation, 'partnerId'>[] },
@@ -56,7 +59,7 @@ export interface AuditEngine {
   /** Counts the distinct devices with rows of these versions, on all shards. */
   countDevicesOfJob(partnerId: PartnerId, versions: JobVersions): Promise<number>;
   countDevicesOfAudience(generation: Generation): Promise<number>;
-  /** Lists the partners with rows, or only this partner if it has rows. */
+  /** Lists the partners that have rows. If a partner is given, lists only that partner, or none if it has no rows. */
   listPartners(partnerId: PartnerId | null): Promise<readonly PartnerId[]>;
   /** Counts a partner's attribute rows by the position of their job in the lane. */
   countRowsOfJobs(partnerId: PartnerId): Promise<readonly { readonly seq: number; readonly rows: number }[]>;

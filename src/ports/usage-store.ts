@@ -2,7 +2,7 @@ import type { PartnerId } from '../domain/ids.ts';
 import type { PartnerUsage } from '../domain/quota.ts';
 import type { StoredData } from './warehouse.ts';
 
-/** What partners use of their quotas. */
+/** How much of their quotas the partners have used. */
 export interface UsageStore {
   /** Counts of audiences, attributes, and foreign keys are exact. The others are as old as their measurement. */
   read(partnerId: PartnerId): Promise<PartnerUsage>;

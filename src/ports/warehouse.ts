@@ -28,16 +28,16 @@ export interface Warehouse {
   /** Stops a replacement that an earlier holder of the lane may still be running. */
   stopJob(jobId: JobId): Promise<void>;
   /**
-   * Adds the devices of these loads to the known devices. Returns the number of accepted rows that were found in the stage,
-   * and of distinct devices among them. Idempotent.
+   * Adds the devices of these loads to the known devices. Returns the number of accepted rows that were found in the
+   * stage, and the number of distinct devices in these rows. Idempotent.
    */
   publishDevices(
     jobId: JobId,
     loadIds: readonly LoadId[],
   ): Promise<{ readonly rows: number; readonly devices: number }>;
   /**
-   * Like `publishDevices`, from the published rows of a job instead of its stage. Reads all rows of the partner. Returns the
-   * number of distinct devices. Idempotent.
+   * Like `publishDevices`, but uses the published rows of a job instead of its stage. Reads all rows of the partner.
+   * Returns the number of distinct devices. Idempotent.
    */
   publishDevicesOfRows(partnerId: PartnerId, versions: JobVersions): Promise<number>;
   /** Removes the job's temporary data. */
@@ -82,7 +82,10 @@ export interface AudienceWarehouse {
    * different replicas of a shard. The devices must then be counted after publishing.
    */
   countNewDevices(job: CountedJob, loads: readonly FilesOfLoad[]): Promise<DeviceCounts | null>;
-  /** Returns the number of rows that are left of each dead generation, and of all rows that their partners store. */
+  /**
+   * Returns the number of rows that are left in each dead generation, and the total number of rows that each of their
+   * partners stores.
+   */
   countDead(
     generations: readonly Generation[],
   ): Promise<{ readonly rows: readonly number[]; readonly storedRows: ReadonlyMap<PartnerId, number> }>;

@@ -181,8 +181,8 @@ function* linesOf(bytes: Uint8Array): Generator<string> {
 }
 
 /**
- * Decision 15: a first line with as many columns as the rows is a header if its first field is a common name, or if its first
- * field is not an ID and the lines after it start with IDs.
+ * Decision 15: a first line that has as many columns as the data rows is a header if its first field is a common name
+ * for the ID column, or if its first field is not an ID and the lines after it start with IDs.
  */
 function isHeader(line: string, shape: Shape, head: Uint8Array): boolean {
   const fields = splitLine(line, shape.delimiter);
@@ -192,8 +192,8 @@ function isHeader(line: string, shape: Shape, head: Uint8Array): boolean {
 }
 
 /**
- * A name has a letter that is not a hexadecimal digit. A malformed ID, for example a hash, usually has none. The other
- * patterns are common in malformed rows.
+ * A column name contains a letter that is not a hexadecimal digit. A malformed ID, for example a hash, usually contains
+ * none. The negative lookaheads exclude values that are common in malformed rows.
  */
 const isName = /^(?!.*@)(?![^-]{8}-)(?!(?:null|none|unknown|undefined)$).*[g-z]/i;
 const isId = new RegExp(advertisingIdPattern);

@@ -148,9 +148,9 @@ const foreignKey = /^(?! )[^|\u0000-\u001f\u007f]{1,200}(?<! )$/u;
 const attributeId = /^[1-9][0-9]{0,15}$/;
 
 /**
- * Maps the keys that can occur in files, which are trimmed. Older keys can have leading or trailing spaces, which are
- * rejected now. Such a key matches its trimmed form, unless that is another key. Of several such keys, the first one is
- * found.
+ * Maps keys in the form in which they occur in files, where they are trimmed. Older keys can have leading or trailing
+ * spaces, which are now rejected. Such a key is found by its trimmed form, unless that form is a key itself. If several
+ * such keys have the same trimmed form, the first one is used.
  */
 export function keysInFiles<T>(keys: readonly (readonly [key: string, value: T])[]): Map<string, T> {
   const found = new Map(keys.filter(([key]) => trimSpaces(key) === key));

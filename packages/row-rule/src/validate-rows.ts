@@ -36,16 +36,19 @@ const carriageReturn = 0x0d;
 const quote = 0x22;
 const separator = keySeparator.charCodeAt(0);
 
-/** A byte-order mark (3 bytes) and a carriage return do not count toward the limit. One more byte exceeds it. */
+/**
+ * Bytes to keep beyond the line limit: a byte-order mark (3) and a carriage return (1), which do not count toward the
+ * limit, and one byte that exceeds it.
+ */
 const marksBytes = 5;
 
 type OnReject = (row: number, reason: RejectReason, raw: Uint8Array) => void;
 
 /**
- * Validates the lines of a file as its bytes arrive. The results are the same as those of `validateRow`, but validation
- * is faster. A line without quotes is valid if its ID, the columns between the ID and the last column, and each key are
- * valid on their own. Therefore, the parts of lines that `validateRow` accepted are stored. A line with a valid ID that
- * consists of stored parts is accepted without another call.
+ * Validates the lines of a file as its bytes arrive, with the same results as `validateRow` but faster. A line without
+ * quotes is valid if its ID, the columns between the ID and the last column, and each key are valid on their own. The
+ * validator therefore stores these parts of every line that `validateRow` accepts. A later line is accepted without
+ * calling `validateRow` if its ID is valid and all its other parts are stored.
  */
 export class RowValidator {
   /** Number of lines read so far, including blank lines and the header. */
@@ -149,7 +152,8 @@ export class RowValidator {
   }
 
   /**
-   * A short printable event is valid without a lookup, because every event can be different, for example a timestamp.
+   * A short printable event is accepted without being stored first. Events such as timestamps can differ on every line,
+   * so a lookup would rarely find them.
    */
   readonly #isKnown: Take = (hash, bytes, start, end) =>
     this.#knownParts.has(hash, bytes, start, end) || (this.#hasEvents && isPlainEvent(bytes, start, end));

@@ -41,7 +41,7 @@ const pieceBytes = 262_144;
 
 /**
  * Node aborts a request that makes no progress for five minutes, and a body in one buffer makes no progress until it is
- * completely sent. Therefore, the body is sent in pieces, so that a slow connection can use the full `timeoutMs`.
+ * completely sent. Sending the body in pieces lets a slow connection use the full `timeoutMs`.
  */
 function contentOf({ headers, body }: HttpRequest): Pick<RequestInit, 'headers' | 'body' | 'duplex'> {
   if (body === undefined) return { headers };

@@ -165,10 +165,10 @@ const maxPartitionCommands = 16;
 
 /**
  * Deletes the generations in one mutation per shard. The mutation rewrites only parts that contain rows of these
- * generations and hard-links all other parts under a new name. With many parts, hard-linking takes seconds per mutation,
- * so there should be few mutations. For a few partners, the mutation names their partitions, so that the parts of other
- * partners are not searched. Every part goes through all commands, so that with many partners the search is cheaper.
- * Returns when no part contains the rows.
+ * generations and hard-links all other parts under a new name. With many parts, hard-linking takes seconds per
+ * mutation, so there should be few mutations. For a few partners, the mutation has one command per partition, so that
+ * the parts of other partners are not searched. However, every part goes through all commands, so for many partners a
+ * single command that searches all parts is cheaper. Returns when no part contains the rows.
  */
 async function purgeGenerations(engine: Engine, dead: readonly Generation[], signal: AbortSignal): Promise<void> {
   const partitions = [...new Set(dead.map(({ partnerId }) => checkedId(partnerId)))];
@@ -188,7 +188,8 @@ async function purgeGenerations(engine: Engine, dead: readonly Generation[], sig
   await onEveryShard(engine, (shard) =>
     shard.insert({ table: 'purged_generations_local', values, format: 'JSONEachRow' }),
   );
-  // The rows are counted before a purge, so they are deleted last: an interrupted purge is repeated.
+  // A generation without rows in `audience_devices_local` counts as purged. These rows are therefore deleted last, so
+  // that an interrupted purge is repeated.
   const tables = ['audience_bitmaps_local', 'audience_devices_local'];
   await syncAllReplicas(engine, ['purged_generations_local', ...tables]);
   for (const table of tables) {
@@ -406,9 +407,9 @@ const inSharedStage = `
   ) GROUP BY file_id`;
 
 /**
- * A staging table is sorted by columns that are equal in all its rows, and then by device. A condition on those columns
- * lets ClickHouse read in device order. If there are many files, they are small. One set per file then takes a third of
- * the time of one set for all files.
+ * A staging table is sorted by columns that have the same value in all its rows, and then by device. A condition on
+ * those columns lets ClickHouse read in device order. If a load has many files, they are small. Counting with one set
+ * per file then takes a third of the time of one set for all files.
  */
 function inStagingTable(loadId: LoadId, fileIds: readonly number[]): string {
   const { rows } = stagingTableNames(loadId);

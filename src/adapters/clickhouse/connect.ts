@@ -29,8 +29,8 @@ export type Engine = {
 };
 
 /**
- * The duration of a lane's statement grows with the data. After a shorter limit, the lane would only run the same statement
- * again. `abortStalled` detects a server that does not respond.
+ * The duration of a lane's statement grows with the amount of data. If a shorter limit stopped the statement, the lane
+ * would only run it again. `abortStalled` detects a server that does not respond.
  */
 const maxStatementSeconds = 6 * 3600;
 
@@ -46,9 +46,10 @@ const settings: ClickHouseSettings = {
 };
 
 /**
- * Settings for replicated shards. Staged rows are not replicated, so all statements prefer the same replica of a shard. A hedged
- * request would read another replica. Deduplication would skip rows that are inserted again after a delete. While Keeper
- * is unavailable, statements fail after a few seconds instead of occupying a slot.
+ * Settings for replicated shards. Staged rows are not replicated, so all statements prefer the same replica of a shard.
+ * Hedged requests are disabled, because they would read another replica. Deduplication is disabled, because it would
+ * skip rows that are inserted again after a delete. While Keeper is unavailable, statements fail after a few seconds
+ * instead of occupying a slot.
  */
 const replicationSettings: ClickHouseSettings = {
   load_balancing: 'in_order',
@@ -80,7 +81,7 @@ export function connectEngine(
         url: url.reveal(),
         database: options.database,
         application: options.name,
-        // The server ends the statement at the same time, so that none runs on after the client gave up.
+        // The server has the same limit, so that no statement keeps running after the client has given up.
         request_timeout: maxStatementSeconds * 1000,
         max_open_connections: connections,
         log: { level: ClickHouseLogLevel.OFF }, // errors are thrown, and the caller logs them
@@ -129,7 +130,7 @@ function isUnavailable(error: unknown): boolean {
   return !(error instanceof ClickHouseError || error instanceof Failure) && transientErrorKind(error) !== null;
 }
 
-/** Errors of a replica that has lost its connection to Keeper. Other replicas may still have theirs. */
+/** Errors of a replica that has lost its connection to Keeper. Other replicas may still be connected. */
 const keeperErrors: ReadonlySet<string> = new Set(['TABLE_IS_READ_ONLY', 'KEEPER_EXCEPTION', 'NO_ZOOKEEPER']);
 
 /** Whether another replica may succeed: this one is behind the others, or it cannot reach Keeper. */
@@ -185,15 +186,15 @@ export async function onEveryShard<T>(engine: Engine, run: (shard: Server, index
 }
 
 /**
- * Runs on one replica of each shard, without a second attempt on another one: a statement could still run on the first. Before
- * `run`, waits until the replica has all published rows of these tables.
+ * Runs on one replica of each shard. If that fails, does not try another replica, because a statement could still be
+ * running on the first one. Before `run`, waits until the replica has all published rows of these tables.
  */
 export async function onEveryShardOnce<T>(
   engine: Engine,
   tables: readonly string[],
   run: (shard: Server, index: number) => Promise<T>,
 ): Promise<T[]> {
-  // Waits for all shards even if one fails, so that no statement runs on when this function returns.
+  // Waits for all shards even if one fails, so that no statement is still running when this function returns.
   const results = await Promise.allSettled(
     engine.shards.map((shard, index) => {
       const [server] = inOrderOfHealth(shard);

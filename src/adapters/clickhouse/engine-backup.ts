@@ -7,9 +7,9 @@ import { engineOf } from './schema.ts';
 import { stagingTableNames } from './staging-tables.ts';
 
 /**
- * Freezes the tables by cloning them, as hard links, into a separate database. CLONE AS is fast for tables of any size. Of each
- * shard, one replica is backed up. If rows of a merge import or an audience are staged on another replica, their files are loaded
- * again after a restore.
+ * Freezes the tables by cloning them, as hard links, into a separate database. CLONE AS is fast for tables of any size.
+ * One replica of each shard is backed up. If rows of a merge import or an audience are staged on another replica, their
+ * files are loaded again after a restore.
  */
 export function clickhouseBackup(engine: Engine, database: string, disk: string): EngineBackup {
   const held = heldDatabase(database);
@@ -17,8 +17,8 @@ export function clickhouseBackup(engine: Engine, database: string, disk: string)
   const holdOnShard = async (shard: Server, stagedLoadIds: readonly LoadId[]): Promise<void> => {
     const tables = await tablesToHold(shard, database, stagedLoadIds);
     await shard.command({ query: `CREATE DATABASE ${held}` });
-    // Clone the stages before the final tables. Rows that leave a stage before it is cloned are then in the clone of
-    // the final table.
+    // Clone the stages before the final tables. A row that leaves a stage before the stage is cloned is then included
+    // in the clone of the final table.
     for (const isStage of [true, false]) {
       const now = tables.filter((table) => isStageTable(table) === isStage);
       await Promise.all(now.map((table) => holdTable(shard, `${database}.${table}`, `${held}.${table}`)));
@@ -47,8 +47,8 @@ export function clickhouseBackup(engine: Engine, database: string, disk: string)
 
 /**
  * `from` is the database that was backed up. The final tables must exist and be empty. The restore creates the staging
- * tables. Replicated tables are restored on one replica and copied to the others, which is why their definition differs from
- * the backup.
+ * tables. Replicated tables are restored on one replica, and the other replicas copy the rows from it. The definition
+ * of a replicated table differs from the backup, because the backed-up clone is not replicated.
  */
 export async function restoreEngine(
   engine: Engine,
@@ -86,8 +86,9 @@ function isStageTable(table: string): boolean {
 }
 
 /**
- * Returns all tables that store rows, except the device index, which is rebuilt after a restore, and staging tables that a load is
- * still filling. Those can be dropped at any time, and the next attempt loads their files again.
+ * Returns all tables that store rows, with two exceptions: the device index, which is rebuilt after a restore, and
+ * staging tables that a load is still filling. Such staging tables can be dropped at any time, and the next attempt
+ * loads their files again.
  */
 async function tablesToHold(shard: Server, database: string, stagedLoadIds: readonly LoadId[]): Promise<string[]> {
   const complete = new Set(stagedLoadIds.map((loadId) => stagingTableNames(loadId).rows));

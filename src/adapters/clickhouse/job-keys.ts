@@ -5,7 +5,10 @@ import type { JobId } from '../../domain/ids.ts';
 import { type Engine, type Server, isReplicated, onEveryServer, selectRows } from './connect.ts';
 import { endOfKeys, keysMissing } from './row-rule-sql.ts';
 
-/** Every server can receive a load, so each has all keys. Idempotent, because loads ignore duplicate keys. */
+/**
+ * Writes the keys to every server, because every server can receive a load. Idempotent, because loads ignore duplicate
+ * keys.
+ */
 export async function writeJobKeys(engine: Engine, jobId: JobId, keys: readonly ResolvedKey[]): Promise<void> {
   const values = [
     ...keys.map(({ key, attributeId }) => ({ job_id: jobId, key, attribute_id: attributeId })),
@@ -14,7 +17,10 @@ export async function writeJobKeys(engine: Engine, jobId: JobId, keys: readonly 
   await onEveryServer(engine, (server) => server.insert({ table: 'job_keys_local', values, format: 'JSONEachRow' }));
 }
 
-/** If the server lacks the keys of the job, copies them, so that the next attempt finds them. */
+/**
+ * Runs `run`. If it fails because the server lacks the keys of the job, copies the keys to the server for the next
+ * attempt, and throws.
+ */
 export async function copyingMissingKeys<T>(
   engine: Engine,
   receiver: Server,
@@ -42,7 +48,7 @@ async function copyKeys(engine: Engine, receiver: Server, jobId: JobId): Promise
     ),
   );
   const keys = found.flat(2);
-  // The previous release did not mark the end. `replicateTables` adds the mark when it adds replicas.
+  // The previous release did not write `endOfKeys`. `replicateTables` adds it when it adds replicas.
   if (isReplicated(engine) && !keys.some(({ key }) => key === endOfKeys)) return;
   const values = [...keys, { key: endOfKeys, attribute_id: '0' }].map((row) => ({ job_id: jobId, ...row }));
   await receiver.insert({ table: 'job_keys_local', values, format: 'JSONEachRow' });

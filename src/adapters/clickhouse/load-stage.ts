@@ -66,8 +66,8 @@ export function clickhouseLoadStage(engine: Engine, stagingTableBytes: number): 
 }
 
 /**
- * With parallel views, ClickHouse loads 2.3 million rows per second instead of 1.5 million. When the statement returns,
- * the rows for other shards are stored.
+ * With parallel views, ClickHouse loads 2.3 million rows per second instead of 1.5 million. Rows for other shards are
+ * inserted in the foreground, so they are stored when the statement returns.
  */
 const settings: ClickHouseSettings = {
   min_chunk_bytes_for_parallel_parsing: '4194304',
@@ -93,9 +93,10 @@ const blocks: Readonly<Record<LoadTarget['kind'], ClickHouseSettings>> = {
 };
 
 /**
- * The threads of a large load yield to other statements (`nice`), so that small loads of other partners do not wait for them.
- * ClickHouse ignores the setting without the capability CAP_SYS_NICE, which its packages grant. It reads the setting before it
- * parses the statement, so a SETTINGS clause has no effect. The name is an alias that older releases know, too.
+ * The threads of a large load have a low priority (`nice`), so that other partners' small loads do not wait for them.
+ * ClickHouse ignores the setting unless it has the capability CAP_SYS_NICE, which its packages grant. ClickHouse reads
+ * the setting before it parses the statement, so a SETTINGS clause would have no effect. The name of the setting is an
+ * alias that older releases also accept.
  */
 export function prioritySettings(bytes: number): ClickHouseSettings {
   return isSmallLoad(bytes) ? {} : { os_thread_priority: '19' };
@@ -185,11 +186,12 @@ function haveSameColumns(a: RowLayout, b: RowLayout): boolean {
 }
 
 /**
- * Creates the staging tables of a large load and returns the table that receives its lines. Returns null if the load
- * uses the shared stage. Creating the tables takes about ten milliseconds. For a large load, this is less than the time
- * to write the rows a second time. A job that replaces attributes publishes all its loads in one statement, from the
- * shared stage. ClickHouse does not attach a part to a replicated table if an equal part was attached before, even if that
- * part was lost. The staging table of a retry can have equal parts, so a retry uses the shared stage.
+ * Creates separate staging tables for a large load and returns the table that receives its lines. Creating the tables
+ * takes about ten milliseconds. For a large load, this is less than the time to write the rows a second time. Returns
+ * null if the load uses the shared stage. A job that replaces attributes uses the shared stage, because it publishes
+ * all its loads in one statement. A retry with replicated tables uses it too, because its staging table could contain a
+ * part that equals one from an earlier attempt. ClickHouse does not attach such a part to a replicated table, even if
+ * the earlier part was lost.
  */
 async function stagingTableFor(
   engine: Engine,
@@ -288,7 +290,10 @@ function toCounts(ofFile: readonly CountedRow[], { kind }: LoadTarget): StagedCo
   };
 }
 
-/** Staged attributes have no file ID. A file of an import fails only if none of its rows is accepted. */
+/**
+ * Staged attributes have no file ID, so all rows of the load are counted. Failed files do not change the result,
+ * because a file of an import fails only if none of its rows is accepted.
+ */
 async function countStaged(engine: Engine, { loadId, target }: Load, fileIds: readonly number[]): Promise<ShardRows> {
   const isInFiles = target.kind === 'audience' ? 'file_id IN ({files: Array(UInt64)})' : 'true';
   const shared = target.kind === 'audience' ? 'staged_members_local' : 'staged_attributes_local';
@@ -297,7 +302,7 @@ async function countStaged(engine: Engine, { loadId, target }: Load, fileIds: re
   // A replacing job cannot load a file again, so it waits for every replica.
   const onServers = target.kind === 'attributes' && target.isReplacing ? onAllServers : onEveryServer;
   const ofShards = await onServers(engine, async (server) => {
-    // One statement for a small load. Beside many others, each statement waits for a processor.
+    // Use only one statement for a small load. When many statements are running, each one has to wait for a CPU.
     const [inShared] = await selectRows<{ rows: string; hasOwnTable: number }>(
       server,
       `SELECT toString(count()) AS rows, ${hasTable(ownTable)} AS hasOwnTable
@@ -310,7 +315,8 @@ async function countStaged(engine: Engine, { loadId, target }: Load, fileIds: re
   });
   return ofShards.map((ofReplicas, index) => {
     const [rows = 0, ...others] = ofReplicas.filter((number) => number > 0);
-    // Devices could then be counted twice. This happens if a replica becomes unavailable while the load is staged.
+    // With rows on several replicas, devices could be counted twice. This happens if a replica becomes unavailable
+    // while the load is being staged.
     if (others.length > 0) {
       throw new Failure('replicas_behind', `Load ${loadId} has rows on several replicas of shard ${index + 1}.`);
     }
@@ -358,7 +364,7 @@ async function listRejects(engine: Engine, page: RejectPage): Promise<RejectedRo
 
 /**
  * Returns the load's current counts, which increase block by block on the receiving server. The counts exclude blank
- * lines. Therefore, `rowsHandled` adds all rows that the statement has read, including rows that its views have read.
+ * lines. `rowsHandled` includes them: it is the number of rows that the statement and its views have read.
  */
 export async function readSoFar(
   engine: Engine,
@@ -386,8 +392,8 @@ function knownReason(text: string): RejectReason {
 const corruptGzipErrors = new Set(['ZLIB_INFLATE_FAILED', 'ATTEMPT_TO_READ_AFTER_EOF', 'CANNOT_READ_ALL_DATA']);
 
 /**
- * ClickHouse's error for a single line that exceeds the memory limit of a load. While it parses lines, the statement
- * reaches its own limit, not the limit of the user or the server.
+ * ClickHouse's error for a single line that exceeds the memory limit of a load. The pattern matches only if the
+ * statement reaches its own limit while it parses lines, not if it reaches the limit of the user or the server.
  */
 const lineTooLargeForLoad =
   /^(?:Query memory limit|Memory limit \(for query\)) exceeded.*(?:ParallelParsingBlockInputFormat|LineAsStringRowInputFormat)/s;

@@ -16,7 +16,10 @@ export type EngineMigration = {
   readonly database: string;
   readonly cluster: string;
   readonly folder: string;
-  /** Replaces the tables of a shard that now has several replicas with replicated tables. Without it, such a shard is an error. */
+  /**
+   * If a shard now has several replicas, replaces its tables with replicated tables. If this option is not set, such a
+   * shard is an error.
+   */
   readonly replicatesTables?: boolean;
 };
 
@@ -81,8 +84,8 @@ async function migrateShard(
 }
 
 /**
- * Returns the path under which the replicas of a shard register their tables, or null if its tables are not replicated. The tables
- * that exist decide, because an interrupted migration must continue with the same path.
+ * Returns the path under which the replicas of a shard register their tables, or null if its tables are not replicated.
+ * The path is read from the existing tables, because an interrupted migration must continue with the same path.
  */
 async function findShardPath(clients: readonly ClickHouseClient[], replicatesTables: boolean): Promise<string | null> {
   const found = new Set<string | null>();
@@ -91,7 +94,7 @@ async function findShardPath(clients: readonly ClickHouseClient[], replicatesTab
       client,
       `SELECT DISTINCT extract(engine_full, '^Replicated\\\\w+\\\\(\\'([^\\']+)/\\\\w+\\'') AS path FROM system.tables
        WHERE database = currentDatabase() AND name IN ({tables: Array(String)})`,
-      // An interrupted `replicateTables` leaves a table with the second name.
+      // An interrupted `replicateTables` leaves a table with the suffix `_replicated`.
       { tables: [...replicatedTables].flatMap((table) => [table, `${table}_replicated`]) },
     );
     for (const { path } of tables) found.add(path === '' ? null : path);
@@ -137,7 +140,9 @@ async function replicatePlainTables(replicas: readonly Replica[]): Promise<void>
   await replicateTables(source.client, source.path);
 }
 
-/** Creates the tables of a replica that was added to a migrated shard. It copies them from another replica. */
+/**
+ * Creates the tables on a replica that was added to a migrated shard. Copies their definitions from another replica.
+ */
 async function addNewReplicas(replicas: readonly Replica[]): Promise<void> {
   const source = replicas.find(({ done }) => done.size > 0);
   if (!source?.path) return;
@@ -151,7 +156,10 @@ async function addNewReplicas(replicas: readonly Replica[]): Promise<void> {
   }
 }
 
-/** Removes what a replica registered before it lost its disk. A table that exists is registered as active. */
+/**
+ * Removes the registrations that a replica made before it lost its disk. Keeps active registrations, because they
+ * belong to tables that exist.
+ */
 async function forgetReplica(client: ClickHouseClient, name: string): Promise<void> {
   const registered = await selectRows<{ table: string }>(
     client,
@@ -165,7 +173,10 @@ async function forgetReplica(client: ClickHouseClient, name: string): Promise<vo
   }
 }
 
-/** Tables come before the views that read them. Staging tables of loads belong to one replica. */
+/**
+ * Returns the tables before the views that read them. Omits the staging tables of loads, because they belong to one
+ * replica.
+ */
 async function createStatements(source: Replica, { path }: Replica): Promise<string[]> {
   const tables = await selectRows<{ name: string; sql: string }>(
     source.client,

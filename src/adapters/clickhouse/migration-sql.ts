@@ -2,8 +2,8 @@
 export const indexTables = ['attribute_bitmaps_local', 'audience_bitmaps_local', 'device_numbers_local'] as const;
 
 /**
- * The tables whose rows every replica of a shard stores. The other tables have rows of loads in progress, which are on one replica,
- * or describe one server.
+ * The tables whose rows are stored on every replica of a shard. All other tables either contain rows of loads in
+ * progress, which are stored on only one replica, or describe one server.
  */
 export const replicatedTables: ReadonlySet<string> = new Set([
   'device_attributes_local',
@@ -24,7 +24,10 @@ export type ReplicaPath = {
 
 export type Statement = {
   readonly sql: string;
-  /** ClickHouse applies some changes of a replicated table to all replicas. The others must run on every replica. */
+  /**
+   * ClickHouse applies some changes to a replicated table on all replicas. All other statements must run on every
+   * replica.
+   */
   readonly runsOn: 'every replica' | 'one replica per shard';
 };
 

@@ -6,8 +6,9 @@ const firstPauseMs = 20;
 const longestPauseMs = 1_000;
 
 /**
- * A command of a mutation. `partition` is empty if the command applies to all partitions. A part is rewritten when its version
- * reaches that of its partition. A table that is not replicated has one version for all partitions, with an empty ID.
+ * One command of a mutation. `partition` is empty if the command applies to all partitions. `versions` contains the
+ * version that the parts of each partition must reach. A part has been rewritten when its own version is at least that
+ * high. In a table that is not replicated, a single entry with an empty ID applies to all partitions.
  */
 type Mutation = {
   mutation_id: string;
@@ -30,19 +31,19 @@ type Deletion = Statement & {
 };
 
 /**
- * Runs a mutation on one shard and returns when no part on any replica contains the old rows. ClickHouse can wait for a mutation
- * itself (`mutations_sync`), but a purge test once hung for 15 minutes. The suspected cause, which is not proven, is
+ * Runs a mutation on one shard and returns when no part on any replica contains the old rows. ClickHouse can wait for a
+ * mutation itself (`mutations_sync`), but a purge test once hung for 15 minutes. The suspected but unproven cause is
  * that only a rewritten part wakes the waiting statement. The statement would then miss the end of the mutation when
  * the last part is dropped as empty. Polling cannot miss the end, and a poll takes a millisecond while few mutations
  * are running.
  *
  * An interrupted attempt may have left a mutation of these partitions that is still running. The next attempt waits for
- * that mutation first. When every attempt still added a mutation, a shard once had 340 mutations and was busy reporting
- * their progress.
+ * that mutation first. Before this wait existed, every attempt added a mutation, and a shard once had 340 mutations and
+ * was busy reporting their progress.
  *
- * Mutations of other partitions do not matter, so that one partner's failing or long mutation cannot delay another's
- * delete. ClickHouse reports a mutation as done only when every part of the table has a later version, so this function
- * compares the versions of the parts in these partitions instead.
+ * Mutations of other partitions are ignored, so that one partner's failing or long mutation cannot delay another
+ * partner's delete. ClickHouse reports a mutation as done only when every part of the table has a later version. This
+ * function therefore compares the versions of the parts in these partitions instead.
  */
 export async function mutate(shard: Shard, table: string, deletion: Deletion, signal: AbortSignal): Promise<void> {
   const untilAllApplied = (): Promise<unknown> =>
@@ -51,7 +52,7 @@ export async function mutate(shard: Shard, table: string, deletion: Deletion, si
   await startMutation(shard, deletion, signal);
   for (let ms = firstPauseMs; ms <= longestPauseMs; ms *= 1.5) {
     await untilAllApplied();
-    // A replica lists a mutation of another replica a moment later.
+    // A mutation that was started on another replica appears on this replica after a short delay.
     if (shard.length === 1 || (await areDeleted(shard, deletion))) return;
     await pause(ms, undefined, { signal });
   }
@@ -76,8 +77,8 @@ export async function areDeleted(shard: Shard, { left, query_params }: Deletion)
 }
 
 /**
- * Waits until no open mutation of these partitions has a part left to rewrite in them. Returns false if that takes longer than
- * `maxMs`.
+ * Waits until all open mutations of these partitions have rewritten every part in them. Returns false if that takes
+ * longer than `maxMs`.
  */
 export async function untilApplied(
   shard: Server,
@@ -93,8 +94,8 @@ export async function untilApplied(
     for (let ms = firstPauseMs; ; ms = Math.min(ms * 1.5, longestPauseMs)) {
       const pending = pendingIn(await poll(), ids);
       if (pending.length === 0) return true;
-      // ClickHouse applies several mutations to a part at once. If one of them fails, it reports the failure for all of them, also
-      // for those of other partitions.
+      // ClickHouse applies several mutations to a part at once. If one of them fails, ClickHouse reports the failure
+      // for all of them, including mutations of other partitions.
       const failed = pending.find(({ failed_partition: id }) => id !== '' && ids.includes(id));
       if (failed) throw new Error(`mutation ${failed.mutation_id} of ${table}: ${failed.latest_fail_reason}`);
       if (performance.now() >= end) return false;

@@ -17,7 +17,7 @@ export function clickhouseRepairEngine(engine: Engine): RepairEngine {
     findUncounted: (loadIds) => findUncounted(engine, loadIds),
     countMissing: async (staged, except) => {
       const { query, query_params } = missingSql(staged, except);
-      // The rows of the repair are staged on any replica.
+      // Queries every server, because the rows of the repair can be staged on any replica.
       const missing = await onEveryServer(engine, async (server) => {
         await syncServer(engine, server, finalTables);
         return selectNumber(server, { query, query_params, clickhouse_settings: merge });
@@ -55,8 +55,8 @@ async function findUncounted(engine: Engine, loadIds: readonly LoadId[]): Promis
 type Statement = { readonly query: string; readonly query_params: Record<string, unknown> };
 
 /**
- * The final table lacks a staged row if it has no row of the same version or a later one. Within one job, an add has a higher
- * version than a delete, so the version of the row itself is compared.
+ * A staged row is missing if the final table has no such row with the same or a later version. Within one job, adds
+ * have a higher version than deletes, so adds and deletes are each compared with their own version.
  */
 function missingSql({ load, file }: StagedFile, except: readonly number[]): Statement {
   const { loadId, partnerId, target } = load;
@@ -107,7 +107,10 @@ function addSql({ load, file }: StagedFile, except: readonly number[]): Statemen
   };
 }
 
-/** Only the server that received the repair's load has its counts. */
+/**
+ * Copies the counts of the repair load to the original load, unless the original counts still exist. Only the server
+ * that received the repair load has its counts.
+ */
 async function restoreCounts(engine: Engine, { load, file }: StagedFile): Promise<void> {
   const tables = {
     load_counts_local: 'file_id, reason, rows, bytes, first_row, staged_rows',
@@ -132,7 +135,7 @@ async function restoreCounts(engine: Engine, { load, file }: StagedFile): Promis
   }
 }
 
-/** Returns the highest position in the lane that the rows of each partner have. */
+/** Returns the highest lane position among the rows of each partner. */
 export async function findHighestSeqs(engine: Engine): Promise<{ partnerId: number; seq: number }[]> {
   const found = await selectFromShards<{ partner: string; seq: string }>(
     engine,

@@ -1,7 +1,10 @@
 import { type Engine, type Server, type Shard, selectRows, syncAllReplicas } from './connect.ts';
 import { replicatedTables } from './migration-sql.ts';
 
-/** Loads that run meanwhile can change a partition between two reads. A partition that differs each time is divergent. */
+/**
+ * The number of comparisons before a partition is reported. Loads that run in the meantime can change a partition
+ * between two reads, but a partition that differs each time is divergent.
+ */
 const comparisons = 3;
 
 /**
@@ -41,7 +44,7 @@ type Content = { readonly partition: string; readonly rows: string; readonly has
 /** Rows that a merge would remove do not count, because replicas can merge at different times. */
 async function contentOf(server: Server, table: string): Promise<Map<string, Content>> {
   const isReplacing = table !== 'load_rejects_local' && table !== 'purged_generations_local';
-  // A bitmap cannot be hashed. Another column has the hash of its devices.
+  // A bitmap cannot be hashed, but the `content` column contains a hash of its devices.
   const columns = table.endsWith('_bitmaps_local') ? '* EXCEPT devices' : '*';
   const rows = await selectRows<Content>(
     server,

@@ -5,8 +5,9 @@ import { endOfKeys } from './row-rule-sql.ts';
 import { dropTable, engineOf } from './schema.ts';
 
 /**
- * Replaces the tables of a server with replicated tables that have the same rows. The files are linked, not copied. Another
- * call continues after an interruption. Meanwhile, no process may write to the tables.
+ * Replaces a server's tables with replicated tables that contain the same rows. The data files are linked, not copied.
+ * If this function is interrupted, another call continues its work. No process may write to the tables until the
+ * function has finished.
  */
 export async function replicateTables(client: ClickHouseClient, replica: ReplicaPath): Promise<void> {
   for (const table of replicatedTables) {
@@ -27,7 +28,7 @@ export async function replicateTables(client: ClickHouseClient, replica: Replica
     }
     await dropTable(client, next);
   }
-  // The release before replicas did not mark the end of a job's keys.
+  // The last release without replicas did not mark the end of a job's keys.
   await client.command({
     query: `INSERT INTO job_keys_local (job_id, key, attribute_id) SELECT DISTINCT job_id, {end: String}, 0 FROM job_keys_local`,
     query_params: { end: endOfKeys },

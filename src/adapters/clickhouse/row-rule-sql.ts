@@ -32,7 +32,10 @@ export function reasonSql(rowStatus: string): string {
 /** Marks that a server has all keys of a job. No line contains this key, because it is a line break. */
 export const endOfKeys = '\n';
 
-/** The error of a statement on a server that lacks keys of the job. Without this check, their rows would be rejected. */
+/**
+ * The error that a statement throws on a server that lacks keys of the job. Without this check, rows with these keys
+ * would be rejected.
+ */
 export const keysMissing = 'Keys of the job are missing on this server';
 
 /** The input of a statement: the lines of one file, or many small files, each with its header's line number. */
@@ -63,9 +66,10 @@ FORMAT ${arrivals[arrival].format}`;
 type Step = readonly string[];
 
 /**
- * Each step is a subquery. ClickHouse merges the steps into one expression, so they cost nothing per row. With aliases in one
- * WITH clause, ClickHouse would analyze a named expression again wherever it is used, which took 40 ms of CPU time
- * per statement instead of 20 ms. The WHERE clause is outside of all steps. Inside, ClickHouse would compute `line` for every row.
+ * Each step is a subquery. ClickHouse merges the steps into one expression, so they add no cost per row. If the steps
+ * were aliases in one WITH clause, ClickHouse would analyze a named expression again wherever it is used, which took
+ * 40 ms of CPU time per statement instead of 20 ms. The WHERE clause is outside all steps. Inside a step, it would make
+ * ClickHouse compute `line` for every row.
  */
 function addColumns(from: string, step: Step): string {
   return `SELECT *, ${step.join(', ')} FROM (${from})`;
@@ -146,8 +150,9 @@ function literal(text: string): string {
 }
 
 /**
- * Returns the row rule. The inputs are `raw` (a line, see `rawSql`) and `row` (its number). `row_status` is 0 for an accepted row and otherwise the number of the reject reason. If the
- * layout has a keys column, the constant arrays `keys` and `attribute_ids` must be in scope.
+ * Returns the row rule. The inputs are `raw` (a line, see `rawSql`) and `row` (its number). The result `row_status` is
+ * 0 for an accepted row and otherwise the number of the reject reason. If the layout has a keys column, the constant
+ * arrays `keys` and `attribute_ids` must be in scope.
  *
  * Nearly all lines are valid and have no quotes. The fast path (`plain`) assumes this for every line, and `is_good`
  * marks the lines for which the assumption holds. Only the other lines take the exact path (`line`, `fields`, and all
@@ -197,7 +202,7 @@ function allOf(tests: readonly string[]): string {
   return tests.reduce((all, test) => `bitAnd(${all}, ${test})`);
 }
 
-/** `keys` maps the keys of retired attributes to 0. On the fast path, an unknown key has this number too. */
+/** `keys` maps the keys of retired attributes to 0. On the fast path, an unknown key is also mapped to 0. */
 const unknownAttribute: Readonly<Record<Split, string>> = { plain: 'toUInt64(0)', fields: 'toUInt64(-1)' };
 
 function attributeIdsSql(keysOfRow: string, from: Split): string {
@@ -266,7 +271,7 @@ function surelyNotSql(condition: Condition, layout: RowLayout): string[] {
     case 'column_count_not':
       return [`length(plain) = ${condition.count}`];
     case 'longer_than': {
-      // Spaces around the other columns make them invalid, so that only this column must be checked for them.
+      // Spaces around the other columns make them invalid, so only this column must be checked for spaces.
       const text = columnSql(condition.column, layout, 'plain');
       return [
         `length(${text}) <= ${condition.characters}`,

@@ -31,7 +31,7 @@ export async function engineOf(server: Server, table: string): Promise<string> {
   return row?.engine ?? '';
 }
 
-/** Drops a table of any size. A limit of ClickHouse protects large tables from being dropped by mistake. */
+/** Drops a table of any size. By default, ClickHouse refuses to drop large tables, to prevent mistakes. */
 export async function dropTable(server: Server, table: string): Promise<void> {
   await server.command({
     query: `DROP TABLE IF EXISTS ${table} SYNC`,
@@ -42,8 +42,8 @@ export async function dropTable(server: Server, table: string): Promise<void> {
 const maxDifferences = 10;
 
 /**
- * Returns one sentence per table, view, or column that a shard lacks or has with another type. A newer schema has more of them,
- * which is no difference, because migrations only add.
+ * Returns one sentence per table, view, or column that is missing on a shard or has a different type. Additional ones
+ * are not differences, because migrations only add to the schema, so a newer schema has more.
  */
 export async function findSchemaDifferences(engine: Engine, expected: ExpectedSchema): Promise<string[]> {
   const ofShards = await onAvailableServers(engine, async (server, index) => {
@@ -70,7 +70,10 @@ export async function findSchemaDifferences(engine: Engine, expected: ExpectedSc
   return others > 0 ? [...differences.slice(0, maxDifferences), `There are ${others} more differences.`] : differences;
 }
 
-/** Older counts are not read, so that the query stays cheap. A week is longer than any restore goes back unnoticed. */
+/**
+ * The query reads only recent counts, so that it stays cheap. A restore to a state more than a week old would not go
+ * unnoticed.
+ */
 const countedDays = 8;
 
 /** Returns the highest load ID of the last days, on any server, or 0. */

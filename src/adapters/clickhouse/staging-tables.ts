@@ -50,8 +50,8 @@ function loadOfTable(name: string): number | null {
 }
 
 /**
- * The final tables on each shard. A staging table has the same sort order and partitions but keeps duplicates. A row
- * can be in two files, one of which fails.
+ * The final tables on each shard. A staging table has the same sort order and partitions but keeps duplicates, because
+ * the same row can be in two files, one of which fails.
  */
 const finalTables: Readonly<Record<LoadTarget['kind'], { readonly table: string; readonly order: string }>> = {
   audience: { table: 'audience_devices_local', order: 'partner_id, audience_id, generation, device, event' },
@@ -65,14 +65,15 @@ const finalTables: Readonly<Record<LoadTarget['kind'], { readonly table: string;
 const neverMerge = `max_bytes_to_merge_at_max_space_in_pool = 1, max_bytes_to_merge_at_min_space_in_pool = 1,
   parts_to_delay_insert = 100000, parts_to_throw_insert = 100000`;
 
-/** The files of a staging table become files of the final table, so they must be on disk as well. */
+/** The files of a staging table become files of the final table, so they too must be synced to disk. */
 const durable = 'fsync_after_insert = 1, fsync_part_directory = 1';
 
 /**
  * Creates the staging tables of a large load. Publishing then links their files into the final table (ATTACH) instead
  * of writing the rows a second time. ATTACH requires the same columns, sort order, and partitions, which the shared
- * stage cannot have. Fails if a table exists. If PostgreSQL was restored from an older state, it can assign a load ID again,
- * and the old tables could belong to another partner. See docs/decisions/load-and-publish.md.
+ * stage cannot have. Fails if one of the tables already exists. A PostgreSQL server that was restored from an older
+ * state can assign the same load ID again, and the existing tables could then belong to another partner. See
+ * docs/decisions/load-and-publish.md.
  */
 export async function createStagingTables(
   engine: Engine,
@@ -132,8 +133,8 @@ function receiverStatements(engine: Engine, load: Load, onlyFile: number | null)
 }
 
 /**
- * ClickHouse sorts UUIDs by their second half, then by their first. Sorting by that half as a number first takes half the
- * time per block, and the table then skips its own sort.
+ * ClickHouse sorts UUIDs by their second half and then by their first half. Sorting first by the second half as a
+ * number takes half the time per block, and the table then skips its own sort.
  */
 const deviceOrder = 'toUInt64(bitAnd(toUInt128(device), 18446744073709551615)), device';
 
@@ -178,9 +179,9 @@ function attributes({ partnerId, jobId, loadId, target }: Load): StagingShape {
 const maxPartsPerPartner = 1_000;
 
 /**
- * A large file adds many parts to the partner's partition. Until ClickHouse has merged them, the partner's lane waits. Other
- * partners have their own partitions and continue. EXPLAIN ESTIMATE counts the parts of one partition, and unlike
- * system.parts does not list those of all partners.
+ * A large file adds many parts to the partner's partition. Until ClickHouse has merged them, the partner's lane waits.
+ * Other partners have their own partitions and continue. Unlike system.parts, EXPLAIN ESTIMATE counts the parts of one
+ * partition without listing the parts of all partners.
  */
 async function requireFewParts(shard: Server, { partnerId, target }: Load): Promise<void> {
   const { table } = finalTables[target.kind];
@@ -245,8 +246,8 @@ export async function hasStagingTables(shard: Server, loadId: LoadId): Promise<b
 }
 
 /**
- * Publishes the rows that are staged on each server, with `publish`. Returns the number of rows on each shard when enough replicas
- * have them. Fails before it publishes any row if the partner has too many parts.
+ * Calls `publish` on each server to publish the rows that are staged there, and waits until enough replicas have the
+ * rows. Returns the number of rows on each shard. Fails before any row is published if the partner has too many parts.
  */
 export async function publishOnServers(
   engine: Engine,

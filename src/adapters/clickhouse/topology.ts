@@ -61,7 +61,7 @@ async function observe(
   }
 }
 
-/** The number of concurrent requests, each on its own connection, that find out whether a URL leads to one server. */
+/** The number of concurrent requests, each on its own connection, that check whether a URL leads to a single server. */
 const nameRequests = 4;
 
 async function namesOf(server: Server): Promise<string[]> {
@@ -96,7 +96,7 @@ async function ownIdentity(shard: Server): Promise<string | null> {
   }
 }
 
-/** Asks every server of the cluster for its identity, in the way that a Distributed table reaches it. */
+/** Asks every server of the cluster for its identity. Reaches the servers in the same way as a Distributed table. */
 async function clusterOf(server: Server, cluster: string, canSkip: boolean): Promise<ObservedServer['cluster']> {
   const shards = await selectRows<{ number: number; weight: number; replicas: string; internal: number }>(
     server,
@@ -106,7 +106,8 @@ async function clusterOf(server: Server, cluster: string, canSkip: boolean): Pro
     { cluster },
   );
   if (shards.length === 0) return [];
-  // This function numbers all replicas of all shards consecutively. A replica can be unavailable, but a whole shard cannot.
+  // `clusterAllReplicas` numbers all replicas of all shards consecutively. A single replica can be unavailable, but a
+  // whole shard cannot.
   const identities = await selectRows<{ position: number; id: string }>(
     server,
     `SELECT _shard_num AS position, toString(identity) AS id
@@ -139,7 +140,7 @@ async function clustersOfTables(shard: Server): Promise<string[]> {
   return rows.map((row) => row.cluster);
 }
 
-/** Gives every shard that has none an identity. A new replica gets the identity of its shard. Idempotent. */
+/** Assigns an identity to every shard that has none. A new replica gets the identity of its shard. Idempotent. */
 export async function assignShardIdentities(engine: Engine): Promise<void> {
   for (const shard of engine.shards) {
     const identities = await Promise.all(shard.map(ownIdentity));
@@ -151,7 +152,10 @@ export async function assignShardIdentities(engine: Engine): Promise<void> {
   }
 }
 
-/** Every table that places rows by device. Loads with their own staging tables must end before a change. */
+/**
+ * Every table whose rows are distributed by device. Loads that have their own staging tables must end before the
+ * topology is changed.
+ */
 const tables = [
   'device_attributes_local',
   'audience_devices_local',
@@ -161,7 +165,7 @@ const tables = [
   'staged_devices_local',
 ];
 
-/** Rows of the warehouse that would be stored on another shard if the cluster had these weights. */
+/** Counts all rows, and the rows that would be stored on another shard if the cluster had these weights. */
 export async function countMisplacedRows(
   engine: Engine,
   weights: readonly number[],

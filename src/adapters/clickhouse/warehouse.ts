@@ -121,8 +121,8 @@ async function publishDevices(
     );
     const [[counted], after] = await Promise.all([count, findRebuild(server)]);
     const rows = Number(counted?.total ?? 0);
-    // If no row is a delete, the number of rows written is the number of devices. During a rebuild, it includes the rows that
-    // were copied into the next table.
+    // If no row is a delete, the number of rows written is the number of devices. During a rebuild, the number of rows
+    // written also includes the rows that were copied into the next table.
     const isRebuilding = before.isFed || after.isFed || after.table !== before.table;
     if (counted?.deletes === '0' && !isRebuilding) return { rows, devices: added };
     return { rows, devices: await countStagedDevices(server, 'staged_devices_local', isOfJob, query_params) };
@@ -133,7 +133,7 @@ async function publishDevices(
     .reduce((sum, { rows, devices }) => ({ rows: sum.rows + rows, devices: sum.devices + devices }));
   const isSplit = ofShards.some((ofReplicas) => ofReplicas.filter(({ rows }) => rows > 0).length > 1);
   if (!isSplit) return total;
-  // Loads of the job were staged on different replicas, which can have the same devices.
+  // The job's loads were staged on different replicas, so several replicas can have the same device.
   const everywhere = `clusterAllReplicas('${engine.cluster}', currentDatabase(), staged_devices_local)`;
   return { ...total, devices: await countStagedDevices(serverFor(engine, jobId), everywhere, isOfJob, query_params) };
 }
@@ -145,7 +145,8 @@ function countStagedDevices(
   query_params: Record<string, unknown>,
 ): Promise<number> {
   const devices = `SELECT device FROM ${table} WHERE ${condition} ORDER BY device LIMIT 1 BY device`;
-  // Rows of an unavailable replica are missing in the number of rows, which is compared with the accepted rows.
+  // If a replica is unavailable, its rows are also missing from the row count. The caller compares that count with the
+  // accepted rows.
   const clickhouse_settings = { skip_unavailable_shards: 1 } as const;
   const query = `SELECT toString(count()) AS number FROM (${devices})`;
   return selectNumber(server, { query, query_params, clickhouse_settings });
@@ -192,14 +193,14 @@ async function countAttributeRows(engine: Engine, rows: AttributeRows): Promise<
   return counts.reduce((sum, count) => ({ rows: sum.rows + count.rows, devices: sum.devices + count.devices }));
 }
 
-/** The longest wait for a mutation. Meanwhile, a delete occupies a slot for lanes. */
+/** Maximum time to wait for a mutation. During the wait, the delete occupies a lane slot. */
 const maxMutationWaitMs = 3_000;
 
 /**
- * Uses a mutation instead of a lightweight delete, so that the parts are rewritten without the rows before this
- * function returns true. The mutation affects only the partner's partition. If a suspended process resumes and repeats the
- * delete, the version protects the rows of later imports. Returns false while ClickHouse still rewrites parts. A later
- * call continues to wait for the same mutation.
+ * Deletes the rows with a mutation instead of a lightweight delete, so that all parts have been rewritten without the
+ * rows when this function returns true. The mutation affects only the partner's partition. It deletes only rows up to
+ * the job's version, so a suspended process that resumes and repeats the delete does not remove rows of later imports.
+ * Returns false while ClickHouse is still rewriting parts. A later call continues to wait for the same mutation.
  */
 export async function deleteAttributeRows(engine: Engine, rows: AttributeRows): Promise<boolean> {
   if (!Number.isSafeInteger(rows.partnerId)) throw new TypeError(`${rows.partnerId} is not a partition ID`);

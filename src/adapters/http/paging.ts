@@ -44,8 +44,8 @@ export function linkTo(path: string, limit: number, cursor: Cursor): string {
 }
 
 /**
- * Returns the entries of a page, and links to the next page if there is one. `items` contains one entry more than the page, so
- * that the last page links to nothing.
+ * Returns the entries of a page, and links to the next page if there is one. If there is a next page, `items` contains
+ * one entry more than the page.
  */
 export function pageOf<Item>(
   request: FastifyRequest,

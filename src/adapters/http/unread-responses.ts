@@ -5,18 +5,18 @@ import type { Api } from './api.ts';
 import { findPartnerOf } from './authentication.ts';
 import { problemPayload } from './problems.ts';
 
-/** The bytes of responses that clients have not read yet. They are in the memory of this process. */
+/** Maximum number of response bytes that this process keeps in memory because clients have not read them yet. */
 type UnreadLimits = { readonly perPartner: number; readonly perProcess: number };
 
 const unreadLimits: UnreadLimits = { perPartner: 16 * 1024 * 1024, perProcess: 128 * 1024 * 1024 };
 
-/** The rate limit bounds shorter responses, and most responses are shorter. */
+/** Shorter responses are not counted, because the rate limit bounds them. Most responses are shorter. */
 const minCountedBytes = 4_096;
 
 /**
  * Limits the memory that unread responses occupy. A client can send many requests on one connection without reading any
- * response. Above the limit, the response to a GET is replaced by a short 429 or 503. Responses without an API key share their
- * memory (see reference.ts), and event streams have their own limit.
+ * response. Above the limit, the response to a GET is replaced by a short 429 or 503. Responses that need no API key
+ * are not counted, because they all share the same bytes (see reference.ts). Event streams have their own limit.
  */
 export function addUnreadLimit(api: Api, { perPartner, perProcess }: UnreadLimits = unreadLimits): void {
   let total = 0;
@@ -37,7 +37,7 @@ export function addUnreadLimit(api: Api, { perPartner, perProcess }: UnreadLimit
     // The response to a write is short, and its effect is already stored.
     if (isOver && request.method === 'GET') return refuse(request, reply, isOverPartner);
     add(partnerId, bytes);
-    // The event follows both the end of the response and the loss of the connection.
+    // `close` is emitted after the response ends and also when the connection is lost.
     reply.raw.once('close', () => add(partnerId, -bytes));
     return payload;
   });

@@ -8,7 +8,10 @@ import { parseAddress } from '../../domain/network-address.ts';
 
 /** Maximum number of valid keys kept in memory. A key that was evicted is throttled like an unrecognized key. */
 const maxKnownKeys = 10_000;
-/** While an address is throttled, one key with a correct checksum is looked up in this time, so that a new key works soon. */
+/**
+ * While an address is throttled, one key with a correct checksum is looked up per interval, so that a new key works
+ * soon.
+ */
 const throttledLookupEveryMs = 1_000;
 /** Maximum time in the queue. Equals the timeout for a database connection. */
 const maxQueueMs = 5_000;

@@ -14,9 +14,9 @@ export function inScope({ partnerId, customerId }: AudienceScope): RawBuilder<bo
 }
 
 /**
- * Selects the paths of jobs that have listed no files because they are waiting or failed. A path that matched no files does not
- * decide the status of the audience after all files of a later append have ended. The append's job ends a moment later, and the
- * status must not be 3 in between.
+ * Selects the paths of jobs that have not listed any files, because they are waiting or have failed. Once all files of
+ * a later append have ended, a path that matched no files no longer decides the status of the audience. The job of the
+ * append ends a moment after its files, and the status must not be 3 in between.
  */
 const pathsWithoutFiles: RawBuilder<unknown> = sql`
   SELECT l.job_id, 0 AS id, p.prefix || l.file_path AS s3_path, NULL AS etag,
@@ -46,9 +46,9 @@ const audienceFiles: RawBuilder<unknown> = sql`
   ${pathsWithoutFiles}`;
 
 /**
- * Whether an entry with this status decides the status of the audience. The lowest status from here on is the first entry of an
- * index. If this were an EXISTS, PostgreSQL could expect to find an entry early in the whole table, because another audience
- * has many files. A list of 1,000 audiences then took over 10 s.
+ * Whether an entry with this status decides the status of the audience. Selects the lowest status that is not below
+ * this one, which is the first match in an index. With EXISTS, PostgreSQL could scan the whole table, because it
+ * expects to find an entry early if another audience has many files. Listing 1,000 audiences then took over 10 s.
  */
 export const hasEntryOf = (status: JobStatus): RawBuilder<boolean> => {
   const file = sql<boolean>`coalesce((
@@ -108,7 +108,9 @@ function toFile(row: EntryRow): AudienceFile {
   };
 }
 
-/** The caller has locked the audience, which belongs to its scope. Dismissing an entry twice has no further effect. */
+/**
+ * The caller has locked the audience and verified that it is in scope. Dismissing an entry twice has no further effect.
+ */
 export async function dismissFile(
   tx: Tx,
   of: { readonly audienceId: number; readonly generation: number },

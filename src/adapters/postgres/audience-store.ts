@@ -266,7 +266,7 @@ type Row = {
 };
 
 /**
- * The later of the audience's own time and the time of its newest entry. When a file fails, only the time of that file is
+ * The latest update time of the audience itself and of its entries. When a file fails, only that file's time is
  * updated.
  */
 const updatedAt = sql`greatest(

@@ -91,7 +91,10 @@ function stateOf({ audience: { generation, lastLoadId } }: Pick<WantedReport, 'a
   return `${generation} ${lastLoadId}`;
 }
 
-/** Includes the state, because saving the counts of a later state keeps the published report of the earlier one. */
+/**
+ * Includes the state of the audience, because the row keeps the published report of an earlier state when the counts of
+ * a later state are saved.
+ */
 export function publishedWith(wanted: WantedReport): string {
   return `${stateOf(wanted)} ${wanted.settings}`;
 }
@@ -138,7 +141,10 @@ async function selectEarlier(db: Database, wanted: WantedReport, page: EntryPage
   return row ? { ...publishedSchema.parse(row.shown), computedAt: row.computed_at } : null;
 }
 
-/** Repeats an open request for a later state. Concurrent requests can exceed the limit by a few. */
+/**
+ * Inserts a request, or updates an open request to a later state. Concurrent calls can exceed the limit by a few
+ * requests.
+ */
 async function insertRequest(db: Database, wanted: WantedReport, maxOpen: number): Promise<boolean> {
   const { audience, counting, settings } = wanted;
   const { partnerId, audienceId } = audience;

@@ -103,7 +103,10 @@ export async function requireEmptyControl(url: Secret): Promise<void> {
 /** The number of IDs to skip after a restore. It exceeds the number of IDs that can have been issued since any useful backup. */
 const idsToSkip = 10_000_000;
 
-/** Partners may have stored the IDs of requests that were accepted after the restored state, so those IDs must not be reused. */
+/**
+ * Partners may have stored IDs of requests that were accepted after the restored state was captured. Those IDs must not
+ * be reused.
+ */
 export const skipIdsSql = `
   SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, start_value) + ${idsToSkip})
   FROM pg_sequences WHERE schemaname = 'public'`;

@@ -246,7 +246,10 @@ async function liveLoads(tx: Tx, loadIds: readonly LoadId[]): Promise<Set<number
   return new Set([...loads, ...repaired].flatMap(({ load_id }) => load_id ?? []));
 }
 
-/** A repair that was interrupted leaves its entries. After a day, its stages are dropped. */
+/**
+ * An interrupted repair leaves its entries behind. They are ignored after a day, and the stages of the repair are then
+ * dropped.
+ */
 function selectRepairs(tx: Tx) {
   return tx
     .selectFrom('repair_load')

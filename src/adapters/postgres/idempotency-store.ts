@@ -116,9 +116,9 @@ async function selectRequest(tx: Tx, key: RequestKey): Promise<StoredRequest | n
 }
 
 /**
- * Returns the number of recorded requests, which is as old as the last measurement. Forgetting older requests early, or not
- * recording this one, could carry out a request twice. A request above the quota is therefore rejected, and the caller can send
- * it without a key.
+ * Stores the request. Returns the number of recorded requests as of the last measurement. If older requests were
+ * deleted early, or if this request were not recorded, a request could run twice. A request above the quota is
+ * therefore rejected, and the caller can send it without a key.
  */
 async function saveRequest(
   tx: Tx,

@@ -126,7 +126,10 @@ async function runAlone(db: Database, run: () => Promise<void>): Promise<boolean
   });
 }
 
-/** All notes of a partner or an audience are one change. Notes that are added during its fold remain. */
+/**
+ * Combines all notes of a partner or an audience into one change. Notes that are added while the change is folded
+ * remain.
+ */
 async function listChanges(db: Database, limit: number): Promise<IndexChange[]> {
   const { rows } = await sql<{
     partner_id: number;
@@ -203,7 +206,7 @@ async function removeChange(db: Database, { ids }: IndexChange): Promise<void> {
   await sql`DELETE FROM index_change WHERE id = ANY (${ids}::bigint[])`.execute(db);
 }
 
-/** Notes that the known devices were replaced. */
+/** Adds a note that the known devices were replaced. */
 export async function noteKnownDevices(db: Database): Promise<void> {
   await db.insertInto('index_change').values({ partner_id: knownDevices, from_version: 1 }).execute();
 }

@@ -75,7 +75,7 @@ async function selectFiles(db: Database, of: Incomplete): Promise<FileToRepair[]
   }));
 }
 
-/** ClickHouse keeps the counts of a load for 90 days. */
+/** Must be less than the 90 days for which ClickHouse keeps the counts of a load. */
 const recentDays = 7;
 
 async function selectRecentLoads(db: Database, limit: number): Promise<LoadId[]> {
@@ -86,7 +86,7 @@ async function selectRecentLoads(db: Database, limit: number): Promise<LoadId[]>
   return rows.map(({ load_id }) => load_id);
 }
 
-/** An audience that was cleared in the meantime has no loads. */
+/** Omits audience loads that were cleared in the meantime. */
 async function selectSince(db: Database, loadId: LoadId, partnerId: PartnerId | null): Promise<Incomplete[]> {
   const { rows } = await sql<{ job_id: JobId; audience_id: number | null }>`
     SELECT DISTINCT CASE WHEN f.audience_id IS NULL THEN f.job_id ELSE 0 END AS job_id, f.audience_id
@@ -134,7 +134,10 @@ async function insertLoad(
   }
 }
 
-/** The lock is also taken by every step of the lane and by every new job. The transaction lasts as long as `run`. */
+/**
+ * Runs `run` while the lane is locked, unless the partner has open jobs. Every lane step and every new job takes the
+ * same lock. The transaction stays open until `run` ends.
+ */
 async function whileIdle<T>(db: Database, partnerId: PartnerId, run: () => Promise<T>): Promise<T | null> {
   return db.transaction().execute(async (tx) => {
     await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(tx);
@@ -151,9 +154,9 @@ async function whileIdle<T>(db: Database, partnerId: PartnerId, run: () => Promi
 }
 
 /**
- * Moves every sequence forward, and the lanes of partners past the positions that ClickHouse contains. Jobs that have not started
- * get new positions in the same order, because their positions may have been assigned to other jobs before. Returns the number of
- * lanes that were moved.
+ * Moves every sequence forward, and moves the lanes of partners past the positions that ClickHouse contains. Jobs that
+ * have not started get new positions in the same order, because their old positions may already have been assigned to
+ * other jobs. Returns the number of lanes that were moved.
  */
 export async function moveIdsForward(
   db: Database,
@@ -176,7 +179,7 @@ export async function moveIdsForward(
       const [lane] = rows;
       if (!lane) continue;
       moved += 1;
-      // Exceeds every position in the lane, so that no two jobs have the same one in between.
+      // The shift exceeds every position in the lane, so that no two jobs have the same position during the update.
       await sql`
         UPDATE job SET seq = seq + ${lane.shift}
         WHERE partner_id = ${partnerId} AND status = ${jobStatus.pending} AND listed_at IS NULL
@@ -186,7 +189,7 @@ export async function moveIdsForward(
   });
 }
 
-/** Records the devices that ClickHouse contains of an audience. */
+/** Records the device counts of an audience, as counted in ClickHouse. */
 export async function recordCounts(
   db: Database,
   { audienceId, generation }: Generation,

@@ -77,8 +77,9 @@ export function postgresReportQueue(db: Database): ReportQueue {
 }
 
 /**
- * A partner with many requests waits behind a partner with few. Requests whose audience is not in the device index yet do not block
- * the others, unless exact counts are stored, from which a report can be published.
+ * Takes requests from the partners in turn, so that a partner with many requests does not delay the others. Skips
+ * requests whose audience is not in the device index yet, unless exact counts are stored from which a report can be
+ * published.
  */
 async function claimRequest(db: Database, settings: string, seconds: number): Promise<ClaimedRequest | null> {
   const { rows } = await sql<{
@@ -157,7 +158,10 @@ async function saveCounts(db: Tx, { audience, counting }: WantedReport, stored: 
     .execute();
 }
 
-/** An audience that was never loaded has no devices, so it needs no fold. There is no state while the whole index is rebuilt. */
+/**
+ * Returns null until the index contains the audience's state, and while the whole index is being rebuilt. An audience
+ * that was never loaded has no devices, so it needs no fold.
+ */
 async function selectIndexState(db: Database, audience: AudienceState): Promise<IndexState | null> {
   const { audienceId, generation, lastLoadId } = audience;
   const folded =

@@ -28,8 +28,8 @@ const allKeys = 0;
 /**
  * Adds all portions in one statement, key rows before partner rows. A statement that is waiting for a partner row
  * therefore holds no row that another statement needs. If a statement started in the previous window and had to wait,
- * it counts in the row's current window. A row further in the future means that the clock was set back, and its count
- * restarts.
+ * it counts in the row's current window. If the row's window is further in the future, the clock was set back, and the
+ * count of the row restarts.
  */
 async function takeRequests(
   db: Database,

@@ -24,9 +24,9 @@ export function postgresRetentionStore(db: Database): RetentionStore {
 const daysAgo = (days: number): RawBuilder<Date> => sql<Date>`now() - make_interval(days => ${days})`;
 
 /**
- * Walks the primary key, because the order of IDs is almost the order of time. Jobs that must stay are examined again in every
- * pass. All conditions stay true once they are true, so they need no second check. The subquery returns a value, because
- * PostgreSQL would hash the whole of `audience_load` for an EXISTS below OR.
+ * Scans the primary key, because IDs are almost in chronological order. Jobs that must be kept are examined again in
+ * every pass. Once a condition is true, it stays true, so it is not checked again before the delete. The subquery
+ * returns a value, because PostgreSQL would hash all of `audience_load` for an EXISTS under an OR.
  */
 async function selectExpiredJobs(
   db: Database,
@@ -83,8 +83,8 @@ async function deleteJobs(db: Database, jobIds: readonly JobId[]): Promise<void>
 const anyOf = (ids: readonly JobId[]): RawBuilder<JobId> => sql<JobId>`ANY(${ids}::bigint[])`;
 
 /**
- * Deletes from the start of the primary key, and adds an entry that says so. An entry can have a slightly later time than the
- * next one, and is then deleted in a later pass.
+ * Deletes the first entries in primary key order, and adds an entry that records the deletion. An entry can have a
+ * slightly later time than the entry after it. It is then deleted in a later pass.
  */
 async function deleteAuditEntries(db: Database, days: number, limit: number): Promise<number> {
   const { rows } = await sql<{ removed: number }>`

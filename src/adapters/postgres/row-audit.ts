@@ -66,8 +66,10 @@ async function selectDeletes(db: Database, scope: AuditScope, page: AuditPage): 
 type Stored = Parameters<AuditRecords['findUnrecorded']>[1];
 
 /**
- * A job that has not started has no rows. Imports and deletes before the oldest recorded one are past their retention. Jobs of live
- * audiences are kept longer. An audience of an earlier generation is recorded, because a clear leaves its rows to the purge.
+ * Selects stored jobs and audiences without a record. A job that has not started does not count as a record, because it
+ * has no rows. Imports and deletes before the oldest recorded one are ignored, because they are past their retention.
+ * Jobs of audiences are not considered for the oldest one, because jobs of live audiences are kept longer. An earlier
+ * generation of an audience counts as recorded, because a clear leaves its rows to the purge.
  */
 async function selectUnrecorded(
   db: Database,

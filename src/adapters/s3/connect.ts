@@ -13,8 +13,8 @@ export type S3Settings = {
 };
 
 /**
- * The time until a storage responds, per attempt. A request to a partner's storage occupies a slot of a worker meanwhile, and the
- * operator cannot fix a storage that does not respond.
+ * Maximum time until a storage responds, per attempt. It is shorter for a partner's storage, because the request
+ * occupies a worker slot in the meantime and the operator cannot fix a partner's storage.
  */
 export const responseTimeoutMs = { shared: 60_000, partner: 20_000 };
 

@@ -1,7 +1,10 @@
 /** What a report reveals. An overlap says nothing about attributes, so it has a budget of its own. */
 export type BudgetKind = 'composition' | 'overlap';
 
-/** How many reports of one kind with new noise can be computed. Each one is one more observation for an attacker. 0 disables a limit. */
+/**
+ * Maximum number of reports of one kind that can be computed with new noise. Each such report is one more observation
+ * for an attacker. 0 disables a limit.
+ */
 export type ReportLimits = {
   readonly perPartnerAndDay: number;
   /** Per customer and period. The partner itself counts as a customer. */
@@ -16,7 +19,7 @@ export type Draws = { readonly draws: number; readonly at: Date };
 export type SpentDraws = {
   /** The customer's draws of this kind in the last 30 days, oldest first. */
   readonly ofCustomer: readonly Draws[];
-  /** The draws of this kind of the partner and all of its customers since midnight UTC. */
+  /** Draws of this kind since midnight UTC, by the partner and all of its customers. */
   readonly ofPartnerToday: number;
 };
 
@@ -25,8 +28,8 @@ export function sumDraws(spent: readonly Draws[]): number {
 }
 
 /**
- * Returns when this many more draws are possible: null for now. A draw is returned to the budget after 30 days. `never` means that the
- * limit is lower than one report needs.
+ * Returns the time at which this many more draws are possible, or null if they are possible now. A draw is returned to
+ * the budget after 30 days. `never` means that a limit is lower than the number of draws that one report needs.
  */
 export function nextReportAt(spent: SpentDraws, draws: number, limits: ReportLimits, now: Date): Date | 'never' | null {
   const { perPartnerAndDay, perCustomer } = limits;
@@ -46,7 +49,10 @@ export function nextReportAt(spent: SpentDraws, draws: number, limits: ReportLim
   return dates.toSorted((one, other) => other.getTime() - one.getTime())[0] ?? null;
 }
 
-/** The warehouse changes all the time. A report that is read is computed again after this time, even if the audience has not changed. */
+/**
+ * The warehouse changes all the time. A report that is older than this is computed again when it is read, even if the
+ * audience has not changed.
+ */
 const maxReportDays = 7;
 
 export function isExpired(computedAt: Date, now: Date): boolean {

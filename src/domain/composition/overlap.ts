@@ -3,10 +3,16 @@ import { type Protection, isProtecting, roundDown } from './protection.ts';
 
 export const maxOverlapAudiences = 10;
 
-/** With more audiences, only pairs are reported: the number of intersections doubles with each audience. */
+/**
+ * With more audiences than this, only pairs are reported, because the number of intersections doubles with each
+ * audience.
+ */
 const maxForAllIntersections = 5;
 
-/** Returns the sets of at least two audiences whose intersection is reported, as positions in the list. Pairs come first. */
+/**
+ * Returns every set of at least two audiences whose intersection is reported. A set contains positions in the list of
+ * audiences. Pairs come first.
+ */
 export function intersectionsOf(audiences: number): readonly (readonly number[])[] {
   const positions = Array.from({ length: audiences }, (_, position) => position);
   let sets = positions.map((position) => [position]);
@@ -20,9 +26,10 @@ export function intersectionsOf(audiences: number): readonly (readonly number[])
 }
 
 /**
- * How many numbers of an overlap can depend on whether one device is in one audience: all intersections with that audience, and its
- * size. (The reach depends on it only if the device is in no other audience, and then the intersections do not.) Each of them is an
- * observation for an attacker who has the device on all of the other lists.
+ * Returns how many numbers in an overlap can depend on whether one device is in one audience: all intersections with
+ * that audience, and its size. (The reach depends on this only if the device is in no other audience, and in that case
+ * the intersections do not.) Each of these numbers is an observation for an attacker who has the device in all of the
+ * other audiences.
  */
 export function drawsOfOverlap(audiences: number): number {
   return intersectionsOf(audiences).filter((positions) => positions.includes(0)).length + 1;
@@ -54,8 +61,9 @@ export type PublishedOverlap = {
 };
 
 /**
- * Converts exact counts to publishable ones, like a report. The noise of an intersection depends on the devices of its audiences and
- * not on the other audiences in the request, so that a request with more audiences reveals nothing new about it.
+ * Converts exact counts to publishable ones, as `protectReport` does. The noise of an intersection depends only on the
+ * devices of its audiences, not on the other audiences in the request. A request with more audiences therefore reveals
+ * nothing new about the intersection.
  */
 export function protectOverlap(counts: OverlapCounts, protection: Protection, noise: Noise): PublishedOverlap {
   const publish = (kind: string, exact: number, positions: readonly number[]): number => {

@@ -163,7 +163,10 @@ export function* publishInPortions(
 
 const cellsPerPortion = 500;
 
-/** Splits the cells into portions that contain all cells of an attribute, because hiding a cell depends on the others. */
+/**
+ * Splits the cells into portions of whole attributes, because hiding a cell depends on the other cells of its
+ * attribute.
+ */
 function* wholeAttributes(cells: readonly CellCount[]): Generator<readonly CellCount[]> {
   let portion: CellCount[] = [];
   for (const ofAttribute of Map.groupBy(cells, ({ attributeId }) => attributeId).values()) {

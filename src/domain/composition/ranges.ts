@@ -1,6 +1,6 @@
 import type { Protection, ReportEntry } from './protection.ts';
 
-/** Every exact number in this range can have been published as the same number. Both ends are inclusive. */
+/** The exact numbers that could have been published as the same number. Both ends are inclusive. */
 export type Range = { readonly low: number; readonly high: number };
 
 type Measures = Pick<Protection, 'noise' | 'roundTo'>;

@@ -53,8 +53,9 @@ export async function* auditRows(deps: AuditDeps, scope: AuditScope): AsyncGener
 const namedIds = 20;
 
 /**
- * Rows that belong to no record. After PostgreSQL was restored from an older state, the rows of later jobs are still stored. The
- * records of old jobs are removed after a time, so jobs before the first recorded one are not reported.
+ * Reports rows that belong to no record. If PostgreSQL was restored from an older state, the rows of later jobs are
+ * still stored. The records of old jobs are deleted after some time, so jobs before the first recorded job are not
+ * reported.
  */
 async function differencesOfPartner(deps: AuditDeps, partnerId: PartnerId): Promise<string[]> {
   const [jobs, audiences] = await Promise.all([
@@ -109,8 +110,9 @@ async function auditImport(deps: AuditDeps, scope: AuditScope, job: RecordedImpo
 }
 
 /**
- * Every device of an import keeps a row with the import's version until a later job replaces or deletes it. Without a later
- * job, the number is exact. A replacing import also marks the devices that it removed, so there can be more.
+ * Every device of an import keeps a row with the import's version until a later job replaces or deletes it. Without a
+ * later job, the number of stored devices is therefore exact. A replacing import also marks the devices that it
+ * removed, so more devices than recorded can be stored.
  */
 export function differencesOfImport(job: RecordedImport, devices: number): string[] {
   const { uniqueDevices, isReplace, hasLater } = job;

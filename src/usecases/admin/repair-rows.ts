@@ -34,7 +34,7 @@ export type Suspect = { readonly subject: string; readonly reason: string; reado
 const recentLoads = 1_000;
 
 export type LostCounts = {
-  /** The lowest load of which the receiving shard has no counts. */
+  /** The lowest ID of a load whose counts are missing on the receiving shard. */
   readonly first: LoadId;
   /** Rows of this load and of all later ones may be missing. */
   readonly suspectFrom: LoadId;
@@ -75,8 +75,9 @@ export function decideLostCounts(
 }
 
 /**
- * Finds the work whose rows may be missing. An audit finds an import only if no later import can have replaced its rows. If a shard
- * has lost the counts of a load, all work from that load on is compared with its source files as well.
+ * Finds the work whose rows may be missing. An audit detects missing rows of an import only if no later import can have
+ * replaced them. Therefore, if a shard has lost the counts of a load, all work from that load on is compared with its
+ * source files as well.
  */
 export async function* findSuspects(deps: RepairDeps, scope: AuditScope): AsyncGenerator<Suspect> {
   const named = new Set<string>();
@@ -112,9 +113,9 @@ export async function planRepair(deps: RepairDeps, of: Incomplete): Promise<stri
 export type Repaired = { readonly lines: readonly string[]; readonly isComplete: boolean };
 
 /**
- * Loads the files of finished work again and adds the rows that are missing. The rows have the versions of their original job, so
- * later jobs still win, and both final tables are sets, so rows that are not missing change nothing. Records and counts stay as
- * they are, because they were right before the rows were lost.
+ * Loads the files of finished work again and adds the rows that are missing. The rows have the versions of their
+ * original job, so later jobs still take precedence. Both final tables are sets, so adding a row that is not missing
+ * changes nothing. Records and counts stay as they are, because they were correct before the rows were lost.
  */
 export async function repair(deps: RepairDeps, of: Incomplete, signal: AbortSignal): Promise<Repaired> {
   const files = await deps.repairRecords.listFiles(of);
@@ -150,7 +151,7 @@ async function repairJob(deps: RepairDeps, files: readonly FileToRepair[], signa
       const loadId = await deps.repairRecords.startLoad(file, file.loadId, deps.repairEngine.shards);
       loadIds.push(loadId);
       const { jobId, partnerId, target } = file;
-      // Without bytes, the load uses the shared stage and needs no tables of its own.
+      // With 0 bytes, the load uses the shared stage and needs no tables of its own.
       const load = { loadId, jobId, partnerId, target, bytes: 0 };
       const problem = await stageAgain(deps, { load, file }, signal);
       if (problem === null) staged.push({ load, file });
@@ -191,7 +192,7 @@ async function stageAgain(deps: RepairDeps, { load, file }: StagedFile, signal: 
 
 const waitSeconds = 300;
 
-/** Adds the rows while no job of the partner runs, because a delete at the same time could miss them. */
+/** Adds the rows while no job of the partner is running, because a concurrent delete could miss them. */
 async function addMissing(deps: RepairDeps, staged: readonly StagedFile[]): Promise<string[]> {
   const [first] = staged;
   if (!first) return [];
@@ -231,7 +232,7 @@ async function addWhileIdle(
 
 const replaced = 'a later import with mode "replace" has replaced its rows, or should have. Import it again.';
 
-/** Returns why none of these files of one job can be loaded again, or null. */
+/** Returns the reason why none of these files, which belong to one job, can be loaded again, or null. */
 async function findObstacle(deps: RepairDeps, [first]: readonly FileToRepair[]): Promise<string | null> {
   if (!first) return null;
   return obstacleOf(first, await deps.repairRecords.findLaterChanges(first.partnerId, first.seq));
@@ -244,7 +245,8 @@ export function obstacleOf({ source, target, keyType }: FileToRepair, changes: L
   if (changes.hasReplace) return replaced;
   if (changes.hasMovedKeys && keyType === keyTypes.foreignKey)
     return 'foreign keys have been changed since. The partner must import it again.';
-  // Replacing again would also mark the rows that were deleted since, and could show them again.
+  // Repeating the replacement would also mark rows that have been deleted since then, and could make them visible
+  // again.
   if (target.isReplacing && changes.deletedAttributeIds.length > 0)
     return 'attributes have been deleted since. Import it again.';
   return null;

@@ -4,14 +4,19 @@ import type { Log } from '../../ports/observability.ts';
 import type { RetentionStore } from '../../ports/retention-store.ts';
 import { pause } from './pause.ts';
 
-/** Every worker tries more often, so that a turn comes even if workers are restarted every few minutes. */
+/**
+ * Time between two runs. Every worker tries more often, so that a run takes place even if workers are restarted every
+ * few minutes.
+ */
 const retentionEverySeconds = 3_600;
 export const retentionTriedEverySeconds = 300;
 
 /** Maximum number of jobs, files, and other rows that one transaction removes, so that transactions stay short. */
 export const removedAtATime = { jobs: 500, files: 5_000, rows: 10_000 } as const;
 
-/** The share of the time in which the sweep runs statements is at most one half. */
+/**
+ * The length of each pause relative to the work before it. With 1, the sweep runs statements at most half of the time.
+ */
 const pausePerWork = 1;
 
 type Deps = {

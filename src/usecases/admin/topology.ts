@@ -11,15 +11,18 @@ export async function checkTopology({ topology, engineTopology }: TopologyDeps):
   return findTopologyDifferences(recorded, servers, engineTopology.configured);
 }
 
-/** Returns the differences of the IDs. Reads ClickHouse first, because a load gets its ID before it writes rows. */
+/**
+ * Returns the differences between the load IDs in PostgreSQL and ClickHouse. Reads ClickHouse first, because a load
+ * gets its ID before it writes rows.
+ */
 export async function checkLoadIds({ topology, engineTopology }: TopologyDeps): Promise<string[]> {
   const highestStored = await engineTopology.findHighestLoadId();
   return findLoadIdDifferences(await topology.readLastLoadId(), highestStored);
 }
 
 /**
- * Returns everything that must not differ while rows are loaded: the topology, then the schema of the shards, then the IDs. Each
- * of them can be compared only if the one before matches.
+ * Returns the differences that must not exist while rows are loaded. Compares the topology, then the schema of the
+ * shards, then the load IDs. Each comparison is possible only if the previous one found no difference.
  */
 export async function checkInstallation(deps: TopologyDeps): Promise<readonly string[]> {
   const topology = await checkTopology(deps);

@@ -148,7 +148,10 @@ export async function finishImport(deps: FinishImportDeps, job: ImportJob): Prom
   deps.log.info({ jobId: job.id, partnerId: job.partnerId, uniqueDevices, code: failure?.code }, 'job finished');
 }
 
-/** If the devices of the job were lost with a server, the published rows still have them. They match their accounts. */
+/**
+ * Counts the job's devices from its published rows. These rows still contain devices whose staged rows were lost with a
+ * server, and they were compared with their accounts when they were published.
+ */
 async function recountDevices({ warehouse, log }: FinishImportDeps, job: ImportJob): Promise<number> {
   log.warn({ jobId: job.id, partnerId: job.partnerId }, 'device rows are missing; counting the published rows');
   return warehouse.publishDevicesOfRows(job.partnerId, versionsOfJob(job.seq));
@@ -276,8 +279,8 @@ async function finishDelete(deps: DeleteDeps, job: DeleteJob): Promise<boolean> 
 }
 
 /**
- * A replica that was unavailable can still have the stage of an earlier load, and a statement that publishes it. Rows that are
- * published after they were deleted or replaced would come back, so all such stages are dropped first.
+ * A replica that was unavailable can still have the stage of an earlier load and a running statement that publishes it.
+ * Rows that are published after they were deleted or replaced would reappear, so all such stages are dropped first.
  */
 async function requireNoLateRows(deps: OrphanedStagesDeps): Promise<void> {
   if (deps.stage.hasReplicas) await dropOrphanedStages(deps, 'all');
@@ -292,9 +295,9 @@ type Listed = {
 type SourcePath = { readonly key: string; readonly filePath: string };
 
 /**
- * Decision 19: lists the object with exactly this key. If there is none, lists all objects whose keys start with it. Uses the
- * first path that matches. The whole list is in memory, because one transaction writes it. The limit on files per prefix
- * bounds its size.
+ * Decision 19: lists the object with exactly this key or, if there is none, all objects whose keys start with it. Uses
+ * the first path that matches anything. The whole list is kept in memory, because one transaction writes it. The limit
+ * on files per prefix bounds its size.
  */
 async function listSourceFiles(
   objects: ObjectStore,
@@ -327,9 +330,9 @@ type PublishStep = Extract<LaneStep, { readonly do: 'publish' }>;
 
 /**
  * Publishes staged loads. Another holder of the lane can repeat this function from any point. The staging tables are
- * dropped after publishing and before the commit. When the lane continues, no statement can therefore still write these
- * rows to the warehouse, where they could undo a later delete. The load is recorded as published before its staging
- * table is dropped, so a table that is missing without this record means that rows were lost.
+ * dropped after publishing and before the commit. Therefore, once the lane continues, no statement can still write
+ * these rows to the warehouse and undo a later delete. The load is recorded as published before its staging table is
+ * dropped. A missing table without this record therefore means that rows were lost.
  */
 export async function publishLoads(deps: PublishDeps, step: PublishStep): Promise<void> {
   const { job } = step;
@@ -348,9 +351,11 @@ export async function publishLoads(deps: PublishDeps, step: PublishStep): Promis
 const maxReloads = 3;
 
 /**
- * Compares the rows that `count` finds or publishes with the account of each load. Returns null if rows are missing. The files
- * of these loads are then loaded again from the source. Otherwise, returns the loads. If another holder of the lane has published a load and dropped the load's stage in the meantime, the load is marked as published. A published load is recorded
- * immediately, so that a retry does not publish it again.
+ * Compares the rows that `count` finds or publishes with the account of each load. If rows of a load are missing,
+ * returns null, and the files of that load are loaded again from the source. Otherwise, returns the loads. If another
+ * holder of the lane has published a load and dropped its stage in the meantime, no rows are missing, and the load is
+ * returned as published. A load that this function publishes is recorded immediately, so that a retry does not publish
+ * it again.
  */
 async function verifyRows(
   deps: PublishDeps,
@@ -436,7 +441,8 @@ async function publishAndCount(
     if (!plan.recountMatched) return { unique, matched: before.matched + added.matched };
     return { unique, matched: (await audienceWarehouse.countDevices(job, unique)).matched };
   }
-  // If a replica is lost with its stage after publishing, the devices of its files could no longer be counted.
+  // Count the files first. If a replica is lost with its stage after publishing, the devices of its files can no longer
+  // be counted.
   if (deps.stage.hasReplicas) await countFiles(plan.uncounted);
   if (!(await publish())) return null;
   const [counts] = await Promise.all([

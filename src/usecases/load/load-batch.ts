@@ -60,8 +60,8 @@ async function loadClaimed(deps: LoadBatchDeps, claim: BatchClaim, signal: Abort
     return false;
   }
   const { outcomes, staged } = result;
-  // `commit` may take effect even if it throws. From here on, drop a staging table only if it is certain that it is
-  // never published.
+  // `commit` may take effect even if it throws. From here on, drop a staging table only if its load can certainly never
+  // be published.
   const committed = await deps.files.commit(claim, outcomes, staged);
   if (!committed || staged === null) await deps.stage.dropLoad(loadId);
   const failed = outcomes.flatMap((outcome) =>
@@ -95,8 +95,8 @@ async function stageOrDrop(
 }
 
 /**
- * Compares the rows of the accepted files with the rows on each shard. After a difference, the attempt fails and the batch
- * is loaded again. Returns null if no file was accepted.
+ * Compares the number of rows in the accepted files with the number of rows on the shards. If the numbers differ, the
+ * attempt fails and the batch is loaded again. Returns null if no file was accepted.
  */
 async function verifyStaged(
   stage: LoadStage,

@@ -19,13 +19,19 @@ export type ComputeReportsDeps = BudgetDeps & {
 /** How often every worker checks for requests. */
 export const computeReportsEveryMs = 100;
 
-/** Each computation of a worker occupies a connection, and a core on every shard. */
+/**
+ * The number of reports that a worker computes at a time. Each one occupies a connection, and a CPU core on every
+ * shard.
+ */
 export const concurrentReports = 2;
 
 /** How often each worker deletes what has expired. */
 export const removeExpiredReportsEverySeconds = 600;
 
-/** If a worker dies, another one tries again after this time. If a computation takes longer, its lock keeps the others from starting. */
+/**
+ * Another worker can claim the request again after this time, in case the first worker has died. If a computation takes
+ * longer, its lock prevents other workers from starting it.
+ */
 const claimSeconds = 30;
 const retryAfterSeconds = 10;
 const foldedAgainAfterSeconds = 0.5;
@@ -59,7 +65,10 @@ async function computeRequested(deps: ComputeReportsDeps, request: ClaimedReques
   }
 }
 
-/** If the budget is spent, the last report of an earlier load is published, because the settings may have changed since. */
+/**
+ * If the budget is spent, the stored counts of an earlier load are published, because the settings may have changed
+ * since they were last published.
+ */
 type Outcome = 'published' | 'budget spent' | 'not folded';
 
 async function compute(deps: ComputeReportsDeps, wanted: WantedReport, signal: AbortSignal): Promise<Outcome> {
@@ -81,7 +90,10 @@ async function compute(deps: ComputeReportsDeps, wanted: WantedReport, signal: A
   return counted;
 }
 
-/** Counts that were not published with these settings yet are published first, which costs nothing. */
+/**
+ * Whether the counts have expired and must be computed again. Counts that have not been published with these settings
+ * yet are published first, which costs nothing.
+ */
 async function needsRefresh(
   { reports }: ComputeReportsDeps,
   wanted: WantedReport,
@@ -90,7 +102,10 @@ async function needsRefresh(
   return isExpired(computedAt, new Date()) && (await reports.isPublished(wanted));
 }
 
-/** Every report of a new state is one more observation for an attacker, so it is paid from the budget. */
+/**
+ * Counts the devices and charges the budget, because every report of a new state is one more observation for an
+ * attacker.
+ */
 async function count(
   deps: ComputeReportsDeps,
   wanted: WantedReport,
@@ -102,7 +117,8 @@ async function count(
   if ((await whenPossible(deps, price)) !== null) return 'budget spent';
   const state = await reports.findIndexState(audience);
   const counts = state && (await profiler.profile(audience, counting, state, signal));
-  // A fold has replaced bitmaps in the meantime. A rebuild deletes the state before the bitmaps.
+  // A fold has replaced bitmaps in the meantime. A rebuild is also detected, because it deletes the state before the
+  // bitmaps.
   if (!counts || (await reports.findIndexState(audience))?.foldId !== state.foldId) return 'not folded';
   if (!(await reports.isCurrent(audience))) return 'not folded';
   const stored = { counts, computedAt: new Date() };

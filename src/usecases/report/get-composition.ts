@@ -19,7 +19,7 @@ export type CompositionDeps = BudgetDeps & {
   readonly compositions: CompositionStore;
   readonly requireTopology: RequireTopology;
   readonly protection: Protection;
-  /** Identifies the protection and the key of the noise. A report is published again after they change. */
+  /** Identifies the protection and the noise key. A report is published again after either of them changes. */
   readonly reportSettings: string;
   readonly timeoutMs: number;
 };
@@ -31,7 +31,7 @@ export type CompositionEntry = ReportEntry &
 
 export type Composition = Omit<StoredReport, 'entries'> & {
   readonly audienceId: number;
-  /** Null for the report of the current load. Otherwise, the privacy budget does not allow a new report until then. */
+  /** The time until which the privacy budget does not allow a new report. Null for a report of the current load. */
   readonly nextReportAt: Date | null;
   readonly entries: readonly CompositionEntry[];
 };

@@ -33,14 +33,17 @@ async function claimTurn<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Counts the devices that audiences of the same scope have in common. While their states do not change, the numbers do not change. */
+/**
+ * Counts the devices that audiences of the same scope have in common. The numbers do not change until the state of an
+ * audience changes.
+ */
 export async function getOverlap(
   deps: OverlapDeps,
   scope: AudienceScope,
   requestedIds: readonly number[],
 ): Promise<StoredOverlap> {
   const { overlaps, reportSettings } = deps;
-  // In any order, it is the same overlap.
+  // Sort the IDs, because the order of the audiences does not change the overlap.
   const ids = requestedIds.toSorted((one, other) => one - other);
   const stored = await overlaps.find(scope.partnerId, keyOf(await findAudiences(deps, scope, ids), reportSettings));
   if (stored) return stored;
@@ -71,7 +74,10 @@ function keyOf(audiences: readonly AudienceState[], settings: string): string {
   return JSON.stringify([states, settings]);
 }
 
-/** Workers fold an audience into the device index within seconds after a load. The audiences can change in the meantime. */
+/**
+ * Waits until the device index contains the audiences, and counts their overlap. Workers fold an audience into the
+ * index within seconds after a load. The audiences can change in the meantime.
+ */
 async function countWhenFolded(
   deps: OverlapDeps,
   scope: AudienceScope,

@@ -4,7 +4,7 @@ import type { BudgetStore, Charge, Price } from '../../ports/report-store.ts';
 
 export type BudgetDeps = { readonly budget: BudgetStore; readonly reportLimits: ReportLimits };
 
-/** Returns when a report of this price is possible: null for now. */
+/** Returns the time at which the budget allows a report of this price. Null means now. */
 export async function whenPossible(
   { budget, reportLimits }: BudgetDeps,
   { owner, kind, draws }: Price,

@@ -8,8 +8,8 @@ import { describeImport, importTable } from './describe-import.ts';
 const pollIntervalMs = 2_000;
 
 /**
- * Shows the list until it contains no open job. Returns a job that failed in the meantime. Without a terminal, prints
- * each change of jobs that were open at the start or were added later.
+ * Shows the list until it contains no open jobs. Returns a job that failed in the meantime, or null. Without a
+ * terminal, prints each change to a job that was open at the start or was added later.
  */
 export async function watchImports(
   list: (signal: AbortSignal) => Promise<readonly ImportLog[]>,

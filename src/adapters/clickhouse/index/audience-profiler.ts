@@ -32,7 +32,7 @@ export function clickhouseAudienceProfiler(engine: Engine): AudienceProfiler {
   };
 }
 
-/** A row contains up to 128 KiB, so that a few thousand rows are worth a thread of their own. */
+/** A row contains up to 128 KiB, so even a few thousand rows justify another thread. */
 const settings: ClickHouseSettings = {
   join_algorithm: 'hash',
   max_memory_usage: '2147483648',
@@ -81,7 +81,7 @@ async function profileShard(select: Select, counting: Counting): Promise<ShardPr
     select<ShardCell>(cellsSql(valueOf[counting])),
     countsEvents(counting) ? select<EventCell>(eventsSql) : [],
   ]);
-  // Read last: if no later fold has written a bitmap until now, the statements above have read none.
+  // These are read last. If no later fold has written a bitmap by now, the statements above cannot have read one.
   const [[members], folds] = await Promise.all([select<MembersOfShard>(membersSql), select<PartnerFold>(foldsSql)]);
   return { members: members ?? { devices: '0', content: '', events: [] }, folds, cells, ofEvents };
 }
@@ -108,7 +108,7 @@ const membersSql = `
 const foldsSql =
   'SELECT toString(partner_id) AS partner, toString(max(fold_id)) AS fold FROM attribute_bitmaps_local GROUP BY partner_id';
 
-/** The members that are known devices, and the others. */
+/** Splits the members of each chunk into known devices and unknown devices. */
 function membersByChunkSql(kind: string): string {
   return `SELECT m.event AS event, m.chunk AS chunk, bitmapAnd(m.devices, k.devices) AS devices,
       bitmapAndnot(m.devices, k.devices) AS unknown
@@ -117,9 +117,9 @@ function membersByChunkSql(kind: string): string {
 }
 
 /**
- * Attribute 0 contains the known devices, so its row has the number of matched devices and of known devices. The content identifies
- * everything that the count depends on. It includes the number of members that have the attribute but are not known devices yet, because
- * the count changes when they become known.
+ * Attribute 0 contains the known devices, so its row contains the number of matched devices and the number of known
+ * devices. The content identifies everything that the count depends on. This includes the number of members that have
+ * the attribute but are not known devices yet, because the count changes when they become known.
  */
 function cellsSql(value: string): string {
   return `
@@ -134,7 +134,10 @@ function cellsSql(value: string): string {
     GROUP BY c.attribute_id, value`;
 }
 
-/** The countries and ID types of an attribute are joined first, so that each event is compared only once per attribute and chunk. */
+/**
+ * The bitmaps of all countries and ID types of an attribute are merged first, so that each event is compared only once
+ * per attribute and chunk.
+ */
 const eventsSql = `
   SELECT toString(a.attribute_id) AS attribute, m.event AS event,
     toString(sum(bitmapAndCardinality(a.devices, m.devices))) AS devices
@@ -144,7 +147,7 @@ const eventsSql = `
   ) AS a INNER JOIN (${membersByChunkSql('{kind: UInt8}')}) AS m ON a.chunk = m.chunk
   GROUP BY attribute, event`;
 
-/** While a fold writes bitmaps, a report could read some of them and not the others. */
+/** Returns false if a fold after this state has written bitmaps. The report could have read only some of them. */
 function isComplete(found: readonly PartnerFold[], { folds }: IndexState): boolean {
   return found.every(({ partner, fold }) => Number(fold) <= (folds.get(Number(partner)) ?? 0));
 }
@@ -156,7 +159,7 @@ function addShards(
   counting: Counting,
   { devices }: IndexState,
 ): CompositionCounts | null {
-  // A later fold of the audience has replaced bitmaps in the meantime.
+  // A different number means that a later fold of the audience has replaced bitmaps in the meantime.
   if (shards.reduce((total, { members }) => total + Number(members.devices), 0) !== devices) return null;
   const events = [...new Set(shards.flatMap(({ members }) => members.events))].toSorted(compareBytes);
   const cells = shards.flatMap((shard) => shard.cells);

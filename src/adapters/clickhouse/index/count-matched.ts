@@ -4,7 +4,10 @@ import { bitmapKind } from './fold-audience.ts';
 import { isKnownDevices } from './fold-known-devices.ts';
 import { inFoldSession } from './session.ts';
 
-/** One statement per shard. The lists are written into it, because parameters are sent in the URL. */
+/**
+ * Runs one statement per shard. The ID lists are part of the statement text, because query parameters are sent in the
+ * URL.
+ */
 export async function countMatched(engine: Engine, audiences: readonly FoldedAudience[]): Promise<MatchedCount[]> {
   const list = (ids: readonly number[]): string => `[${ids.map(Number).join()}]::Array(UInt64)`;
   const query = `SELECT toString(m.audience_id) AS audience, toString(sum(bitmapAndCardinality(m.devices, k.devices))) AS matched,

@@ -20,7 +20,9 @@ import { verifyShard } from './verify.ts';
 /** The tables can be larger than the limit that protects tables from being dropped by mistake. */
 const dropAnySize = { max_table_size_to_drop: '0' };
 
-/** Runs a fold on one shard. If another worker has taken the lease, the statements have inserted no rows. */
+/**
+ * Runs a fold on one shard. Throws if another worker has taken the lease, because the statements then insert no rows.
+ */
 function foldOn<T>(shard: Server, { leaseId }: Fold, work: (session: Session) => Promise<T>): Promise<T> {
   return inFoldSession(shard, async (session) => {
     const result = await work(session);
@@ -40,8 +42,9 @@ async function highestFoldOf(session: Session): Promise<number> {
 }
 
 /**
- * Lets all shards wait for each other. Most of the work of a fold can fail and changes no bitmap. If one shard fails, the others
- * write nothing, because a partial fold would delay the reports of all partners.
+ * Makes all shards wait for each other before they write bitmaps. Most of the work that can fail comes before this
+ * point and changes no bitmap. If one shard fails, the others write nothing, because a partial fold would delay the
+ * reports of all partners.
  */
 function barrier(shards: number): Barrier & { readonly fail: (error: unknown) => void } {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -71,7 +74,7 @@ export function clickhouseDeviceIndex(engine: Engine): DeviceIndex {
         inFoldSession(shard, highestFoldOf),
       )),
     );
-  /** A fold is recorded only after enough replicas have it, like the rows of a load. */
+  /** Like the rows of a load, a fold is recorded only after enough replicas have it. */
   const requireIndexReplicated = async (): Promise<void> => {
     for (const table of indexTables) await requireReplicated(engine, table);
   };
@@ -84,13 +87,13 @@ export function clickhouseDeviceIndex(engine: Engine): DeviceIndex {
     highestFold,
     takeLease: async (leaseId) => {
       const highest = await highestFold();
-      // ClickHouse keeps the bitmaps with the highest ID, so bitmaps with a lower one would be lost.
+      // ClickHouse keeps the bitmaps with the highest fold ID, so bitmaps written with a lower ID would be lost.
       if (highest >= leaseId)
         throw new Error(`the device index contains fold ${highest}, which is later than ${leaseId}. ${restored}`);
       await onEveryShard(engine, (shard) =>
         shard.insert({ table: 'index_lease_local', values: [{ lease_id: leaseId }], format: 'JSONEachRow' }),
       );
-      // A replica that lacks the lease would let an earlier worker write.
+      // A replica that does not have the new lease yet would still let an earlier worker write.
       await syncAllReplicas(engine, ['index_lease_local']);
       await stopFolds(engine);
       await requireLeaseOnShards(leaseId);
@@ -129,7 +132,7 @@ export function clickhouseDeviceIndex(engine: Engine): DeviceIndex {
     verify: async (audiences) =>
       (
         await onEveryShardInSync(engine, [...replicatedTables], (shard, index) =>
-          // Folds of workers do not stop it.
+          // The separate query prefix keeps workers from stopping the verification when they stop earlier folds.
           inFoldSession(shard, (session) => verifyShard(session, index + 1, audiences), 'inlet-verify-'),
         )
       ).flat(),

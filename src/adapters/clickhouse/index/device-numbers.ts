@@ -2,7 +2,10 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 import type { Fold } from '../../../ports/device-index.ts';
 import type { Session } from './session.ts';
 
-/** A bitmap contains the numbers of one chunk. A full one takes 128 KiB. */
+/**
+ * The number of bits that identify a device within its chunk. Each bitmap contains the device numbers of one chunk. A
+ * full bitmap takes 128 KiB.
+ */
 export const chunkBits = 20;
 
 /** A condition of every statement that writes to the index. It is false after another worker has taken the lease. */
@@ -75,8 +78,8 @@ export async function numberDevices(
 }
 
 /**
- * Writes the bitmaps of these devices to the temporary table `changed_devices`, and numbers those that have no number yet. New numbers are
- * consecutive, so that their bitmaps need no second join.
+ * Writes bitmaps of these devices to the temporary table `changed_devices`, and assigns numbers to the devices that
+ * have none. The new numbers are consecutive, so their bitmaps can be built without a second join.
  */
 export async function collectDevices(session: Session, fold: Fold, devices: DeviceSet): Promise<void> {
   await session.run(`CREATE TEMPORARY TABLE IF NOT EXISTS changed_devices (

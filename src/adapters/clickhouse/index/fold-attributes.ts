@@ -11,13 +11,15 @@ type Parameters = Readonly<Record<string, unknown>>;
 const isChanged = `partner_id = {partner: UInt64}
   AND (version >= {from: UInt64} OR attribute_id IN ({replaced: Array(UInt64)}))`;
 
-/** For equal versions, ClickHouse keeps the last row, in the order of the parts and of the rows in a part. */
+/**
+ * Among rows with equal versions, ClickHouse keeps the last one, ordered by part and then by position within the part.
+ */
 const lastRowFirst = `version DESC, toInt64(splitByChar('_', toString(_part))[2]) DESC, _part_offset DESC`;
 
 /**
- * Brings the bitmaps of a partner's attributes up to date on one shard. The changed rows are first collected into bitmaps of their own.
- * These devices are then removed from the cells of their attributes and added to their current cells. Repeating this changes
- * nothing.
+ * Updates the bitmaps of a partner's attributes on one shard. The changed rows are first collected into separate
+ * bitmaps. Their devices are then removed from all cells of the same attributes and added to their current cells.
+ * Idempotent.
  */
 export async function foldAttributes(
   session: Session,
@@ -48,8 +50,8 @@ async function countChanged(session: Session, parameters: Parameters): Promise<n
 async function collectChanges(session: Session, fold: Fold, parameters: Parameters, rows: number): Promise<void> {
   const changed = `SELECT attribute_id, device, country, id_type, is_deleted FROM device_attributes_local WHERE ${isChanged}`;
   await insertChanges(session, changed, parameters, { rows, isResolved: 0 });
-  // Rows are visible before their devices are known, so some devices may have no number yet. Rows that are published after they were
-  // numbered belong to a job whose end is noted later.
+  // Rows become visible before their devices become known devices, so some devices may have no number yet. Rows that
+  // are published after the devices are numbered belong to a job whose end is noted later, so a later fold adds them.
   const [found] = await session.rows<{ unnumbered: string }>(
     'SELECT toString(sumIf(unnumbered, NOT is_deleted)) AS unnumbered FROM changed_cells',
   );
@@ -67,8 +69,8 @@ const maxLookup = 500_000;
 const granule = 1024;
 
 /**
- * Joins the rows with the numbers of their devices. The rows are sorted by attribute, so a merge join would have to sort them. A hash
- * join of one range of devices at a time needs little memory.
+ * Joins the rows with the numbers of their devices. The rows are sorted by attribute, so a merge join would first have
+ * to sort them by device. Hash joins over one range of devices at a time need little memory.
  */
 async function insertChanges(
   session: Session,
@@ -112,7 +114,10 @@ async function insertChanges(
   }
 }
 
-/** Splits the devices into ranges of about equal size, from the primary index of the numbers. */
+/**
+ * Returns the boundaries that split the devices into ranges of about equal size. They are read from the primary index
+ * of `device_numbers_local`.
+ */
 async function cutDevices(session: Session, ways: number): Promise<string[]> {
   if (ways <= 1) return [];
   const [row] = await session.rows<{ cuts: string[] }>(
@@ -124,7 +129,9 @@ async function cutDevices(session: Session, ways: number): Promise<string[]> {
   return [...new Set(row?.cuts)];
 }
 
-/** Returns the attributes with devices that are in more than one changed cell. Only one of their rows is current. */
+/**
+ * Returns the attributes that have a device in more than one changed cell. Only one of the device's rows is current.
+ */
 async function findConflicts(session: Session): Promise<number[]> {
   const rows = await session.rows<{ id: string }>(
     `SELECT DISTINCT toString(attribute_id) AS id FROM (
@@ -135,7 +142,7 @@ async function findConflicts(session: Session): Promise<number[]> {
   return rows.map(({ id }) => Number(id));
 }
 
-/** Selects the current row of each device, which is slower. */
+/** Selects the current row of each device. This is slower, so it is limited to attributes with conflicts. */
 async function resolveConflicts(
   session: Session,
   parameters: Parameters,

@@ -17,7 +17,7 @@ export async function foldAudience(
   if (devices.size > 0) {
     await collectDevices(session, fold, devices);
     await insertAll(session, fold, devices);
-    // Without events, the bitmaps of the only event are those of the audience.
+    // If the audience has no events, the bitmaps of its only (empty) event would equal the bitmaps of the audience.
     if (events.some((event) => event !== '')) await insertEvents(session, fold, members, events);
   }
   const [row] = await session.rows<{ devices: string }>(
@@ -54,7 +54,10 @@ async function insertAll(session: Session, fold: Fold, devices: DeviceSet): Prom
   );
 }
 
-/** Writes the devices of each event, and the devices whose first event it is, in byte order of the events. */
+/**
+ * For each event, writes the devices that have the event and the devices whose first event it is. The first event of a
+ * device is its first one in byte order.
+ */
 async function insertEvents(
   session: Session,
   fold: Fold,

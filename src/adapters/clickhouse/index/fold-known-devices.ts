@@ -4,12 +4,13 @@ import type { Session } from './session.ts';
 
 const table = 'known_devices_local';
 
-/** Where the bitmaps of all known devices are stored. */
+/** A condition that selects the bitmaps of all known devices. */
 export const isKnownDevices = 'partner_id = 0 AND attribute_id = 0';
 
 /**
- * Adds the known devices of all parts that were not folded yet. A merged part is folded again unless all of its blocks were folded.
- * Inserts can finish in a different order than their block numbers suggest, so the highest block alone would not be enough.
+ * Adds the known devices of all parts that were not folded yet. A merged part is folded again unless all of its blocks
+ * were folded. Inserts do not always finish in the order of their block numbers, so the highest folded block alone
+ * would not be enough.
  */
 export async function foldKnownDevices(
   session: Session,
@@ -46,7 +47,10 @@ export async function foldKnownDevices(
 
 type Part = { readonly name: string; readonly blocks: readonly [number, number]; readonly rows: number };
 
-/** Replicas of a table have different UUIDs but the same path in Keeper, and the same parts. */
+/**
+ * A replicated table is identified by its path in Keeper, because its replicas have different UUIDs. They have the same
+ * path and the same parts.
+ */
 async function readBlocks(session: Session): Promise<{ readonly table: string; readonly parts: readonly Part[] }> {
   const [found] = await session.rows<{ identity: string }>(
     `SELECT coalesce((SELECT any(zookeeper_path) FROM system.replicas WHERE database = currentDatabase() AND table = '${table}' HAVING count() > 0),

@@ -42,7 +42,7 @@ function addShards(shards: readonly ShardOverlap[], audiences: readonly FoldedAu
     devices: sum(shards.map((shard) => shard.devices[position])),
     expected: devices,
   }));
-  // A later fold has replaced bitmaps in the meantime.
+  // A different number means that a later fold has replaced bitmaps in the meantime.
   if (counted.some(({ devices, expected }) => devices !== expected)) return null;
   return {
     audiences: counted.map(({ audienceId, content, devices }) => ({ audienceId, content, devices })),
@@ -54,8 +54,8 @@ function addShards(shards: readonly ShardOverlap[], audiences: readonly FoldedAu
 }
 
 /**
- * Intersects the bitmaps of the audiences chunk by chunk. The empty audience of a chunk is an empty bitmap. IDs are written into the
- * statement, because it is generated for the number of audiences anyway.
+ * Intersects the bitmaps of the audiences chunk by chunk. An audience without devices in a chunk has an empty bitmap
+ * there. The IDs are written into the statement, because its text depends on the number of audiences anyway.
  */
 function overlapSql(audiences: readonly FoldedAudience[]): string {
   const isAudience = ({ partnerId, audienceId, generation, foldId }: FoldedAudience): string =>

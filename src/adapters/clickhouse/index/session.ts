@@ -25,7 +25,8 @@ const settings: ClickHouseSettings = {
   query_plan_convert_any_join_to_semi_or_anti_join: 0,
 };
 
-// The statements of folds have query IDs with this prefix, so that a worker can stop those of an earlier worker.
+// The query IDs of fold statements start with this prefix, so that a worker can stop the statements of an earlier
+// worker.
 const foldPrefix = 'inlet-fold-';
 
 export async function inFoldSession<T>(
@@ -55,13 +56,16 @@ export async function inFoldSession<T>(
   try {
     return await work(session);
   } finally {
-    // Frees the memory early. If it fails, ClickHouse drops the tables with the idle session.
+    // Frees the memory early. If this fails, ClickHouse drops the tables when the idle session ends.
     for (const table of ['changed_cells', 'changed_devices'])
       await session.run(`DROP TEMPORARY TABLE IF EXISTS ${table}`).catch(() => null);
   }
 }
 
-/** Stops the statements of earlier folds. Those that start later insert no rows, because they have an earlier lease. */
+/**
+ * Stops the running statements of earlier folds. Statements that those folds start later insert no rows, because they
+ * have an earlier lease.
+ */
 export async function stopFolds(engine: Engine): Promise<void> {
   await onAvailableServers(engine, (server) =>
     server.command({ query: `KILL QUERY WHERE ${isOurStatement} SYNC`, query_params: { prefix: foldPrefix } }),

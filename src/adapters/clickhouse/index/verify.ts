@@ -1,13 +1,16 @@
 import type { Generation } from '../../../ports/warehouse.ts';
 import type { Session } from './session.ts';
 
-/** More differences than this are not listed. */
+/** Maximum number of differences that each comparison lists. */
 const maxDifferences = 10;
 
 const cell = 'partner_id, attribute_id, country, id_type';
 const generation = 'partner_id, audience_id, generation';
 
-/** Compares one count per key in the bitmaps with the same count in the rows. Each part selects a key, `indexed`, and `stored`. */
+/**
+ * Compares, for each key, the count in the bitmaps with the count in the rows. Both subqueries select the key,
+ * `indexed`, and `stored`.
+ */
 function compareSql(key: string, indexed: string, stored: string): string {
   return `SELECT ${key}, toString(bitmaps) AS indexed, toString(rows) AS stored FROM (
       SELECT ${key}, sum(indexed) AS bitmaps, sum(stored) AS rows FROM (${indexed} UNION ALL ${stored}) GROUP BY ${key}
@@ -40,7 +43,7 @@ const comparisons: readonly Comparison[] = [
   },
 ];
 
-/** The statement contains the list of audiences. */
+/** Maximum number of audiences per statement. The list is part of the statement text. */
 const audiencesAtATime = 10_000;
 
 function compareAudiences(audiences: readonly Generation[]): Comparison {

@@ -24,7 +24,10 @@ export async function underMigrationLock<T>(url: Secret, run: (client: Client) =
 
 const lockPollMs = 200;
 
-/** A statement that waits for the lock would hold a snapshot, and CREATE INDEX CONCURRENTLY waits for all snapshots. */
+/**
+ * Does not wait for the lock. A waiting statement would hold a snapshot, and CREATE INDEX CONCURRENTLY waits for all
+ * snapshots.
+ */
 async function tryLock(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
     advisoryLocks.migration,
@@ -60,9 +63,9 @@ export async function migratePostgres(
 }
 
 /**
- * Throws if a migration of this release has not run. Otherwise, statements would fail one by one, and some of them would be
- * retried. A newer schema is allowed, because migrations only add. An unreachable server is reported by the caller's own
- * connections.
+ * Throws if a migration of this release has not run. Without this check, statements would fail one by one, and some of
+ * them would be retried. A newer schema is allowed, because migrations only add to the schema. Ignores an unreachable
+ * server, because the connections of the caller report it.
  */
 export async function requireMigrated(url: Secret, folder: string): Promise<void> {
   const client = new Client({
@@ -121,7 +124,7 @@ async function runFile(client: Client, file: MigrationFile, attempt = 1): Promis
  */
 const outsideTransaction = /^-- outside a transaction$/m;
 
-/** The statements block no other statement while they wait, so they wait as long as necessary. */
+/** These statements do not block other statements while they wait for a lock, so they wait as long as necessary. */
 async function runStatements(client: Client, file: MigrationFile): Promise<void> {
   try {
     // An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index, which IF NOT EXISTS would keep.

@@ -135,8 +135,8 @@ async function insertFiles(tx: Tx, owner: Owner, batches: readonly (readonly Fil
 // of their IDs.
 
 /**
- * Supersedes earlier failed attempts to load these files. Loaded versions stay in the list. A worker of the previous release may
- * have superseded some of them.
+ * Supersedes earlier failed attempts to load these files. Loaded versions stay in the list. If a worker of the previous
+ * release superseded some of them, they are listed again.
  */
 async function supersedeFiles(tx: Tx, job: AudienceJob, files: readonly FileToLoad[]): Promise<void> {
   await tx

@@ -297,8 +297,8 @@ async function selectCanceledJob(tx: Tx, partnerId: PartnerId): Promise<LaneSnap
 }
 
 /**
- * Selects the audience's counts before any device is counted. The warehouse version is stored with the new counts. If
- * an import adds devices during the count, the counts are therefore stale.
+ * Selects the audience's counts and the version of the known devices before any device is counted. This version is
+ * stored with the new counts, which are therefore stale if an import adds devices during the count.
  */
 async function selectCountsBefore(tx: Tx, audienceId: number): Promise<CountsBefore> {
   const { rows } = await sql<{ unique_devices: number; matched_devices: number; version: number; known: number }>`
@@ -379,10 +379,10 @@ export async function endCanceledJobs(tx: Tx, partnerId: PartnerId): Promise<voi
 
 /**
  * Appends a job to the partner's lane, writes its record, and sends the lane's token, all in the caller's transaction.
- * A job that adds data must pass the quotas, and is rejected if the last measurement has reached one of them.
- * The partner's row stays locked until the commit, so jobs become visible in submission order. The token is sent last.
- * A concurrent sender of the same token waits until this transaction ends, so this transaction must not wait for other
- * locks after that.
+ * The caller must pass `quotas` for a job that adds data. Such a job is rejected if the last measurement has reached a
+ * quota. The partner's row stays locked until the commit, so jobs become visible in submission order. The token is sent
+ * last. A concurrent sender of the same token waits until this transaction ends, so this transaction must not wait for
+ * other locks after it has sent the token.
  */
 export async function submitJob<T>(
   boss: PgBoss,

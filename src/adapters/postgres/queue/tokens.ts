@@ -39,8 +39,9 @@ export function laneToken(partnerId: PartnerId): { data: LanePayload; singletonK
 }
 
 /**
- * Sends a token for each of the first open batches of a job. Only the first batch can use the slots for small loads. A partner
- * has one job in progress, so that it uses at most one of these slots, even if its storage does not respond.
+ * Sends a token for each of the first open batches of a job. Only the first batch can use the slots for small loads.
+ * Because a partner has only one job in progress, it uses at most one of these slots, even if its storage does not
+ * respond.
  */
 export async function sendFileTokens(boss: PgBoss, tx: Tx, fileIds: readonly number[]): Promise<void> {
   const [first] = fileIds;
@@ -67,8 +68,9 @@ async function bytesToLoad(tx: Tx, batchId: BatchId): Promise<number> {
 const smallPriority = 1;
 
 /**
- * An interrupted lane goes first. The priority of a load marks small ones. After a lost connection or a timeout, a small load
- * counts as large. A storage that does not respond could otherwise occupy the slots of small loads again and again.
+ * An interrupted lane goes first. For loads, the priority marks the small ones. After a lost connection or a timeout, a
+ * small load counts as large. Otherwise, storage that does not respond could repeatedly occupy the slots for small
+ * loads.
  */
 export function priorityOf(
   queue: string,
@@ -196,8 +198,8 @@ export async function startWork(
 }
 
 /**
- * Reserves half of the slots for small loads and a quarter, and at least one, for large loads. pg-boss prefers small loads in
- * the other slots. Neither kind can therefore starve the other, unless the worker has only one slot.
+ * Reserves half of the slots for small loads and a quarter (at least one) for large loads. In the remaining slots,
+ * pg-boss prefers small loads. Therefore, neither kind can starve the other, unless the worker has only one slot.
  */
 export function shareSlots(slots: number): { readonly small: number; readonly large: number; readonly any: number } {
   if (slots < 2) return { small: 0, large: 0, any: slots };
