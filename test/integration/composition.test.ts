@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Api } from '../../src/adapters/http/api.ts';
 import { type CompositionRecord, compositionSchema } from '../../src/adapters/http/routes/get-composition.ts';
 import { buildApi } from '../../src/adapters/http/server.ts';
@@ -35,6 +35,7 @@ describe('the composition of an audience', () => {
   let segmentId: number;
   let brute: BruteCounts;
   const closing: (() => Promise<void>)[] = [];
+  let closeFold: () => Promise<void>;
 
   async function startApi(
     settings: Record<string, string>,
@@ -96,7 +97,8 @@ describe('the composition of an audience', () => {
     partner = await createPartner(stores.environment);
     other = await createPartner(stores.environment);
     ({ audienceId, segmentId } = await insertAudience(stores, partner.id, 'buyers'));
-    const { deps } = await startApi({});
+    const deps = await wireAll(configFor(stores.environment));
+    closeFold = deps.close;
     const start = performance.now();
     const device = `${deviceOfNumber} AS device`;
     const fill = (table: string, select: string) => insertByNumbers(stores, table, select);
@@ -142,8 +144,13 @@ describe('the composition of an audience', () => {
     process.stdout.write(`filled in ${((filled - start) / 1000).toFixed(1)} s\n`);
   });
 
+  const closeAll = async (): Promise<void> => {
+    for (const close of closing.splice(0)) await close();
+  };
+  // A worker of another test could answer a request with other limits.
+  afterEach(closeAll);
   afterAll(async () => {
-    for (const close of closing) await close();
+    await closeFold();
     await stores.drop();
   });
 

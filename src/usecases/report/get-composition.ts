@@ -110,23 +110,17 @@ async function waitForReport(
   const { compositions, requireTopology, timeoutMs } = deps;
   await requireTopology();
   const end = performance.now() + timeoutMs;
-  let requested: WantedReport | null = null;
   for (let pauseMs = firstPollMs; ; pauseMs = Math.min(maxPollMs, pauseMs * 1.2)) {
     const wanted = await find();
     // Read before the report, because the request ends after the report is stored.
-    const isOpen = requested !== null && (await compositions.isRequested(requested));
+    const isRequested = await compositions.isRequested(wanted);
     const found = await findStored(deps, wanted, page);
     if (found) return found;
-    if (requested?.audience.lastLoadId !== wanted.audience.lastLoadId) {
+    if (!isRequested) {
       const earlier = await findEarlierIfSpent(deps, wanted, page);
       if (earlier) return earlier;
       if (!(await compositions.request(wanted, maxOpenRequests)))
         throw new Failure('report_not_ready', `${maxOpenRequests} of your reports already wait to be computed.`);
-      requested = wanted;
-    } else if (!isOpen) {
-      const earlier = await findEarlierIfSpent(deps, wanted, page);
-      if (earlier) return earlier;
-      throw new Failure('report_not_ready', 'The audience has changed in the meantime.');
     }
     if (performance.now() > end) throw new Failure('report_not_ready', 'The report is still being computed.');
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -150,7 +144,7 @@ async function findEarlierIfSpent(
   throw limitReached(next);
 }
 
-/** Requests a new report in the background. Half of the budget is left for reports of audiences that have changed. */
+/** Requests a new report in the background. Half of the budget is reserved for reports on audiences that have changed. */
 async function refresh(deps: CompositionDeps, wanted: WantedReport): Promise<void> {
   const half = Math.max(1, Math.floor(deps.reportLimits.perCustomer / 2));
   const next = await whenPossible(deps, { owner: wanted.audience, kind: 'composition', draws: half });
