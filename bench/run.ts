@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { bench as appendTo50m } from './benches/append-to-50m.ts';
 import { bench as clear } from './benches/clear.ts';
 import { bench as composition } from './benches/composition.ts';
+import { bench as compositionLarge } from './benches/composition-large.ts';
 import { bench as fold } from './benches/fold.ts';
 import { bench as frontDoorImport } from './benches/front-door-import.ts';
 import { bench as frontDoorRead } from './benches/front-door-read.ts';
@@ -34,6 +35,7 @@ const benches: ReadonlyMap<string, Bench> = new Map([
   ['append-to-50m', appendTo50m],
   ['clear', clear],
   ['composition', composition],
+  ['composition-large', compositionLarge],
   ['fold', fold],
   ['front-door-import', frontDoorImport],
   ['front-door-read', frontDoorRead],

@@ -4,6 +4,7 @@ import { metricsOf } from '../../test/support/metrics.ts';
 import { type ServiceProcess, startApi, stopProcess } from '../../test/support/running-service.ts';
 import { withDatabase } from '../../test/support/stores.ts';
 import { type Bench, median, secondsOf } from '../bench.ts';
+import { unlimitedReports } from '../report-warehouse.ts';
 import { scaled } from '../scale.ts';
 import { type Running, withService } from '../service.ts';
 
@@ -11,7 +12,6 @@ const reports = 100;
 const attributes = scaled(1_000);
 const countries = 50;
 const rounds = 5;
-const unlimited = { INLET_REPORTS_PER_DAY: '0', INLET_REPORTS_PER_CUSTOMER: '0' };
 
 export const bench: Bench = {
   title: 'Read 100 stored reports of 1,000 attributes in 50 countries, ten at a time',
@@ -24,11 +24,11 @@ export const bench: Bench = {
       async (running) => {
         const segments = await fill(running, printLine);
         const api = await startApi(
-          { ...running.stores.environment, ...unlimited, INLET_METRICS_PORT: '0' },
+          { ...running.stores.environment, ...unlimitedReports, INLET_METRICS_PORT: '0' },
           'bench-reads',
         );
         const get = ({ segmentId }: Segment): Promise<void> => getReport(api.url, running.partner.apiKey, segmentId);
-        for (const segment of segments) await get(segment);
+        await publish(running, segments, get);
         await delayOfEventLoop(api);
         const pairs = [];
         const delays: number[] = [];
@@ -43,7 +43,7 @@ export const bench: Bench = {
         const notes = [`event loop delay, 99th percentile of the worst round: ${(1000 * worst).toFixed(1)} ms`];
         return { pairs, rows: reports * attributes * countries, notes, isReached: worst <= 0.02 };
       },
-      unlimited,
+      unlimitedReports,
     ),
 };
 
@@ -72,6 +72,25 @@ async function fill({ stores, partner }: Running, printLine: (text: string) => v
     );
   }
   return segments;
+}
+
+/** Lets the worker publish one report, which takes seconds, and copies it. */
+async function publish(
+  { stores }: Running,
+  segments: readonly Segment[],
+  get: (segment: Segment) => Promise<void>,
+): Promise<void> {
+  const [first] = segments;
+  if (!first) return;
+  await get(first);
+  await withDatabase(stores, (client) =>
+    client.query(
+      `UPDATE composition SET published = one.published, published_with = one.published_with
+       FROM (SELECT published, published_with FROM composition WHERE audience_id = $1) AS one`,
+      [first.audienceId],
+    ),
+  );
+  for (const segment of segments) await get(segment);
 }
 
 async function readAll(segments: readonly Segment[], read: (segment: Segment) => Promise<void>): Promise<number> {
