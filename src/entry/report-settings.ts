@@ -19,7 +19,7 @@ export function publishingOf(config: Config): {
   return {
     protection,
     noise: cosSquaredNoise(key.draw, protection.noise),
-    // The drawn number changes with the key and does not reveal it.
+    // The pseudorandom number depends on the key but does not reveal it.
     reportSettings: JSON.stringify([reportFormat, protection, key.draw('settings of published reports')]),
     reportLimits: { perPartnerAndDay: config.INLET_REPORTS_PER_DAY, perCustomer: config.INLET_REPORTS_PER_CUSTOMER },
   };

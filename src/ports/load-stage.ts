@@ -109,7 +109,7 @@ export type BatchClaim = {
   readonly source: JobSource;
   readonly load: Load;
   readonly files: readonly ClaimedFile[];
-  /** Maximum share of rejected rows in a file. With 1, any number of rejected rows is skipped. */
+  /** Maximum share of rejected rows in a file. 1 means that rejected rows are skipped, no matter how many there are. */
   readonly badRowShare: number;
   /** The previous attempt's load, which may have left data behind or may still be running. */
   readonly previousLoadId: LoadId | null;

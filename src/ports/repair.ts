@@ -44,7 +44,7 @@ export interface RepairRecords {
   listSince(loadId: LoadId, partnerId: PartnerId | null): Promise<readonly Incomplete[]>;
   findLaterChanges(partnerId: PartnerId, seq: number): Promise<LaterChanges>;
   /**
-   * Assigns a load ID that goes to the same shard as `like`, and protects the new load's stage from being dropped as an
+   * Assigns a load ID that maps to the same shard as `like`, and protects the new load's stage from being dropped as an
    * orphan.
    */
   startLoad(file: FileToRepair, like: LoadId, shards: number): Promise<LoadId>;

@@ -138,7 +138,7 @@ export const zeroIdPattern = '^0{8}(-0{4}){3}-0{12}$';
 export const hashedIdPattern = `^(${hex}{32}|${hex}{40}|${hex}{64})$`;
 
 /**
- * The form of a foreign key. Foreign keys appear in files, so they must not contain the separator or control
+ * The format of a foreign key. Foreign keys appear in files, so they must not contain the separator or control
  * characters. Spaces around them would be trimmed.
  */
 // eslint-disable-next-line no-control-regex -- matches control characters on purpose

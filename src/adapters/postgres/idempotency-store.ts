@@ -101,7 +101,7 @@ async function claimKey(tx: Tx, { partnerId, keyHash }: RequestKey): Promise<boo
   return rows[0]?.claimed === true;
 }
 
-/** A request that was accepted before this time has expired, even if it is not deleted yet. */
+/** A request accepted before this time has expired, even if it has not been deleted yet. */
 const expiredBefore = sql<Date>`now() - make_interval(hours => ${sql.lit(acceptedRequestHours)})`;
 
 async function selectRequest(tx: Tx, key: RequestKey): Promise<StoredRequest | null> {

@@ -28,7 +28,7 @@ export function sumDraws(spent: readonly Draws[]): number {
 }
 
 /**
- * Returns the time at which this many more draws are possible, or null if they are possible now. A draw is returned to
+ * Returns the time at which the budget allows this many more draws, or null if it allows them now. A draw is returned to
  * the budget after 30 days. `never` means that a limit is lower than the number of draws that one report needs.
  */
 export function nextReportAt(spent: SpentDraws, draws: number, limits: ReportLimits, now: Date): Date | 'never' | null {

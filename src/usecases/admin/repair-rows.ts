@@ -192,7 +192,7 @@ async function stageAgain(deps: RepairDeps, { load, file }: StagedFile, signal: 
 
 const waitSeconds = 300;
 
-/** Adds the rows while no job of the partner is running, because a concurrent delete could miss them. */
+/** Adds the rows while none of the partner's jobs is running, because a concurrent delete could miss them. */
 async function addMissing(deps: RepairDeps, staged: readonly StagedFile[]): Promise<string[]> {
   const [first] = staged;
   if (!first) return [];

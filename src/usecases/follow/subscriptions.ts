@@ -7,7 +7,7 @@ export type Subscription<State> = {
   readonly fresh: () => Promise<State | null>;
   /** Waits for a state that `isNews` accepts. Returns null after the timeout or when the subscription has ended. */
   readonly next: (isNews: (state: State) => boolean, milliseconds: number) => Promise<State | null>;
-  /** True after the subscriber unsubscribed or when the process is shutting down. */
+  /** True once the subscriber has unsubscribed or the process has started to shut down. */
   readonly isOver: () => boolean;
   readonly close: () => void;
 };

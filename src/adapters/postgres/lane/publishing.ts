@@ -166,7 +166,7 @@ export async function selectAccounts(db: Database, jobId: JobId): Promise<Map<Lo
 }
 
 /**
- * Makes the files of incomplete loads pending again, or fails them. The files keep their load ID, so that the next
+ * Resets the files of incomplete loads to pending, or fails them. The files keep their load ID, so that the next
  * attempt drops the rows that are still staged. Their rows are subtracted from the total of the record, because the
  * next commit adds them again.
  */
