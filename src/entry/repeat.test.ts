@@ -40,6 +40,14 @@ describe('a repeated task', () => {
     await stop();
   });
 
+  it('waits for at least a second after a failure', async () => {
+    const task = vi.fn<() => Promise<void>>(async () => Promise.reject(new Error('database unavailable')));
+    const { stop } = repeat(100, task, log);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(task).toHaveBeenCalledTimes(5);
+    await stop();
+  });
+
   it('never runs the task twice at the same time', async () => {
     const first = Promise.withResolvers<undefined>();
     const task = vi.fn<() => Promise<void>>(() => first.promise);

@@ -64,14 +64,20 @@ export interface ReportQueue {
   postpone(request: ClaimedRequest, seconds: number): Promise<void>;
   /** Ends a request, unless it has been repeated for a later state. */
   end(request: ClaimedRequest): Promise<void>;
-  /** Returns the stored counts of this generation, which belong to the latest load that was counted. */
-  findCounts(wanted: WantedReport): Promise<(StoredCounts & { readonly lastLoadId: number }) | null>;
+  /** Returns the latest load of this generation whose counts are stored. */
+  findCounted(wanted: WantedReport): Promise<{ readonly lastLoadId: number; readonly computedAt: Date } | null>;
+  /** Returns null when no counts of this state are stored. A report can have 50,000 counts. */
+  readCounts(wanted: WantedReport): Promise<CompositionCounts | null>;
   isPublished(wanted: WantedReport): Promise<boolean>;
   /**
-   * Charges the budget and stores the counts. Keeps the stored counts if they are from a later state. Returns false if
-   * the budget is spent.
+   * Charges the budget and stores the counts in one transaction. `superseded` means that counts of this or a later state were stored in the
+   * meantime, and that nothing was charged.
    */
-  saveCounts(wanted: WantedReport, stored: StoredCounts, charge: Charge): Promise<boolean>;
+  saveCounts(
+    wanted: WantedReport,
+    stored: StoredCounts,
+    charge: Charge,
+  ): Promise<'saved' | 'budget spent' | 'superseded'>;
   /** Stores the published report next to the counts of the same state. */
   savePublished(wanted: WantedReport, report: PublishedReport): Promise<void>;
   /**

@@ -1,8 +1,13 @@
+import { repeat } from '../../src/entry/repeat.ts';
+import { foldIndex } from '../../src/usecases/index/fold-index.ts';
+import { computeReports } from '../../src/usecases/report/compute-reports.ts';
 import { operationsOf, parseOpenApi, readOpenApiText } from '../support/openapi/document.ts';
 import { exampleRequests } from '../support/openapi/example-requests.ts';
 import { makeExampleWorld } from '../support/openapi/example-world.ts';
 import { stopProcess } from '../support/running-service.ts';
+import { silentLog } from '../support/silent-log.ts';
 import { startAudiences } from '../support/start-audiences.ts';
+import { wireUp } from '../support/wired.ts';
 
 export type FuzzedService = {
   readonly url: string;
@@ -21,11 +26,11 @@ const settings = { INLET_LOG_LEVEL: 'info', NODE_OPTIONS: '--max-old-space-size=
 
 /**
  * Starts an API with data of every kind. No worker runs, so submitted jobs stay open until the limit of open jobs is
- * reached.
+ * reached. Only reports are computed.
  */
 export async function startFuzzedService(): Promise<FuzzedService> {
-  const { service, api, audiences, partner, stop, ...rest } = await startAudiences('fuzz', settings);
-  await makeExampleWorld({ service, api, partner, stop, ...rest });
+  const { service, api, audiences, partner, stores, stop, ...rest } = await startAudiences('fuzz', settings);
+  await makeExampleWorld({ service, api, partner, stores, stop, ...rest });
   const { userToken } = await partner.createCustomer('Acme');
   for (const operation of operationsOf(parseOpenApi(readOpenApiText())).filter(({ method }) => method === 'POST')) {
     for (const { url, ...init } of exampleRequests(operation)) await api.request(url, init);
@@ -33,6 +38,15 @@ export async function startFuzzedService(): Promise<FuzzedService> {
   for (const { import_log_id } of await api.list()) await api.waitForEnd(import_log_id);
   for (const { audience_id } of await audiences.list()) await audiences.settled(audience_id);
   await stopProcess(service.worker);
+  const deps = await wireUp(stores);
+  const reports = repeat(
+    100,
+    async (signal) => {
+      await foldIndex({ ...deps, log: silentLog }, signal);
+      await computeReports({ ...deps, log: silentLog }, signal);
+    },
+    silentLog,
+  );
   const { pid } = service.api;
   if (pid === undefined) throw new Error('the API is not running');
   return {
@@ -40,6 +54,10 @@ export async function startFuzzedService(): Promise<FuzzedService> {
     pid,
     secrets: { apiKey: partner.apiKey, userToken },
     isRunning: () => service.api.exitCode === null && service.api.signalCode === null,
-    stop,
+    stop: async () => {
+      await reports.stop();
+      await deps.close();
+      await stop();
+    },
   };
 }

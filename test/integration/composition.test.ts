@@ -378,6 +378,30 @@ describe('the composition of an audience', () => {
     expect(stored.rows).toEqual([{ last_load_id: '114' }]);
   });
 
+  it('lets partners take turns', async () => {
+    const requests = async (owner: TestPartner, count: number): Promise<void> => {
+      for (let n = 0; n < count; n += 1) {
+        const { audienceId: id } = await insertAudience(stores, owner.id, 'turns');
+        await withDatabase(stores, async (client) => {
+          await client.query('UPDATE audience SET last_load_id = NULL WHERE id = $1', [id]);
+          await client.query(
+            `INSERT INTO report_request (audience_id, split, settings, state, partner_id) VALUES ($1, 'none', 'turns', '0 0', $2)`,
+            [id, owner.id],
+          );
+        });
+      }
+    };
+    await requests(partner, 3);
+    await requests(other, 1);
+    const claimed: number[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const request = await foldDeps.reports.claimRequest('turns', 60);
+      if (request) claimed.push(request.audience.partnerId);
+    }
+    expect(claimed).toEqual([partner.id, other.id, partner.id, partner.id]);
+    await withDatabase(stores, (client) => client.query('DELETE FROM report_request'));
+  });
+
   it('computes a report again in the background after a week', async () => {
     const { api } = await startApi({});
     await withDatabase(stores, async (client) => {

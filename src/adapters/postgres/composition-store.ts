@@ -151,7 +151,7 @@ async function insertRequest(db: Database, wanted: WantedReport, maxOpen: number
   const { rows } = await sql`
     INSERT INTO report_request AS request (audience_id, split, settings, state, partner_id)
     SELECT ${audienceId}, ${counting}, ${settings}, ${stateOf(wanted)}, ${partnerId}
-    WHERE (SELECT count(*) FROM report_request WHERE partner_id = ${partnerId} AND NOT ${isRequestOf(wanted)}) < ${maxOpen}
+    WHERE (SELECT count(*) FROM report_request WHERE partner_id = ${partnerId} AND settings = ${settings} AND NOT ${isRequestOf(wanted)}) < ${maxOpen}
     ON CONFLICT (audience_id, split, settings) DO UPDATE
     SET retry_at = CASE WHEN request.state = excluded.state THEN request.retry_at ELSE now() END,
         requested_at = CASE WHEN request.state = excluded.state THEN request.requested_at ELSE now() END,

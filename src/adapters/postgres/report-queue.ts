@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { budgetDays } from '../../domain/composition/budget.ts';
+import { budgetDays, isExpired } from '../../domain/composition/budget.ts';
 import type { CompositionCounts, Counting } from '../../domain/composition/counts.ts';
 import type { IndexState } from '../../ports/device-index.ts';
 import type {
@@ -41,13 +41,15 @@ export function postgresReportQueue(db: Database): ReportQueue {
         .executeTakeFirst();
       return row !== undefined;
     },
-    findCounts: (wanted) => selectCounts(db, wanted),
+    findCounted: (wanted) => selectCounted(db, wanted),
+    readCounts: (wanted) => selectCounts(db, wanted),
     saveCounts: (wanted, stored, charge) =>
       db.transaction().execute(async (tx) => {
         await lockBudget(tx, charge.owner);
-        if (!(await chargeBudget(tx, charge))) return false;
+        if (await isSuperseded(tx, wanted)) return 'superseded';
+        if (!(await chargeBudget(tx, charge))) return 'budget spent';
         await saveCounts(tx, wanted, stored);
-        return true;
+        return 'saved';
       }),
     savePublished: async (wanted, report) => {
       await db
@@ -77,9 +79,8 @@ export function postgresReportQueue(db: Database): ReportQueue {
 }
 
 /**
- * Takes requests from the partners in turn, so that a partner with many requests does not delay the others. Skips
- * requests whose audience is not in the device index yet, unless exact counts are stored from which a report can be
- * published.
+ * Partners take turns: a partner whose reports are being computed waits behind a partner without one. A request is ready when its audience
+ * is in the device index, or when exact counts of its state are stored, from which a report can be published.
  */
 async function claimRequest(db: Database, settings: string, seconds: number): Promise<ClaimedRequest | null> {
   const { rows } = await sql<{
@@ -91,17 +92,20 @@ async function claimRequest(db: Database, settings: string, seconds: number): Pr
     split: Counting;
     state: string;
   }>`
-    WITH due AS (
-      SELECT r.audience_id, r.split, row_number() OVER (PARTITION BY r.partner_id ORDER BY r.retry_at) AS turn, r.retry_at
+    WITH ready AS (
+      SELECT r.audience_id, r.split, r.retry_at,
+        row_number() OVER (PARTITION BY r.partner_id ORDER BY r.retry_at > now() DESC, r.retry_at) AS turn
       FROM report_request r JOIN audience a ON a.id = r.audience_id
-      WHERE r.settings = ${settings} AND r.retry_at <= now() AND (
+      WHERE r.settings = ${settings} AND (
         a.last_load_id IS NULL
         OR EXISTS (SELECT FROM index_audience i WHERE (i.audience_id, i.generation, i.load_id) = (a.id, a.generation, a.last_load_id))
-        OR EXISTS (SELECT FROM composition c WHERE (c.audience_id, c.split, c.generation) = (a.id, r.split, a.generation)))
+        OR EXISTS (
+          SELECT FROM composition c
+          WHERE (c.audience_id, c.split, c.generation, c.last_load_id) = (a.id, r.split, a.generation, a.last_load_id)))
     ), chosen AS (
-      SELECT r.audience_id, r.split FROM report_request r JOIN due USING (audience_id, split)
+      SELECT r.audience_id, r.split FROM report_request r JOIN ready USING (audience_id, split)
       WHERE r.settings = ${settings} AND r.retry_at <= now()
-      ORDER BY due.turn, due.retry_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED
+      ORDER BY ready.turn, ready.retry_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED
     )
     UPDATE report_request r SET retry_at = now() + make_interval(secs => ${seconds})
     FROM chosen, audience a
@@ -136,25 +140,26 @@ async function runAlone<T>(
   });
 }
 
-/** A slow computation must not overwrite the counts of a later state. */
-async function saveCounts(db: Tx, { audience, counting }: WantedReport, stored: StoredCounts): Promise<void> {
+/** Another worker may have counted the same or a later state, because a worker that loses its connection loses its lock. */
+async function isSuperseded(tx: Tx, { audience, counting }: WantedReport): Promise<boolean> {
+  const { rows } = await sql<{ is_same: boolean; computed_at: Date }>`
+    SELECT (generation, last_load_id) = (${audience.generation}, ${audience.lastLoadId}) AS is_same, computed_at FROM composition
+    WHERE (audience_id, split) = (${audience.audienceId}, ${counting})
+      AND (generation, last_load_id) >= (${audience.generation}, ${audience.lastLoadId})`.execute(tx);
+  return rows.some(({ is_same, computed_at }) => !is_same || !isExpired(computed_at, new Date()));
+}
+
+async function saveCounts(tx: Tx, { audience, counting }: WantedReport, stored: StoredCounts): Promise<void> {
   const values = {
     generation: audience.generation,
     last_load_id: audience.lastLoadId,
     report: storeCounts(stored.counts),
     computed_at: stored.computedAt,
   };
-  await db
+  await tx
     .insertInto('composition')
     .values({ audience_id: audience.audienceId, split: counting, ...values })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['audience_id', 'split'])
-        .doUpdateSet(values)
-        .where(
-          sql<boolean>`(composition.generation, composition.last_load_id) <= (excluded.generation, excluded.last_load_id)`,
-        ),
-    )
+    .onConflict((conflict) => conflict.columns(['audience_id', 'split']).doUpdateSet(values))
     .execute();
 }
 
@@ -184,16 +189,21 @@ async function selectIndexState(db: Database, audience: AudienceState): Promise<
   return { foldId: folded.fold_id, devices: folded.devices, folds };
 }
 
-async function selectCounts(
+async function selectCounted(
   db: Database,
   wanted: WantedReport,
-): Promise<(StoredCounts & { readonly lastLoadId: number }) | null> {
+): Promise<{ readonly lastLoadId: number; readonly computedAt: Date } | null> {
   const row = await db
     .selectFrom('composition')
-    .select(['report', 'computed_at', 'last_load_id'])
+    .select(['last_load_id', 'computed_at'])
     .where(ofGeneration(wanted))
     .executeTakeFirst();
-  return row ? { counts: readCounts(row.report), computedAt: row.computed_at, lastLoadId: row.last_load_id } : null;
+  return row ? { lastLoadId: row.last_load_id, computedAt: row.computed_at } : null;
+}
+
+async function selectCounts(db: Database, wanted: WantedReport): Promise<CompositionCounts | null> {
+  const row = await db.selectFrom('composition').select('report').where(ofState(wanted)).executeTakeFirst();
+  return row ? readCounts(row.report) : null;
 }
 
 // A report can have thousands of cells, so each cell is stored as a short tuple without field names.

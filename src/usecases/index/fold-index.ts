@@ -8,6 +8,9 @@ export const foldEverySeconds = 1;
 
 const changesAtATime = 100;
 
+/** Then it releases the lock, because other work waits for the lock even if there are always new changes. */
+const batchesPerTurn = 10;
+
 /** A change whose fold has failed is not tried again for this long, so that it does not delay the others. */
 const retryAfterSeconds = 30;
 
@@ -31,7 +34,7 @@ export async function foldIndex(deps: FoldDeps, signal: AbortSignal): Promise<vo
       await indexStore.postpone(ids, retryAfterSeconds);
       leaseId = await takeLease(deps);
     };
-    for (;;) {
+    for (let batch = 0; batch < batchesPerTurn; batch += 1) {
       const changes = await indexStore.listChanges(changesAtATime);
       if (changes.length === 0) return;
       const ofAttributes = changes.filter(({ audienceId }) => audienceId === null);

@@ -1,10 +1,10 @@
 import { isExpired } from '../../domain/composition/budget.ts';
-import { type CompositionCounts, splitOf } from '../../domain/composition/counts.ts';
+import { splitOf } from '../../domain/composition/counts.ts';
 import type { Noise } from '../../domain/composition/noise.ts';
 import { type Protection, publishInPortions } from '../../domain/composition/protection.ts';
 import type { AudienceProfiler } from '../../ports/device-index.ts';
 import type { Log } from '../../ports/observability.ts';
-import type { ClaimedRequest, ReportQueue, StoredCounts, WantedReport } from '../../ports/report-store.ts';
+import type { ClaimedRequest, ReportQueue, WantedReport } from '../../ports/report-store.ts';
 import { type BudgetDeps, chargeFor, whenPossible } from './report-budget.ts';
 
 export type ComputeReportsDeps = BudgetDeps & {
@@ -73,68 +73,57 @@ type Outcome = 'published' | 'budget spent' | 'not folded';
 
 async function compute(deps: ComputeReportsDeps, wanted: WantedReport, signal: AbortSignal): Promise<Outcome> {
   const { reports } = deps;
-  const stored = await reports.findCounts(wanted);
-  if (stored?.lastLoadId === wanted.audience.lastLoadId && !(await needsRefresh(deps, wanted, stored))) {
-    await publish(deps, stored.counts, wanted);
-    return 'published';
+  const counted = await reports.findCounted(wanted);
+  const isOfThisLoad = counted?.lastLoadId === wanted.audience.lastLoadId;
+  if (isOfThisLoad && !(await needsRefresh(deps, wanted, counted.computedAt))) return publish(deps, wanted);
+  const outcome = await count(deps, wanted, signal);
+  if (outcome === 'saved') return publish(deps, wanted);
+  if (outcome === 'budget spent' && counted) {
+    const earlier = { ...wanted, audience: { ...wanted.audience, lastLoadId: counted.lastLoadId } };
+    if (!(await reports.isPublished(earlier))) await publish(deps, earlier);
   }
-  const counted = await count(deps, wanted, signal);
-  if (typeof counted !== 'string') {
-    await publish(deps, counted.counts, wanted);
-    return 'published';
-  }
-  if (counted === 'budget spent' && stored) {
-    const earlier = { ...wanted, audience: { ...wanted.audience, lastLoadId: stored.lastLoadId } };
-    if (!(await reports.isPublished(earlier))) await publish(deps, stored.counts, earlier);
-  }
-  return counted;
+  return outcome;
 }
 
-/**
- * Whether the counts have expired and must be computed again. Counts that have not been published with these settings
- * yet are published first, which costs nothing.
- */
-async function needsRefresh(
-  { reports }: ComputeReportsDeps,
-  wanted: WantedReport,
-  { computedAt }: StoredCounts,
-): Promise<boolean> {
+/** Counts that were not published with these settings yet are published first, which costs nothing. */
+async function needsRefresh({ reports }: ComputeReportsDeps, wanted: WantedReport, computedAt: Date): Promise<boolean> {
   return isExpired(computedAt, new Date()) && (await reports.isPublished(wanted));
 }
 
-/**
- * Counts the devices and charges the budget, because every report of a new state is one more observation for an
- * attacker.
- */
+/** Every report on a new state is one more observation for an attacker, so it is charged to the budget. */
 async function count(
   deps: ComputeReportsDeps,
   wanted: WantedReport,
   signal: AbortSignal,
-): Promise<StoredCounts | Exclude<Outcome, 'published'>> {
+): Promise<'saved' | 'budget spent' | 'not folded'> {
   const { reports, profiler } = deps;
   const { audience, counting } = wanted;
   const price = { owner: audience, kind: 'composition', draws: 1 } as const;
   if ((await whenPossible(deps, price)) !== null) return 'budget spent';
   const state = await reports.findIndexState(audience);
   const counts = state && (await profiler.profile(audience, counting, state, signal));
-  // A fold has replaced bitmaps in the meantime. A rebuild is also detected, because it deletes the state before the
-  // bitmaps.
+  // A fold has replaced bitmaps in the meantime. A rebuild deletes the state before the bitmaps.
   if (!counts || (await reports.findIndexState(audience))?.foldId !== state.foldId) return 'not folded';
   if (!(await reports.isCurrent(audience))) return 'not folded';
-  const stored = { counts, computedAt: new Date() };
-  return (await reports.saveCounts(wanted, stored, chargeFor(deps, price))) ? stored : 'budget spent';
+  const saved = await reports.saveCounts(wanted, { counts, computedAt: new Date() }, chargeFor(deps, price));
+  return saved === 'superseded' ? 'not folded' : saved;
 }
 
-/** Lets other work run between the portions. */
+/** Protects the stored counts. Lets other work run between the portions. */
 async function publish(
   { reports, protection, noise }: ComputeReportsDeps,
-  counts: CompositionCounts,
   wanted: WantedReport,
-): Promise<void> {
+): Promise<'published' | 'not folded'> {
+  const counts = await reports.readCounts(wanted);
+  // Counts of a later state were stored in the meantime.
+  if (!counts) return 'not folded';
   const portions = publishInPortions(counts, splitOf(wanted.counting), protection, noise);
   for (;;) {
     const next = portions.next();
-    if (next.done) return reports.savePublished(wanted, next.value);
+    if (next.done) {
+      await reports.savePublished(wanted, next.value);
+      return 'published';
+    }
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -36,7 +36,7 @@ export type Composition = Omit<StoredReport, 'entries'> & {
   readonly entries: readonly CompositionEntry[];
 };
 
-/** Maximum number of reports per partner that workers have not computed yet. Further requests get `report_not_ready`. */
+/** Maximum number of reports per customer that workers have not computed yet. Further requests get `report_not_ready`. */
 const maxOpenRequests = 20;
 
 /** Maximum number of calls per partner that wait for a report in one process. */
@@ -147,6 +147,7 @@ async function findEarlierIfSpent(
 /** Requests a new report in the background. Half of the budget is reserved for reports on audiences that have changed. */
 async function refresh(deps: CompositionDeps, wanted: WantedReport): Promise<void> {
   const half = Math.max(1, Math.floor(deps.reportLimits.perCustomer / 2));
-  const next = await whenPossible(deps, { owner: wanted.audience, kind: 'composition', draws: half });
+  const ofCustomer = { ...deps, reportLimits: { ...deps.reportLimits, perPartnerAndDay: 0 } };
+  const next = await whenPossible(ofCustomer, { owner: wanted.audience, kind: 'composition', draws: half });
   if (next === null) await deps.compositions.request(wanted, maxOpenRequests);
 }

@@ -51,7 +51,7 @@ export async function getOverlap(
   const price = { owner: scope, kind: 'overlap', draws: drawsOfOverlap(ids.length) } as const;
   const next = await whenPossible(deps, price);
   if (next !== null) throw limitReached(next);
-  const { counts, audiences } = await claimTurn(() => countWhenFolded(deps, scope, ids));
+  const { counts, audiences } = await countWhenFolded(deps, scope, ids);
   const overlap = protectOverlap(counts, deps.protection, deps.noise);
   const saved = await overlaps.save(keyOf(audiences, reportSettings), overlap, chargeFor(deps, price));
   if (!saved) throw limitReached((await whenPossible(deps, price)) ?? new Date());
@@ -88,7 +88,7 @@ async function countWhenFolded(
     for (;;) {
       const audiences = await findAudiences(deps, scope, ids);
       const folded = await deps.overlaps.findFolded(audiences);
-      const counts = folded && (await deps.overlapCounter.count(folded, signal));
+      const counts = folded && (await claimTurn(() => deps.overlapCounter.count(folded, signal)));
       if (counts) return { counts, audiences };
       signal.throwIfAborted();
       await new Promise((resolve) => setTimeout(resolve, pollEveryMs));
