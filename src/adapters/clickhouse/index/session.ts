@@ -1,6 +1,6 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import { randomUUID } from 'node:crypto';
-import { type Engine, type Server, isOurStatement, onAvailableServers } from '../connect.ts';
+import { type Engine, type Server, onAvailableServers } from '../connect.ts';
 
 /** Runs statements on one shard one after another. They share temporary tables, which are dropped with the session. */
 export type Session = {
@@ -62,12 +62,13 @@ export async function inFoldSession<T>(
   }
 }
 
+/** Folds of other databases on the same server must not be stopped. */
+const isFoldStatement = `startsWith(initial_query_id, '${foldPrefix}') AND Settings['log_comment'] = currentDatabase()`;
+
 /**
  * Stops the running statements of earlier folds. Statements that those folds start later insert no rows, because they
  * have an earlier lease.
  */
 export async function stopFolds(engine: Engine): Promise<void> {
-  await onAvailableServers(engine, (server) =>
-    server.command({ query: `KILL QUERY WHERE ${isOurStatement} SYNC`, query_params: { prefix: foldPrefix } }),
-  );
+  await onAvailableServers(engine, (server) => server.command({ query: `KILL QUERY WHERE ${isFoldStatement} SYNC` }));
 }
