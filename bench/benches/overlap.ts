@@ -4,6 +4,7 @@ import { commandOnShards } from '../../test/support/shard-tables.ts';
 import { withDatabase } from '../../test/support/stores.ts';
 import { type Bench, alternate, median, secondsOf } from '../bench.ts';
 import { deviceSql } from '../files.ts';
+import { unlimitedReports } from '../report-warehouse.ts';
 import { scaled } from '../scale.ts';
 import { type Running, withService } from '../service.ts';
 import { waitUntilFolded, waitUntilIdle } from '../warehouse.ts';
@@ -35,7 +36,7 @@ export const bench: Bench = {
         const isReached = median(pairs.map(({ inlet }) => inlet)) <= 0.5;
         return { pairs, rows: audiences * members, isReached };
       },
-      { INLET_REPORTS_PER_DAY: '0', INLET_REPORTS_PER_CUSTOMER: '0' },
+      unlimitedReports,
     ),
 };
 

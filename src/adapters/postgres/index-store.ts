@@ -1,14 +1,21 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { FoldedAudience, FoldedBlocks, IndexChange, IndexStore } from '../../ports/device-index.ts';
-import { advisoryLocks } from './db/advisory-locks.ts';
+import type { AudienceState } from '../../ports/report-store.ts';
+import { advisoryLocks, withSessionLock } from './db/advisory-locks.ts';
 import type { Database } from './db/tables.ts';
 
 const blocksSchema = z.array(z.tuple([z.int(), z.int()]));
 
 export function postgresIndexStore(db: Database): IndexStore {
   return {
-    runAlone: (run) => runAlone(db, run),
+    runAlone: async (run) => {
+      const ran = await withSessionLock(db, sql`${advisoryLocks.deviceIndex}::bigint`, async () => {
+        await run();
+        return true;
+      });
+      return ran ?? false;
+    },
     nextFoldId: async () => {
       const { rows } = await sql<{ id: number }>`SELECT nextval('fold_id') AS id`.execute(db);
       const [row] = rows;
@@ -110,22 +117,6 @@ export function postgresIndexStore(db: Database): IndexStore {
   };
 }
 
-/** The lock occupies one connection and is released if the process dies. */
-async function runAlone(db: Database, run: () => Promise<void>): Promise<boolean> {
-  return db.connection().execute(async (connection) => {
-    const { rows } = await sql<{
-      taken: boolean;
-    }>`SELECT pg_try_advisory_lock(${advisoryLocks.deviceIndex}) AS taken`.execute(connection);
-    if (!rows[0]?.taken) return false;
-    try {
-      await run();
-      return true;
-    } finally {
-      await sql`SELECT pg_advisory_unlock(${advisoryLocks.deviceIndex})`.execute(connection);
-    }
-  });
-}
-
 /**
  * Combines all notes of a partner or an audience into one change. Notes that are added while the change is folded
  * remain.
@@ -209,4 +200,32 @@ async function removeChange(db: Database, { ids }: IndexChange): Promise<void> {
 /** Adds a note that the known devices were replaced. */
 export async function noteKnownDevices(db: Database): Promise<void> {
   await db.insertInto('index_change').values({ partner_id: knownDevices, from_version: 1 }).execute();
+}
+
+/**
+ * Returns null until the index contains the current state of all of these audiences. An audience that was never loaded
+ * has no devices, so it needs no fold.
+ */
+export async function selectFolded(
+  db: Database,
+  audiences: readonly AudienceState[],
+): Promise<readonly FoldedAudience[] | null> {
+  const rows = await db
+    .selectFrom('index_audience')
+    .select(['audience_id', 'generation', 'load_id', 'fold_id', 'devices'])
+    .where(
+      'audience_id',
+      'in',
+      audiences.map(({ audienceId }) => audienceId),
+    )
+    .execute();
+  const folded = audiences.map(({ partnerId, audienceId, generation, lastLoadId }): FoldedAudience | null => {
+    const state = { partnerId, audienceId, generation, loadId: lastLoadId };
+    if (lastLoadId === 0) return { ...state, foldId: 0, devices: 0 };
+    const found = rows.find(
+      (row) => row.audience_id === audienceId && row.generation === generation && row.load_id === lastLoadId,
+    );
+    return found ? { ...state, foldId: found.fold_id, devices: found.devices } : null;
+  });
+  return folded.every((one) => one !== null) ? folded : null;
 }

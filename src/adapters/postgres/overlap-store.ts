@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { PublishedOverlap } from '../../domain/composition/overlap.ts';
-import type { FoldedAudience } from '../../ports/device-index.ts';
 import type { PartnerId } from '../../domain/ids.ts';
-import type { AudienceState, OverlapStore, StoredOverlap } from '../../ports/report-store.ts';
+import type { OverlapStore, StoredOverlap } from '../../ports/report-store.ts';
 import { inScope } from './audience-files.ts';
 import { toAudienceState } from './composition-store.ts';
 import type { Database, Tx } from './db/tables.ts';
+import { selectFolded } from './index-store.ts';
 import { chargeBudget, lockBudget } from './report-budget.ts';
 
 const overlapSchema = z.object({
@@ -54,29 +54,4 @@ async function selectOverlap(db: Database | Tx, partnerId: PartnerId, key: strin
     .where('key', '=', key)
     .executeTakeFirst();
   return row ? { overlap: overlapSchema.parse(row.published), computedAt: row.computed_at } : null;
-}
-
-/** An audience that was never loaded has no devices, so it needs no fold. */
-async function selectFolded(
-  db: Database,
-  audiences: readonly AudienceState[],
-): Promise<readonly FoldedAudience[] | null> {
-  const rows = await db
-    .selectFrom('index_audience')
-    .select(['audience_id', 'generation', 'load_id', 'fold_id', 'devices'])
-    .where(
-      'audience_id',
-      'in',
-      audiences.map(({ audienceId }) => audienceId),
-    )
-    .execute();
-  const folded = audiences.map(({ partnerId, audienceId, generation, lastLoadId }): FoldedAudience | null => {
-    const state = { partnerId, audienceId, generation, loadId: lastLoadId };
-    if (lastLoadId === 0) return { ...state, foldId: 0, devices: 0 };
-    const found = rows.find(
-      (row) => row.audience_id === audienceId && row.generation === generation && row.load_id === lastLoadId,
-    );
-    return found ? { ...state, foldId: found.fold_id, devices: found.devices } : null;
-  });
-  return folded.every((one) => one !== null) ? folded : null;
 }

@@ -11,8 +11,9 @@ import type {
   WantedReport,
 } from '../../ports/report-store.ts';
 import { isRequestOf, ofGeneration, ofState, publishedWith, toAudienceState } from './composition-store.ts';
-import { advisoryLocks } from './db/advisory-locks.ts';
+import { advisoryLocks, withSessionLock } from './db/advisory-locks.ts';
 import type { Database, Tx } from './db/tables.ts';
+import { selectFolded } from './index-store.ts';
 import { chargeBudget, lockBudget } from './report-budget.ts';
 
 /** After this time, nobody waits for the report anymore. */
@@ -58,7 +59,10 @@ export function postgresReportQueue(db: Database): ReportQueue {
         .where(ofState(wanted))
         .execute();
     },
-    runAlone: (wanted, run) => runAlone(db, wanted, run),
+    runAlone: ({ audience, counting }, run) => {
+      const name = `composition ${audience.audienceId} ${counting}`;
+      return withSessionLock(db, sql`hashtextextended(${name}, ${advisoryLocks.composition})`, run);
+    },
     isCurrent: async ({ audienceId, generation, lastLoadId }) => {
       const row = await db
         .selectFrom('audience')
@@ -115,31 +119,6 @@ async function claimRequest(db: Database, settings: string, seconds: number): Pr
   return row ? { audience: toAudienceState(row), counting: row.split, settings, requestedState: row.state } : null;
 }
 
-/**
- * Runs `run` unless another process holds the lock. A report can take minutes, which exceeds the timeout for idle
- * transactions. The lock is therefore a session lock. It occupies one connection, and it is released if the process
- * dies.
- */
-async function runAlone<T>(
-  db: Database,
-  { audience, counting }: WantedReport,
-  run: () => Promise<T>,
-): Promise<T | null> {
-  const name = `composition ${audience.audienceId} ${counting}`;
-  return db.connection().execute(async (connection) => {
-    const { rows } = await sql<{ taken: boolean }>`
-      SELECT pg_try_advisory_lock(hashtextextended(${name}, ${advisoryLocks.composition})) AS taken`.execute(
-      connection,
-    );
-    if (!rows[0]?.taken) return null;
-    try {
-      return await run();
-    } finally {
-      await sql`SELECT pg_advisory_unlock(hashtextextended(${name}, ${advisoryLocks.composition}))`.execute(connection);
-    }
-  });
-}
-
 /** Another worker may have counted the same or a later state, because a worker that loses its connection loses its lock. */
 async function isSuperseded(tx: Tx, { audience, counting }: WantedReport): Promise<boolean> {
   const { rows } = await sql<{ is_same: boolean; computed_at: Date }>`
@@ -163,22 +142,9 @@ async function saveCounts(tx: Tx, { audience, counting }: WantedReport, stored: 
     .execute();
 }
 
-/**
- * Returns null until the index contains the audience's state, and while the whole index is being rebuilt. An audience
- * that was never loaded has no devices, so it needs no fold.
- */
+/** Returns null until the index contains the audience's state, and while the whole index is being rebuilt. */
 async function selectIndexState(db: Database, audience: AudienceState): Promise<IndexState | null> {
-  const { audienceId, generation, lastLoadId } = audience;
-  const folded =
-    lastLoadId === 0
-      ? { fold_id: 0, devices: 0 }
-      : await db
-          .selectFrom('index_audience')
-          .select(['fold_id', 'devices'])
-          .where('audience_id', '=', audienceId)
-          .where('generation', '=', generation)
-          .where('load_id', '=', lastLoadId)
-          .executeTakeFirst();
+  const [folded] = (await selectFolded(db, [audience])) ?? [];
   if (!folded) return null;
   const { rows } = await sql<{
     partner_id: number;
@@ -186,7 +152,7 @@ async function selectIndexState(db: Database, audience: AudienceState): Promise<
   }>`SELECT partner_id, fold_id FROM folds_of_all()`.execute(db);
   if (rows.length === 0) return null;
   const folds = new Map(rows.map(({ partner_id, fold_id }) => [partner_id, fold_id]));
-  return { foldId: folded.fold_id, devices: folded.devices, folds };
+  return { foldId: folded.foldId, devices: folded.devices, folds };
 }
 
 async function selectCounted(

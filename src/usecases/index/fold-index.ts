@@ -56,11 +56,16 @@ export async function foldIndex(deps: FoldDeps, signal: AbortSignal): Promise<vo
   });
 }
 
-async function takeLease({ index, indexStore }: FoldDeps): Promise<number> {
+export async function takeLease({ index, indexStore }: LeaseDeps): Promise<number> {
   const leaseId = await indexStore.nextFoldId();
   await index.takeLease(leaseId);
   return leaseId;
 }
+
+type LeaseDeps = {
+  readonly index: Pick<DeviceIndex, 'takeLease'>;
+  readonly indexStore: Pick<IndexStore, 'nextFoldId'>;
+};
 
 type KnownDevicesDeps = {
   readonly index: Pick<DeviceIndex, 'foldKnownDevices'>;

@@ -2,7 +2,7 @@ import type { DeviceIndex, IndexStore } from '../../ports/device-index.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { Log } from '../../ports/observability.ts';
 import { pause } from '../admin/pause.ts';
-import { foldKnownDevices } from './fold-index.ts';
+import { foldKnownDevices, takeLease } from './fold-index.ts';
 
 /** How often matched devices are counted again after imports have added devices. */
 export const refreshMatchedEverySeconds = 60;
@@ -38,9 +38,7 @@ export async function refreshMatched(deps: Deps, signal: AbortSignal): Promise<v
   const version = await indexStore.knownVersion();
   if ((await indexStore.listStaleMatched(version, 1)).length === 0) return;
   const refresh = async (): Promise<void> => {
-    const leaseId = await indexStore.nextFoldId();
-    await index.takeLease(leaseId);
-    await foldKnownDevices(deps, leaseId);
+    await foldKnownDevices(deps, await takeLease(deps));
     let refreshed = 0;
     for (;;) {
       const stale = signal.aborted ? [] : await indexStore.listStaleMatched(version, audiencesAtATime);

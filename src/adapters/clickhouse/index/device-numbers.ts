@@ -22,13 +22,18 @@ export type DeviceSet = {
   readonly size: number;
 };
 
-/** Above this, a set of devices would need too much memory for a lookup. */
+/** A larger set of devices would need too much memory for a lookup. */
 const maxLookup = 500_000;
 const granule = 1024;
 
+/** Whether looking up the devices reads fewer numbers than a join with all of them. Each device reads one granule. */
+export function isCheaperToLookUp(devices: number, allNumbers: number): boolean {
+  return devices <= maxLookup && devices * granule < allNumbers;
+}
+
 /** Returns the numbers that can belong to these devices, and how to join them. */
 function numbersFor({ query, size }: DeviceSet, allNumbers: number): { table: string; join: ClickHouseSettings } {
-  if (size <= maxLookup && size * granule < allNumbers)
+  if (isCheaperToLookUp(size, allNumbers))
     return {
       table: `(SELECT device, number FROM device_numbers_local WHERE device IN (${query}))`,
       join: { join_algorithm: 'hash' },

@@ -1,6 +1,6 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import type { ChangedAttributes, Fold } from '../../../ports/device-index.ts';
-import { chunkBits, hasLease, leaseParameters, numberDevices } from './device-numbers.ts';
+import { chunkBits, hasLease, isCheaperToLookUp, leaseParameters, numberDevices } from './device-numbers.ts';
 import type { Session } from './session.ts';
 
 /** Waits until all shards have collected their changes. */
@@ -65,8 +65,6 @@ async function collectChanges(session: Session, fold: Fold, parameters: Paramete
 
 /** The hash table of a join contains about this many numbers. */
 const numbersPerRange = 1_000_000;
-const maxLookup = 500_000;
-const granule = 1024;
 
 /**
  * Joins the rows with the numbers of their devices. The rows are sorted by attribute, so a merge join would first have
@@ -91,7 +89,7 @@ async function insertChanges(
          n.number AS number, toUInt16(bitShiftRight(n.number, ${chunkBits})) AS chunk
        FROM (${from}) AS r LEFT JOIN (${table}) AS n ON r.device = n.device
      ) GROUP BY attribute_id, country, id_type, is_deleted, chunk`;
-  if (rows <= maxLookup && rows * granule < numbers) {
+  if (isCheaperToLookUp(rows, numbers)) {
     const table = `SELECT device, number FROM device_numbers_local WHERE device IN (SELECT device FROM (${changed}))`;
     await session.run(insert(changed, table), { parameters, settings });
     return;

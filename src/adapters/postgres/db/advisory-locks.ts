@@ -1,3 +1,6 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from './tables.ts';
+
 /**
  * The keys of all advisory locks in Inlet. Advisory locks share one key space per database, so all keys are defined
  * here. Do not change a key after its release, because old and new processes must use the same key during a rolling
@@ -29,3 +32,24 @@ export const advisoryLocks = {
   /** Hash seed. Transaction lock on a partner while it claims a part of its privacy budget. */
   reportBudget: 7_340_029,
 } as const;
+
+/**
+ * Runs the function unless another process holds the lock. Returns null in that case. The function can take minutes, which
+ * exceeds the timeout for idle transactions, so this is a session lock. It occupies one connection and is released if the
+ * process dies.
+ */
+export async function withSessionLock<T>(
+  db: Database,
+  key: RawBuilder<unknown>,
+  run: () => Promise<T>,
+): Promise<T | null> {
+  return db.connection().execute(async (connection) => {
+    const { rows } = await sql<{ taken: boolean }>`SELECT pg_try_advisory_lock(${key}) AS taken`.execute(connection);
+    if (!rows[0]?.taken) return null;
+    try {
+      return await run();
+    } finally {
+      await sql`SELECT pg_advisory_unlock(${key})`.execute(connection);
+    }
+  });
+}
