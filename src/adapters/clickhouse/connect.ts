@@ -178,9 +178,20 @@ export function serverFor(engine: Engine, number: number): Server {
   return inOrderOfHealth(engine.shards[number % engine.shards.length] ?? engine.shards[0])[0];
 }
 
+/**
+ * Waits for all statements even if one fails. Otherwise, a retry could start while a statement of the failed attempt is
+ * still running.
+ */
+async function settleAll<T>(statements: readonly Promise<T>[]): Promise<T[]> {
+  return (await Promise.allSettled(statements)).map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
 /** Runs on one replica of each shard. If that replica is unavailable, runs on the next one. */
 export async function onEveryShard<T>(engine: Engine, run: (shard: Server, index: number) => Promise<T>): Promise<T[]> {
-  return Promise.all(
+  return settleAll(
     engine.shards.map((shard, index) => onFirstAvailable(inOrderOfHealth(shard), (server) => run(server, index))),
   );
 }
@@ -194,8 +205,7 @@ export async function onEveryShardOnce<T>(
   tables: readonly string[],
   run: (shard: Server, index: number) => Promise<T>,
 ): Promise<T[]> {
-  // Waits for all shards even if one fails, so that no statement is still running when this function returns.
-  const results = await Promise.allSettled(
+  return settleAll(
     engine.shards.map((shard, index) => {
       const [server] = inOrderOfHealth(shard);
       return watched(server, async () => {
@@ -204,10 +214,6 @@ export async function onEveryShardOnce<T>(
       });
     }),
   );
-  return results.map((result) => {
-    if (result.status === 'rejected') throw result.reason;
-    return result.value;
-  });
 }
 
 async function onFirstAvailable<T>([first, ...others]: Shard, run: (server: Server) => Promise<T>): Promise<T> {
@@ -231,7 +237,7 @@ export async function onEveryServer<T>(
   engine: Engine,
   run: (server: Server, shardIndex: number) => Promise<T>,
 ): Promise<T[][]> {
-  return Promise.all(
+  return settleAll(
     engine.shards.map(async (shard, index) => {
       const isAvoided = (server: Server): boolean =>
         isLost(engine, server) && performance.now() - (lastFailures.get(server) ?? 0) < probeLostMs;
@@ -259,8 +265,8 @@ export async function onAllServers<T>(
   engine: Engine,
   run: (server: Server, shardIndex: number) => Promise<T>,
 ): Promise<T[][]> {
-  return Promise.all(
-    engine.shards.map((shard, index) => Promise.all(shard.map((server) => watched(server, () => run(server, index))))),
+  return settleAll(
+    engine.shards.map((shard, index) => settleAll(shard.map((server) => watched(server, () => run(server, index))))),
   );
 }
 
