@@ -23,7 +23,6 @@ import { abandonBatch, loadBatch } from '../usecases/load/load-batch.ts';
 import {
   computeReports,
   computeReportsEveryMs,
-  concurrentReports,
   removeExpiredReportsEverySeconds,
 } from '../usecases/report/compute-reports.ts';
 import { readConfig } from './config.ts';
@@ -58,9 +57,7 @@ const sweepers = [
   repeat(usageEverySeconds * 1000, () => whileTopologyMatches(() => measureUsage(deps)), log),
   repeat(foldEverySeconds * 1000, (signal) => whileTopologyMatches(() => foldIndex(deps, signal)), log),
   repeat(refreshMatchedEverySeconds * 1000, (signal) => whileTopologyMatches(() => refreshMatched(deps, signal)), log),
-  ...Array.from({ length: concurrentReports }, () =>
-    repeat(computeReportsEveryMs, (signal) => whileTopologyMatches(() => computeReports(deps, signal)), log),
-  ),
+  repeat(computeReportsEveryMs, (signal) => whileTopologyMatches(() => computeReports(deps, signal)), log),
   repeat(removeExpiredReportsEverySeconds * 1000, () => deps.reports.removeExpired(), log),
   repeat(retentionTriedEverySeconds * 1000, (signal) => removeExpiredRecords(deps, signal), log),
   repeat(

@@ -174,6 +174,31 @@ describe('the composition of an audience', () => {
     },
   );
 
+  it('computes a report that folds keep interrupting while folds wait', async () => {
+    await returnToGeneration0(77);
+    const log = createLogger({ name: 'test', level: 'silent' });
+    const deps = await wireAll(configFor(stores.environment));
+    const api = buildApi(deps, log);
+    let interrupted = 0;
+    const profiler: typeof deps.profiler = {
+      profile: async (...question) => {
+        const counts = await deps.profiler.profile(...question);
+        // Succeeds only if a fold could run.
+        if (!(await deps.indexStore.runAlone(() => Promise.resolve()))) return counts;
+        interrupted += 1;
+        return null;
+      },
+    };
+    const worker = repeat(20, (signal) => computeReports({ ...deps, profiler, log }, signal), log);
+    closing.push(async () => {
+      await worker.stop();
+      await api.close();
+      await deps.close();
+    });
+    expect((await ask(api)).statusCode).toBe(200);
+    expect(interrupted).toBe(2);
+  });
+
   it('caches a report and returns the same numbers without a ClickHouse statement', async () => {
     const { api } = await startApi({});
     const first = await report(api, '&split=country');

@@ -8,8 +8,8 @@ export const foldEverySeconds = 1;
 
 const changesAtATime = 100;
 
-/** Then it releases the lock, because other work waits for the lock even if there are always new changes. */
-const batchesPerTurn = 10;
+/** After this time, a worker releases the lock, so that other work gets it even if there are always new changes. */
+const maxTurnMs = 5_000;
 
 /** A change whose fold has failed is not tried again for this long, so that it does not delay the others. */
 const retryAfterSeconds = 30;
@@ -34,7 +34,8 @@ export async function foldIndex(deps: FoldDeps, signal: AbortSignal): Promise<vo
       await indexStore.postpone(ids, retryAfterSeconds);
       leaseId = await takeLease(deps);
     };
-    for (let batch = 0; batch < batchesPerTurn; batch += 1) {
+    const end = performance.now() + maxTurnMs;
+    while (performance.now() < end) {
       const changes = await indexStore.listChanges(changesAtATime);
       if (changes.length === 0) return;
       const ofAttributes = changes.filter(({ audienceId }) => audienceId === null);
@@ -45,7 +46,7 @@ export async function foldIndex(deps: FoldDeps, signal: AbortSignal): Promise<vo
         continue;
       }
       for (const change of changes) {
-        if (signal.aborted) return;
+        if (signal.aborted || performance.now() > end) return;
         try {
           await foldChange(deps, { leaseId, foldId: await indexStore.nextFoldId() }, change);
         } catch (error) {
@@ -99,8 +100,22 @@ async function foldRows({ index, indexStore }: FoldDeps, fold: Fold, change: Ind
   await indexStore.recordAudience(change, audience && { ...audience, foldId: fold.foldId, devices: devices ?? 0 });
 }
 
-/** How often a rebuild tries again while a worker folds. */
-const rebuildPollMs = 200;
+/** How often other work tries to get the lock while a worker folds. */
+const lockPollMs = 100;
+
+/** Runs `run` while no worker folds. Waits at most `maxMs` for a running fold. Returns whether it ran. */
+export async function whileFoldsWait(
+  { indexStore }: { readonly indexStore: Pick<IndexStore, 'runAlone'> },
+  run: () => Promise<void>,
+  { maxMs, signal }: { readonly maxMs: number; readonly signal?: AbortSignal },
+): Promise<boolean> {
+  const end = performance.now() + maxMs;
+  while (!(await indexStore.runAlone(run))) {
+    if (signal?.aborted || performance.now() > end) return false;
+    await new Promise((resolve) => setTimeout(resolve, lockPollMs));
+  }
+  return true;
+}
 
 /** Deletes the index and notes everything as changed. Workers then rebuild it in the background. */
 export async function rebuildIndex(deps: FoldDeps): Promise<number> {
@@ -114,7 +129,7 @@ export async function rebuildIndex(deps: FoldDeps): Promise<number> {
     changes = await indexStore.noteAll();
     await index.clear();
   };
-  while (!(await indexStore.runAlone(rebuild))) await new Promise((resolve) => setTimeout(resolve, rebuildPollMs));
+  await whileFoldsWait(deps, rebuild, { maxMs: Number.POSITIVE_INFINITY });
   return changes;
 }
 

@@ -1,16 +1,12 @@
 import type { DeviceIndex, IndexStore } from '../../ports/device-index.ts';
 import type { LaneStore } from '../../ports/lane-store.ts';
 import type { Log } from '../../ports/observability.ts';
-import { pause } from '../admin/pause.ts';
-import { foldKnownDevices, takeLease } from './fold-index.ts';
+import { foldKnownDevices, takeLease, whileFoldsWait } from './fold-index.ts';
 
 /** How often matched devices are counted again after imports have added devices. */
 export const refreshMatchedEverySeconds = 60;
 
 const audiencesAtATime = 1_000;
-
-/** How often the refresh is tried again while a fold is running. */
-const waitForFoldMs = 500;
 
 type Deps = {
   readonly index: Pick<DeviceIndex, 'takeLease' | 'foldKnownDevices' | 'countMatched'>;
@@ -51,8 +47,5 @@ export async function refreshMatched(deps: Deps, signal: AbortSignal): Promise<v
     }
     log.info({ audiences: refreshed, version }, 'matched devices counted again');
   };
-  // A worker that is folding holds the lock until it has folded all changes.
-  const end = performance.now() + refreshMatchedEverySeconds * 1000;
-  while (!signal.aborted && performance.now() < end && !(await indexStore.runAlone(refresh)))
-    await pause(waitForFoldMs, signal);
+  await whileFoldsWait(deps, refresh, { maxMs: refreshMatchedEverySeconds * 1000, signal });
 }

@@ -2,13 +2,15 @@ import { isExpired } from '../../domain/composition/budget.ts';
 import { splitOf } from '../../domain/composition/counts.ts';
 import type { Noise } from '../../domain/composition/noise.ts';
 import { type Protection, publishInPortions } from '../../domain/composition/protection.ts';
-import type { AudienceProfiler } from '../../ports/device-index.ts';
+import type { AudienceProfiler, IndexStore } from '../../ports/device-index.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { ClaimedRequest, ReportQueue, WantedReport } from '../../ports/report-store.ts';
+import { whileFoldsWait } from '../index/fold-index.ts';
 import { type BudgetDeps, chargeFor, whenPossible } from './report-budget.ts';
 
 export type ComputeReportsDeps = BudgetDeps & {
   readonly reports: ReportQueue;
+  readonly indexStore: Pick<IndexStore, 'runAlone'>;
   readonly profiler: AudienceProfiler;
   readonly protection: Protection;
   readonly noise: Noise;
@@ -23,7 +25,7 @@ export const computeReportsEveryMs = 100;
  * The number of reports that a worker computes at a time. Each one occupies a connection, and a CPU core on every
  * shard.
  */
-export const concurrentReports = 2;
+const concurrentReports = 2;
 
 /** How often each worker deletes what has expired. */
 export const removeExpiredReportsEverySeconds = 600;
@@ -36,13 +38,17 @@ const claimSeconds = 30;
 const retryAfterSeconds = 10;
 const foldedAgainAfterSeconds = 0.5;
 
-/** Computes, protects, and stores the reports that callers wait for, one after another. */
+/** Computes, protects, and stores the reports that callers wait for. */
 export async function computeReports(deps: ComputeReportsDeps, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const request = await deps.reports.claimRequest(deps.reportSettings, claimSeconds);
-    if (!request) return;
-    await computeRequested(deps, request, signal);
-  }
+  const claim = (): Promise<ClaimedRequest | null> => deps.reports.claimRequest(deps.reportSettings, claimSeconds);
+  const first = await claim();
+  if (!first) return;
+  const computeAll = async (claimed: ClaimedRequest | null): Promise<void> => {
+    for (let request = claimed; request; request = signal.aborted ? null : await claim())
+      await computeRequested(deps, request, signal);
+  };
+  const others = Array.from({ length: concurrentReports - 1 }, async () => computeAll(await claim()));
+  await Promise.all([computeAll(first), ...others]);
 }
 
 async function computeRequested(deps: ComputeReportsDeps, request: ClaimedRequest, signal: AbortSignal): Promise<void> {
@@ -50,8 +56,8 @@ async function computeRequested(deps: ComputeReportsDeps, request: ClaimedReques
   const { partnerId, audienceId } = request.audience;
   const start = performance.now();
   try {
-    const outcome = await reports.runAlone(request, () => compute(deps, request, signal));
-    if (outcome === null || outcome === 'not folded') {
+    const outcome = await reports.runAlone(request, () => computeBesideFolds(deps, request, signal));
+    if (outcome === null || outcome === 'not folded' || outcome === 'interrupted') {
       await reports.postpone(request, foldedAgainAfterSeconds);
       return;
     }
@@ -69,7 +75,29 @@ async function computeRequested(deps: ComputeReportsDeps, request: ClaimedReques
  * If the budget is spent, the stored counts of an earlier load are published, because the settings may have changed
  * since they were last published.
  */
-type Outcome = 'published' | 'budget spent' | 'not folded';
+type Outcome = 'published' | 'budget spent' | 'not folded' | 'interrupted';
+
+/** After this number of attempts that were interrupted by a fold, a report is computed while folds wait. */
+const attemptsBesideFolds = 2;
+
+/** Then another worker can claim the request. */
+const waitForFoldsMs = 20_000;
+
+/** If there is always something to fold, a report would otherwise never be completed. */
+async function computeBesideFolds(
+  deps: ComputeReportsDeps,
+  wanted: WantedReport,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  let outcome: Outcome = 'interrupted';
+  for (let attempt = 0; attempt < attemptsBesideFolds && outcome === 'interrupted'; attempt += 1)
+    outcome = await compute(deps, wanted, signal);
+  const computeAlone = async (): Promise<void> => {
+    outcome = await compute(deps, wanted, signal);
+  };
+  if (outcome === 'interrupted') await whileFoldsWait(deps, computeAlone, { maxMs: waitForFoldsMs, signal });
+  return outcome;
+}
 
 async function compute(deps: ComputeReportsDeps, wanted: WantedReport, signal: AbortSignal): Promise<Outcome> {
   const { reports } = deps;
@@ -95,15 +123,16 @@ async function count(
   deps: ComputeReportsDeps,
   wanted: WantedReport,
   signal: AbortSignal,
-): Promise<'saved' | 'budget spent' | 'not folded'> {
+): Promise<'saved' | 'budget spent' | 'not folded' | 'interrupted'> {
   const { reports, profiler } = deps;
   const { audience, counting } = wanted;
   const price = { owner: audience, kind: 'composition', draws: 1 } as const;
   if ((await whenPossible(deps, price)) !== null) return 'budget spent';
   const state = await reports.findIndexState(audience);
-  const counts = state && (await profiler.profile(audience, counting, state, signal));
+  if (!state) return 'not folded';
+  const counts = await profiler.profile(audience, counting, state, signal);
   // A fold has replaced bitmaps in the meantime. A rebuild deletes the state before the bitmaps.
-  if (!counts || (await reports.findIndexState(audience))?.foldId !== state.foldId) return 'not folded';
+  if (!counts || (await reports.findIndexState(audience))?.foldId !== state.foldId) return 'interrupted';
   if (!(await reports.isCurrent(audience))) return 'not folded';
   const saved = await reports.saveCounts(wanted, { counts, computedAt: new Date() }, chargeFor(deps, price));
   return saved === 'superseded' ? 'not folded' : saved;
