@@ -436,7 +436,8 @@ CREATE TABLE public.composition (
     report jsonb NOT NULL,
     computed_at timestamp with time zone DEFAULT now() NOT NULL,
     published jsonb,
-    published_with text
+    published_with text,
+    cells jsonb
 );
 
 CREATE TABLE public.customer (

@@ -5,7 +5,7 @@ import type { Protection } from '../domain/composition/protection.ts';
 import { type Config, protectionOf } from './config.ts';
 
 /** Increase it when the content of published reports changes, so that they are published again. */
-const reportFormat = 2;
+const reportFormat = 3;
 
 /** How reports are protected and limited. The API and the workers must have the same settings. */
 export function publishingOf(config: Config): {

@@ -19,13 +19,27 @@ export type WantedReport = {
 
 export type StoredCounts = { readonly counts: CompositionCounts; readonly computedAt: Date };
 
-/** The entries of a published report that a response contains. */
-export type StoredReport = Omit<PublishedReport, 'top'> & {
-  readonly entries: readonly ReportEntry[];
+/**
+ * The entries of a published report that a response contains. `baselineDevices` is the total of the baseline, and in an
+ * entry the count of the same group in the baseline. Both are null without a baseline.
+ */
+export type StoredReport = Omit<PublishedReport, 'top' | 'cells' | 'countries'> & {
+  readonly baselineDevices: number | null;
+  readonly entries: readonly (ReportEntry & { readonly baselineDevices: number | null })[];
   readonly computedAt: Date;
 };
 
 export type EntryPage = { readonly order: Order; readonly limit: number };
+
+/** The same groups in another report: those of another audience, or the devices of one country in the warehouse. */
+export type BaselineReport = { readonly report: WantedReport; readonly country: string | null };
+
+/** `limit` is null for all entries. */
+export type Comparison = {
+  readonly order: Order;
+  readonly limit: number | null;
+  readonly baseline: BaselineReport | null;
+};
 
 export type AttributeDescription = { readonly name: string; readonly provider: string };
 
@@ -37,6 +51,8 @@ export interface CompositionStore {
   findPublished(wanted: WantedReport, page: EntryPage): Promise<StoredReport | null>;
   /** Returns the last report of an earlier load. Ignores reports from before the audience was cleared. */
   findEarlier(wanted: WantedReport, page: EntryPage): Promise<StoredReport | null>;
+  /** Reads any number of entries, next to a baseline. Returns null unless both reports are published. */
+  compare(wanted: WantedReport, comparison: Comparison): Promise<StoredReport | null>;
   /** Whether exact counts of this generation are stored, so that publishing them needs no draw. */
   isCounted(wanted: WantedReport): Promise<boolean>;
   /**

@@ -198,6 +198,7 @@ const statementTypes: Specs = {
     computed_at: 'date=',
     published: 'json',
     published_with: 'string?',
+    cells: 'json',
   },
   index_change: {
     id: 'number=',

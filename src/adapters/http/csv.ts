@@ -1,19 +1,33 @@
 import { csvField } from '@inlet/row-rule/text';
 import type { FastifyReply } from 'fastify';
+import { Readable } from 'node:stream';
 
 type CsvRow<Column extends string> = Readonly<Record<Column, string | number | null>>;
 
-/** Sends rows as CSV with a header line (RFC 4180). */
-export function sendCsv<Column extends string>(
+/** Lines that are formatted before other requests are processed. */
+const linesPerPortion = 1_000;
+
+/** Sends items as CSV with a header line (RFC 4180). */
+export function sendCsv<Column extends string, Item>(
   reply: FastifyReply,
   columns: readonly Column[],
-  rows: readonly CsvRow<Column>[],
+  items: readonly Item[],
+  rowOf: (item: Item) => CsvRow<Column>,
 ): FastifyReply {
-  const lines = rows.map((row) => columns.map((column) => csvField(row[column])).join(','));
-  return reply
-    .header('content-type', 'text/csv; charset=utf-8')
-    .serializer((text: unknown) => String(text))
-    .send([columns.join(','), ...lines, ''].join('\r\n'));
+  const line = (item: Item): string => {
+    const row = rowOf(item);
+    return `${columns.map((column) => csvField(row[column])).join(',')}\r\n`;
+  };
+  // The stream reads a portion when the client has received the previous one.
+  function* portions(): Generator<string> {
+    yield `${columns.join(',')}\r\n`;
+    for (let start = 0; start < items.length; start += linesPerPortion)
+      yield items
+        .slice(start, start + linesPerPortion)
+        .map(line)
+        .join('');
+  }
+  return reply.header('content-type', 'text/csv; charset=utf-8').send(Readable.from(portions()));
 }
 
 /** Whether `Accept` prefers CSV to JSON. If the weights are equal, the first media type wins. JSON is the default. */

@@ -18,6 +18,7 @@ export async function loadErrorsResponse(
   const after = fileId === undefined || row === undefined ? firstErrorPlace : { fileId, row };
   const items = await list({ after, limit: limit + 1 });
   const errors = pageOf(request, reply, { list: name, limit, items }, (error) => [error.fileId, error.row]);
-  const records = errors.map(loadErrorRecord);
-  return prefersCsv(request.headers.accept) ? sendCsv(reply, columns, records) : records;
+  return prefersCsv(request.headers.accept)
+    ? sendCsv(reply, columns, errors, loadErrorRecord)
+    : errors.map(loadErrorRecord);
 }

@@ -49,21 +49,17 @@ export const audienceFileParams = audienceParams.extend({
 });
 
 /** A whole number in a query string. Every violation has the same message, which contains the range. */
-export function limitField(max: number, byDefault: number, description: string, example: number) {
-  const error = `limit must be a whole number from 1 to ${max.toLocaleString('en-US')}.`;
-  return z.coerce
-    .number({ error })
-    .int({ error })
-    .min(1, { error })
-    .max(max, { error })
-    .default(byDefault)
-    .meta({ description, examples: [example] });
+export function queryNumber(name: string, max: number) {
+  const error = `${name} must be a whole number from 1 to ${max.toLocaleString('en-US')}.`;
+  return z.coerce.number({ error }).int({ error }).min(1, { error }).max(max, { error });
 }
 
 /** Query of a paged list. */
 export function pageQuery(max: number, byDefault: number) {
   return z.strictObject({
-    limit: limitField(max, byDefault, 'Maximum number of entries per page.', 50),
+    limit: queryNumber('limit', max)
+      .default(byDefault)
+      .meta({ description: 'Maximum number of entries per page.', examples: [50] }),
     cursor: z.string().max(128).optional().meta({
       description: "The position at which the page starts. Copy it unchanged from the previous page's `Link` header.",
     }),

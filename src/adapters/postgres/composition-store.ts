@@ -9,6 +9,7 @@ import type {
   WantedReport,
 } from '../../ports/report-store.ts';
 import { inScope } from './audience-files.ts';
+import { selectCompared } from './compared-reports.ts';
 import type { Database } from './db/tables.ts';
 
 export function postgresCompositionStore(db: Database): CompositionStore {
@@ -16,6 +17,7 @@ export function postgresCompositionStore(db: Database): CompositionStore {
     findAudience: (scope, warehouseSegmentId) => selectAudienceState(db, scope, warehouseSegmentId),
     findPublished: (wanted, page) => selectPublished(db, wanted, page),
     findEarlier: (wanted, page) => selectEarlier(db, wanted, page),
+    compare: (wanted, comparison) => selectCompared(db, wanted, comparison),
     isCounted: async (wanted) => {
       const row = await db
         .selectFrom('composition')
@@ -108,17 +110,19 @@ const entrySchema = z.object({
   warehouseShare: z.number().nullable(),
   index: z.number().nullable(),
   small: z.boolean(),
+  baselineDevices: z.null().default(null),
 });
 const publishedSchema = z.object({
   isProtected: z.boolean(),
   matchedDevices: z.int(),
   warehouseDevices: z.int(),
+  baselineDevices: z.null().default(null),
   entries: z.array(entrySchema),
 }) satisfies z.ZodType<Omit<StoredReport, 'computedAt'>>;
 
 /** Selects the requested entries only, because parsing all of them would delay other requests. */
 function shown({ order, limit }: EntryPage): RawBuilder<unknown> {
-  return sql`published - 'top' || jsonb_build_object('entries', jsonb_path_query_array(published, ${`$.top.${order}[0 to ${limit - 1}]`}::jsonpath))`;
+  return sql`published - '{top,countries}'::text[] || jsonb_build_object('entries', jsonb_path_query_array(published, ${`$.top.${order}[0 to ${limit - 1}]`}::jsonpath))`;
 }
 
 async function selectPublished(db: Database, wanted: WantedReport, page: EntryPage): Promise<StoredReport | null> {

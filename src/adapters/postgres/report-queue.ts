@@ -52,10 +52,21 @@ export function postgresReportQueue(db: Database): ReportQueue {
         await saveCounts(tx, wanted, stored);
         return 'saved';
       }),
-    savePublished: async (wanted, report) => {
+    savePublished: async (wanted, { cells, ...report }) => {
+      const tuples = cells.map(({ attributeId, value, devices, warehouseDevices, small }) => [
+        attributeId,
+        value,
+        devices,
+        warehouseDevices,
+        small,
+      ]);
       await db
         .updateTable('composition')
-        .set({ published: JSON.stringify(report), published_with: publishedWith(wanted) })
+        .set({
+          published: JSON.stringify(report),
+          cells: JSON.stringify(tuples),
+          published_with: publishedWith(wanted),
+        })
         .where(ofState(wanted))
         .execute();
     },
@@ -178,14 +189,16 @@ const storedSchema = z.object({
   members: z.string(),
   matched: z.int(),
   known: z.int(),
+  countries: z.record(z.string(), z.int()).default({}),
   cells: z.array(z.tuple([z.int(), z.string().nullable(), z.int(), z.int(), z.string()])),
 });
 
-function storeCounts({ members, matchedDevices, knownDevices, cells }: CompositionCounts): string {
+function storeCounts({ members, matchedDevices, knownDevices, countries, cells }: CompositionCounts): string {
   const stored: z.infer<typeof storedSchema> = {
     members,
     matched: matchedDevices,
     known: knownDevices,
+    countries,
     cells: cells.map((cell) => [
       cell.attributeId,
       cell.value,
@@ -198,11 +211,12 @@ function storeCounts({ members, matchedDevices, knownDevices, cells }: Compositi
 }
 
 function readCounts(report: unknown): CompositionCounts {
-  const { members, matched, known, cells } = storedSchema.parse(report);
+  const { members, matched, known, countries, cells } = storedSchema.parse(report);
   return {
     members,
     matchedDevices: matched,
     knownDevices: known,
+    countries,
     cells: cells.map(([attributeId, value, devices, warehouseDevices, warehouseState]) => ({
       attributeId,
       value,

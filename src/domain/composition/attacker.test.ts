@@ -47,7 +47,7 @@ function shownFor(count: number, shape: Shape, protection: Protection): Map<numb
 
 function show(count: number, members: string, noise: Noise, protection: Protection): number | null {
   const cell = { attributeId: 1, value: null, devices: count, warehouseDevices: 9000, warehouseState: '' };
-  const counts = { members, matchedDevices: 5000, knownDevices: 100_000, cells: [cell] };
+  const counts = { members, matchedDevices: 5000, knownDevices: 100_000, countries: {}, cells: [cell] };
   return protectReport(counts, null, protection, noise).entries[0]?.devices ?? null;
 }
 

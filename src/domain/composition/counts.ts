@@ -35,6 +35,8 @@ export type CompositionCounts = {
   readonly members: string;
   readonly matchedDevices: number;
   readonly knownDevices: number;
+  /** The number of devices in each country. Empty unless the report is split by country. */
+  readonly countries: Readonly<Record<string, number>>;
   /**
    * Every cell in the warehouse. Cells without members are included, so that the presence of a cell reveals nothing.
    */

@@ -29,6 +29,7 @@ const arbitraryCounts: fc.Arbitrary<CompositionCounts> = fc.record({
   members: fc.string(),
   matchedDevices: fc.integer({ min: 0, max: 3000 }),
   knownDevices: fc.integer({ min: 3000, max: 100_000 }),
+  countries: fc.constant({}),
   cells: fc.uniqueArray(arbitraryCell, {
     selector: ({ attributeId, value }) => `${attributeId} ${value}`,
     maxLength: 15,
@@ -38,7 +39,7 @@ const arbitraryCounts: fc.Arbitrary<CompositionCounts> = fc.record({
 function oneCell(devices: number, change: Partial<CompositionCounts & CellCount> = {}): CompositionCounts {
   const { members = 'm', warehouseState = 's' } = change;
   const cell = { attributeId: 1, value: null, devices, warehouseDevices: 5000, warehouseState };
-  return { members, matchedDevices: 1000, knownDevices: 100_000, cells: [cell] };
+  return { members, matchedDevices: 1000, knownDevices: 100_000, countries: {}, cells: [cell] };
 }
 
 function shown(counts: CompositionCounts, protection: Protection, value = noise): number | null {
@@ -131,7 +132,7 @@ describe('a protected report', () => {
       warehouseDevices: 5000,
       warehouseState: '',
     }));
-    const counts = { members: 'm', matchedDevices: 1010, knownDevices: 100_000, cells };
+    const counts = { members: 'm', matchedDevices: 1010, knownDevices: 100_000, countries: {}, cells };
     const { entries } = protectReport(counts, 'country', defaultProtection, noise);
     expect(entries.map(({ devices }) => devices === null)).toEqual([false, true, false, true]);
   });
@@ -151,6 +152,7 @@ describe('an unprotected report', () => {
       isProtected: false,
       matchedDevices: 1000,
       warehouseDevices: 100_000,
+      countries: {},
       entries: [
         {
           attributeId: 1,
@@ -167,7 +169,7 @@ describe('an unprotected report', () => {
   });
 
   it('reports null shares when the total is zero', () => {
-    const empty = { members: '', matchedDevices: 0, knownDevices: 0, cells: oneCell(0).cells };
+    const empty = { members: '', matchedDevices: 0, knownDevices: 0, countries: {}, cells: oneCell(0).cells };
     const [entry] = protectReport(empty, null, off, cosSquaredNoise(draw, 0)).entries;
     expect(entry).toMatchObject({ devices: 0, share: null, warehouseShare: null, index: null });
   });
@@ -189,7 +191,7 @@ describe('a published report', () => {
     warehouseDevices: 300 + ((n * 53) % 900),
     warehouseState: String(n),
   }));
-  const counts = { members: 'm', matchedDevices: 3000, knownDevices: 100_000, cells };
+  const counts = { members: 'm', matchedDevices: 3000, knownDevices: 100_000, countries: {}, cells };
 
   it('has the same top entries as the whole protected report', () => {
     const portions = publishInPortions(counts, 'country', defaultProtection, noise);
@@ -200,6 +202,7 @@ describe('a published report', () => {
     expect(next.value).toEqual({
       ...totals,
       top: { devices: top('devices'), index: top('index'), lowest_index: top('lowest_index') },
+      cells: entries,
     });
     expect(yields).toBeGreaterThanOrEqual(4);
   });

@@ -11,22 +11,28 @@ export type Protection = {
 
 export const defaultProtection: Protection = { hideUnder: 50, flagUnder: 100, noise: 15, roundTo: 25 };
 
-export type ReportEntry = {
+/** The protected counts of one cell. Everything else that a report shows about the cell follows from them. */
+export type PublishedCounts = {
   readonly attributeId: number;
   readonly value: string | null;
   /** Null if hidden. */
   readonly devices: number | null;
-  readonly share: number | null;
   readonly warehouseDevices: number;
-  readonly warehouseShare: number | null;
-  readonly index: number | null;
   readonly small: boolean;
 };
 
-export type Report = {
+export type ReportEntry = PublishedCounts & {
+  readonly share: number | null;
+  readonly warehouseShare: number | null;
+  readonly index: number | null;
+};
+
+export type ReportTotals = { readonly matchedDevices: number; readonly warehouseDevices: number };
+
+export type Report = ReportTotals & {
   readonly isProtected: boolean;
-  readonly matchedDevices: number;
-  readonly warehouseDevices: number;
+  /** The number of devices in each country, if the report is split by country. */
+  readonly countries: Readonly<Record<string, number>>;
   readonly entries: readonly ReportEntry[];
 };
 
@@ -65,24 +71,33 @@ export function protectReport(
     isProtected: isProtecting(protection),
     matchedDevices: matched,
     warehouseDevices: warehouse,
+    countries: Object.fromEntries(
+      Object.entries(counts.countries).map(([country, devices]) => [
+        country,
+        publish(devices, ['country', country, devices]),
+      ]),
+    ),
     entries: cells.map((published) => {
       const isHidden = hidden.has(published.cell);
-      const devices = isHidden ? null : published.devices;
-      const share = devices === null ? null : shareOf(devices, matched);
-      const warehouseShare = shareOf(published.warehouseDevices, warehouse);
-      return {
-        attributeId: published.cell.attributeId,
-        value: published.cell.value,
-        devices,
-        share,
-        warehouseDevices: published.warehouseDevices,
-        warehouseShare,
-        index: share === null || !warehouseShare ? null : share / warehouseShare,
-        // Also set for a cell that is hidden only to protect another cell, because the two must be indistinguishable.
-        small: isHidden || published.devices < protection.flagUnder,
-      };
+      return addShares(
+        {
+          attributeId: published.cell.attributeId,
+          value: published.cell.value,
+          devices: isHidden ? null : published.devices,
+          warehouseDevices: published.warehouseDevices,
+          // Also set for a cell that is hidden only to protect another cell, because the two must be indistinguishable.
+          small: isHidden || published.devices < protection.flagUnder,
+        },
+        { matchedDevices: matched, warehouseDevices: warehouse },
+      );
     }),
   };
+}
+
+export function addShares(counts: PublishedCounts, totals: ReportTotals): ReportEntry {
+  const share = shareOf(counts.devices, totals.matchedDevices);
+  const warehouseShare = shareOf(counts.warehouseDevices, totals.warehouseDevices);
+  return { ...counts, share, warehouseShare, index: indexOf(share, warehouseShare) };
 }
 
 type PublishedCell = { readonly cell: CellCount; readonly devices: number };
@@ -96,9 +111,13 @@ export function roundDown(count: number, step: number): number {
   return step === 0 ? whole : Math.floor(whole / step) * step;
 }
 
-/** Capped at 1, because noise can make a part larger than the whole. */
-function shareOf(part: number, whole: number): number | null {
-  return whole === 0 ? null : Math.min(1, part / whole);
+/** Capped at 1, because noise can make a part larger than the whole. Null if the part is hidden. */
+export function shareOf(part: number | null, whole: number): number | null {
+  return part === null || whole === 0 ? null : Math.min(1, part / whole);
+}
+
+export function indexOf(share: number | null, ofBaseline: number | null): number | null {
+  return share === null || !ofBaseline ? null : share / ofBaseline;
 }
 
 /**
@@ -136,9 +155,10 @@ export function topEntries(entries: readonly ReportEntry[], order: Order, limit:
 /** Maximum number of entries in a response. */
 export const maxReportEntries = 100;
 
-/** A report as callers see it, with as many entries as a response can have, in every order. */
+/** A report as callers see it. `top` has as many entries as a response can have, in every order. */
 export type PublishedReport = Omit<Report, 'entries'> & {
   readonly top: Readonly<Record<Order, readonly ReportEntry[]>>;
+  readonly cells: readonly PublishedCounts[];
 };
 
 /**
@@ -153,12 +173,14 @@ export function* publishInPortions(
 ): Generator<void, PublishedReport> {
   const { entries, ...totals } = protectReport({ ...counts, cells: [] }, split, protection, noise);
   const top: Record<Order, readonly ReportEntry[]> = { devices: entries, index: entries, lowest_index: entries };
+  const published: PublishedCounts[] = [];
   for (const cells of wholeAttributes(counts.cells)) {
-    const portion = protectReport({ ...counts, cells }, split, protection, noise).entries;
+    const portion = protectReport({ ...counts, countries: {}, cells }, split, protection, noise).entries;
+    published.push(...portion);
     for (const order of orders) top[order] = topEntries([...top[order], ...portion], order, maxReportEntries);
     yield;
   }
-  return { ...totals, top };
+  return { ...totals, top, cells: published };
 }
 
 const cellsPerPortion = 500;

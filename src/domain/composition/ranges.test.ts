@@ -22,7 +22,7 @@ describe('the range of a published number', () => {
     fc.assert(
       fc.property(exact, ({ devices, matched, inWarehouse, known, drawn }) => {
         const cell = { attributeId: 1, value: null, devices, warehouseDevices: inWarehouse, warehouseState: '' };
-        const counts = { members: '', matchedDevices: matched, knownDevices: known, cells: [cell] };
+        const counts = { members: '', matchedDevices: matched, knownDevices: known, countries: {}, cells: [cell] };
         let turn = 0;
         const noise = (): number => drawn[turn++ % 4] ?? 0;
         const report = protectReport(counts, null, defaultProtection, noise);

@@ -1,12 +1,15 @@
 import type { AudienceScope } from '../../domain/audience.ts';
 import { isExpired } from '../../domain/composition/budget.ts';
+import { type ComparedEntry, compareEntry } from '../../domain/composition/baseline.ts';
 import { type Split, countingOf } from '../../domain/composition/counts.ts';
-import { type Protection, type ReportEntry, isProtecting } from '../../domain/composition/protection.ts';
-import { type Range, countRange, indexRange } from '../../domain/composition/ranges.ts';
+import { type Protection, isProtecting } from '../../domain/composition/protection.ts';
+import { type Range, countRange } from '../../domain/composition/ranges.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { PartnerId } from '../../domain/ids.ts';
 import type {
   AttributeDescription,
+  BaselineReport,
+  Comparison,
   CompositionStore,
   EntryPage,
   StoredReport,
@@ -24,10 +27,16 @@ export type CompositionDeps = BudgetDeps & {
   readonly timeoutMs: number;
 };
 
-export type CompositionQuestion = EntryPage & { readonly split: Split | null };
+/** What a report is compared with instead of the whole warehouse. */
+export type Baseline = { readonly warehouseSegmentId: number } | { readonly country: string };
 
-export type CompositionEntry = ReportEntry &
-  AttributeDescription & { readonly deviceRange: Range | null; readonly indexRange: Range | null };
+/** `limit` is null for all entries. */
+export type CompositionQuestion = Omit<Comparison, 'baseline'> & {
+  readonly split: Split | null;
+  readonly baseline: Baseline | null;
+};
+
+export type CompositionEntry = ComparedEntry & AttributeDescription & { readonly deviceRange: Range | null };
 
 export type Composition = Omit<StoredReport, 'entries'> & {
   readonly audienceId: number;
@@ -52,29 +61,93 @@ export async function getComposition(
   warehouseSegmentId: number,
   question: CompositionQuestion,
 ): Promise<Composition> {
-  const { compositions, protection } = deps;
-  const find = async (): Promise<WantedReport> => {
-    const audience = await compositions.findAudience(scope, warehouseSegmentId);
-    if (!audience) throw new Failure('not_found', `Segment ${warehouseSegmentId} does not exist.`);
-    const counting = countingOf(question.split, isProtecting(protection));
-    return { audience, counting, settings: deps.reportSettings };
-  };
-  const wanted = await find();
-  const found = await findStored(deps, wanted, question);
-  const report = found ?? (await whileWaiting(scope.partnerId, () => waitForReport(deps, find, question)));
-  const { entries, ...totals } = report;
-  const ids = [...new Set(entries.map(({ attributeId }) => attributeId))];
-  const attributes = await compositions.describeAttributes(ids);
+  const { split, order, limit, baseline } = question;
+  const find = () => findWanted(deps, scope, warehouseSegmentId, split);
+  const { audience } = await find();
+  const report = await obtain(deps, find, { order, limit: limit ?? 1 });
+  const compared = limit === null || baseline !== null ? await compare(deps, scope, find, question) : report;
   return {
-    ...totals,
-    audienceId: wanted.audience.audienceId,
-    entries: entries.map((entry) => ({
-      ...entry,
+    ...compared,
+    nextReportAt: report.nextReportAt,
+    audienceId: audience.audienceId,
+    entries: await describeEntries(deps, compared),
+  };
+}
+
+async function findWanted(
+  { compositions, protection, reportSettings }: CompositionDeps,
+  scope: AudienceScope,
+  warehouseSegmentId: number,
+  split: Split | null,
+): Promise<WantedReport> {
+  const audience = await compositions.findAudience(scope, warehouseSegmentId);
+  if (!audience) throw new Failure('not_found', `Segment ${warehouseSegmentId} does not exist.`);
+  return { audience, counting: countingOf(split, isProtecting(protection)), settings: reportSettings };
+}
+
+/**
+ * The number of devices in each country is part of the report that is split by country. Both reports are published and
+ * charged like any other report.
+ */
+async function compare(
+  deps: CompositionDeps,
+  scope: AudienceScope,
+  find: () => Promise<WantedReport>,
+  { split, order, limit, baseline }: CompositionQuestion,
+): Promise<StoredReport> {
+  const wanted = await find();
+  const comparison = {
+    order,
+    limit,
+    baseline: baseline && (await obtainBaseline(deps, scope, wanted, split, baseline)),
+  };
+  const compared = await deps.compositions.compare(wanted, comparison);
+  if (!compared) throw new Failure('report_not_ready', 'The report is being computed again.');
+  return compared;
+}
+
+async function obtainBaseline(
+  deps: CompositionDeps,
+  scope: AudienceScope,
+  wanted: WantedReport,
+  split: Split | null,
+  baseline: Baseline,
+): Promise<BaselineReport> {
+  const find =
+    'country' in baseline
+      ? () => Promise.resolve({ ...wanted, counting: countingOf('country', isProtecting(deps.protection)) })
+      : () => findWanted(deps, scope, baseline.warehouseSegmentId, split);
+  await obtain(deps, find, { order: 'devices', limit: 1 });
+  return { report: await find(), country: 'country' in baseline ? baseline.country : null };
+}
+
+/** Entries that are described before other requests are processed. */
+const entriesPerPortion = 1_000;
+
+async function describeEntries(
+  { compositions, protection }: CompositionDeps,
+  report: StoredReport,
+): Promise<readonly CompositionEntry[]> {
+  const attributes = await compositions.describeAttributes([
+    ...new Set(report.entries.map(({ attributeId }) => attributeId)),
+  ]);
+  const described: CompositionEntry[] = [];
+  for (const [index, entry] of report.entries.entries()) {
+    if (index % entriesPerPortion === entriesPerPortion - 1) await new Promise((resolve) => setImmediate(resolve));
+    described.push({
+      ...compareEntry(entry, report, protection),
       ...(attributes.get(entry.attributeId) ?? { name: '', provider: '' }),
       deviceRange: entry.devices === null ? null : countRange(entry.devices, protection),
-      indexRange: indexRange(entry, totals, protection),
-    })),
-  };
+    });
+  }
+  return described;
+}
+
+/** Returns the published report. If there is none, waits until a worker has computed it. */
+async function obtain(deps: CompositionDeps, find: () => Promise<WantedReport>, page: EntryPage): Promise<FoundReport> {
+  const wanted = await find();
+  const found = await findStored(deps, wanted, page);
+  return found ?? (await whileWaiting(wanted.audience.partnerId, () => waitForReport(deps, find, page)));
 }
 
 type FoundReport = StoredReport & { readonly nextReportAt: Date | null };

@@ -15,6 +15,8 @@ type ReportOptions = CommonOptions & {
   readonly split?: 'id_type' | 'country' | 'event';
   readonly order: 'devices' | 'index' | 'lowest_index';
   readonly limit: number;
+  readonly baseline?: string;
+  readonly country?: string;
 };
 
 const hidden = 'hidden';
@@ -30,6 +32,7 @@ const columns: readonly Column<Entry>[] = [
   { title: 'DEVICES', align: 'right', of: ({ devices }) => (devices === null ? hidden : countOf(devices)) },
   { title: 'SHARE', align: 'right', of: ({ share }) => percent(share) },
   { title: 'WAREHOUSE', align: 'right', of: ({ warehouse_share }) => percent(warehouse_share) },
+  { title: 'BASELINE', align: 'right', of: ({ baseline_share = null }) => percent(baseline_share) },
   { title: 'INDEX', align: 'right', of: ({ index }) => ratio(index) },
   { title: 'RANGE', align: 'right', of: ({ index_range }) => range(index_range) },
 ];
@@ -37,7 +40,10 @@ const columns: readonly Column<Entry>[] = [
 export function addAudienceReports(audience: Command): void {
   partnerCommand(audience, 'report', {
     description: 'show which attributes the devices of an audience have in common',
-    examples: [['inlet audience report 3 --order index', 'Show the most characteristic attributes.']],
+    examples: [
+      ['inlet audience report 3 --order index', 'Show the most characteristic attributes.'],
+      ['inlet audience report 3 --baseline 4', 'Compare with another audience.'],
+    ],
   })
     .argument('<id>', 'audience ID')
     .addOption(new Option('--split <field>', 'show one row per value').choices(['id_type', 'country', 'event']))
@@ -45,12 +51,25 @@ export function addAudienceReports(audience: Command): void {
       new Option('--order <order>', 'sort the report').choices(['devices', 'index', 'lowest_index']).default('devices'),
     )
     .option('--limit <number>', 'maximum number of rows, up to 100', wholeNumber(1, 100), 20)
-    .action(async (text: string, { split, order, limit, ...options }: ReportOptions) => {
+    .addOption(
+      new Option('--baseline <id>', 'compare with this audience instead of the whole warehouse').conflicts('country'),
+    )
+    .option('--country <code>', 'compare with the devices of this country instead of the whole warehouse')
+    .action(async (text: string, { split, order, limit, baseline, country, ...options }: ReportOptions) => {
       const output = outputFor(options);
       const inlet = await connect(options);
-      const { default_warehouse_segment_id: segment } = valueOf(await inlet.getAudience(toId('audience', text)));
-      const report = valueOf(await inlet.getComposition(segment, { query: { split, order, limit } }));
-      const shown = split === undefined ? columns.filter(({ title }) => title !== 'VALUE') : columns;
+      const segmentOf = async (id: string): Promise<number> =>
+        valueOf(await inlet.getAudience(toId('audience', id))).default_warehouse_segment_id;
+      const query = {
+        split,
+        order,
+        limit,
+        baseline_segment_id: baseline === undefined ? undefined : await segmentOf(baseline),
+        baseline_country: country,
+      };
+      const report = valueOf(await inlet.getComposition(await segmentOf(text), { query }));
+      const unused = new Set([split === undefined ? 'VALUE' : '', report.baseline === null ? 'BASELINE' : 'WAREHOUSE']);
+      const shown = columns.filter(({ title }) => !unused.has(title));
       output.result(report, () => table(shown, report.attributes, output.stdout));
       output.note(`${countOf(report.matched_devices)} matched devices, computed ${report.computed_at}`);
       if (report.next_report_at !== null)

@@ -118,7 +118,7 @@ export class Operations {
   }
 
   /** Get the composition of an audience: `GET /v2/firstparty/segments/{default_warehouse_segment_id}/composition`. */
-  getComposition(default_warehouse_segment_id: number, options?: CallOptions & { readonly query?: { readonly split?: 'id_type' | 'country' | 'event' | undefined; readonly order?: 'devices' | 'index' | 'lowest_index' | undefined; readonly limit?: number | string | undefined } | undefined }): Promise<Answered<Composition>> {
+  getComposition(default_warehouse_segment_id: number, options?: CallOptions & { readonly query?: { readonly split?: 'id_type' | 'country' | 'event' | undefined; readonly order?: 'devices' | 'index' | 'lowest_index' | undefined; readonly limit?: number | string | undefined; readonly baseline_segment_id?: number | string | undefined; readonly baseline_country?: string | undefined } | undefined }): Promise<Answered<Composition>> {
     return this.#api.call({ method: 'GET', path: `/v2/firstparty/segments/${encodeURIComponent(default_warehouse_segment_id)}/composition`, query: options?.query, auth: 'key and user token', options });
   }
 

@@ -89,6 +89,13 @@ export type Composition = {
   readonly matched_devices: number;
   readonly warehouse_devices: number;
   readonly split: 'id_type' | 'country' | 'event' | null;
+  /** What the report is compared with. Null for the whole warehouse. */
+  readonly baseline: {
+    readonly default_warehouse_segment_id?: number | undefined;
+    readonly country?: string | undefined;
+    /** Matched devices of the audience, or devices in the country. */
+    readonly devices: number;
+  } | null;
   /** If true, noise is added to counts, counts are rounded down, and small groups are hidden. */
   readonly protected: boolean;
   readonly computed_at: string;
@@ -114,7 +121,10 @@ export type CompositionEntry = {
   /** Devices with the attribute in the whole warehouse. */
   readonly warehouse_devices: number;
   readonly warehouse_share: number | null;
-  /** `share` divided by `warehouse_share`. 1 is average, and 2 is twice the average. */
+  /** Devices with the attribute in the baseline. Null if hidden. Absent without a baseline. */
+  readonly baseline_devices?: number | null | undefined;
+  readonly baseline_share?: number | null | undefined;
+  /** `share` divided by `warehouse_share`, or by `baseline_share` if there is a baseline. 1 is average, and 2 is twice the average. */
   readonly index: number | null;
   readonly index_range: IndexRange;
   /** True if the group is too small for reliable conclusions. */

@@ -46,6 +46,7 @@ type ShardProfile = {
   readonly folds: readonly PartnerFold[];
   readonly cells: readonly ShardCell[];
   readonly ofEvents: readonly EventCell[];
+  readonly countries: readonly CountryDevices[];
 };
 
 type MembersOfShard = { readonly devices: string; readonly content: string; readonly events: readonly string[] };
@@ -62,6 +63,8 @@ type ShardCell = {
 
 type EventCell = { readonly attribute: string; readonly event: string; readonly devices: string };
 
+type CountryDevices = { readonly country: string; readonly devices: string };
+
 type Select = <Row>(query: string) => Promise<Row[]>;
 
 const kindOf: Readonly<Record<Counting, number>> = {
@@ -77,13 +80,14 @@ function countsEvents(counting: Counting): boolean {
 }
 
 async function profileShard(select: Select, counting: Counting): Promise<ShardProfile> {
-  const [cells, ofEvents] = await Promise.all([
+  const [cells, ofEvents, countries] = await Promise.all([
     select<ShardCell>(cellsSql(valueOf[counting])),
     countsEvents(counting) ? select<EventCell>(eventsSql) : [],
+    counting === 'country' ? select<CountryDevices>(countriesSql) : [],
   ]);
   // These are read last. If no later fold has written a bitmap by now, the statements above cannot have read one.
   const [[members], folds] = await Promise.all([select<MembersOfShard>(membersSql), select<PartnerFold>(foldsSql)]);
-  return { members: members ?? { devices: '0', content: '', events: [] }, folds, cells, ofEvents };
+  return { members: members ?? { devices: '0', content: '', events: [] }, folds, cells, ofEvents, countries };
 }
 
 const valueOf: Readonly<Record<Counting, string>> = {
@@ -147,6 +151,13 @@ const eventsSql = `
   ) AS a INNER JOIN (${membersByChunkSql('{kind: UInt8}')}) AS m ON a.chunk = m.chunk
   GROUP BY attribute, event`;
 
+/** A device is in a country if any attribute assigns it to that country. */
+const countriesSql = `
+  SELECT toString(country) AS country, toString(sum(devices)) AS devices FROM (
+    SELECT country, chunk, groupBitmapMerge(devices) AS devices FROM attribute_bitmaps_local FINAL
+    WHERE NOT (${isKnownDevices}) GROUP BY country, chunk
+  ) GROUP BY country`;
+
 /** Returns false if a fold after this state has written bitmaps. The report could have read only some of them. */
 function isComplete(found: readonly PartnerFold[], { folds }: IndexState): boolean {
   return found.every(({ partner, fold }) => Number(fold) <= (folds.get(Number(partner)) ?? 0));
@@ -178,6 +189,7 @@ function addShards(
     members: shards.map(({ members }) => members.content).join(),
     matchedDevices: known.devices,
     knownDevices: known.warehouseDevices,
+    countries: addCountries(shards.flatMap(({ countries }) => countries)),
     cells: [...attributes].flatMap(([attribute, ofAttribute]) => {
       const values = Map.groupBy(ofAttribute, ({ value }) => value);
       const counted = [...values].map(([value, same]) => addCells(value, same)).filter(hasDevices);
@@ -194,6 +206,12 @@ function addShards(
       );
     }),
   };
+}
+
+function addCountries(ofShards: readonly CountryDevices[]): Record<string, number> {
+  const sums = new Map<string, number>();
+  for (const { country, devices } of ofShards) sums.set(country, (sums.get(country) ?? 0) + Number(devices));
+  return Object.fromEntries([...sums].filter(([, devices]) => devices > 0));
 }
 
 function isKnownCell({ attribute }: ShardCell): boolean {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { maxReportEntries, orders } from '../../../domain/composition/protection.ts';
 import {
+  type Baseline,
   type Composition,
   type CompositionDeps,
   type CompositionEntry,
@@ -10,24 +11,52 @@ import { scopeOf } from '../authentication.ts';
 import { prefersCsv, sendCsv } from '../csv.ts';
 import { invalidQuery } from '../documentation.ts';
 import { defineRoute } from '../operation.ts';
-import { limitField, pathId } from '../schemas.ts';
+import { pathId, queryNumber } from '../schemas.ts';
 
 const split = z.enum(['id_type', 'country', 'event']);
 
-const query = z.strictObject({
-  split: split.optional().meta({
-    description: 'Returns one entry per attribute and value of this field instead of one entry per attribute.',
-    examples: ['event'],
-  }),
-  order: z
-    .enum(orders)
-    .default('devices')
-    .meta({
-      description: 'Sorts by number of devices or by index, largest first, or by index, smallest first.',
-      examples: ['index'],
+/** The number of entries if the caller sets no limit. */
+const defaultEntries = 20;
+
+const query = z
+  .strictObject({
+    split: split.optional().meta({
+      description: 'Returns one entry per attribute and value of this field instead of one entry per attribute.',
+      examples: ['event'],
     }),
-  limit: limitField(maxReportEntries, 20, 'Maximum number of entries.', 10),
-});
+    order: z
+      .enum(orders)
+      .default('devices')
+      .meta({
+        description: 'Sorts by number of devices or by index, largest first, or by index, smallest first.',
+        examples: ['index'],
+      }),
+    limit: queryNumber('limit', maxReportEntries)
+      .optional()
+      .meta({
+        description: `Maximum number of entries. Without a limit, JSON contains ${defaultEntries} entries, and CSV contains all.`,
+        examples: [10],
+      }),
+    baseline_segment_id: queryNumber('baseline_segment_id', Number.MAX_SAFE_INTEGER)
+      .optional()
+      .meta({
+        description:
+          'Compares with another audience instead of the whole warehouse. The value is its `default_warehouse_segment_id`.',
+        examples: [500002],
+      }),
+    baseline_country: z
+      .string()
+      .regex(/^[A-Z]{2}$/, { error: 'baseline_country must be a two-letter country code in upper case.' })
+      .optional()
+      .meta({
+        description: 'Compares with the devices of one country instead of the whole warehouse.',
+        examples: ['DE'],
+      }),
+  })
+  .refine((all) => all.baseline_segment_id === undefined || all.baseline_country === undefined, {
+    error: 'Set baseline_segment_id or baseline_country, not both.',
+    path: ['baseline_country'],
+  });
 
 const range = z.object({ low: z.number(), high: z.number() });
 
@@ -49,10 +78,14 @@ const compositionEntrySchema = z
     share: z.number().min(0).max(1).nullable().meta({ description: 'Share of the matched devices.' }),
     warehouse_devices: z.int().meta({ description: 'Devices with the attribute in the whole warehouse.' }),
     warehouse_share: z.number().min(0).max(1).nullable(),
-    index: z
-      .number()
-      .nullable()
-      .meta({ description: '`share` divided by `warehouse_share`. 1 is average, and 2 is twice the average.' }),
+    baseline_devices: z.int().nullable().optional().meta({
+      description: 'Devices with the attribute in the baseline. Null if hidden. Absent without a baseline.',
+    }),
+    baseline_share: z.number().min(0).max(1).nullable().optional(),
+    index: z.number().nullable().meta({
+      description:
+        '`share` divided by `warehouse_share`, or by `baseline_share` if there is a baseline. 1 is average, and 2 is twice the average.',
+    }),
     index_range: range.nullable().meta({
       id: 'IndexRange',
       description:
@@ -69,6 +102,14 @@ export const compositionSchema = z
     matched_devices: z.int(),
     warehouse_devices: z.int(),
     split: split.nullable(),
+    baseline: z
+      .object({
+        default_warehouse_segment_id: z.int().optional(),
+        country: z.string().optional(),
+        devices: z.int().meta({ description: 'Matched devices of the audience, or devices in the country.' }),
+      })
+      .nullable()
+      .meta({ description: 'What the report is compared with. Null for the whole warehouse.' }),
     protected: z.boolean().meta({
       description: 'If true, noise is added to counts, counts are rounded down, and small groups are hidden.',
     }),
@@ -93,7 +134,7 @@ export const getComposition = defineRoute({
   scope: 'audience:read',
   summary: 'Get the composition of an audience',
   description:
-    'Returns a report on what the matched devices have in common. For each attribute, the report compares the number of matched devices with the whole warehouse. Noise is added to counts and small groups are hidden, unless the operator has disabled this protection. A worker computes the report. If that takes longer than the request timeout, the response is 503 `report_not_ready`, and the computation continues. Every new report spends a part of the privacy budget. If the budget is spent, the response contains the last report of an earlier load. Send `Accept: text/csv` for the entries as CSV.',
+    'Returns a report on what the matched devices have in common. For each attribute, the report compares the number of matched devices with the whole warehouse. Noise is added to counts and small groups are hidden, unless the operator has disabled this protection. A worker computes the report. If that takes longer than the request timeout, the response is 503 `report_not_ready`, and the computation continues. Every new report spends a part of the privacy budget. If the budget is spent, the response contains the last report of an earlier load. A baseline needs a report of its own: the report of the other audience, or the report that is split by country. Send `Accept: text/csv` for the entries as CSV.',
   params: z.object({
     default_warehouse_segment_id: pathId("The audience's `default_warehouse_segment_id`.", 500001),
   }),
@@ -108,6 +149,7 @@ export const getComposition = defineRoute({
       matched_devices: 1000,
       warehouse_devices: 300000,
       split: 'event',
+      baseline: null,
       protected: true,
       computed_at: '2026-11-15T01:14:02.310Z',
       current: true,
@@ -129,7 +171,7 @@ export const getComposition = defineRoute({
         },
       ],
     },
-    csv: 'attribute_id,name,provider,value,devices,devices_low,devices_high,share,warehouse_devices,warehouse_share,index,index_low,index_high,small\r\n1001,sports,acme,click,500,485,539,0.5,100000,0.333,1.5,1.4,1.64,false\r\n',
+    csv: 'attribute_id,name,provider,value,devices,devices_low,devices_high,share,warehouse_devices,warehouse_share,baseline_devices,baseline_share,index,index_low,index_high,small\r\n1001,sports,acme,click,500,485,539,0.5,100000,0.333,,,1.5,1.4,1.64,false\r\n',
   },
   problems: {
     not_found: { detail: 'Segment 500001 does not exist.' },
@@ -142,21 +184,40 @@ export const getComposition = defineRoute({
   },
   handler: (deps: { readonly composition: CompositionDeps }) => async (request, reply) => {
     const { default_warehouse_segment_id } = request.params;
-    const { split: by = null, order, limit } = request.query;
-    const question = { split: by, order, limit };
+    const { split: by = null, order, limit, baseline_segment_id, baseline_country } = request.query;
+    const isCsv = prefersCsv(request.headers.accept);
+    const question = {
+      split: by,
+      order,
+      limit: limit ?? (isCsv ? null : defaultEntries),
+      baseline: baselineOf(baseline_segment_id, baseline_country),
+    };
     const composition = await compute(deps.composition, scopeOf(request), default_warehouse_segment_id, question);
-    if (prefersCsv(request.headers.accept)) return sendCsv(reply, columns, composition.entries.map(csvRow));
-    return { ...compositionRecord(composition), default_warehouse_segment_id, split: by };
+    if (isCsv) return sendCsv(reply, columns, composition.entries, csvRow);
+    return { ...compositionRecord(composition, question.baseline), default_warehouse_segment_id, split: by };
   },
 });
 
+function baselineOf(warehouseSegmentId: number | undefined, country: string | undefined): Baseline | null {
+  if (warehouseSegmentId !== undefined) return { warehouseSegmentId };
+  return country === undefined ? null : { country };
+}
+
+function baselineRecord(baseline: Baseline, devices: number): CompositionRecord['baseline'] {
+  return 'country' in baseline
+    ? { country: baseline.country, devices }
+    : { default_warehouse_segment_id: baseline.warehouseSegmentId, devices };
+}
+
 function compositionRecord(
   composition: Composition,
+  baseline: Baseline | null,
 ): Omit<CompositionRecord, 'default_warehouse_segment_id' | 'split'> {
   return {
     audience_id: composition.audienceId,
     matched_devices: composition.matchedDevices,
     warehouse_devices: composition.warehouseDevices,
+    baseline: baseline && baselineRecord(baseline, composition.baselineDevices ?? 0),
     protected: composition.isProtected,
     computed_at: composition.computedAt.toISOString(),
     current: composition.nextReportAt === null,
@@ -171,6 +232,7 @@ function compositionRecord(
       share: entry.share,
       warehouse_devices: entry.warehouseDevices,
       warehouse_share: entry.warehouseShare,
+      ...(baseline && { baseline_devices: entry.baselineDevices, baseline_share: entry.baselineShare }),
       index: entry.index,
       index_range: entry.indexRange,
       small: entry.small,
@@ -189,6 +251,8 @@ const columns = [
   'share',
   'warehouse_devices',
   'warehouse_share',
+  'baseline_devices',
+  'baseline_share',
   'index',
   'index_low',
   'index_high',
@@ -207,6 +271,8 @@ function csvRow(entry: CompositionEntry): Record<(typeof columns)[number], strin
     share: entry.share,
     warehouse_devices: entry.warehouseDevices,
     warehouse_share: entry.warehouseShare,
+    baseline_devices: entry.baselineDevices,
+    baseline_share: entry.baselineShare,
     index: entry.index,
     index_low: entry.indexRange?.low ?? null,
     index_high: entry.indexRange?.high ?? null,

@@ -185,6 +185,7 @@ type CompositionTable = {
   computed_at: Timestamp;
   published: ColumnType<unknown, string | undefined, string>;
   published_with: string | null;
+  cells: ColumnType<unknown, string | undefined, string>;
 };
 
 type JobCredentialTable = { job_id: JobId; key_id: string; sealed: Uint8Array };

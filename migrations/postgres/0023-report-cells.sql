@@ -1,0 +1,3 @@
+-- All cells of a published report, for exports and for comparisons with another report. Each cell is the array
+-- [attribute, value, devices, warehouse devices, small].
+ALTER TABLE composition ADD COLUMN IF NOT EXISTS cells jsonb;
