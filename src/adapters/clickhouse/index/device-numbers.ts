@@ -1,12 +1,23 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import type { Fold } from '../../../ports/device-index.ts';
-import type { Session } from './session.ts';
+import type { Session, Statement } from './session.ts';
 
 /**
  * The number of bits that identify a device within its chunk. Each bitmap contains the device numbers of one chunk. A
  * full bitmap takes 128 KiB.
  */
-export const chunkBits = 20;
+const chunkBits = 20;
+
+export function chunkOf(number: string): string {
+  return `toUInt16(bitShiftRight(${number}, ${chunkBits}))`;
+}
+
+/**
+ * Identifies the devices of a bitmap. Equal bitmaps can have different serialized states, so the numbers are hashed.
+ */
+export function contentOf(bitmap: string): string {
+  return `cityHash64(bitmapToArray(${bitmap}))`;
+}
 
 /** A condition of every statement that writes to the index. It is false after another worker has taken the lease. */
 export const hasLease = '{lease: UInt64} >= (SELECT max(lease_id) FROM index_lease_local)';
@@ -52,27 +63,26 @@ async function highestNumber(session: Session): Promise<number> {
 const maxNumber = 2 ** 32 - 1;
 
 /**
- * Numbers the devices that have no number yet. Numbers start at 1, because a join returns 0 for a device without a number. The lease
- * makes sure that only one worker assigns numbers. `unnumbered` is an upper bound for the number of new devices.
+ * Assigns numbers to devices that have none. Numbers start at 1, because a join returns 0 for a device without a
+ * number. The lease makes sure that only one worker assigns numbers. `atMost` is an upper bound for the number of
+ * devices.
  */
 export async function numberDevices(
   session: Session,
   fold: Fold,
-  devices: DeviceSet,
-  unnumbered: number,
+  unnumbered: Statement & { readonly query: string; readonly atMost: number },
 ): Promise<{ readonly first: number; readonly added: number }> {
   const highest = await highestNumber(session);
-  if (highest + unnumbered > maxNumber)
+  if (highest + unnumbered.atMost > maxNumber)
     throw new Error('a shard has too many devices for the device index; run inlet index rebuild, or add shards');
-  const { table, join } = numbersFor(devices, highest);
   const added = await session.run(
     `INSERT INTO device_numbers_local (device, number)
-     SELECT device, toUInt32({highest: UInt64} + 1 + rowNumberInAllBlocks()) FROM (
-       SELECT d.device AS device FROM (${devices.query}) AS d
-       ANY LEFT JOIN (SELECT device, number FROM ${table}) AS n ON d.device = n.device
-       WHERE n.number = 0
-     ) WHERE ${hasLease}`,
-    { parameters: { ...devices.parameters, ...leaseParameters(fold), highest }, settings: join },
+     SELECT device, toUInt32({highest: UInt64} + 1 + rowNumberInAllBlocks()) FROM (${unnumbered.query}) WHERE ${hasLease}`,
+    {
+      parameters: { ...unnumbered.parameters, ...leaseParameters(fold), highest },
+      // The devices are distinct, so there is nothing to replace.
+      settings: { ...unnumbered.settings, optimize_on_insert: 0 },
+    },
   );
   const after = await highestNumber(session);
   if (after !== highest + added)
@@ -82,32 +92,46 @@ export async function numberDevices(
   return { first: highest + 1, added };
 }
 
+/** Joins devices with their numbers. The number of a device without one is 0. */
+export async function joinNumbers(
+  session: Session,
+  devices: DeviceSet,
+): Promise<Statement & { readonly query: string }> {
+  const { table, join } = numbersFor(devices, await highestNumber(session));
+  const query = `SELECT d.device AS device, n.number AS number FROM (${devices.query}) AS d
+    ANY LEFT JOIN (SELECT device, number FROM ${table}) AS n ON d.device = n.device`;
+  return { query, parameters: devices.parameters, settings: join };
+}
+
 /**
  * Writes bitmaps of these devices to the temporary table `changed_devices`, and assigns numbers to the devices that
- * have none. The new numbers are consecutive, so their bitmaps can be built without a second join.
+ * have none. The join takes most of the time, so its result is stored. It is stored on disk, because it can be large.
  */
 export async function collectDevices(session: Session, fold: Fold, devices: DeviceSet): Promise<void> {
-  await session.run(`CREATE TEMPORARY TABLE IF NOT EXISTS changed_devices (
-    chunk UInt16, devices AggregateFunction(groupBitmap, UInt32), unnumbered UInt64) ENGINE = Memory`);
-  await session.run('TRUNCATE TABLE changed_devices');
-  const { table, join } = numbersFor(devices, await highestNumber(session));
   await session.run(
-    `INSERT INTO changed_devices
-     SELECT toUInt16(bitShiftRight(number, ${chunkBits})) AS chunk, groupBitmapStateIf(number, number > 0), countIf(number = 0) FROM (
-       SELECT n.number AS number FROM (${devices.query}) AS d
-       ANY LEFT JOIN (SELECT device, number FROM ${table}) AS n ON d.device = n.device
-     ) GROUP BY chunk`,
-    { parameters: devices.parameters, settings: join },
+    'CREATE TEMPORARY TABLE changed_devices (chunk UInt16, devices AggregateFunction(groupBitmap, UInt32)) ENGINE = Memory',
   );
-  const [row] = await session.rows<{ unnumbered: string }>(
-    'SELECT toString(sum(unnumbered)) AS unnumbered FROM changed_devices',
+  await session.run('CREATE TEMPORARY TABLE joined_devices (device UUID CODEC(NONE), number UInt32) ENGINE = Log');
+  const { query, ...options } = await joinNumbers(session, devices);
+  await session.run(`INSERT INTO joined_devices ${query}`, options);
+  await session.run(
+    `INSERT INTO changed_devices SELECT ${chunkOf('number')} AS chunk, groupBitmapState(number) FROM joined_devices
+     WHERE number > 0 GROUP BY chunk`,
   );
-  const unnumbered = Number(row?.unnumbered ?? 0);
+  const [counted] = await session.rows<{ unnumbered: string }>(
+    'SELECT toString(count()) AS unnumbered FROM joined_devices WHERE number = 0',
+  );
+  const unnumbered = Number(counted?.unnumbered ?? 0);
   if (unnumbered === 0) return;
-  const { first, added } = await numberDevices(session, fold, devices, unnumbered);
+  const { first, added } = await numberDevices(session, fold, {
+    query: 'SELECT device FROM joined_devices WHERE number = 0',
+    // Keeps the devices in order, so that they need not be sorted again.
+    settings: { max_threads: 1 },
+    atMost: unnumbered,
+  });
+  // The new numbers are consecutive.
   await session.run(
-    `INSERT INTO changed_devices
-     SELECT toUInt16(bitShiftRight(one, ${chunkBits})) AS chunk, groupBitmapState(one), 0
+    `INSERT INTO changed_devices SELECT ${chunkOf('one')} AS chunk, groupBitmapState(one)
      FROM (SELECT toUInt32(number) AS one FROM numbers({first: UInt64}, {added: UInt64})) GROUP BY chunk`,
     { parameters: { first, added } },
   );

@@ -1,6 +1,14 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import type { ChangedAttributes, Fold } from '../../../ports/device-index.ts';
-import { chunkBits, hasLease, isCheaperToLookUp, leaseParameters, numberDevices } from './device-numbers.ts';
+import {
+  chunkOf,
+  contentOf,
+  hasLease,
+  isCheaperToLookUp,
+  joinNumbers,
+  leaseParameters,
+  numberDevices,
+} from './device-numbers.ts';
 import type { Session } from './session.ts';
 
 /** Waits until all shards have collected their changes. */
@@ -28,7 +36,7 @@ export async function foldAttributes(
   collected: Barrier,
 ): Promise<void> {
   const parameters = { partner: changed.partnerId, from: changed.fromVersion, replaced: changed.attributeIds };
-  await session.run(`CREATE TEMPORARY TABLE IF NOT EXISTS changed_cells (
+  await session.run(`CREATE TEMPORARY TABLE changed_cells (
     attribute_id UInt64, country LowCardinality(String), id_type UInt8, is_deleted UInt8, is_resolved UInt8, chunk UInt16,
     devices AggregateFunction(groupBitmap, UInt32), unnumbered UInt64) ENGINE = Memory`);
   const rows = await countChanged(session, parameters);
@@ -58,7 +66,9 @@ async function collectChanges(session: Session, fold: Fold, parameters: Paramete
   const unnumbered = Number(found?.unnumbered ?? 0);
   if (unnumbered === 0) return;
   const query = `SELECT device FROM device_attributes_local WHERE ${isChanged} AND NOT is_deleted GROUP BY device ORDER BY device`;
-  await numberDevices(session, fold, { query, parameters, size: rows }, unnumbered);
+  const joined = await joinNumbers(session, { query, parameters, size: rows });
+  const withoutNumber = `SELECT device FROM (${joined.query}) WHERE number = 0`;
+  await numberDevices(session, fold, { ...joined, query: withoutNumber, atMost: unnumbered });
   await session.run('TRUNCATE TABLE changed_cells');
   await insertChanges(session, changed, parameters, { rows, isResolved: 0 });
 }
@@ -86,7 +96,7 @@ async function insertChanges(
      SELECT attribute_id, country, id_type, is_deleted, ${isResolved}, chunk, groupBitmapStateIf(number, number > 0),
        countIf(number = 0) FROM (
        SELECT r.attribute_id AS attribute_id, r.country AS country, r.id_type AS id_type, r.is_deleted AS is_deleted,
-         n.number AS number, toUInt16(bitShiftRight(n.number, ${chunkBits})) AS chunk
+         n.number AS number, ${chunkOf('n.number')} AS chunk
        FROM (${from}) AS r LEFT JOIN (${table}) AS n ON r.device = n.device
      ) GROUP BY attribute_id, country, id_type, is_deleted, chunk`;
   if (isCheaperToLookUp(rows, numbers)) {
@@ -170,7 +180,7 @@ async function updateCells(
   ];
   await session.run(
     `INSERT INTO attribute_bitmaps_local (partner_id, attribute_id, country, id_type, chunk, devices, content, fold_id)
-     SELECT {partner: UInt64}, attribute_id, country, id_type, chunk, merged, sipHash64(bitmapToArray(merged)), {fold: UInt64}
+     SELECT {partner: UInt64}, attribute_id, country, id_type, chunk, merged, ${contentOf('merged')}, {fold: UInt64}
      FROM (
        SELECT attribute_id, country, id_type, chunk, groupBitmapMergeState(bitmap) AS merged FROM (
          ${parts.join(' UNION ALL ')}

@@ -1,7 +1,7 @@
 import type { Fold } from '../../../ports/device-index.ts';
 import type { Generation } from '../../../ports/warehouse.ts';
 import { generationParameters, isOfGeneration } from '../audience-warehouse.ts';
-import { type DeviceSet, chunkBits, collectDevices, hasLease, leaseParameters } from './device-numbers.ts';
+import { type DeviceSet, chunkOf, collectDevices, contentOf, hasLease, leaseParameters } from './device-numbers.ts';
 import type { Session } from './session.ts';
 
 export const bitmapKind = { all: 0, event: 1, firstEvent: 2 } as const;
@@ -47,7 +47,7 @@ const ofAudience = '{partner: UInt64}, {audience: UInt64}, {generation: UInt32}'
 async function insertAll(session: Session, fold: Fold, devices: DeviceSet): Promise<void> {
   await session.run(
     `INSERT INTO ${target}
-     SELECT ${ofAudience}, ${bitmapKind.all}, '', chunk, bitmap, sipHash64(bitmapToArray(bitmap)), {fold: UInt64} FROM (
+     SELECT ${ofAudience}, ${bitmapKind.all}, '', chunk, bitmap, ${contentOf('bitmap')}, {fold: UInt64} FROM (
        SELECT chunk, groupBitmapMergeState(devices) AS bitmap FROM changed_devices GROUP BY chunk
      ) WHERE ${hasLease}`,
     { parameters: { ...devices.parameters, ...leaseParameters(fold) } },
@@ -67,9 +67,9 @@ async function insertEvents(
   const parameters = { ...generationParameters(members), ...leaseParameters(fold), events };
   await session.run(
     `INSERT INTO ${target}
-     SELECT ${ofAudience}, kind, {events: Array(String)}[place], chunk, bitmap, sipHash64(bitmapToArray(bitmap)), {fold: UInt64}
+     SELECT ${ofAudience}, kind, {events: Array(String)}[place], chunk, bitmap, ${contentOf('bitmap')}, {fold: UInt64}
      FROM (
-       SELECT counted.1 AS kind, counted.2 AS place, toUInt16(bitShiftRight(number, ${chunkBits})) AS chunk,
+       SELECT counted.1 AS kind, counted.2 AS place, ${chunkOf('number')} AS chunk,
          groupBitmapState(number) AS bitmap
        FROM (
          SELECT n.number AS number, arrayJoin(arrayConcat(

@@ -1,5 +1,5 @@
 import type { Fold, FoldedBlocks } from '../../../ports/device-index.ts';
-import { collectDevices, hasLease, leaseParameters } from './device-numbers.ts';
+import { collectDevices, contentOf, hasLease, leaseParameters } from './device-numbers.ts';
 import type { Session } from './session.ts';
 
 const table = 'known_devices_local';
@@ -35,7 +35,7 @@ export async function foldKnownDevices(
     FROM attribute_bitmaps_local FINAL WHERE ${isKnownDevices}`;
   await session.run(
     `INSERT INTO attribute_bitmaps_local (partner_id, attribute_id, country, id_type, chunk, devices, content, fold_id)
-     SELECT 0, 0, '', 0, chunk, merged, sipHash64(bitmapToArray(merged)), {fold: UInt64} FROM (
+     SELECT 0, 0, '', 0, chunk, merged, ${contentOf('merged')}, {fold: UInt64} FROM (
        SELECT chunk, groupBitmapMergeState(bitmap) AS merged FROM (
          SELECT chunk, devices AS bitmap FROM changed_devices UNION ALL ${earlierBitmaps}
        ) GROUP BY chunk

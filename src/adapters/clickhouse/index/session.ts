@@ -9,7 +9,7 @@ export type Session = {
   readonly rows: <Row>(query: string, options?: Statement) => Promise<Row[]>;
 };
 
-type Statement = {
+export type Statement = {
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly settings?: ClickHouseSettings;
 };
@@ -57,8 +57,9 @@ export async function inFoldSession<T>(
     return await work(session);
   } finally {
     // Frees the memory early. If this fails, ClickHouse drops the tables when the idle session ends.
-    for (const table of ['changed_cells', 'changed_devices'])
-      await session.run(`DROP TEMPORARY TABLE IF EXISTS ${table}`).catch(() => null);
+    await session
+      .run('DROP TEMPORARY TABLE IF EXISTS changed_cells, changed_devices, joined_devices')
+      .catch(() => null);
   }
 }
 
