@@ -2,7 +2,7 @@ import type { AudienceScope } from '../domain/audience.ts';
 import type { BudgetKind, SpentDraws } from '../domain/composition/budget.ts';
 import type { CompositionCounts, Counting } from '../domain/composition/counts.ts';
 import type { OverlapCounts, PublishedOverlap } from '../domain/composition/overlap.ts';
-import type { Order, PublishedReport, ReportEntry } from '../domain/composition/protection.ts';
+import type { Order, PublishedCounts, PublishedReport } from '../domain/composition/protection.ts';
 import type { PartnerId } from '../domain/ids.ts';
 import type { FoldedAudience, IndexState } from './device-index.ts';
 import type { Generation } from './warehouse.ts';
@@ -19,20 +19,21 @@ export type WantedReport = {
 
 export type StoredCounts = { readonly counts: CompositionCounts; readonly computedAt: Date };
 
-/**
- * The entries of a published report that a response contains. `baselineDevices` is the total of the baseline, and in an
- * entry the count of the same group in the baseline. Both are null without a baseline.
- */
+/** `baselineDevices` is null without a baseline, and if the count in the baseline is hidden or missing. */
+export type EntryCounts = PublishedCounts & { readonly baselineDevices: number | null };
+
+/** The entries of a published report that a response contains. */
 export type StoredReport = Omit<PublishedReport, 'top' | 'cells' | 'countries'> & {
+  /** The number of devices in the baseline. Null without a baseline. */
   readonly baselineDevices: number | null;
-  readonly entries: readonly (ReportEntry & { readonly baselineDevices: number | null })[];
+  readonly entries: readonly EntryCounts[];
   readonly computedAt: Date;
 };
 
 export type EntryPage = { readonly order: Order; readonly limit: number };
 
 /** The same groups in another report: those of another audience, or the devices of one country in the warehouse. */
-export type BaselineReport = { readonly report: WantedReport; readonly country: string | null };
+type BaselineReport = { readonly report: WantedReport; readonly country: string | null };
 
 /** `limit` is null for all entries. */
 export type Comparison = {

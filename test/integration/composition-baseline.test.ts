@@ -138,9 +138,11 @@ describe('a composition that is compared with a baseline', () => {
     expect(await csv('split=country&limit=3')).toHaveLength(3);
   });
 
-  it('rejects two baselines, and a segment of another partner', async () => {
+  it('rejects two baselines, a segment of another partner, and a country for a report split by country', async () => {
     const both = await ask(`baseline_segment_id=${baselineId}&baseline_country=DE`);
     expect(both.json()).toMatchObject({ code: 'invalid_request', errors: [{ parameter: 'baseline_country' }] });
     expect((await ask(`baseline_segment_id=${foreignId}`)).statusCode).toBe(404);
+    const byCountry = await ask('split=country&baseline_country=DE');
+    expect(byCountry.json()).toMatchObject({ code: 'invalid_request', errors: [{ parameter: 'baseline_country' }] });
   });
 });

@@ -27,6 +27,8 @@ const unprotected = {
   INLET_REPORT_ROUND_TO: '0',
 };
 
+type Deps = Awaited<ReturnType<typeof wireAll>>;
+
 describe('the composition of an audience', () => {
   let stores: TestStores;
   let partner: TestPartner;
@@ -39,11 +41,12 @@ describe('the composition of an audience', () => {
 
   async function startApi(
     settings: Record<string, string>,
-  ): Promise<{ api: Api; deps: Awaited<ReturnType<typeof wireAll>> }> {
+    profilerOf: (deps: Deps) => Deps['profiler'] = ({ profiler }) => profiler,
+  ): Promise<{ api: Api; deps: Deps }> {
     const log = createLogger({ name: 'test', level: 'silent' });
     const deps = await wireAll(configFor({ ...stores.environment, ...settings }));
     const api = buildApi(deps, log);
-    const worker = repeat(20, (signal) => computeReports({ ...deps, log }, signal), log);
+    const worker = repeat(20, (signal) => computeReports({ ...deps, profiler: profilerOf(deps), log }, signal), log);
     closing.push(async () => {
       await worker.stop();
       await api.close();
@@ -75,7 +78,7 @@ describe('the composition of an audience', () => {
     return counts.reduce((sum, count) => sum + Number(count), 0);
   }
 
-  let foldDeps: Awaited<ReturnType<typeof wireAll>>;
+  let foldDeps: Deps;
 
   async function touchOnly(change: string): Promise<void> {
     await withDatabase(stores, (client) => client.query(`UPDATE audience SET ${change} WHERE id = $1`, [audienceId]));
@@ -176,11 +179,8 @@ describe('the composition of an audience', () => {
 
   it('computes a report that folds keep interrupting while folds wait', async () => {
     await returnToGeneration0(77);
-    const log = createLogger({ name: 'test', level: 'silent' });
-    const deps = await wireAll(configFor(stores.environment));
-    const api = buildApi(deps, log);
     let interrupted = 0;
-    const profiler: typeof deps.profiler = {
+    const { api } = await startApi({}, (deps) => ({
       profile: async (...question) => {
         const counts = await deps.profiler.profile(...question);
         // Succeeds only if a fold could run.
@@ -188,15 +188,25 @@ describe('the composition of an audience', () => {
         interrupted += 1;
         return null;
       },
-    };
-    const worker = repeat(20, (signal) => computeReports({ ...deps, profiler, log }, signal), log);
-    closing.push(async () => {
-      await worker.stop();
-      await api.close();
-      await deps.close();
-    });
+    }));
     expect((await ask(api)).statusCode).toBe(200);
     expect(interrupted).toBe(2);
+  });
+
+  it('computes a report that is requested while another one takes long', async () => {
+    await returnToGeneration0(78);
+    const second = Promise.withResolvers<void>();
+    const { api } = await startApi({}, (deps) => ({
+      profile: async (members, counting, ...rest) => {
+        if (counting === 'none') await second.promise;
+        return deps.profiler.profile(members, counting, ...rest);
+      },
+    }));
+    const first = ask(api);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect((await ask(api, '&split=id_type')).statusCode).toBe(200);
+    second.resolve();
+    expect((await first).statusCode).toBe(200);
   });
 
   it('caches a report and returns the same numbers without a ClickHouse statement', async () => {

@@ -1,33 +1,36 @@
 import { csvField } from '@inlet/row-rule/text';
 import type { FastifyReply } from 'fastify';
-import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 
 type CsvRow<Column extends string> = Readonly<Record<Column, string | number | null>>;
 
-/** Lines that are formatted before other requests are processed. */
+/** The number of lines that are formatted before other requests are processed. */
 const linesPerPortion = 1_000;
 
-/** Sends items as CSV with a header line (RFC 4180). */
-export function sendCsv<Column extends string, Item>(
+/** Sends items as CSV with a header line (RFC 4180). The response is not streamed, so that its size is known. */
+export async function sendCsv<Column extends string, Item>(
   reply: FastifyReply,
   columns: readonly Column[],
   items: readonly Item[],
   rowOf: (item: Item) => CsvRow<Column>,
-): FastifyReply {
+): Promise<FastifyReply> {
   const line = (item: Item): string => {
     const row = rowOf(item);
     return `${columns.map((column) => csvField(row[column])).join(',')}\r\n`;
   };
-  // The stream reads a portion when the client has received the previous one.
-  function* portions(): Generator<string> {
-    yield `${columns.join(',')}\r\n`;
-    for (let start = 0; start < items.length; start += linesPerPortion)
-      yield items
-        .slice(start, start + linesPerPortion)
-        .map(line)
-        .join('');
+  const portions = [Buffer.from(`${columns.join(',')}\r\n`)];
+  for (let start = 0; start < items.length; start += linesPerPortion) {
+    if (start > 0) await setImmediate();
+    portions.push(
+      Buffer.from(
+        items
+          .slice(start, start + linesPerPortion)
+          .map(line)
+          .join(''),
+      ),
+    );
   }
-  return reply.header('content-type', 'text/csv; charset=utf-8').send(Readable.from(portions()));
+  return reply.header('content-type', 'text/csv; charset=utf-8').send(Buffer.concat(portions));
 }
 
 /** Whether `Accept` prefers CSV to JSON. If the weights are equal, the first media type wins. JSON is the default. */

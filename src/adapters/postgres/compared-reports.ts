@@ -1,20 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Order, addShares } from '../../domain/composition/protection.ts';
-import type { Comparison, StoredReport, WantedReport } from '../../ports/report-store.ts';
+import type { Order } from '../../domain/composition/protection.ts';
+import type { Comparison, EntryCounts, StoredReport, WantedReport } from '../../ports/report-store.ts';
 import type { Database } from './db/tables.ts';
 
-type Row = {
+type Row = EntryCounts & {
   readonly is_protected: boolean;
   readonly matched: number;
   readonly warehouse: number;
   readonly baseline_total: number | null;
   readonly computed_at: Date;
-  readonly attribute_id: number | null;
-  readonly value: string | null;
-  readonly devices: number | null;
-  readonly warehouse_devices: number;
-  readonly small: boolean;
-  readonly baseline_devices: number | null;
 };
 
 /**
@@ -26,45 +20,28 @@ export async function selectCompared(
   wanted: WantedReport,
   { order, limit, baseline }: Comparison,
 ): Promise<StoredReport | null> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<Row & { readonly attributeId: number | null }>`
     SELECT (report.published->>'isProtected')::boolean AS is_protected, (report.published->>'matchedDevices')::bigint AS matched,
       (report.published->>'warehouseDevices')::bigint AS warehouse, report.computed_at,
       ${baselineTotal(baseline)}::bigint AS baseline_total, entry.*
     FROM composition report JOIN composition baseline ON true
     LEFT JOIN LATERAL (
-      SELECT one.*, other.devices AS baseline_devices
+      SELECT one.*, ${baselineCount(baseline)} AS "baselineDevices"
       FROM (${cellsOf('report')}) one LEFT JOIN ${baselineCells(baseline)}
-      ORDER BY ${rankOf(order, baseline)} DESC NULLS LAST, one.attribute_id, one.value COLLATE "C"
+      ORDER BY ${rankOf(order, baseline)} DESC NULLS LAST, one."attributeId", one.value COLLATE "C"
       LIMIT ${limit}
     ) entry ON true
     WHERE ${isPublished('report', wanted)} AND ${isPublished('baseline', baseline?.report ?? wanted)}`.execute(db);
   const [first] = rows;
   if (!first) return null;
-  const totals = { matchedDevices: first.matched, warehouseDevices: first.warehouse };
   return {
-    ...totals,
+    matchedDevices: first.matched,
+    warehouseDevices: first.warehouse,
+    baselineDevices: first.baseline_total,
     isProtected: first.is_protected,
     computedAt: first.computed_at,
-    baselineDevices: first.baseline_total,
-    entries: rows.flatMap((row) =>
-      row.attribute_id === null
-        ? []
-        : [
-            {
-              ...addShares(
-                {
-                  attributeId: row.attribute_id,
-                  value: row.value,
-                  devices: row.devices,
-                  warehouseDevices: row.warehouse_devices,
-                  small: row.small,
-                },
-                totals,
-              ),
-              baselineDevices: row.baseline_devices,
-            },
-          ],
-    ),
+    // A report without cells is one row without an attribute. The rows are not copied, because there can be 50,000.
+    entries: first.attributeId === null ? [] : rows,
   };
 }
 
@@ -78,8 +55,8 @@ function isPublished(table: string, { audience, counting, settings }: WantedRepo
 }
 
 function cellsOf(table: string): RawBuilder<unknown> {
-  return sql`SELECT (cell->>0)::bigint AS attribute_id, cell->>1 AS value, (cell->>2)::bigint AS devices,
-    (cell->>3)::bigint AS warehouse_devices, (cell->>4)::boolean AS small FROM jsonb_array_elements(${sql.ref(table)}.cells) cell`;
+  return sql`SELECT (cell->>0)::bigint AS "attributeId", cell->>1 AS value, (cell->>2)::bigint AS devices,
+    (cell->>3)::bigint AS "warehouseDevices", (cell->>4)::boolean AS small FROM jsonb_array_elements(${sql.ref(table)}.cells) cell`;
 }
 
 /** A country is compared with all values of an attribute. An audience is compared value by value. */
@@ -87,10 +64,15 @@ function baselineCells(baseline: Baseline): RawBuilder<unknown> {
   if (!baseline) return sql`(SELECT NULL::bigint AS devices) other ON false`;
   const cells = sql`(${cellsOf('baseline')}) cells`;
   return baseline.country === null
-    ? sql`(SELECT attribute_id, coalesce(value, '') AS value, devices FROM ${cells}) other
-        ON other.attribute_id = one.attribute_id AND other.value = coalesce(one.value, '')`
-    : sql`(SELECT attribute_id, warehouse_devices AS devices FROM ${cells} WHERE value = ${baseline.country}) other
-        ON other.attribute_id = one.attribute_id`;
+    ? sql`(SELECT "attributeId", coalesce(value, '') AS value, devices FROM ${cells}) other
+        ON other."attributeId" = one."attributeId" AND other.value = coalesce(one.value, '')`
+    : sql`(SELECT "attributeId", "warehouseDevices" AS devices FROM ${cells} WHERE value = ${baseline.country}) other
+        ON other."attributeId" = one."attributeId"`;
+}
+
+/** A country without a cell has no devices with the attribute. An audience may lack an attribute or an event. */
+function baselineCount(baseline: Baseline): RawBuilder<unknown> {
+  return !baseline || baseline.country === null ? sql`other.devices` : sql`coalesce(other.devices, 0)`;
 }
 
 function baselineTotal(baseline: Baseline): RawBuilder<unknown> {
@@ -101,6 +83,6 @@ function baselineTotal(baseline: Baseline): RawBuilder<unknown> {
 
 function rankOf(order: Order, baseline: Baseline): RawBuilder<unknown> {
   if (order === 'devices') return sql`one.devices`;
-  const index = sql`one.devices::float8 / nullif(${baseline ? sql`other.devices` : sql`one.warehouse_devices`}, 0)`;
+  const index = sql`one.devices::float8 / nullif(${baseline ? baselineCount(baseline) : sql`one."warehouseDevices"`}, 0)`;
   return order === 'index' ? index : sql`-(${index})`;
 }

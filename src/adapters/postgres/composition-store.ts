@@ -105,10 +105,7 @@ const entrySchema = z.object({
   attributeId: z.int(),
   value: z.string().nullable(),
   devices: z.int().nullable(),
-  share: z.number().nullable(),
   warehouseDevices: z.int(),
-  warehouseShare: z.number().nullable(),
-  index: z.number().nullable(),
   small: z.boolean(),
   baselineDevices: z.null().default(null),
 });

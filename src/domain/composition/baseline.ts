@@ -1,4 +1,4 @@
-import { type Protection, type ReportEntry, indexOf, shareOf } from './protection.ts';
+import { type Protection, type PublishedCounts, type ReportEntry, addShares, indexOf, shareOf } from './protection.ts';
 import { type Range, indexRange } from './ranges.ts';
 
 type Totals = {
@@ -8,24 +8,22 @@ type Totals = {
   readonly baselineDevices: number | null;
 };
 
-/** `baselineDevices` is null without a baseline, and if the count in the baseline is hidden or missing. */
-export type EntryWithBaseline = ReportEntry & { readonly baselineDevices: number | null };
-
-export type ComparedEntry = EntryWithBaseline & {
+export type ComparedEntry = ReportEntry & {
+  readonly baselineDevices: number | null;
   readonly baselineShare: number | null;
   readonly indexRange: Range | null;
 };
 
 /**
- * Compares an entry with a baseline, or with the whole warehouse. Uses only published numbers, so a baseline reveals
- * nothing that the two reports do not.
+ * Compares a group with a baseline, or with the whole warehouse. Uses only published numbers.
  */
 export function compareEntry(
-  entry: EntryWithBaseline,
+  counts: PublishedCounts & { readonly baselineDevices: number | null },
   totals: Totals,
   protection: Pick<Protection, 'noise' | 'roundTo'>,
 ): ComparedEntry {
-  const { baselineDevices } = entry;
+  const { baselineDevices } = counts;
+  const entry = { ...addShares(counts, totals), baselineDevices };
   if (totals.baselineDevices === null)
     return { ...entry, baselineShare: null, indexRange: indexRange(entry, totals, protection) };
   const baselineShare = shareOf(baselineDevices, totals.baselineDevices);

@@ -46,12 +46,14 @@ export async function foldIndex(deps: FoldDeps, signal: AbortSignal): Promise<vo
         continue;
       }
       for (const change of changes) {
-        if (signal.aborted || performance.now() > end) return;
+        if (signal.aborted) return;
         try {
           await foldChange(deps, { leaseId, foldId: await indexStore.nextFoldId() }, change);
         } catch (error) {
           await recover(error, [change]);
         }
+        // At least one change is folded per turn.
+        if (performance.now() > end) return;
       }
     }
   });

@@ -5,6 +5,7 @@ import { type Protection, publishInPortions } from '../../domain/composition/pro
 import type { AudienceProfiler, IndexStore } from '../../ports/device-index.ts';
 import type { Log } from '../../ports/observability.ts';
 import type { ClaimedRequest, ReportQueue, WantedReport } from '../../ports/report-store.ts';
+import { pause } from '../admin/pause.ts';
 import { whileFoldsWait } from '../index/fold-index.ts';
 import { type BudgetDeps, chargeFor, whenPossible } from './report-budget.ts';
 
@@ -38,17 +39,19 @@ const claimSeconds = 30;
 const retryAfterSeconds = 10;
 const foldedAgainAfterSeconds = 0.5;
 
-/** Computes, protects, and stores the reports that callers wait for. */
+/**
+ * Computes, protects, and stores the reports that callers wait for. While it computes one, it accepts further requests.
+ */
 export async function computeReports(deps: ComputeReportsDeps, signal: AbortSignal): Promise<void> {
-  const claim = (): Promise<ClaimedRequest | null> => deps.reports.claimRequest(deps.reportSettings, claimSeconds);
-  const first = await claim();
-  if (!first) return;
-  const computeAll = async (claimed: ClaimedRequest | null): Promise<void> => {
-    for (let request = claimed; request; request = signal.aborted ? null : await claim())
-      await computeRequested(deps, request, signal);
-  };
-  const others = Array.from({ length: concurrentReports - 1 }, async () => computeAll(await claim()));
-  await Promise.all([computeAll(first), ...others]);
+  const running = new Set<Promise<void>>();
+  do {
+    const isFree = running.size < concurrentReports && !signal.aborted;
+    const request = isFree ? await deps.reports.claimRequest(deps.reportSettings, claimSeconds) : null;
+    if (request) {
+      const computing = computeRequested(deps, request, signal).finally(() => running.delete(computing));
+      running.add(computing);
+    } else if (running.size > 0) await Promise.race([...running, pause(computeReportsEveryMs, signal)]);
+  } while (running.size > 0);
 }
 
 async function computeRequested(deps: ComputeReportsDeps, request: ClaimedRequest, signal: AbortSignal): Promise<void> {
@@ -58,7 +61,8 @@ async function computeRequested(deps: ComputeReportsDeps, request: ClaimedReques
   try {
     const outcome = await reports.runAlone(request, () => computeBesideFolds(deps, request, signal));
     if (outcome === null || outcome === 'not folded' || outcome === 'interrupted') {
-      await reports.postpone(request, foldedAgainAfterSeconds);
+      // If the bitmaps are incomplete while no fold runs, the failed fold must be repeated first.
+      await reports.postpone(request, outcome === 'interrupted' ? retryAfterSeconds : foldedAgainAfterSeconds);
       return;
     }
     await reports.end(request);

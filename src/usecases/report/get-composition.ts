@@ -8,7 +8,6 @@ import { Failure } from '../../domain/failure.ts';
 import type { PartnerId } from '../../domain/ids.ts';
 import type {
   AttributeDescription,
-  BaselineReport,
   Comparison,
   CompositionStore,
   EntryPage,
@@ -63,15 +62,25 @@ export async function getComposition(
 ): Promise<Composition> {
   const { split, order, limit, baseline } = question;
   const find = () => findWanted(deps, scope, warehouseSegmentId, split);
+  const findBaseline = baseline && (() => findBaselineReport(deps, scope, warehouseSegmentId, question, baseline));
   const { audience } = await find();
-  const report = await obtain(deps, find, { order, limit: limit ?? 1 });
-  const compared = limit === null || baseline !== null ? await compare(deps, scope, find, question) : report;
+  // Both reports are requested at once, so that the caller waits only for the slower one.
+  const [report, ofBaseline] = await Promise.all([
+    obtain(deps, find, { order, limit: limit ?? 1 }),
+    findBaseline && obtain(deps, findBaseline, { order: 'devices', limit: 1 }),
+  ]);
+  const compared = limit === null || findBaseline ? await compare(deps, { find, findBaseline, question }) : report;
   return {
     ...compared,
-    nextReportAt: report.nextReportAt,
+    nextReportAt: later(report.nextReportAt, ofBaseline?.nextReportAt ?? null),
     audienceId: audience.audienceId,
     entries: await describeEntries(deps, compared),
   };
+}
+
+function later(one: Date | null, other: Date | null): Date | null {
+  if (!one || !other) return one ?? other;
+  return one > other ? one : other;
 }
 
 async function findWanted(
@@ -85,43 +94,38 @@ async function findWanted(
   return { audience, counting: countingOf(split, isProtecting(protection)), settings: reportSettings };
 }
 
-/**
- * The number of devices in each country is part of the report that is split by country. Both reports are published and
- * charged like any other report.
- */
-async function compare(
+/** The number of devices in each country is part of the report on the same audience that is split by country. */
+function findBaselineReport(
   deps: CompositionDeps,
   scope: AudienceScope,
-  find: () => Promise<WantedReport>,
-  { split, order, limit, baseline }: CompositionQuestion,
-): Promise<StoredReport> {
-  const wanted = await find();
-  const comparison = {
+  warehouseSegmentId: number,
+  { split }: CompositionQuestion,
+  baseline: Baseline,
+): Promise<WantedReport> {
+  return 'country' in baseline
+    ? findWanted(deps, scope, warehouseSegmentId, 'country')
+    : findWanted(deps, scope, baseline.warehouseSegmentId, split);
+}
+
+type Comparing = {
+  readonly find: () => Promise<WantedReport>;
+  readonly findBaseline: (() => Promise<WantedReport>) | null;
+  readonly question: CompositionQuestion;
+};
+
+async function compare(deps: CompositionDeps, { find, findBaseline, question }: Comparing): Promise<StoredReport> {
+  const { order, limit, baseline } = question;
+  const country = baseline && 'country' in baseline ? baseline.country : null;
+  const compared = await deps.compositions.compare(await find(), {
     order,
     limit,
-    baseline: baseline && (await obtainBaseline(deps, scope, wanted, split, baseline)),
-  };
-  const compared = await deps.compositions.compare(wanted, comparison);
+    baseline: findBaseline && { report: await findBaseline(), country },
+  });
   if (!compared) throw new Failure('report_not_ready', 'The report is being computed again.');
   return compared;
 }
 
-async function obtainBaseline(
-  deps: CompositionDeps,
-  scope: AudienceScope,
-  wanted: WantedReport,
-  split: Split | null,
-  baseline: Baseline,
-): Promise<BaselineReport> {
-  const find =
-    'country' in baseline
-      ? () => Promise.resolve({ ...wanted, counting: countingOf('country', isProtecting(deps.protection)) })
-      : () => findWanted(deps, scope, baseline.warehouseSegmentId, split);
-  await obtain(deps, find, { order: 'devices', limit: 1 });
-  return { report: await find(), country: 'country' in baseline ? baseline.country : null };
-}
-
-/** Entries that are described before other requests are processed. */
+/** The number of entries that are described before other requests are processed. */
 const entriesPerPortion = 1_000;
 
 async function describeEntries(

@@ -13,7 +13,7 @@ export type OverlapDeps = BudgetDeps & {
   readonly requireTopology: RequireTopology;
   readonly protection: Protection;
   readonly noise: Noise;
-  readonly reportSettings: string;
+  readonly overlapSettings: string;
   readonly timeoutMs: number;
 };
 
@@ -42,10 +42,10 @@ export async function getOverlap(
   scope: AudienceScope,
   requestedIds: readonly number[],
 ): Promise<StoredOverlap> {
-  const { overlaps, reportSettings } = deps;
+  const { overlaps, overlapSettings } = deps;
   // Sort the IDs, because the order of the audiences does not change the overlap.
   const ids = requestedIds.toSorted((one, other) => one - other);
-  const stored = await overlaps.find(scope.partnerId, keyOf(await findAudiences(deps, scope, ids), reportSettings));
+  const stored = await overlaps.find(scope.partnerId, keyOf(await findAudiences(deps, scope, ids), overlapSettings));
   if (stored) return stored;
   await deps.requireTopology();
   const price = { owner: scope, kind: 'overlap', draws: drawsOfOverlap(ids.length) } as const;
@@ -53,7 +53,7 @@ export async function getOverlap(
   if (next !== null) throw limitReached(next);
   const { counts, audiences } = await countWhenFolded(deps, scope, ids);
   const overlap = protectOverlap(counts, deps.protection, deps.noise);
-  const saved = await overlaps.save(keyOf(audiences, reportSettings), overlap, chargeFor(deps, price));
+  const saved = await overlaps.save(keyOf(audiences, overlapSettings), overlap, chargeFor(deps, price));
   if (!saved) throw limitReached((await whenPossible(deps, price)) ?? new Date());
   return saved;
 }

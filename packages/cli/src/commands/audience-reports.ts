@@ -32,7 +32,11 @@ const columns: readonly Column<Entry>[] = [
   { title: 'DEVICES', align: 'right', of: ({ devices }) => (devices === null ? hidden : countOf(devices)) },
   { title: 'SHARE', align: 'right', of: ({ share }) => percent(share) },
   { title: 'WAREHOUSE', align: 'right', of: ({ warehouse_share }) => percent(warehouse_share) },
-  { title: 'BASELINE', align: 'right', of: ({ baseline_share = null }) => percent(baseline_share) },
+  {
+    title: 'BASELINE',
+    align: 'right',
+    of: ({ baseline_share: found = null }) => (found === null ? 'n/a' : percent(found)),
+  },
   { title: 'INDEX', align: 'right', of: ({ index }) => ratio(index) },
   { title: 'RANGE', align: 'right', of: ({ index_range }) => range(index_range) },
 ];

@@ -99,7 +99,7 @@ export type Composition = {
   /** If true, noise is added to counts, counts are rounded down, and small groups are hidden. */
   readonly protected: boolean;
   readonly computed_at: string;
-  /** False if the audience has changed since, and the privacy budget does not allow a new report. */
+  /** False if the audience or its baseline has changed since, and the privacy budget does not allow a new report. */
   readonly current: boolean;
   /** When a new report is possible. Null unless the privacy budget is spent. */
   readonly next_report_at: string | null;
@@ -121,7 +121,7 @@ export type CompositionEntry = {
   /** Devices with the attribute in the whole warehouse. */
   readonly warehouse_devices: number;
   readonly warehouse_share: number | null;
-  /** Devices with the attribute in the baseline. Null if hidden. Absent without a baseline. */
+  /** Devices with the attribute in the baseline. Null if the count is hidden or missing. Absent without a baseline. */
   readonly baseline_devices?: number | null | undefined;
   readonly baseline_share?: number | null | undefined;
   /** `share` divided by `warehouse_share`, or by `baseline_share` if there is a baseline. 1 is average, and 2 is twice the average. */

@@ -49,12 +49,17 @@ const query = z
       .regex(/^[A-Z]{2}$/, { error: 'baseline_country must be a two-letter country code in upper case.' })
       .optional()
       .meta({
-        description: 'Compares with the devices of one country instead of the whole warehouse.',
+        description:
+          'Compares with the devices of one country instead of the whole warehouse. Not possible for a report that is split by country or ID type.',
         examples: ['DE'],
       }),
   })
   .refine((all) => all.baseline_segment_id === undefined || all.baseline_country === undefined, {
     error: 'Set baseline_segment_id or baseline_country, not both.',
+    path: ['baseline_country'],
+  })
+  .refine((all) => all.baseline_country === undefined || all.split === undefined || all.split === 'event', {
+    error: 'baseline_country cannot be combined with a split by country or ID type.',
     path: ['baseline_country'],
   });
 
@@ -79,7 +84,8 @@ const compositionEntrySchema = z
     warehouse_devices: z.int().meta({ description: 'Devices with the attribute in the whole warehouse.' }),
     warehouse_share: z.number().min(0).max(1).nullable(),
     baseline_devices: z.int().nullable().optional().meta({
-      description: 'Devices with the attribute in the baseline. Null if hidden. Absent without a baseline.',
+      description:
+        'Devices with the attribute in the baseline. Null if the count is hidden or missing. Absent without a baseline.',
     }),
     baseline_share: z.number().min(0).max(1).nullable().optional(),
     index: z.number().nullable().meta({
@@ -115,7 +121,8 @@ export const compositionSchema = z
     }),
     computed_at: z.iso.datetime(),
     current: z.boolean().meta({
-      description: 'False if the audience has changed since, and the privacy budget does not allow a new report.',
+      description:
+        'False if the audience or its baseline has changed since, and the privacy budget does not allow a new report.',
     }),
     next_report_at: z.iso.datetime().nullable().meta({
       description: 'When a new report is possible. Null unless the privacy budget is spent.',
