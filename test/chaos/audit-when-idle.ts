@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { audit } from '../fault/auditor.ts';
 import type { TestCluster } from '../fault/test-cluster.ts';
+import { runInlet } from '../support/run-inlet.ts';
 import { withDatabase } from '../support/stores.ts';
 import type { ChaosPartner } from './chaos-partner.ts';
 import { expectedOf } from './expected.ts';
@@ -15,7 +16,11 @@ export async function auditWhenIdle(cluster: TestCluster, partners: readonly Cha
   const end = Date.now() + maxIdleSeconds * 1000;
   for (;;) {
     const open = await count(cluster, `SELECT count(*) FROM pgboss.job WHERE state < 'completed'`);
-    const wrong = open > 0 ? [`${open} leftover tokens`] : await findingsOf(cluster, partners);
+    const unfolded = await count(cluster, 'SELECT count(*) FROM index_change');
+    const wrong =
+      open + unfolded > 0
+        ? [`${open} leftover tokens, ${unfolded} changes that are not in the device index`]
+        : await findingsOf(cluster, partners);
     if (wrong.length === 0 || Date.now() > end) return [...wrong, ...partners.flatMap((partner) => partner.wrong)];
     printLine(`not idle yet: ${wrong.length} findings, first: ${wrong[0]}`);
     // Makes the next purge and the sweep for orphaned stages due.
@@ -34,5 +39,12 @@ async function findingsOf(cluster: TestCluster, partners: readonly ChaosPartner[
     ...resolved.flatMap(({ wrong }) => wrong),
     ...(await audit(cluster.stores, expected)),
     ...cluster.unexpectedExits(),
+    ...(await verifyIndex(cluster)),
   ];
+}
+
+/** Returns the differences between the device index and the rows. */
+async function verifyIndex({ stores }: TestCluster): Promise<string[]> {
+  const { code, out, err } = await runInlet(stores.environment, ['index', 'verify']);
+  return code === 0 ? [] : `${out}${err}`.trim().split('\n');
 }

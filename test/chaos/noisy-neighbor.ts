@@ -25,7 +25,7 @@ import { printLine } from './print-line.ts';
 import { type SampledProcess, sampleProcesses, sampleTokens, selectTokenTimes } from './resource-samples.ts';
 
 // Measures how much a few partners can slow down the others. Many partners import one small file a minute, first alone and
-// then beside partners that use as much of the service as its limits allow.
+// then alongside partners that use as much of the service as its limits allow.
 
 const { values } = parseArgs({
   options: {
