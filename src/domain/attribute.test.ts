@@ -31,7 +31,7 @@ describe('resolveKeys', () => {
 });
 
 describe('importKeys', () => {
-  it('finds old keys with spaces at their ends without them, but never instead of another key', () => {
+  it('matches keys that start or end with spaces by their trimmed form, unless another key has exactly that form', () => {
     const spaced = { id: 1, name: 'a', foreignKeys: ['sport ', ' ', ' golf'], isRetired: false };
     const exact = { id: 2, name: 'b', foreignKeys: ['sport'], isRetired: false };
     const retired = { id: 3, name: 'c', foreignKeys: [' golf '], isRetired: true };

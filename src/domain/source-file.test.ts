@@ -6,7 +6,7 @@ import { expectGzip, isCertainlyPrefix, keyInPrefix, requireCompressedForPrefix 
 
 const prefix = 'acme/';
 
-/** Combines the building blocks of path attacks, so that the property often covers such attacks. */
+/** Building blocks of path-traversal attacks, so that the property test often generates one. */
 const piece = fc.constantFrom(
   '..',
   '.',

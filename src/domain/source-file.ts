@@ -98,7 +98,8 @@ export function expectGzip(compressed: boolean | null, file: { key: string; isSi
 }
 
 /**
- * Decision 26 for audiences: a `.gz` file must be gzip-compressed. For any other file, the first bytes decide (null).
+ * Decision 26 for audiences: a `.gz` file must be gzip-compressed. Returns null for any
+ * other file, because its first bytes determine the compression.
  */
 export function expectGzipByName(key: string): true | null {
   return hasGzipName(key) ? true : null;

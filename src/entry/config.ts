@@ -89,7 +89,7 @@ const settings = z.object({
   INLET_S3_REGION: z.string().default('us-east-1').describe('Region of the shared bucket.'),
   INLET_S3_BUCKET: z.string().min(3).describe('Name of the shared bucket to which partners upload.'),
   INLET_S3_ACCESS_KEY_ID: z.string().min(1).describe("Access key of the shared bucket's owner."),
-  INLET_S3_SECRET_ACCESS_KEY: secret.describe('Secret access key that belongs to that access key ID.'),
+  INLET_S3_SECRET_ACCESS_KEY: secret.describe('Secret access key for `INLET_S3_ACCESS_KEY_ID`.'),
   INLET_STORAGE_ADMIN_ACCESS_KEY_ID: z
     .string()
     .optional()
@@ -98,7 +98,7 @@ const settings = z.object({
     ),
   INLET_STORAGE_ADMIN_SECRET_ACCESS_KEY: secret
     .optional()
-    .describe('Secret access key that belongs to that access key ID.'),
+    .describe('Secret access key for `INLET_STORAGE_ADMIN_ACCESS_KEY_ID`.'),
   INLET_PARTNER_S3_ENDPOINT: z
     .url()
     .optional()
@@ -106,7 +106,7 @@ const settings = z.object({
   INLET_PARTNER_S3_NETWORKS: networks
     .optional()
     .describe(
-      'Comma-separated private networks in which that storage is allowed, for example `10.1.2.0/24`. By default, workers read partner-owned buckets only from public addresses.',
+      'Comma-separated private networks in which partner-owned storage is allowed, for example `10.1.2.0/24`. By default, workers read partner-owned buckets only from public addresses.',
     ),
   INLET_ROLE_ACCESS_KEY_ID: z
     .string()
@@ -115,7 +115,7 @@ const settings = z.object({
     .describe(
       "Access key of the identity with which Inlet assumes partners' roles. If it is not set, partners must send access keys.",
     ),
-  INLET_ROLE_SECRET_ACCESS_KEY: secret.optional().describe('Secret access key that belongs to that access key ID.'),
+  INLET_ROLE_SECRET_ACCESS_KEY: secret.optional().describe('Secret access key for `INLET_ROLE_ACCESS_KEY_ID`.'),
   INLET_SEALING_KEYS: z
     .string()
     .regex(sealingKeysPattern, 'must be a comma-separated list of <id>:<64 hexadecimal digits>')
@@ -202,7 +202,7 @@ const settings = z.object({
     "Maximum number of rows that ClickHouse stores for one partner's attributes and audiences. Above it, imports and appends are rejected.",
   ),
   INLET_MAX_STORED_BYTES: count(defaultQuotas.storedBytes).describe(
-    'Maximum number of bytes that these rows occupy on disk, without replicas.',
+    'Maximum number of bytes that the stored rows of a partner occupy on disk, without replicas.',
   ),
   INLET_MAX_AUDIENCES: count(defaultQuotas.audiences).describe('Maximum number of audiences per partner.'),
   INLET_MAX_ATTRIBUTES: count(defaultQuotas.attributes).describe(

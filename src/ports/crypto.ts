@@ -6,7 +6,7 @@ export interface KeyIssuer {
   /** Returns a new key, which is shown once, and its hash, which is stored. */
   issue(): { readonly key: Secret; readonly hash: Uint8Array };
   hash(key: string): Uint8Array;
-  /** Returns false for a text that cannot be a key of this kind. Needs no database query. */
+  /** Returns false for a string that cannot be a key of this kind. Needs no database query. */
   mayHaveIssued(text: string): boolean;
 }
 

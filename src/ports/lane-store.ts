@@ -88,7 +88,7 @@ export type FileToLoad = {
 
 export type JobSummary = {
   readonly loadIds: readonly LoadId[];
-  /** The accounts of these loads. Loads that the previous release staged have none. */
+  /** The row counts that were recorded when these loads were staged. Loads that the previous release staged have none. */
   readonly accounts: ReadonlyMap<LoadId, LoadAccount>;
   /** Number of accepted rows in the loaded files. */
   readonly acceptedRows: number;

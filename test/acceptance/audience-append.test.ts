@@ -162,7 +162,7 @@ describe('appending files to an audience', () => {
     expect(members).toEqual(['1\tclick', '1\tview', '2\t', '2\tclick', '3\t']);
   });
 
-  it('counts the devices that were known at the last load as matched', async () => {
+  it('counts a device as matched if it was known at the time of the last load', async () => {
     const ids = Array.from({ length: 10 }, (_, n) => device(8_710_000 + n));
     await market.makeKnown(ids.slice(0, 4));
     await upload('match/a.csv', rows(8_710_000, 8_710_006));

@@ -103,7 +103,7 @@ describe('tenant isolation', () => {
     }
   });
 
-  it("another partner has not changed the first partner's data after all attempts", async () => {
+  it("the first partner's data is unchanged after all of the other partner's attempts", async () => {
     expect(before).toEqual([`${attribute} ${device}`]);
     expect(await attributesOf(market.stores, market.partner.id)).toEqual(before);
   });

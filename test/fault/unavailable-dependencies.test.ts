@@ -12,7 +12,7 @@ const cutSeconds = inLongRun ? 10 : 4;
 /** Long enough for several attempts and for the detection of a stalled server. */
 const secondsOf = (trouble: Trouble): number => (trouble.is === 'stalled' ? 30 : cutSeconds);
 
-/** The number of times that PostgreSQL is cut off, each time at another point of a job. */
+/** The number of times that PostgreSQL is cut off, each time at a different point in a job. */
 const cuts = inLongRun ? 15 : 5;
 
 describe('while a dependency is unavailable', () => {

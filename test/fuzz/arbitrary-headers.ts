@@ -36,7 +36,7 @@ const headerText = fc.string({
 /** The tokens that header parsers search for. Many repetitions slow down a parser that backtracks. */
 const marks = [' ', '\t', ',', ';', '=', '.', '*', '/', '"', '\\', '\\"', '""', '"x",', ', ', ' ;', '\xff'];
 const pieces = [...marks, 'a', '1', 'wait', 'wait=', 'wait=1', 'q=', 'q=0.1', 'text/csv', 'W/'];
-/** Leaves space for the API key and other headers, because all headers together can have at most 16 KiB. */
+/** Leaves room for the API key and other headers, because the total size of all headers is limited to 16 KiB. */
 const longest = 12_000;
 function repeated(times: number): fc.Arbitrary<string> {
   const few = fc.integer({ min: 1, max: 3 });

@@ -35,8 +35,8 @@ import { waitUntil } from '../support/wait-until.ts';
 import { type Wired, newBarePartner, wireUp } from '../support/wired.ts';
 
 // Two partners and three customers call the API concurrently. The test runs real processes and compares the result with
-// a small model. The sweeps that recover lost wake-ups and drop orphaned staging tables are disabled, because anything
-// that they would repair is a bug in this test.
+// a small model. The sweeps that recover lost wake-ups and drop orphaned staging tables are disabled, because this
+// test treats anything that they would repair as a bug.
 
 /** The number of scripts on each topology. */
 const runs = runsOf({ short: 3, long: 60 });

@@ -89,7 +89,7 @@ describe('the composition of an audience', () => {
     await foldNow(foldDeps);
   }
 
-  /** Only in tests. A stored report of a later generation would win. */
+  /** Generations never decrease outside tests. A stored report of a later generation would take precedence, so it is deleted. */
   async function returnToGeneration0(loadId: number): Promise<void> {
     await withDatabase(stores, (client) => client.query('DELETE FROM composition'));
     await touch(`generation = 0, last_load_id = ${loadId}`);

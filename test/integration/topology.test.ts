@@ -105,7 +105,7 @@ describe('the recorded topology', () => {
     expect(good.out).toContain('match the record');
   });
 
-  it('stops a migration with other shards before it changes ClickHouse', async () => {
+  it('stops a migration, before it changes ClickHouse, if the configured shards differ from the record', async () => {
     const wrong = configFor({ ...stores.environment, INLET_CLICKHOUSE_URLS: urls().toReversed().join() });
     await expect(migrate(wrong, log)).rejects.toThrow(Failure);
   });

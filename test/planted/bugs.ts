@@ -1,7 +1,7 @@
 /** A plausible bug and the finding that the auditor must report for it. */
 export type Bug = {
   readonly name: string;
-  /** The folder or file that contains the code. Exactly one file in it contains all texts to replace. */
+  /** The folder or file that contains the code. Exactly one file in it contains all strings to replace. */
   readonly within: string;
   /** Each text occurs exactly once. Whitespace is not significant. */
   readonly changes: readonly (readonly [from: string, to: string])[];

@@ -41,7 +41,7 @@ function bodiesOf({ attributeId, audienceId, otherAudienceId }: Target): Readonl
 }
 
 /**
- * Returns a call of every operation on the target, with read operations first. Streams are excluded, because they do
+ * Returns one call to each operation, all aimed at the target's records. Read operations come first. Streams are excluded, because they do
  * not end and read the record with the same statement as GET.
  */
 export function callsAt(target: Target): Call[] {

@@ -9,7 +9,7 @@ import { type BarePartner, type Wired, newBarePartner } from './wired.ts';
 export const openJobsOfOwner = 5;
 
 /**
- * The owner's IDs start at this number and its texts contain "secret", so that a test recognizes them in any response.
+ * The owner's IDs start at this number and its strings contain "secret", so that a test recognizes them in any response.
  */
 const firstIdOfOwner = 700_000_000;
 export const ofOwner = /secret|\b7\d{8}\b/;

@@ -24,10 +24,10 @@ export async function clientOf(profile: Profile): Promise<Inlet> {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     const remedy = 'Use an https URL. To allow http for this login, run `inlet login --allow-http`.';
-    if (error.message.startsWith('url must be https,')) {
+    if (error.message.startsWith('url must use https;')) {
       throw wrongUse('The URL is not https, so the API key would be sent unencrypted.', remedy);
     }
-    if (error.message.startsWith('storage.endpoint must be https,')) {
+    if (error.message.startsWith('storage.endpoint must use https;')) {
       throw wrongUse('The storage endpoint is not https, so files would be sent unencrypted.', remedy);
     }
     // The SDK's message contains the name of the setting but never its value.

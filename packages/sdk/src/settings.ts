@@ -19,7 +19,7 @@ export function readAddress(given: string, { name, sent, allowHttp }: Rule): str
   const isHere = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol === 'http:' && !isHere && !allowHttp) {
     throw new TypeError(
-      `${name} must be https, because ${sent} would be sent unencrypted; set allowHttp to allow http`,
+      `${name} must use https; otherwise, ${sent} would be sent unencrypted; set allowHttp to allow http`,
     );
   }
   return url.href.replace(/\/+$/, '');
@@ -43,7 +43,7 @@ export class Secret {
     return this.#value;
   }
 
-  /** Replaces the secret in a text. */
+  /** Replaces the secret in a string with a placeholder. */
   hideIn(text: string): string {
     return text.replaceAll(this.#value, placeholder);
   }

@@ -102,8 +102,8 @@ async function insertsInto(shard: Server): Promise<Set<string>> {
 }
 
 /**
- * Inserts the devices that have a live attribute row, one statement per partner. A partner whose first import ends after
- * this function has read the list of partners is covered by the view.
+ * Inserts the devices that have a live attribute row, one statement per partner. The view covers
+ * partners whose first import ends after this function reads the list of partners.
  */
 async function fill(shard: Server): Promise<void> {
   const partners = await selectRows<{ id: string }>(

@@ -133,7 +133,7 @@ async function replicatePlainTables(replicas: readonly Replica[]): Promise<void>
     if ((await selectNumber(client, { query: isPlain })) > 0) {
       throw new Failure(
         'topology_mismatch',
-        'Two replicas of a shard have rows of their own. Only one of them can be kept.',
+        "Two replicas of one shard each contain rows that were never replicated. Only one replica's rows can be kept.",
       );
     }
   }

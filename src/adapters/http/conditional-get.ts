@@ -135,7 +135,7 @@ type Wait = { waitedMs: number; since: number | null };
 
 const waits = new WeakMap<FastifyRequest, Wait>();
 
-/** Starts measuring the time that the client chose to wait. Call the returned function to stop. */
+/** Starts measuring how long the request waits for a change, as the client asked. Call the returned function to stop. */
 export function beginWait(request: FastifyRequest): () => void {
   const wait = waits.get(request) ?? { waitedMs: 0, since: null };
   wait.since = performance.now();
@@ -146,7 +146,7 @@ export function beginWait(request: FastifyRequest): () => void {
   };
 }
 
-/** Returns the time that the client chose to wait. Latency metrics exclude it. */
+/** Returns how long the request has waited for a change, as the client asked. Latency metrics exclude it. */
 export function waitedMs(request: FastifyRequest): number {
   const { waitedMs: before, since } = waits.get(request) ?? { waitedMs: 0, since: null };
   return since === null ? before : before + performance.now() - since;

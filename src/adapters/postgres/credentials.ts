@@ -50,7 +50,7 @@ function unseal(sealer: Sealer, sealed: Sealed, owner: Owner): string {
   }
 }
 
-/** The number of jobs whose credentials doctor decrypts. */
+/** Maximum number of jobs whose credentials `inlet doctor` decrypts. */
 const checkedJobs = 1_000;
 
 /** Tries to decrypt the credentials of open jobs. Returns how many there are, and the failures. */

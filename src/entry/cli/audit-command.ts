@@ -10,7 +10,9 @@ type Options = { readonly partner?: string; readonly before?: string; readonly l
 export function addAuditCommands(program: Command): void {
   program
     .command('audit')
-    .description('compare the records of finished jobs and audiences with the stored rows; exits 1 if they differ')
+    .description(
+      'compare the records of finished jobs and audiences with the stored rows; exit with code 1 if they differ',
+    )
     .option('--partner <name>', 'audit only this partner')
     .option('--since <duration>', 'audit only work that finished in this period, for example 24h')
     .option('--replicas', 'compare the rows of all replicas of each shard instead')

@@ -5,7 +5,7 @@ import { print, printJson, wrapText } from './output.ts';
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check every server and print problems with their remedies (exits 1 on any failure)')
+    .description('check every server and print problems with their remedies; exit with code 1 on any failure')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: true }) => {
       const { runDoctor } = await import('../doctor/doctor.ts');

@@ -5,11 +5,15 @@ export function addIndexCommands(program: Command): void {
   const index = program.command('index').description('maintain the device index, from which reports are computed');
   index
     .command('status')
-    .description('show how many partners and audiences wait to be indexed')
+    .description('show how many partners and audiences are waiting to be indexed')
     .action(async () => {
       const { countIndexChanges } = await import('../device-index.ts');
       const changes = await countIndexChanges();
-      print(changes === 0 ? 'the device index is up to date' : `${changes} partners and audiences wait to be indexed`);
+      print(
+        changes === 0
+          ? 'the device index is up to date'
+          : `${changes} partners and audiences are waiting to be indexed`,
+      );
     });
   index
     .command('verify')

@@ -15,7 +15,7 @@ export function printNote(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Wraps a text at word boundaries. Without a terminal (`columns` undefined), the text stays on one line. */
+/** Wraps a string at word boundaries. Without a terminal (`columns` undefined), the string stays on one line. */
 export function wrapText(text: string, columns: number | undefined, indent: string): string {
   const most = columns ?? Infinity;
   const lines: string[] = [];

@@ -8,7 +8,7 @@ export function addRepairCommands(program: Command): void {
   repair
     .command('rows', { isDefault: true })
     .description(
-      'load the missing rows of finished jobs and audiences again from their files; exits 1 if rows are missing',
+      'load the missing rows of finished jobs and audiences again from their files; exit with code 1 if rows are missing',
     )
     .option('--partner <name>', 'repair only this partner')
     .option('--since <duration>', 'repair only work that finished in this period, for example 24h')

@@ -7,7 +7,7 @@ export function addTopologyCommands(program: Command): void {
     .description('compare the recorded shards with the configuration and with ClickHouse');
   topology
     .command('show', { isDefault: true })
-    .description('print the recorded shards and every difference; exits 1 if there is one')
+    .description('print the recorded shards and every difference; exit with code 1 if there is one')
     .action(async () => {
       const { describeTopology } = await import('../topology.ts');
       const { text, hasDifferences } = await describeTopology();

@@ -29,7 +29,7 @@ export function runDoctor(): Promise<CheckResult[]> {
   ]);
 }
 
-/** The number of loads whose counts doctor looks up. */
+/** Maximum number of loads whose counts `inlet doctor` reads. */
 const checkedLoads = 200;
 
 function topologyChecks(config: Config): Check[] {

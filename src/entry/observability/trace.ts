@@ -18,7 +18,7 @@ export function traceWork(tracing: Tracing | null): Trace {
   };
 }
 
-/** Starts a span for each call within a request or a unit of work. Calls of periodic tasks get no span. */
+/** Starts a span for each call within a request or a unit of work. Calls from periodic tasks get no span. */
 export function tracePort<Port extends object>(tracing: Tracing, name: string, port: Port): Port {
   return wrapMethods(port, (method, call) => {
     const scope = currentScope();

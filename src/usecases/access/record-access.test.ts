@@ -70,7 +70,7 @@ describe('the access recorder', () => {
     ]);
   });
 
-  it('aggregates further calls of unknown callers into one row per minute without losing any', async () => {
+  it('aggregates further calls from unknown callers into one row per minute without losing any', async () => {
     const { recorder, written, clock } = recording();
     for (let minute = 0; minute < 3; minute += 1) {
       for (let n = 0; n < 10_000; n += 1) {
@@ -85,7 +85,7 @@ describe('the access recorder', () => {
     expect(written.denied.at(-1)).toEqual({ ...denied(null, ''), requestId: null, calls: 10_000 - ownRowsPerMinute });
   });
 
-  it('writes the calls of a known key separately from aggregated calls of unknown callers', async () => {
+  it('writes the calls with a known key separately from the aggregated calls from unknown callers', async () => {
     const { recorder, written } = recording();
     for (let n = 0; n < 100; n += 1) recorder.recordDenied(denied(null, `${n}`, `operation-${n}`, `10.0.0.${n}`));
     recorder.recordDenied(denied(7, 'mine'));

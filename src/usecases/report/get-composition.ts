@@ -167,7 +167,8 @@ const waiting = new Map<PartnerId, number>();
 
 async function whileWaiting<T>(partnerId: PartnerId, wait: () => Promise<T>): Promise<T> {
   const others = waiting.get(partnerId) ?? 0;
-  if (others >= maxWaiting) throw new Failure('report_not_ready', `${others} of your calls already wait for reports.`);
+  if (others >= maxWaiting)
+    throw new Failure('report_not_ready', `${others} of your calls are already waiting for reports.`);
   waiting.set(partnerId, others + 1);
   try {
     return await wait();
@@ -197,7 +198,7 @@ async function waitForReport(
       const earlier = await findEarlierIfSpent(deps, wanted, page);
       if (earlier) return earlier;
       if (!(await compositions.request(wanted, maxOpenRequests)))
-        throw new Failure('report_not_ready', `${maxOpenRequests} of your reports already wait to be computed.`);
+        throw new Failure('report_not_ready', `${maxOpenRequests} of your reports are already waiting to be computed.`);
     }
     if (performance.now() > end) throw new Failure('report_not_ready', 'The report is still being computed.');
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -205,8 +206,8 @@ async function waitForReport(
 }
 
 /**
- * Returns null if the budget allows a new report, or if a worker can publish an earlier one with the current settings. Otherwise, returns
- * the earlier report, or fails if there is none.
+ * Returns null if the budget allows a new report, or if exact counts are already stored and a worker only has to publish
+ * them with the current settings. Otherwise, returns the report of an earlier load, or fails if there is none.
  */
 async function findEarlierIfSpent(
   deps: CompositionDeps,

@@ -51,7 +51,7 @@ export function addDeleteAttributesCommand(program: Command): void {
     .argument('<keys...>', 'attribute IDs or foreign keys, depending on --key-type')
     .addOption(keyTypeOption())
     .option('-y, --yes', 'skip the confirmation')
-    .option('--watch', 'wait for completion; exits 1 on any failure')
+    .option('--watch', 'wait for completion; exit with code 1 on any failure')
     .action(async (keys: string[], options: Options) => {
       const output = outputFor(options);
       const inlet = await connect(options);

@@ -26,7 +26,7 @@ export function addAudienceCommand(program: Command): void {
   })
     .argument('<name>', 'name of the audience')
     .argument('<path>', 'path relative to your prefix; a prefix ends with /')
-    .option('--watch', 'wait for completion; exits 1 on any failure')
+    .option('--watch', 'wait for completion; exit with code 1 on any failure')
     .option('--idempotency-key <key>', 'make the request safe to repeat for a day')
     .action(async (name: string, path: string, options: Watched & { readonly idempotencyKey?: string }) => {
       const output = outputFor(options);
@@ -49,7 +49,7 @@ export function addAudienceCommand(program: Command): void {
   })
     .argument('<id>', 'audience ID')
     .argument('<path>', 'path relative to your prefix; a prefix ends with /')
-    .option('--watch', 'wait for completion; exits 1 on any failure')
+    .option('--watch', 'wait for completion; exit with code 1 on any failure')
     .action(async (text: string, path: string, options: Watched) => {
       const output = outputFor(options);
       const id = toId('audience', text);
@@ -106,7 +106,7 @@ function addAudienceReads(audience: Command): void {
     examples: [['inlet audience show 3', 'Show the counts and files.']],
   })
     .argument('<id>', 'audience ID')
-    .option('--watch', 'wait for completion; exits 1 on any failure')
+    .option('--watch', 'wait for completion; exit with code 1 on any failure')
     .action(async (text: string, options: CommonOptions & { readonly watch?: true }) => {
       const output = outputFor(options);
       const id = toId('audience', text);

@@ -102,7 +102,7 @@ export function addImportCommand(program: Command): void {
         'merge adds the rows to the existing data; replace replaces the data of all attributes in the files',
       ).choices(['merge', 'replace']),
     )
-    .option('--watch', 'wait for completion; exits 1 on any failure')
+    .option('--watch', 'wait for completion; exit with code 1 on any failure')
     .option('--region <region>', 'region of your own bucket')
     .option(
       '--access-key-id <id>',

@@ -18,12 +18,12 @@ export function addImportsCommand(program: Command): void {
     description: 'list recent imports and deletes, or show one of them',
     examples: [
       ['inlet imports', 'List the newest 20 jobs.'],
-      ['inlet imports 12 --watch', 'Wait for one job. The command exits 1 if the job failed.'],
+      ['inlet imports 12 --watch', 'Wait for one job. The command exits with code 1 if the job failed.'],
       ['inlet imports --limit 100 --json', 'List 100 jobs as JSON.'],
     ],
   })
     .argument('[id]', 'import or delete ID')
-    .option('--watch', 'wait for completion; exits 1 on any failure')
+    .option('--watch', 'wait for completion; exit with code 1 on any failure')
     .option('--limit <number>', 'maximum number of jobs, up to 100', wholeNumber(1, 100), 20)
     .action(async (id: string | undefined, options: Options) => {
       const output = outputFor(options);

@@ -53,8 +53,8 @@ export function addLoginCommand(program: Command): void {
     .option('--allow-http', 'allow unencrypted http URLs; keys and files can be intercepted')
     .option('--storage-endpoint <address>', 'storage endpoint, if not AWS')
     .option('--storage-region <region>', 'storage region')
-    .option('--storage-bucket <bucket>', 'your bucket, for `inlet upload`')
-    .option('--storage-prefix <prefix>', 'your prefix in the bucket')
+    .option('--storage-bucket <bucket>', 'shared bucket, for `inlet upload`')
+    .option('--storage-prefix <prefix>', 'your prefix in the shared bucket')
     .option('--storage-access-key-id <id>', 'your storage access key ID')
     .action(async (options: Options) => {
       const output = outputFor(options);

@@ -19,7 +19,7 @@ export function addUploadCommand(program: Command): void {
     .option('--no-resume', 'send everything again and remove the parts of failed files')
     .addHelpText(
       'after',
-      '\nIf interrupted, run it again to resume. A file that is already uploaded with the same content is not sent again.',
+      '\nIf an upload is interrupted, run the same command again to resume it. A file that is already uploaded with the same content is not sent again.',
     )
     .action(async (paths: string[], options: UploadCommandOptions) => {
       const { runUpload } = await import('../upload/run-upload.ts');

@@ -40,7 +40,7 @@ const columns: readonly Column<ImportLogError>[] = [
   { title: 'WHY', of: ({ message }) => message, canShrink: true },
 ];
 
-/** Prints the outcome of a job. Throws if the job failed, so that the command exits 1. */
+/** Prints the outcome of a job. Throws if the job failed, so that the command exits with code 1. */
 function printOutcome(record: ImportLog, output: Output): void {
   output.line(record, () => {
     const errors = record.errors ?? [];

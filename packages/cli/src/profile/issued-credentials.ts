@@ -22,7 +22,7 @@ export type Issued = {
 /** Reads the output of `inlet partner create` from a file, or from standard input for `-`. */
 export async function readIssued(path: string): Promise<Issued> {
   const content = path === '-' ? await text(process.stdin) : await readFile(path, 'utf8').catch(() => null);
-  if (content === null) throw wrongUse(`Cannot read ${path}.`, 'Pass the file that the operator sent with --from.');
+  if (content === null) throw wrongUse(`Cannot read ${path}.`, 'Use --from to pass the file that the operator sent.');
   const value = parse(content);
   if (value === null) {
     // Do not quote the content, because it contains keys.

@@ -422,8 +422,8 @@ export async function submitJob<T>(
 }
 
 /**
- * Returns whether work that permanently changes ClickHouse may start. If it returns true, no backup can fix its
- * point in time until this transaction ends. Uses a lock, not a row, because a lock is released if the backup dies.
+ * Returns whether work that permanently changes ClickHouse may start. If it returns true, no backup can choose its
+ * cut until this transaction ends. Uses a lock, not a row, because a lock is released if the backup dies.
  */
 export async function tryStartWork(tx: Tx): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`
