@@ -31,7 +31,7 @@ export type CellCount = {
 };
 
 export type CompositionCounts = {
-  /** Identifies all members, including unmatched ones. It covers their events if events are counted. */
+  /** Identifies all members, including unmatched ones, and all known devices. It covers events if events are counted. */
   readonly members: string;
   readonly matchedDevices: number;
   readonly knownDevices: number;

@@ -112,27 +112,25 @@ const membersSql = `
 const foldsSql =
   'SELECT toString(partner_id) AS partner, toString(max(fold_id)) AS fold FROM attribute_bitmaps_local GROUP BY partner_id';
 
-/** Splits the members of each chunk into known devices and unknown devices. */
+/** The members of each chunk that are known devices. */
 function membersByChunkSql(kind: string): string {
-  return `SELECT m.event AS event, m.chunk AS chunk, bitmapAnd(m.devices, k.devices) AS devices,
-      bitmapAndnot(m.devices, k.devices) AS unknown
+  return `SELECT m.event AS event, m.chunk AS chunk, bitmapAnd(m.devices, k.devices) AS devices
     FROM (SELECT event, chunk, devices FROM audience_bitmaps_local FINAL WHERE ${isFolded} AND kind = ${kind}) AS m
     LEFT JOIN (SELECT chunk, devices FROM attribute_bitmaps_local FINAL WHERE ${isKnownDevices}) AS k ON m.chunk = k.chunk`;
 }
 
 /**
  * Attribute 0 contains the known devices, so its row contains the number of matched devices and the number of known
- * devices. The content identifies everything that the count depends on. This includes the number of members that have
- * the attribute but are not known devices yet, because the count changes when they become known.
+ * devices. The content identifies the devices of a cell. The number of matched devices in a cell also depends on the
+ * members and the known devices.
  */
 function cellsSql(value: string): string {
   return `
     SELECT toString(c.attribute_id) AS attribute, ${value} AS value,
       toString(sum(bitmapAndCardinality(c.devices, m.devices))) AS devices,
       toString(sum(bitmapCardinality(c.devices))) AS warehouse,
-      concat(hex(sipHash128(arraySort(groupArrayIf(
-        (c.country, c.id_type, c.chunk, c.content), bitmapCardinality(c.devices) > 0)))), ' ',
-        toString(sum(bitmapAndCardinality(c.devices, m.unknown)))) AS content
+      hex(sipHash128(arraySort(groupArrayIf(
+        (c.country, c.id_type, c.chunk, c.content), bitmapCardinality(c.devices) > 0)))) AS content
     FROM (SELECT * FROM attribute_bitmaps_local FINAL) AS c
     LEFT JOIN (${membersByChunkSql(String(bitmapKind.all))}) AS m ON c.chunk = m.chunk
     GROUP BY c.attribute_id, value`;
@@ -186,7 +184,8 @@ function addShards(
     ofEvents.set(key, (ofEvents.get(key) ?? 0) + Number(some));
   }
   return {
-    members: shards.map(({ members }) => members.content).join(),
+    // The known devices are part of it, because a device of a cell is matched when it becomes known.
+    members: [...shards.map(({ members }) => members.content), known.warehouseState].join(),
     matchedDevices: known.devices,
     knownDevices: known.warehouseDevices,
     countries: addCountries(shards.flatMap(({ countries }) => countries)),
