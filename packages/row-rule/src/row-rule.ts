@@ -139,8 +139,7 @@ export const hashedIdPattern = `^(${hex}{32}|${hex}{40}|${hex}{64})$`;
 
 /**
  * The format of a foreign key. Foreign keys appear in files, so they must not contain the separator or control
- * characters. They must not start or end with a space, because such spaces are
- * trimmed when a file is read.
+ * characters. They must not start or end with a space, because such spaces are trimmed when a file is read.
  */
 // eslint-disable-next-line no-control-regex -- matches control characters on purpose
 const foreignKey = /^(?! )[^|\u0000-\u001f\u007f]{1,200}(?<! )$/u;

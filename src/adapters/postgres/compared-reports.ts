@@ -47,11 +47,16 @@ export async function selectCompared(
 
 type Baseline = Comparison['baseline'];
 
-/** Only reports that describe the stored counts. In the meantime, a worker may have stored counts of a later load. */
+/** Whether the published report describes the stored counts. A worker may have stored counts of a later load since. */
+export function describesStoredCounts(table: string, settings: string): RawBuilder<boolean> {
+  const of = sql.ref(table);
+  return sql<boolean>`${of}.published_with = ${of}.generation || ' ' || ${of}.last_load_id || ' ' || ${settings}::text`;
+}
+
 function isPublished(table: string, { audience, counting, settings }: WantedReport): RawBuilder<boolean> {
   const of = sql.ref(table);
   return sql<boolean>`(${of}.audience_id, ${of}.split, ${of}.generation) = (${audience.audienceId}, ${counting}, ${audience.generation})
-    AND ${of}.published_with = ${of}.generation || ' ' || ${of}.last_load_id || ' ' || ${settings}::text`;
+    AND ${describesStoredCounts(table, settings)}`;
 }
 
 function cellsOf(table: string): RawBuilder<unknown> {

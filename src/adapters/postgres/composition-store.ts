@@ -9,7 +9,7 @@ import type {
   WantedReport,
 } from '../../ports/report-store.ts';
 import { inScope } from './audience-files.ts';
-import { selectCompared } from './compared-reports.ts';
+import { describesStoredCounts, selectCompared } from './compared-reports.ts';
 import type { Database } from './db/tables.ts';
 
 export function postgresCompositionStore(db: Database): CompositionStore {
@@ -137,7 +137,7 @@ async function selectEarlier(db: Database, wanted: WantedReport, page: EntryPage
     .selectFrom('composition')
     .select([shown(page).as('shown'), 'computed_at'])
     .where(ofGeneration(wanted))
-    .where(sql<boolean>`published_with = generation || ' ' || last_load_id || ' ' || ${wanted.settings}::text`)
+    .where(describesStoredCounts('composition', wanted.settings))
     .executeTakeFirst();
   return row ? { ...publishedSchema.parse(row.shown), computedAt: row.computed_at } : null;
 }

@@ -1,5 +1,6 @@
 import type { DeviceIndex, Fold, IndexChange, IndexStore } from '../../ports/device-index.ts';
 import type { Log } from '../../ports/observability.ts';
+import { pause } from '../admin/pause.ts';
 
 export type FoldDeps = { readonly index: DeviceIndex; readonly indexStore: IndexStore; readonly log: Log };
 
@@ -109,12 +110,12 @@ const lockPollMs = 100;
 export async function whileFoldsWait(
   { indexStore }: { readonly indexStore: Pick<IndexStore, 'runAlone'> },
   run: () => Promise<void>,
-  { maxMs, signal }: { readonly maxMs: number; readonly signal?: AbortSignal },
+  { maxMs, signal }: { readonly maxMs: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
   const end = performance.now() + maxMs;
   while (!(await indexStore.runAlone(run))) {
-    if (signal?.aborted || performance.now() > end) return false;
-    await new Promise((resolve) => setTimeout(resolve, lockPollMs));
+    if (signal.aborted || performance.now() > end) return false;
+    await pause(lockPollMs, signal);
   }
   return true;
 }
@@ -131,7 +132,7 @@ export async function rebuildIndex(deps: FoldDeps): Promise<number> {
     changes = await indexStore.noteAll();
     await index.clear();
   };
-  await whileFoldsWait(deps, rebuild, { maxMs: Number.POSITIVE_INFINITY });
+  await whileFoldsWait(deps, rebuild, { maxMs: Number.POSITIVE_INFINITY, signal: new AbortController().signal });
   return changes;
 }
 

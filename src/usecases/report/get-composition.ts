@@ -63,17 +63,18 @@ export async function getComposition(
   const { split, order, limit, baseline } = question;
   const find = () => findWanted(deps, scope, warehouseSegmentId, split);
   const findBaseline = baseline && (() => findBaselineReport(deps, scope, warehouseSegmentId, question, baseline));
-  const { audience } = await find();
+  const wanted = await find();
+  const wantedBaseline = findBaseline && (await findBaseline());
   // Both reports are requested at once, so that the caller waits only for the slower one.
   const [report, ofBaseline] = await Promise.all([
-    obtain(deps, find, { order, limit: limit ?? 1 }),
-    findBaseline && obtain(deps, findBaseline, { order: 'devices', limit: 1 }),
+    obtain(deps, wanted, find, { order, limit: limit ?? 1 }),
+    wantedBaseline && obtain(deps, wantedBaseline, findBaseline, { order: 'devices', limit: 1 }),
   ]);
   const compared = limit === null || findBaseline ? await compare(deps, { find, findBaseline, question }) : report;
   return {
     ...compared,
     nextReportAt: later(report.nextReportAt, ofBaseline?.nextReportAt ?? null),
-    audienceId: audience.audienceId,
+    audienceId: wanted.audience.audienceId,
     entries: await describeEntries(deps, compared),
   };
 }
@@ -148,8 +149,12 @@ async function describeEntries(
 }
 
 /** Returns the published report. If there is none, waits until a worker has computed it. */
-async function obtain(deps: CompositionDeps, find: () => Promise<WantedReport>, page: EntryPage): Promise<FoundReport> {
-  const wanted = await find();
+async function obtain(
+  deps: CompositionDeps,
+  wanted: WantedReport,
+  find: () => Promise<WantedReport>,
+  page: EntryPage,
+): Promise<FoundReport> {
   const found = await findStored(deps, wanted, page);
   return found ?? (await whileWaiting(wanted.audience.partnerId, () => waitForReport(deps, find, page)));
 }

@@ -43,7 +43,7 @@ const columns: readonly Column<Entry>[] = [
 
 export function addAudienceReports(audience: Command): void {
   partnerCommand(audience, 'report', {
-    description: 'show which attributes the devices of an audience have in common',
+    description: 'show how common each attribute is among the devices of an audience',
     examples: [
       ['inlet audience report 3 --order index', 'Show the most characteristic attributes.'],
       ['inlet audience report 3 --baseline 4', 'Compare with another audience.'],
