@@ -130,11 +130,11 @@ describe('record marks', () => {
     });
     const buffers = await withDatabase(service.stores, async (client) => {
       const buffersOf = async (id: number): Promise<number> => {
-        const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+        const result = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
           'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM audience_marks($1::bigint[])',
           [[id]],
         );
-        const plan = rows[0]?.['QUERY PLAN'][0].Plan ?? {};
+        const plan = result.rows[0]?.['QUERY PLAN'][0].Plan ?? {};
         return (plan['Shared Hit Blocks'] ?? Number.NaN) + (plan['Shared Read Blocks'] ?? Number.NaN);
       };
       // The first call in a session also reads the system catalog.
