@@ -7,6 +7,7 @@ import {
   sizesOfIndex,
   unlimitedReports,
 } from '../report-warehouse.ts';
+import { withDatabase } from '../../test/support/stores.ts';
 import { scaled } from '../scale.ts';
 import { type Running, withService } from '../service.ts';
 
@@ -30,9 +31,11 @@ export const bench: Bench = {
         const audience = await fillWarehouse(running, smallWarehouse, printLine);
         const folded = await foldWarehouse(running);
         printLine(`folded in ${folded.toFixed(1)} s`);
+        await freshReport(running, audience);
+        await requireSameCount(running, await readRows(running, audience.audienceId));
         const pairs = await alternate(5, printLine, {
           inlet: () => freshReport(running, audience),
-          yardstick: () => secondsOf(() => readRows(running, audience.audienceId)),
+          yardstick: () => secondsOf(async () => void (await readRows(running, audience.audienceId))),
         });
         const stored: number[] = [];
         for (let n = 0; n < 50; n += 1) stored.push(await secondsOf(() => getReport(running, audience)));
@@ -54,7 +57,8 @@ export const bench: Bench = {
     ),
 };
 
-async function readRows({ engine, partner }: Running, audienceId: number): Promise<void> {
+/** Returns the number of matched devices in all attributes. */
+async function readRows({ engine, partner }: Running, audienceId: number): Promise<number> {
   const session = {
     session_id: `bench-${Math.random()}`,
     clickhouse_settings: { join_algorithm: 'full_sorting_merge' } as const,
@@ -73,16 +77,29 @@ async function readRows({ engine, partner }: Running, audienceId: number): Promi
     query: 'SELECT DISTINCT toString(attribute_id) AS id FROM attribute_bitmaps_local WHERE attribute_id > 0',
     format: 'JSONEachRow',
   });
+  let total = 0;
   for (const { id } of await ids.json<{ id: string }>()) {
     const counted = await engine.query({
-      query: `SELECT countIf(m.is_known), count() FROM (
+      query: `SELECT toString(countIf(m.is_known)) AS matched, count() FROM (
           SELECT device FROM device_attributes_local FINAL WHERE partner_id = ${partner.id} AND attribute_id = ${id}
         ) AS t LEFT JOIN members AS m ON t.device = m.device`,
-      format: 'JSON',
+      format: 'JSONEachRow',
       ...session,
     });
-    await counted.json();
+    const [row] = await counted.json<{ matched: string }>();
+    total += Number(row?.matched);
   }
+  return total;
+}
+
+async function requireSameCount({ stores }: Running, ofRows: number): Promise<void> {
+  const { rows } = await withDatabase(stores, (client) =>
+    client.query<{ total: string }>(
+      "SELECT sum((cell->>2)::bigint) AS total FROM composition, jsonb_array_elements(report->'cells') AS cell",
+    ),
+  );
+  if (Number(rows[0]?.total) !== ofRows)
+    throw new Error(`the report counts ${rows[0]?.total} matched devices, but the rows contain ${ofRows}`);
 }
 
 /** Uses the same settings as Inlet. */

@@ -91,6 +91,15 @@ ENGINE = ReplacingMergeTree
 ORDER BY device
 SETTINGS index_granularity = 1024;
 
+CREATE TABLE {database}.full_chunks_local
+(
+    `chunk` UInt16,
+    `devices` AggregateFunction(groupBitmap, UInt32)
+)
+ENGINE = ReplacingMergeTree
+ORDER BY chunk
+SETTINGS index_granularity = 8192;
+
 CREATE TABLE {database}.index_lease_local
 (
     `lease_id` UInt64

@@ -1,5 +1,10 @@
 /** The tables of the device index. They are derived from the other tables, so backups omit them. */
-export const indexTables = ['attribute_bitmaps_local', 'audience_bitmaps_local', 'device_numbers_local'] as const;
+export const indexTables = [
+  'attribute_bitmaps_local',
+  'audience_bitmaps_local',
+  'device_numbers_local',
+  'full_chunks_local',
+] as const;
 
 /**
  * The tables whose rows are stored on every replica of a shard. All other tables either contain rows of loads in

@@ -41,11 +41,17 @@ async function compareTable(shard: Shard, table: string): Promise<string[]> {
 
 type Content = { readonly partition: string; readonly rows: string; readonly hash: string };
 
+/** Bitmaps cannot be hashed. The column `content` contains a hash of the devices. */
+const hashedColumns: Readonly<Record<string, string>> = {
+  attribute_bitmaps_local: '* EXCEPT devices',
+  audience_bitmaps_local: '* EXCEPT devices',
+  full_chunks_local: 'chunk, bitmapCardinality(devices), bitmapMin(devices), bitmapMax(devices)',
+};
+
 /** Rows that a merge would remove do not count, because replicas can merge at different times. */
 async function contentOf(server: Server, table: string): Promise<Map<string, Content>> {
   const isReplacing = table !== 'load_rejects_local' && table !== 'purged_generations_local';
-  // A bitmap cannot be hashed, but the `content` column contains a hash of its devices.
-  const columns = table.endsWith('_bitmaps_local') ? '* EXCEPT devices' : '*';
+  const columns = hashedColumns[table] ?? '*';
   const rows = await selectRows<Content>(
     server,
     `SELECT _partition_id AS partition, toString(count()) AS rows, toString(sum(cityHash64(${columns}))) AS hash

@@ -10,7 +10,7 @@ import { isKnownDevices } from './fold-known-devices.ts';
 export function clickhouseAudienceProfiler(engine: Engine): AudienceProfiler {
   return {
     profile: async (members, counting, state, signal) => {
-      const tables = ['attribute_bitmaps_local', 'audience_bitmaps_local'];
+      const tables = ['attribute_bitmaps_local', 'audience_bitmaps_local', 'full_chunks_local'];
       const query_params = { ...generationParameters(members), fold: state.foldId, kind: kindOf[counting] };
       const shards = await onEveryShardInSync(engine, tables, (shard) =>
         profileShard(
@@ -120,6 +120,19 @@ function membersByChunkSql(kind: string): string {
 }
 
 /**
+ * The members of each chunk that are known devices, or the complement of this set. A set of few members is sparse, and
+ * intersecting two sparse bitmaps takes longer than intersecting one of them with the dense complement. A chunk that an
+ * earlier release has started can lack the bitmap of all its numbers. Its members are then used.
+ */
+const comparedByChunkSql = `
+  SELECT m.chunk AS chunk, bitmapCardinality(f.devices) > 0 AS is_complement,
+    if(is_complement, bitmapAndnot(f.devices, m.devices), m.devices) AS devices
+  FROM (${membersByChunkSql(String(bitmapKind.all))}) AS m
+  LEFT JOIN (SELECT chunk, devices FROM full_chunks_local FINAL) AS f ON m.chunk = f.chunk`;
+
+const matchedDevices = `if(m.is_complement, bitmapAndnotCardinality(c.devices, m.devices), bitmapAndCardinality(c.devices, m.devices))`;
+
+/**
  * Attribute 0 contains the known devices, so its row contains the number of matched devices and the number of known
  * devices. The content identifies the devices of a cell. The number of matched devices in a cell also depends on the
  * members and the known devices.
@@ -127,12 +140,12 @@ function membersByChunkSql(kind: string): string {
 function cellsSql(value: string): string {
   return `
     SELECT toString(c.attribute_id) AS attribute, ${value} AS value,
-      toString(sum(bitmapAndCardinality(c.devices, m.devices))) AS devices,
+      toString(sum(${matchedDevices})) AS devices,
       toString(sum(bitmapCardinality(c.devices))) AS warehouse,
       hex(sipHash128(arraySort(groupArrayIf(
         (c.country, c.id_type, c.chunk, c.content), bitmapCardinality(c.devices) > 0)))) AS content
     FROM (SELECT * FROM attribute_bitmaps_local FINAL) AS c
-    LEFT JOIN (${membersByChunkSql(String(bitmapKind.all))}) AS m ON c.chunk = m.chunk
+    LEFT JOIN (${comparedByChunkSql}) AS m ON c.chunk = m.chunk
     GROUP BY c.attribute_id, value`;
 }
 

@@ -13,7 +13,7 @@ import { countMatched } from './count-matched.ts';
 import { type Barrier, foldAttributes } from './fold-attributes.ts';
 import { foldAudience } from './fold-audience.ts';
 import { foldKnownDevices } from './fold-known-devices.ts';
-import { listEvents } from './list-events.ts';
+import { listAudienceEvents } from './list-audience-events.ts';
 import { type Session, inFoldSession, stopFolds } from './session.ts';
 import { verifyShard } from './verify.ts';
 
@@ -119,7 +119,7 @@ export function clickhouseDeviceIndex(engine: Engine): DeviceIndex {
       await requireIndexReplicated();
     },
     foldAudience: async (fold, members) => {
-      const events = await listEvents(engine, members);
+      const events = await listAudienceEvents(engine, members);
       const devices = await onEveryShardOnce(
         engine,
         [...indexTables, 'index_lease_local', 'audience_devices_local'],

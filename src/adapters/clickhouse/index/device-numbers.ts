@@ -7,6 +7,7 @@ import type { Session, Statement } from './session.ts';
  * full bitmap takes 128 KiB.
  */
 const chunkBits = 20;
+export const chunkSize = 2 ** chunkBits;
 
 export function chunkOf(number: string): string {
   return `toUInt16(bitShiftRight(${number}, ${chunkBits}))`;
@@ -75,6 +76,7 @@ export async function numberDevices(
   const highest = await highestNumber(session);
   if (highest + unnumbered.atMost > maxNumber)
     throw new Error('a shard has too many devices for the device index; run inlet index rebuild, or add shards');
+  await addChunks(session, fold, highest + unnumbered.atMost);
   const added = await session.run(
     `INSERT INTO device_numbers_local (device, number)
      SELECT device, toUInt32({highest: UInt64} + 1 + rowNumberInAllBlocks()) FROM (${unnumbered.query}) WHERE ${hasLease}`,
@@ -90,6 +92,23 @@ export async function numberDevices(
       `the device numbers of a shard end at ${after} instead of ${highest + added}; run inlet index rebuild`,
     );
   return { first: highest + 1, added };
+}
+
+/** Adds the bitmaps of all numbers of each chunk, up to the chunk of this number. */
+async function addChunks(session: Session, fold: Fold, highest: number): Promise<void> {
+  const missing = await session.rows<{ chunk: string }>(
+    `SELECT toString(number) AS chunk FROM numbers({chunks: UInt64})
+     WHERE number NOT IN (SELECT toUInt64(chunk) FROM full_chunks_local)`,
+    { parameters: { chunks: Math.floor(highest / chunkSize) + 1 } },
+  );
+  for (const { chunk } of missing)
+    await session.run(
+      `INSERT INTO full_chunks_local (chunk, devices)
+       SELECT {chunk: UInt16}, devices FROM (
+         SELECT groupBitmapState(toUInt32(number)) AS devices FROM numbers({first: UInt64}, {count: UInt64})
+       ) WHERE ${hasLease}`,
+      { parameters: { ...leaseParameters(fold), chunk, first: Number(chunk) * chunkSize, count: chunkSize } },
+    );
 }
 
 /** Joins devices with their numbers. The number of a device without one is 0. */

@@ -1,4 +1,5 @@
 import type { Generation } from '../../../ports/warehouse.ts';
+import { chunkSize } from './device-numbers.ts';
 import type { Session } from './session.ts';
 
 /** Maximum number of differences that each comparison lists. */
@@ -40,6 +41,12 @@ const comparisons: readonly Comparison[] = [
     of: 'numbers',
     query: `SELECT toString(uniqExact(device)) AS indexed, toString(uniqExact(number)) AS stored FROM device_numbers_local
       HAVING count() != uniqExact(device) OR count() != uniqExact(number)`,
+  },
+  {
+    of: 'all numbers',
+    query: `SELECT chunk, toString(bitmapCardinality(devices)) AS indexed, toString(${chunkSize}) AS stored FROM full_chunks_local FINAL
+      WHERE bitmapCardinality(devices) != ${chunkSize} OR bitmapMin(devices) != toUInt64(chunk) * ${chunkSize}
+      LIMIT ${maxDifferences}`,
   },
 ];
 

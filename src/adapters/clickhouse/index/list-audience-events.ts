@@ -11,7 +11,7 @@ const maxEventBytes = 256;
  * Returns the audience's most frequent events in byte order. Other events are not reported. Unmatched members are
  * included, so the selection depends only on data that the uploader already has.
  */
-export async function listEvents(engine: Engine, members: Generation): Promise<string[]> {
+export async function listAudienceEvents(engine: Engine, members: Generation): Promise<string[]> {
   const haveEvents = await onEveryShardInSync(engine, ['audience_devices_local'], (shard) =>
     selectRows(
       shard,
